@@ -193,7 +193,7 @@ pub mod tests {
         let packages = Packages::of(root).expect("cargo metadata");
         assert_eq!(packages.version().expect("a version"), env!("CARGO_PKG_VERSION"));
         let names: BTreeSet<&str> = packages.all.iter().map(|package| &*package.name).collect();
-        assert!(names.contains("clap") && names.contains("drive"), "{names:?}");
+        assert!(names.contains("clap") && names.contains("device"), "{names:?}");
         assert!(!names.contains("proptest") && !names.contains("rpm"), "{names:?}");
         for package in &packages.all {
             let is_own = package.folder.starts_with(root);

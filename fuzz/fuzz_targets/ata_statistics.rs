@@ -7,7 +7,7 @@ use source::wire::ata::{GeneralStatistics, percentage_used, temperature};
 
 /// The parsers are private to their crate, so this target compiles them in.
 #[expect(dead_code, reason = "each target uses a part of it")]
-#[path = "../../crates/drive/src"]
+#[path = "../../crates/admin/src"]
 mod source {
     pub mod wire;
 }

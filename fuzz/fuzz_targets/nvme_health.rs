@@ -7,7 +7,7 @@ use source::wire::nvme::{SmartLog, ocp_media_written_bytes};
 
 /// The parsers are private to their crate, so this target compiles them in.
 #[expect(dead_code, reason = "each target uses a part of it")]
-#[path = "../../crates/drive/src"]
+#[path = "../../crates/admin/src"]
 mod source {
     pub mod wire;
 }

@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json as _;
 
 /// The parser is private to its crate, so this target compiles it in.
-#[path = "../../crates/drive/src/array/storcli/answer.rs"]
+#[path = "../../crates/device/src/array/storcli/answer.rs"]
 mod answer;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! Descriptions of arrays: any text yields a possible array or an error. An array has at least one member, no member
 //! twice, and at most the sum of its members' capacities.
 
-use drive::untrusted::ArrayDescription;
+use device::untrusted::ArrayDescription;
 
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

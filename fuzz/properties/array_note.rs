@@ -1,7 +1,7 @@
 //! Restore records of arrays: any text yields a record or none.
 //! A record is unchanged after being written and read again.
 
-use drive::untrusted::ArrayNote;
+use device::untrusted::ArrayNote;
 
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

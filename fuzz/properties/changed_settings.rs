@@ -1,7 +1,7 @@
 //! Restore records of settings: whatever the bytes, only settings that Plateau changes are restored, only in sysfs,
 //! and only to valid values.
 
-use drive::KnownSettings;
+use device::KnownSettings;
 
 const ATTRIBUTES: [&str; 5] = ["scheduler", "wbt_lat_usec", "iostats", "nomerges", "scaling_governor"];
 

@@ -48,7 +48,7 @@ pub fn check(bytes: &[u8]) {
             most.min(place.unsigned_abs())
         };
         let device = Sparse { capacity_bytes, parts: vec![(at, content)] };
-        let found = drive::untrusted::signatures(&device, capacity_bytes).expect("all of it can be read");
+        let found = device::untrusted::signatures(&device, capacity_bytes).expect("all of it can be read");
         for (start, length) in found {
             let end = start.checked_add(length);
             assert!(end.is_some_and(|end| end <= capacity_bytes), "{start} + {length} of {capacity_bytes}");

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 
 fn run(extent: Extent) -> ExitCode {
     plateau::mute();
-    let drive = match drive::open("sim:sas-slc-2011", &drive::OpenOptions::default()) {
+    let drive = match device::open("sim:sas-slc-2011", &device::OpenOptions::default()) {
         Ok(drive) => drive,
         Err(error) => {
             eprintln!("swarm: {error}");

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use drive::{DriveError, Tuning};
+use device::{DriveError, Tuning};
 use plateau::state::{Host, Standing, State, StateFolder};
 use plateau::tuning::{self, Tuned, Tuner};
 use plateau::write_cache::{self, Cached, Changed};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drive::Tick;
+use engine::Tick;
 use plateau::course::{Audience, Step};
 use record::storage::simulated::Simulated;
 use record::{Event, Loaded, Workload};

@@ -1,11 +1,11 @@
 //! Restore records survive kills and power cuts.
 
-use drive::{Drive, OpenOptions};
+use device::{Drive, OpenOptions};
 use swarm::{Promise, explore_notes};
 
 fn drive() -> Drive {
     plateau::mute();
-    drive::open("sim:sas-slc-2011", &OpenOptions::default()).expect("a simulated drive")
+    device::open("sim:sas-slc-2011", &OpenOptions::default()).expect("a simulated drive")
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `cargo xtask crosscheck TARGET`: compares the IOPS test with fio on the same target, cell by cell.
 //!
-//! The real test (`pts`) runs on the real engine (`drive`); before or after every cell fio runs the same workload. So
+//! The real test (`pts`) runs on the real engine (`engine`); before or after every cell fio runs the same workload. So
 //! both find the drive in the same state and under the same disturbances, and the compared figures are those that a
 //! report would contain.
 
@@ -15,7 +15,8 @@ use std::process::Command;
 
 use crate::chore::Chore;
 use anyhow::bail;
-use drive::{Armed, Flow, OpenOptions, Outcome};
+use device::{Armed, OpenOptions};
+use engine::{Flow, Outcome};
 use idleness::idle_share_during;
 use pair::Pair;
 use pts::{Bench, Context, Profile, Stop, Test};
@@ -52,7 +53,7 @@ impl Chore for Crosscheck {
             return again_optimised(root);
         }
         let open = OpenOptions { size_bytes: self.size, ..OpenOptions::default() };
-        let mut armed = drive::open(&self.target, &open)?.arm(self.erase.as_deref())?;
+        let mut armed = device::open(&self.target, &open)?.arm(self.erase.as_deref())?;
         let profile = Profile::named("pts-e-1.0").map_err(anyhow::Error::msg)?;
         let cell_ns = (self.seconds * SECOND_NS as f64) as u64;
         let settings = Settings { cell_ns, max_rounds: ROUNDS, ..profile.settings(1) };

@@ -1,5 +1,5 @@
 //! `cargo xtask stacks`: builds many random stacks of devices, files, mounts and locks
-//! (`crates/drive/tests/stacks.rs`).
+//! (`crates/device/tests/stacks.rs`).
 //!
 //! On the host it needs root and loop devices; `--in-vm` boots the machine of `vm-test`, whose kernel also has device
 //! mapper and md. Layers and outcomes are counted; in the machine, a run of at least [`SENSIBLE`] stacks fails if it
@@ -93,7 +93,7 @@ fn start(program: &Path, seed: u64, count: u64, counts: &Path) -> anyhow::Result
 /// Builds the test; optimised for the machine, whose emulated CPU is slow.
 fn build(root: &Path, is_optimised: bool) -> anyhow::Result<PathBuf> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
-        .args(["test", "--package", "drive", "--test", "stacks", "--no-run", "--quiet", "--locked"])
+        .args(["test", "--package", "device", "--test", "stacks", "--no-run", "--quiet", "--locked"])
         .arg("--message-format=json-render-diagnostics")
         .args(is_optimised.then_some("--release"))
         .current_dir(root)

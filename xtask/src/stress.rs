@@ -13,27 +13,28 @@ use crate::test_binaries;
 
 /// Every test binary that uses devices, signals or time, cheapest first.
 const SUBJECTS: &[&str] = &[
-    "drive/refusals",
-    "drive/targets_in_use",
-    "drive/shared_bytes",
-    "drive/signatures",
+    "device/refusals",
+    "device/targets_in_use",
+    "device/shared_bytes",
+    "device/signatures",
     "plateau/hardware_raid",
-    "drive/unit",
+    "device/unit",
+    "engine/unit",
     "plateau/unit",
-    "drive/polling",
-    "drive/read_only_open",
-    "drive/fallback",
-    "drive/blocking_targets",
-    "drive/conformance",
-    "drive/allocations",
-    "drive/verify",
-    "drive/open_loop",
-    "drive/system_calls",
-    "drive/load",
-    "drive/failing_device",
-    "drive/seccomp_fallback",
-    "drive/known_latency",
-    "drive/simulated",
+    "device/polling",
+    "device/read_only_open",
+    "device/fallback",
+    "device/blocking_targets",
+    "device/conformance",
+    "device/allocations",
+    "device/verify",
+    "device/open_loop",
+    "device/system_calls",
+    "device/load",
+    "device/failing_device",
+    "device/seccomp_fallback",
+    "device/known_latency",
+    "device/simulated",
     "plateau/device_side",
     "plateau/interrupted",
     "plateau/side_by_side",
@@ -216,8 +217,11 @@ mod tests {
             let stress: Stress = parsed(words).unwrap();
             SUBJECTS.iter().copied().filter(|label| stress.chooses(label)).collect::<Vec<_>>()
         };
-        assert_eq!(labels(&["refusals"]), ["drive/refusals"]);
-        assert_eq!(labels(&["raid", "unit"]), ["plateau/hardware_raid", "drive/unit", "plateau/unit"]);
+        assert_eq!(labels(&["refusals"]), ["device/refusals"]);
+        assert_eq!(
+            labels(&["raid", "unit"]),
+            ["plateau/hardware_raid", "device/unit", "engine/unit", "plateau/unit"]
+        );
         assert_eq!(labels(&[]).len(), SUBJECTS.len());
         assert_eq!(
             parsed::<Stress>(&["--times", "7", "--alone"]).unwrap(),

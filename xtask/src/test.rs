@@ -21,7 +21,7 @@ use crate::test_binaries::{self, TestBinary};
 const LANES: usize = 2;
 /// Started first, because they take longest: whatever is left over at the end runs alone.
 pub const SLOWEST: &[&str] =
-    &["plateau/devices", "drive/targets_in_use", "plateau/planned", "plateau/outcomes"];
+    &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
 /// File in which tests record what they skipped. Relative to the root; tests get the absolute path, because each
 /// package runs in its own directory.
@@ -37,7 +37,7 @@ struct Ran {
 /// Run every test, two binaries at a time, and the examples in the documentation; or some of them
 #[derive(clap::Args)]
 pub struct Test {
-    /// Run only test binaries with one of these in their name, as in `drive/load`
+    /// Run only test binaries with one of these in their name, as in `device/load`
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
 }
@@ -127,7 +127,7 @@ fn run_all(jobs: Vec<(String, Command)>, passed: impl Fn(&Ran) + Sync) -> anyhow
     bail!("{} failed; to run it again: cargo xtask test {}", labels.join(", "), labels.join(" "))
 }
 
-/// One line for a binary that passed: `drive/load  12 passed in 14.2 s`.
+/// One line for a binary that passed: `device/load  12 passed in 14.2 s`.
 fn line(ran: &Ran) -> String {
     let text = String::from_utf8_lossy(&ran.output.stdout);
     let passed: u32 = text

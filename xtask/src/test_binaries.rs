@@ -67,7 +67,7 @@ impl TestBinary {
         })
     }
 
-    /// Package and name: `drive/load`, `drive/unit`.
+    /// Package and name: `device/load`, `device/unit`.
     pub fn label(&self) -> String {
         let name = if self.name.is_empty() { "unit" } else { &self.name };
         format!("{}/{name}", self.package)
@@ -82,23 +82,23 @@ mod tests {
     fn binaries_are_found_in_the_messages_of_cargo() {
         let message = |kind: &str, name: &str, executable: &str, test: bool| {
             format!(
-                "{{\"manifest_path\":\"/w/crates/drive/Cargo.toml\",\"executable\":{executable},\
+                "{{\"manifest_path\":\"/w/crates/device/Cargo.toml\",\"executable\":{executable},\
                  \"profile\":{{\"test\":{test}}},\"target\":{{\"kind\":[\"{kind}\"],\"name\":\"{name}\",\
-                 \"src_path\":\"/w/crates/drive/src/main.rs\"}}}}\n"
+                 \"src_path\":\"/w/crates/device/src/main.rs\"}}}}\n"
             )
         };
         let messages = [
             message("test", "load", "\"/t/load-1\"", true),
-            message("lib", "drive", "\"/t/drive-2\"", true),
-            message("lib", "drive", "null", false),
-            message("bin", "drive", "\"/t/drive\"", false),
-            message("bin", "drive", "\"/t/drive-3\"", true),
+            message("lib", "device", "\"/t/device-2\"", true),
+            message("lib", "device", "null", false),
+            message("bin", "device", "\"/t/device\"", false),
+            message("bin", "device", "\"/t/device-3\"", true),
         ];
         let found = parse(&messages.concat()).unwrap();
         let labels: Vec<_> = found.iter().map(TestBinary::label).collect();
-        assert_eq!(labels, ["drive/unit", "drive/load", "drive/main"]);
+        assert_eq!(labels, ["device/unit", "device/load", "device/main"]);
         assert_eq!(found[1].executable, Path::new("/t/load-1"));
-        assert_eq!(found[1].home, Path::new("/w/crates/drive"));
+        assert_eq!(found[1].home, Path::new("/w/crates/device"));
         assert!(parse("no JSON").is_err());
     }
 }

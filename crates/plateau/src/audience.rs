@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use drive::Tick;
+use engine::Tick;
 use record::{Event, Workload};
 use stdx::units::span;
 

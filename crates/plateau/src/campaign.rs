@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use drive::{Armed, Drive};
+use device::{Armed, Drive};
 use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
 use serde_json::{Value, json};
 
@@ -61,8 +61,8 @@ fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> 
     let is_simulated = |request: &RunRequest| request.target.starts_with("sim:");
     let operators = all[0].run.placement.clone();
     let real = all.iter().filter(|request| !is_simulated(request));
-    let nodes: Vec<_> = real.map(|request| drive::attached(&request.target).numa_node).collect();
-    let mut shares = drive::shares(&nodes, operators.as_ref())?.into_iter();
+    let nodes: Vec<_> = real.map(|request| device::attached(&request.target).numa_node).collect();
+    let mut shares = engine::shares(&nodes, operators.as_ref())?.into_iter();
     let look_at = |mut request: RunRequest| {
         let placement = if is_simulated(&request) { None } else { shares.next().flatten() };
         request.open.placement.clone_from(&placement);
@@ -85,7 +85,7 @@ fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<Stri
             None
         };
         targets.push(Target {
-            attached: drive::attached(&facts.path),
+            attached: device::attached(&facts.path),
             file: if is_real { resolved(&facts.path) } else { None },
             bytes_per_second: figures.map_or(0.0, |f| f.sequential_read.max(f.sequential_write)),
             iops: figures.map_or(0.0, |f| f.random_read_iops.max(f.fresh_write_iops)),
@@ -108,7 +108,7 @@ fn resolved(path: &str) -> Option<PathBuf> {
 
 /// Returns the processor time per I/O at the greatest depth that was measured.
 fn cpu_ns_per_io() -> Done<f64> {
-    let ceiling = drive::quick_ceiling()?;
+    let ceiling = engine::quick_ceiling()?;
     let costs = if ceiling.no_op_ring.is_empty() { &ceiling.null } else { &ceiling.no_op_ring };
     Ok(costs.last().map_or(0.0, |cost| cost.cpu_ns))
 }
@@ -144,7 +144,7 @@ fn begin(
     let campaign = conduct::new_letters();
     let paths: Vec<String> = armed.iter().map(|(file, _)| file.target.path.clone()).collect();
     let real = armed.iter().any(|(file, _)| file.target.simulated.is_none());
-    let ceiling = if real { Some(drive::quick_ceiling()?) } else { None };
+    let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let mut begun = Vec::new();
     for (index, ((mut file, armed), shared)) in armed.into_iter().zip(shared).enumerate() {
         let others = (0..paths.len()).filter(|other| *other != index);

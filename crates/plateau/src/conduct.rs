@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use drive::{Armed, Drive, PurgeOptions};
+use device::{Armed, Drive, PurgeOptions};
 use nandsim::{Faults, Scale};
 use pts::Profile;
 use record::{
@@ -38,7 +38,7 @@ pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]
     let interrupted = signals::watch()?;
     let (mut file, mut armed) = take(file, drive, erase)?;
     if file.target.simulated.is_none() {
-        file.ceiling = Some(drive::quick_ceiling()?);
+        file.ceiling = Some(engine::quick_ceiling()?);
     }
     let (run, mut journal) = begin(&library, file, logo.as_deref())?;
     printer::notice(&announcement(&run.file));
@@ -132,7 +132,7 @@ impl Being {
 pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     let state = places::state()?;
     undo::warn_of_untrusted(library, &state);
-    for done in drive::dissolve_left_over(&state, erase) {
+    for done in device::dissolve_left_over(&state, erase) {
         match done {
             Ok(done) => printer::tell_line(&done),
             Err(error) => printer::tell_line(&format!("warning: {error}")),
@@ -144,7 +144,7 @@ pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
 /// Prepares the requested run: opens its target and checks everything that can be checked without touching it.
 pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
-    let drive = drive::open(&request.target, &request.open)?;
+    let drive = device::open(&request.target, &request.open)?;
     let driving = request.driving();
     let RunRequest { run, .. } = request;
     let file = RunFile {

@@ -7,7 +7,7 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Parser as _;
-use drive::{Armed, OpenOptions};
+use device::{Armed, OpenOptions};
 use pts::Profile;
 use record::{CacheChoice, Event, Gap, HostFacts, Journal, Library, Loaded, Run as StoredRun, RunFile};
 
@@ -104,7 +104,7 @@ pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
         sim_virtual_ticks: true,
         ..OpenOptions::default()
     };
-    let armed = drive::open(&file.target.path, &open).and_then(|drive| drive.arm(None));
+    let armed = device::open(&file.target.path, &open).and_then(|drive| drive.arm(None));
     armed.map_err(|error| Failure::from(error).into())
 }
 

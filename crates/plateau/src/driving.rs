@@ -1,6 +1,6 @@
 //! How I/Os are submitted to the kernel: from `run.json` to the drive.
 
-use drive::{Engine, Polling};
+use engine::{Engine, Polling};
 use record::Driving;
 
 use crate::fio;

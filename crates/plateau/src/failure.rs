@@ -1,6 +1,6 @@
 //! Errors for the user: a chain of causes and a documented exit code.
 
-use drive::{DriveError, ErrorKind as DriveKind};
+use device::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
 
 /// Every exit code except 0 (success), and its meaning. The manual is generated from this table.
@@ -163,7 +163,14 @@ impl From<DriveError> for Failure {
             DriveKind::Disturbed | DriveKind::Stopped => Exit::Interrupted,
             DriveKind::Invalid => Exit::Usage,
         };
-        Self::new(exit, error)
+        // Its text contains the causes already.
+        Self::text(exit, error.to_string())
+    }
+}
+
+impl From<engine::EngineError> for Failure {
+    fn from(error: engine::EngineError) -> Self {
+        DriveError::from(error).into()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use drive::Armed;
+use device::Armed;
 use record::{Event, Journal};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
             let note = note.transpose()?;
             if let Err(error) = armed.set_lba_format(asked) {
                 // A refused command has not changed anything; after any other failure, the state is unknown.
-                if error.kind() != drive::ErrorKind::Device && now == own {
+                if error.kind() != device::ErrorKind::Device && now == own {
                     note.into_iter().for_each(Note::done);
                 }
                 return Err(error.into());
@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn what_has_no_formats_is_refused_and_leaves_no_note() {
         let dir = tempfile::tempdir().expect("a folder");
-        let options = drive::OpenOptions { scale: Some("1/1024".into()), ..drive::OpenOptions::default() };
-        let drive = drive::open("sim:sas-slc-2011", &options).expect("a simulated drive");
+        let options = device::OpenOptions { scale: Some("1/1024".into()), ..device::OpenOptions::default() };
+        let drive = device::open("sim:sas-slc-2011", &options).expect("a simulated drive");
         let mut armed = drive.arm(None).expect("an armed drive");
         prepare(&mut armed, dir.path(), None).expect("nothing to do");
         let failure = prepare(&mut armed, dir.path(), Some(1)).expect_err("no formats");

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
-use drive::{Drive, Engine, OpenOptions, Polling};
+use device::{Drive, OpenOptions};
+use engine::{Engine, Polling};
 use pts::PROFILES;
 use pts::settings::RunSettings;
 use record::{Placement, TargetFacts, Workload};
@@ -232,7 +233,7 @@ impl Need {
             libraries: libraries.to_vec(),
             ..OpenOptions::default()
         };
-        Ok(drive::open(&self.filename, &open)?)
+        Ok(device::open(&self.filename, &open)?)
     }
 
     pub fn is_simulated(&self) -> bool {

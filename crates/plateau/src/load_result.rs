@@ -110,9 +110,9 @@ mod tests {
             host: Some(host),
         };
         let file = std::env::temp_dir().join("plateau-a-file-that-nobody-makes");
-        let open = drive::OpenOptions { size_bytes: Some(1 << 30), ..drive::OpenOptions::default() };
+        let open = device::OpenOptions { size_bytes: Some(1 << 30), ..device::OpenOptions::default() };
         let target =
-            drive::open(file.to_str().expect("a path"), &open).expect("a file to be").facts().clone();
+            device::open(file.to_str().expect("a path"), &open).expect("a file to be").facts().clone();
         Part { name: "job".into(), target, segments: vec![segment], findings: None, notes: Vec::new() }
     }
 

@@ -50,7 +50,7 @@ pub fn model(option: &str, typed: &str) -> Done<String> {
 /// Returns a built-in model, or the model in a file whose name ends in `.toml`.
 pub fn named_model(name: &str) -> Done<Model> {
     let name = model("", name)?;
-    drive::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
+    device::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
 }
 
 /// Returns the target `typed`, a simulated drive, with the whole name of its model.

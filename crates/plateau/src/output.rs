@@ -79,7 +79,7 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     };
     let problem = if is_named_so || record::begins_as_file_of_run(&begin) {
         "is part of a run".to_owned()
-    } else if let Some(use_of_it) = drive::built_on_file(path).first() {
+    } else if let Some(use_of_it) = device::built_on_file(path).first() {
         format!("is in use ({use_of_it})")
     } else {
         return Ok(());

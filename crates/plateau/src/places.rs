@@ -35,7 +35,7 @@ pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
 /// Returns the folder of the restore records, which are acted upon after a crash: PLATEAU_STATE, else the system's
 /// folder for root, else the user's. Code that opens it must check that no other user can have written to it.
 pub fn state() -> Done<PathBuf> {
-    let set = std::env::var_os("PLATEAU_STATE").filter(|_| !drive::has_more_rights_than_its_caller());
+    let set = std::env::var_os("PLATEAU_STATE").filter(|_| !device::has_more_rights_than_its_caller());
     match set {
         Some(path) => Ok(std::path::absolute(path)?),
         None if is_root() => Ok(PathBuf::from("/var/lib/plateau/state")),

@@ -46,7 +46,7 @@ impl Preflight<'_> {
     }
 
     fn answer(&self, workload: &Workload) -> Result<Segment, Stop> {
-        drive::check(workload, self.target).map_err(|error| Stop::Failed(error.to_string()))?;
+        device::check(workload, self.target).map_err(|error| Stop::Failed(error.to_string()))?;
         self.check_memory(workload)?;
         // Equal I/O counts in all cells reach steady state after five rounds, which ends the check.
         let done = Direction { ios: 1, bytes: u64::from(workload.block_bytes), ..Direction::default() };

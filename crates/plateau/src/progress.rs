@@ -13,7 +13,7 @@ mod view;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use drive::Tick;
+use engine::Tick;
 use record::{Event, RunFile, TargetFacts, Workload};
 
 use crate::audience::{Audience, Step};

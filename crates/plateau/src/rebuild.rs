@@ -5,7 +5,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drive::{Armed, DriveError, Flow, Outcome as Driven, Tick};
+use device::{Armed, DriveError};
+use engine::{Flow, Outcome as Driven, Tick};
 use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
 use crate::audience::{Audience, Step};

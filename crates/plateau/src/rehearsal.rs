@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
+use device::{Armed, OpenOptions};
+use engine::{Flow, Outcome as Driven};
 use nandsim::Scale;
 use pts::dry::IOS_PER_OUTSTANDING;
 use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task};
@@ -70,7 +71,7 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
         sim_seed: file.settings.seed,
         ..OpenOptions::default()
     };
-    let mut armed = drive::open(&format!("sim:{model}"), &open)?.arm(None)?;
+    let mut armed = device::open(&format!("sim:{model}"), &open)?.arm(None)?;
     let stage = RunFile { target: armed.facts().clone(), ..file.clone() };
     let context = Context::of(&stage).map_err(usage)?;
     let interrupted = crate::signals::watch()?;
@@ -107,7 +108,7 @@ pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
 }
 
 fn capacity_of(model: &str) -> Done<u64> {
-    let found = drive::model_of(model)
+    let found = device::model_of(model)
         .map_err(|error| Failure::text(Exit::Unusable, format!("--rehearse {model}: {error}")))?;
     Ok(found.geometry.capacity_bytes)
 }

@@ -1,6 +1,6 @@
 //! Finds a drive by its own identification when its device path has changed since the run began.
 
-use drive::{Listed, list};
+use device::{Listed, list};
 use record::{TargetFacts, TargetKind};
 
 /// Returns the new path of the drive `was`, if it has a serial number that exactly one device of this host reports.
@@ -42,8 +42,9 @@ mod tests {
     #[test]
     fn a_drive_is_found_by_its_identity_and_size_and_only_for_certain() {
         let file = std::env::temp_dir().join("plateau-a-file-that-nobody-makes");
-        let open = drive::OpenOptions { size_bytes: Some(16 << 20), ..drive::OpenOptions::default() };
-        let facts = drive::open(file.to_str().expect("a path"), &open).expect("a file to be").facts().clone();
+        let open = device::OpenOptions { size_bytes: Some(16 << 20), ..device::OpenOptions::default() };
+        let facts =
+            device::open(file.to_str().expect("a path"), &open).expect("a file to be").facts().clone();
         let was = TargetFacts {
             kind: TargetKind::Block,
             serial: Some("S1".into()),

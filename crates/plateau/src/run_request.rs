@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use drive::OpenOptions;
+use device::OpenOptions;
 use pts::settings::{Given, RunSettings};
 use pts::{Plan, Preset, Profile, Test};
 use record::{Driving, Labels, PlanFacts};

@@ -5,7 +5,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use drive::{Armed, DriveError, Flow, Outcome as Driven, PowerMeter, PurgeOptions, Purging};
+use device::{Armed, DriveError, PowerMeter, PurgeOptions, Purging};
+use engine::{Flow, Outcome as Driven};
 use pts::{Bench, Context, Replay, Stop, Task};
 use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
 use stdx::units::SECOND_NS;
@@ -155,9 +156,7 @@ impl<'a> Session<'a> {
     }
 
     fn device(&mut self, mut error: DriveError) -> Stop {
-        if let DriveError::Device { cut, .. } = &mut error
-            && let Some(cut) = cut.take()
-        {
+        if let Some(cut) = error.take_cut() {
             // If the journal fails too, the device failed first.
             drop(self.keep(Event::Cut(*cut)));
         }

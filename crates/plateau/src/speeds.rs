@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use drive::{Armed, Flow, OpenOptions, Outcome as Driven};
+use device::{Armed, OpenOptions};
+use engine::{Flow, Outcome as Driven};
 use nandsim::Model;
 use pts::assumed::{Assumed, Observed};
 use pts::dry::{Estimate, estimate};
@@ -176,7 +177,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
         sim_faults: Some(Vec::new()),
         ..OpenOptions::default()
     };
-    let mut bench = Probing { armed: drive::open(&file.target.path, &open)?.arm(None)?, events: Vec::new() };
+    let mut bench = Probing { armed: device::open(&file.target.path, &open)?.arm(None)?, events: Vec::new() };
     let target = bench.armed.facts().clone();
     let small = RunFile { target: target.clone(), ..file.clone() };
     let context = Context::of(&small).map_err(usage)?;
@@ -198,7 +199,7 @@ struct Probing {
 
 impl Probing {
     fn answer(&mut self, workload: &Workload) -> Result<Segment, Stop> {
-        let failed = |error: drive::DriveError| Stop::Failed(error.to_string());
+        let failed = |error: device::DriveError| Stop::Failed(error.to_string());
         match self.armed.run(workload, &mut |_| Flow::Continue).map_err(failed)? {
             Driven::Finished(segment) => {
                 self.events.push(Event::Measured(segment.clone()));

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use drive::{DriveError, KnownSettings, Tuning};
+use device::{DriveError, KnownSettings, Tuning};
 use record::storage::Stored;
 use stdx::files::{OwnedFolder, Unowned, try_lock_each};
 

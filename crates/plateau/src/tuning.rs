@@ -9,7 +9,7 @@ mod shared;
 use std::path::Path;
 use std::sync::Arc;
 
-use drive::{DriveError, KnownSettings, Tuning};
+use device::{DriveError, KnownSettings, Tuning};
 use record::{Event, TargetFacts};
 use serde_json::{Value, json};
 
@@ -196,7 +196,7 @@ mod tests {
 
     fn facts(attachment: &str) -> TargetFacts {
         let drive =
-            drive::open("sim:sas-slc-2011", &drive::OpenOptions::default()).expect("a simulated drive");
+            device::open("sim:sas-slc-2011", &device::OpenOptions::default()).expect("a simulated drive");
         TargetFacts { identity: "S1".into(), attachment: Some(attachment.into()), ..drive.facts().clone() }
     }
 

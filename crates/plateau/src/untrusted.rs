@@ -1,7 +1,7 @@
 //! Parsers of files that an attacker may have prepared, for the fuzz targets and the test of their corpora. The
 //! commands use the same parsers.
 
-use drive::{KnownSettings, Tuning};
+use device::{KnownSettings, Tuning};
 
 use crate::{lba_format, signature, tuning, undo, write_cache};
 

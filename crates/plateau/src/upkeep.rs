@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use drive::Armed;
+use device::Armed;
 use pts::Profile;
 use record::{CacheChoice, Event, Handling, HostVerdict, Journal};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use drive::{Armed, DriveError};
+use device::{Armed, DriveError};
 use pts::{Profile, WriteCache};
 use record::{CacheChoice, Event, Journal, TargetKind};
 use serde_json::{Value, json};
@@ -161,19 +161,19 @@ mod tests {
     #[test]
     fn a_simulated_drive_leaves_no_note() {
         let dir = tempfile::tempdir().expect("a folder");
-        let options = drive::OpenOptions { scale: Some("1/1024".into()), ..drive::OpenOptions::default() };
-        let drive = drive::open("sim:nvme-tlc-2018", &options).expect("a simulated drive");
+        let options = device::OpenOptions { scale: Some("1/1024".into()), ..device::OpenOptions::default() };
+        let drive = device::open("sim:nvme-tlc-2018", &options).expect("a simulated drive");
         let mut armed = drive.arm(None).expect("an armed drive");
         let changed = change(&mut armed, dir.path(), true).expect("a change");
-        assert!(changed.was_on && armed.write_cache() == Ok(Some(false)));
+        assert!(changed.was_on && armed.write_cache().is_ok_and(|now| now == Some(false)));
         assert!(Note::left_over(dir.path(), KIND, &armed.facts().identity).expect("a look").is_none());
     }
 
     #[test]
     fn a_note_without_sense_is_taken_away_and_harms_nothing() {
         let dir = tempfile::tempdir().expect("a folder");
-        let options = drive::OpenOptions { scale: Some("1/1024".into()), ..drive::OpenOptions::default() };
-        let drive = drive::open("sim:sas-slc-2011", &options).expect("a simulated drive");
+        let options = device::OpenOptions { scale: Some("1/1024".into()), ..device::OpenOptions::default() };
+        let drive = device::open("sim:sas-slc-2011", &options).expect("a simulated drive");
         let mut armed = drive.arm(None).expect("an armed drive");
         drop(Note::write(dir.path(), KIND, &armed.facts().identity, &json!("{")).expect("a note"));
         restore_left_over(&mut armed, dir.path()).expect("no error");

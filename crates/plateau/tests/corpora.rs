@@ -208,12 +208,12 @@ fn good_files_of_the_corpora_are_good() {
     let text = |name: &str, file: &str| String::from_utf8(read(name, file)).expect("text");
     for file in ["mdadm.toml", "mirror.toml", "single.toml", "storcli.toml"] {
         let text = text("array_description", file);
-        drive::untrusted::ArrayDescription::parse(file, &text).unwrap_or_else(|error| panic!("{error}"));
+        device::untrusted::ArrayDescription::parse(file, &text).unwrap_or_else(|error| panic!("{error}"));
     }
     for file in ["mdadm.json", "storcli.json"] {
-        assert!(drive::untrusted::ArrayNote::parse(&text("array_note", file)).is_some(), "{file}");
+        assert!(device::untrusted::ArrayNote::parse(&text("array_note", file)).is_some(), "{file}");
     }
-    let known = drive::KnownSettings::of_this_host();
+    let known = device::KnownSettings::of_this_host();
     let note = |file: &str| plateau::untrusted::note(&read("changed_settings", file), &known);
     assert_eq!(note("write-cache.json").write_cache_was_on, Some(true));
     assert_eq!(note("lba-format.json").lba_format_was, Some(3));

@@ -8,7 +8,8 @@ mod witnessed {
 
 use std::ops::RangeInclusive;
 
-use drive::{Armed, Flow, OpenOptions, Outcome};
+use device::{Armed, OpenOptions};
+use engine::{Flow, Outcome};
 use nandsim::LoadRecorder;
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{Note, Purged, Segment, Settings, Workload};
@@ -81,7 +82,7 @@ fn confirm(profile: &str) {
     for test in profile.tests.iter().flat_map(|listed| Test::all_named(listed.family, profile).unwrap()) {
         let scale = format!("1/{SCALE}");
         let options = OpenOptions { scale: Some(scale), sim_seed: 1, ..OpenOptions::default() };
-        let drive = drive::open("sim:sas-slc-2011", &options).unwrap().arm(None).unwrap();
+        let drive = device::open("sim:sas-slc-2011", &options).unwrap().arm(None).unwrap();
         let target = drive.facts().clone();
         let mut bench = Watched { drive, seen: Vec::new(), notes: Vec::new() };
         let context = Context { profile, settings: &settings, target: &target };

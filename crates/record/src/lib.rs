@@ -9,6 +9,7 @@ mod amounts;
 mod check;
 mod columns_wire;
 mod custom;
+pub mod errno;
 mod event;
 mod histogram_wire;
 mod host;

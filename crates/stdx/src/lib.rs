@@ -6,12 +6,14 @@
 
 pub mod access;
 pub mod files;
+mod flow;
 pub mod histogram;
 mod nearest;
 pub mod rng;
 pub mod text;
 pub mod units;
 
+pub use flow::Flow;
 pub use histogram::Histogram;
 pub use nearest::nearest;
 pub use rng::Rng;

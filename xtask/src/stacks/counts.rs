@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
-/// Layers that a run in the machine must cover; names as in `crates/drive/tests/stacks/plan.rs`.
+/// Layers that a run in the machine must cover; names as in `crates/device/tests/stacks/plan.rs`.
 const REQUIRED: &[&str] = &[
     "dm-crypt",
     "dm-linear",

@@ -12,15 +12,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stdx", &["skips"]),
     ("record", &["stdx"]),
     ("nandsim", &["stdx"]),
-    ("drive", &["record", "stdx", "nandsim", "skips"]),
+    ("engine", &["record", "stdx", "skips"]),
+    ("admin", &["record", "stdx"]),
+    ("device", &["admin", "engine", "record", "stdx", "nandsim", "skips"]),
     ("pts", &["record", "stdx"]),
     ("import", &["pts", "record", "stdx"]),
     ("report", &["pts", "record", "stdx", "skips"]),
-    ("plateau", &["stdx", "record", "nandsim", "drive", "pts", "import", "report", "skips"]),
-    ("swarm", &["stdx", "record", "drive", "pts", "plateau"]),
+    ("plateau", &["stdx", "record", "nandsim", "engine", "device", "pts", "import", "report", "skips"]),
+    ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
-    ("fuzz", &["stdx", "record", "nandsim", "drive", "pts", "import", "report", "plateau"]),
-    ("xtask", &["drive", "pts", "record", "stdx", "nandsim", "skips"]),
+    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "import", "report", "plateau"]),
+    ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),
 ];
 
 const SECTIONS: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
@@ -89,14 +91,14 @@ mod tests {
     #[test]
     fn a_forbidden_arrow_is_found_wherever_it_hides() {
         for dependency in [
-            "[dependencies]\ndrive.workspace = true",
-            "[dev-dependencies]\ndrive = { path = \"../drive\" }",
-            "[target.'cfg(unix)'.dependencies]\nd = { package = \"drive\", path = \"../drive\" }",
+            "[dependencies]\ndevice.workspace = true",
+            "[dev-dependencies]\ndevice = { path = \"../device\" }",
+            "[target.'cfg(unix)'.dependencies]\nd = { package = \"device\", path = \"../device\" }",
         ] {
             let found = texts("crates/pts/Cargo.toml", &format!("[package]\nname = \"pts\"\n{dependency}"));
             assert_eq!(
                 found,
-                ["pts must not depend on drive; see the arrows in ARCHITECTURE.md"],
+                ["pts must not depend on device; see the arrows in ARCHITECTURE.md"],
                 "{dependency}"
             );
         }

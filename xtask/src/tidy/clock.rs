@@ -7,8 +7,15 @@ use super::tree::Tree;
 pub const CHECK: Check = Check { name: "clock", run, bless: None };
 
 const NEEDLES: &[&str] = &["Instant::now", "SystemTime::now", "thread::sleep"];
-const ALLOWED: &[&str] =
-    &["crates/drive/", "crates/plateau/", "crates/stdx/src/files/", "dist/", "swarm/", "xtask/"];
+const ALLOWED: &[&str] = &[
+    "crates/engine/",
+    "crates/device/",
+    "crates/plateau/",
+    "crates/stdx/src/files/",
+    "dist/",
+    "swarm/",
+    "xtask/",
+];
 
 fn run(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
@@ -19,7 +26,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         for needle in NEEDLES {
             for place in source.code_places(needle).into_iter().filter(|&place| !source.in_test(place)) {
                 let text =
-                    format!("`{needle}`: time comes from the target's clock, through drive or a Segment");
+                    format!("`{needle}`: time comes from the target's clock, through device or a Segment");
                 complaints.push(Complaint::line(path, source.line_of(place), text));
             }
         }
@@ -32,12 +39,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reading_time_is_for_drive_plateau_xtask_and_tests() {
+    fn reading_time_is_for_engine_device_plateau_xtask_and_tests() {
         let text = "fn a() { std::thread::sleep(x); }";
         let tree = Tree::of(&[
             ("crates/pts/src/lib.rs", text),
             ("crates/pts/tests/x.rs", text),
-            ("crates/drive/src/lib.rs", text),
+            ("crates/device/src/lib.rs", text),
             ("crates/stdx/src/lib.rs", "#[cfg(test)]\nmod tests { fn a() { Instant::now(); } }"),
         ]);
         let paths: Vec<_> = run(&tree).into_iter().map(|c| (c.path, c.line)).collect();

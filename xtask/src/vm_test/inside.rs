@@ -1,9 +1,10 @@
-//! Runs inside the guest for features that the command line does not cover: this same program, with the crate `drive`.
+//! Runs inside the guest for features that the command line does not cover: this same program, with the crate `device`.
 
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use drive::{Engine, Flow, OpenOptions, Outcome, Polling};
+use device::OpenOptions;
+use engine::{Engine, Flow, Outcome, Polling};
 use record::{Access, DataPattern, Range, Regime, Until, Workload};
 use serde_json::json;
 
@@ -26,7 +27,7 @@ impl Chore for Inside {
     fn run(self, _: &Path) -> anyhow::Result<()> {
         let options =
             OpenOptions { engine: Engine::IoUring, polling: Polling::Completions, ..OpenOptions::default() };
-        let mut reader = drive::open(&self.device, &options)?.open_to_read()?;
+        let mut reader = device::open(&self.device, &options)?.open_to_read()?;
         let workload = Workload {
             access: Access::Random,
             read_percent: 100,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use drive::{Attached, Link};
+use device::{Attached, Link};
 use record::TargetFacts;
 use stdx::units::grouped;
 

@@ -1,6 +1,6 @@
 //! `plateau check TARGET`.
 
-use drive::{Drive, OpenOptions};
+use device::{Drive, OpenOptions};
 use record::{Event, HostCheck, HostVerdict};
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::tuning::{self, Tuner};
 use crate::{checks, models, places, printer, signals, undo};
 
 pub fn run(cli: &Cli, options: &Check) -> Done {
-    let drive = drive::open(&models::existing_target(&options.target)?, &OpenOptions::default())?;
+    let drive = device::open(&models::existing_target(&options.target)?, &OpenOptions::default())?;
     if drive.facts().simulated.is_some() {
         let text = format!("{}: host settings do not affect a simulated drive", options.target);
         return Err(Failure::text(Exit::Usage, text));

@@ -1,6 +1,6 @@
 //! `plateau info TARGET`.
 
-use drive::{About, Drive, Fact, OpenOptions, PurgeMethod, Value as Known};
+use device::{About, Drive, Fact, OpenOptions, PurgeMethod, Value as Known};
 use serde_json::{Map, Value, json};
 use stdx::units::{amount_base10, parse_size};
 
@@ -14,7 +14,7 @@ pub fn run(cli: &Cli, options: &Info) -> Done {
     // The simulated drive that a run uses by default.
     let sim_seed = run_request::USUAL_SEED;
     let open = OpenOptions { size_bytes, scale: options.scale.clone(), sim_seed, ..OpenOptions::default() };
-    let drive = drive::open(&models::target(&options.target)?, &open)?;
+    let drive = device::open(&models::target(&options.target)?, &open)?;
     let about = drive.about()?;
     if cli.json {
         return printer::print_json(&document(&drive, &about));

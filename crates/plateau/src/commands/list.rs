@@ -1,6 +1,6 @@
 //! `plateau list`.
 
-use drive::Listed;
+use device::Listed;
 use serde_json::{Value, json};
 use stdx::units::amount_base10;
 
@@ -9,7 +9,7 @@ use crate::failure::Done;
 use crate::printer;
 
 pub fn run(cli: &Cli) -> Done {
-    let devices = drive::list()?;
+    let devices = device::list()?;
     if cli.json {
         return printer::print_json(&devices.iter().map(document).collect());
     }

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use drive::{Armed, Findings, Flow, Outcome, Reader, Tick};
+use device::{Armed, Reader};
+use engine::{Flow, Outcome, Tick, VerifyReport};
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::SECOND_NS;
 
@@ -28,9 +29,9 @@ enum Opened {
 }
 
 /// Results of the streams of each job.
-type ByJob = BTreeMap<usize, Vec<(Outcome, Option<Findings>)>>;
+type ByJob = BTreeMap<usize, Vec<(Outcome, Option<VerifyReport>)>>;
 /// Results of the streams of one target.
-type Ended = Done<(Vec<Outcome>, Vec<Option<Findings>>)>;
+type Ended = Done<(Vec<Outcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
     let request = load_plan::request(options)?;
@@ -39,7 +40,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let workloads = request.workloads(&facts, options.seed)?;
     let interrupted = signals::watch()?;
     let real = opened.values().any(|target| target.facts().simulated.is_none());
-    let ceiling = if real { Some(drive::quick_ceiling()?) } else { None };
+    let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for stage in request.stages() {
         let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
@@ -207,7 +208,7 @@ fn empty(part: &Part) -> Part {
 }
 
 fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) -> Done {
-    let wrong: u64 = parts.iter().filter_map(|part| part.findings.as_ref()).map(Findings::wrong).sum();
+    let wrong: u64 = parts.iter().filter_map(|part| part.findings.as_ref()).map(VerifyReport::wrong).sum();
     let document = Document::of(parts, ceiling);
     let as_json = cli.json || options.output_format == OutputFormat::Json;
     let clock = ceiling.map(|ceiling| &ceiling.clock);
@@ -251,11 +252,11 @@ impl Opened {
             if interrupted.load(Ordering::Relaxed) || board.given_up() { Flow::Stop } else { Flow::Continue }
         };
         let ended = match self {
-            Self::ToRead(reader) => reader.run_together(workloads, &mut on_tick),
-            Self::ToWrite(armed) => armed.run_together(workloads, read_back, &mut on_tick),
+            Self::ToRead(reader) => reader.run_concurrently(workloads, &mut on_tick),
+            Self::ToWrite(armed) => armed.run_concurrently(workloads, read_back, &mut on_tick),
         };
         let outcomes = ended?;
-        Ok(outcomes.into_iter().map(|ended| (ended.outcome, ended.findings)).unzip())
+        Ok(outcomes.into_iter().map(|ended| (ended.outcome, ended.verified)).unzip())
     }
 }
 

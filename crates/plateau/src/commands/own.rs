@@ -8,7 +8,7 @@ use crate::failure::Done;
 use crate::printer;
 
 pub fn run(cli: &Cli) -> Done {
-    let ceiling = drive::ceiling()?;
+    let ceiling = engine::ceiling()?;
     if cli.json {
         return printer::print_json(&serde_json::json!(ceiling));
     }

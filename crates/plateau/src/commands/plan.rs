@@ -4,7 +4,7 @@ mod endurance;
 mod presets;
 mod rehearsed;
 
-use drive::Drive;
+use device::Drive;
 use pts::assumed::Assumed;
 use pts::dry::{Cost, Estimate};
 use pts::{Context, Profile};

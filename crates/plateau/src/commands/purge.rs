@@ -2,7 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use drive::{Flow, OpenOptions, PurgeOptions, Purging};
+use device::{OpenOptions, PurgeOptions, Purging};
+use engine::Flow;
 use record::{SimulatedFacts, TargetFacts};
 use serde_json::json;
 use stdx::units::{SECOND_NS, amount_base10};
@@ -20,7 +21,7 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
         libraries: places::libraries(cli.library.as_deref()),
         ..OpenOptions::default()
     };
-    let drive = drive::open(&models::existing_target(&options.target)?, &open)?;
+    let drive = device::open(&models::existing_target(&options.target)?, &open)?;
     let identity = drive.facts().identity.clone();
     let typed = options.erase.iter().find(|typed| **typed == identity).or(options.erase.first());
     let mut armed = drive.arm(typed.map(String::as_str))?;

@@ -4,7 +4,7 @@ mod reused;
 
 use std::path::Path;
 
-use drive::{Drive, OpenOptions};
+use device::{Drive, OpenOptions};
 use pts::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 
@@ -107,14 +107,14 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         ));
     }
     let was = &file.target;
-    let mut opened = drive::open(&was.path, &open);
+    let mut opened = device::open(&was.path, &open);
     if !opened.as_ref().is_ok_and(|drive| drive.facts().identity == was.identity)
         && let Some(path) = renamed::path_now(was)
     {
         let text =
             format!("the drive that was {} when the run started is now {path} ({})", was.path, was.identity);
         crate::printer::tell_line(&text);
-        opened = drive::open(&path, &open);
+        opened = device::open(&path, &open);
     }
     let drive = opened?;
     let is = drive.facts();

@@ -1,6 +1,6 @@
 //! A job as requested, before its target is known.
 
-use drive::{Engine, Polling};
+use engine::{Engine, Polling};
 use record::{Access, Placement, Process, Zone};
 
 use super::values::Size;

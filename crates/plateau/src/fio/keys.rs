@@ -1,6 +1,6 @@
 //! The supported options, one entry each: those of `plateau load` and those of a job in a file.
 
-use drive::Polling;
+use engine::Polling;
 use record::{Placement, Process};
 
 use super::Job;

@@ -1,6 +1,6 @@
 //! Parses options whose values are more than a number.
 
-use drive::Polling;
+use engine::Polling;
 use record::{Access, Zone};
 
 use super::Job;

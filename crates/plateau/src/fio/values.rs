@@ -1,6 +1,6 @@
 //! Values in fio's syntax: sizes, times, percentages, switches.
 
-use drive::Engine;
+use engine::Engine;
 use stdx::units::SECOND_NS;
 
 /// An amount: bytes, or a percentage of the target.

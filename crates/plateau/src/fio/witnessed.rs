@@ -1,7 +1,8 @@
 //! Verifies that a drive receives the load that a job file describes: a simulated drive counts the I/Os of a job by
 //! size and offset.
 
-use drive::{Flow, OpenOptions, Outcome};
+use device::OpenOptions;
+use engine::{Flow, Outcome};
 
 use super::{Job, parse};
 
@@ -25,7 +26,7 @@ const WITHIN_PERCENT: f64 = 0.2;
 #[test]
 fn block_sizes_zones_and_mix_have_their_shares() {
     let options = OpenOptions { scale: Some("1/64".into()), ..OpenOptions::default() };
-    let drive = drive::open("sim:sas-slc-2011", &options).expect("a model");
+    let drive = device::open("sim:sas-slc-2011", &options).expect("a model");
     let capacity_bytes = drive.facts().capacity_bytes;
     let mut drive = drive.arm(None).expect("a simulated drive");
     let jobs = parse("shares.fio", JOB, &Job::default()).expect("a job file");

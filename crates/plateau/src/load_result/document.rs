@@ -1,6 +1,6 @@
 //! The JSON of a load, with fio's names where fio has an equivalent.
 
-use drive::Findings;
+use engine::VerifyReport;
 use pts::response::Percentile;
 use record::{Ceiling, ClockFacts, Direction, TargetFacts, Workload};
 use serde::{Serialize, Serializer};
@@ -182,9 +182,9 @@ fn times(direction: &Direction, has_maxima: bool) -> Times {
     }
 }
 
-fn verify(findings: &Findings) -> Verify {
+fn verify(findings: &VerifyReport) -> Verify {
     let place =
-        |place: &drive::WrongPlace| Place { offset_bytes: place.offset_bytes, problem: place.to_string() };
+        |place: &engine::WrongPlace| Place { offset_bytes: place.offset_bytes, problem: place.to_string() };
     Verify {
         checked_blocks: findings.checked,
         wrong_blocks: findings.wrong(),

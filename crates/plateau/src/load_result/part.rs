@@ -1,6 +1,6 @@
 //! The numbers of a job or group of jobs, and the remarks about them.
 
-use drive::Findings;
+use engine::VerifyReport;
 use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
@@ -15,7 +15,7 @@ pub struct Part {
     /// The target of its I/Os.
     pub target: TargetFacts,
     pub segments: Vec<Segment>,
-    pub findings: Option<Findings>,
+    pub findings: Option<VerifyReport>,
     pub notes: Vec<String>,
 }
 

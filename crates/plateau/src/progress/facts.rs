@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use drive::Tick;
+use engine::Tick;
 use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT};
 use pts::{Context, Task};

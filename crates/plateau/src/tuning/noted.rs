@@ -1,6 +1,6 @@
 //! Changed settings in a restore record, and what restores them.
 
-use drive::Tuning;
+use device::Tuning;
 use serde_json::{Value, json};
 
 use crate::printer;

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use drive::Tuning;
+use device::Tuning;
 use record::storage::Stored;
 use serde_json::json;
 use stdx::files::Unowned;
@@ -178,7 +178,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use drive::KnownSettings;
+    use device::KnownSettings;
 
     fn place(dir: &Path) -> PathBuf {
         let dir = dir.canonicalize().expect("a path");

@@ -1,6 +1,6 @@
 //! Loop devices over images created by a test.
 
-#[path = "../../../drive/tests/support/loop_device.rs"]
+#[path = "../../../device/tests/support/loop_device.rs"]
 mod shared;
 
 use std::path::Path;

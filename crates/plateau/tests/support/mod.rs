@@ -2,9 +2,9 @@
 #![allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
 
 pub mod loop_device;
-#[path = "../../../drive/tests/support/storage_daemon.rs"]
+#[path = "../../../device/tests/support/storage_daemon.rs"]
 pub mod storage_daemon;
-#[path = "../../../drive/tests/support/zram.rs"]
+#[path = "../../../device/tests/support/zram.rs"]
 pub mod zram;
 
 use std::path::{Path, PathBuf};

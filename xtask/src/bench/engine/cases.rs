@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use drive::{Engine, Nowhere};
+use engine::{Engine, Nowhere};
 
 use super::contents;
 use super::pairs::{PAIRS, alternated, compared, paired, rehearsed};
@@ -77,7 +77,7 @@ fn nowhere(way: Nowhere, depth: u16) -> anyhow::Result<Sample> {
 
 /// Measures the loop alone, and the clock that it reads.
 pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
-    let clock_ns = drive::ceiling()?.clock.cost_ns;
+    let clock_ns = engine::ceiling()?.clock.cost_ns;
     let mut rows = vec![Row::stated("one reading of the clock", format!("{clock_ns:.1} ns"), clock_ns)];
     for &(depth, limit_ns, share) in NULL {
         let what = format!("null, histogram on, QD{depth}: CPU per I/O");

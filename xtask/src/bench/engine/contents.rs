@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use drive::Nowhere;
+use engine::Nowhere;
 use record::{DataPattern, Reducible, Regime, Workload};
 
 use super::pairs::{PAIRS, compared, paired, rehearsed};
@@ -16,7 +16,7 @@ const OF_FIO: f64 = 0.8;
 
 /// Measures fresh data, and other contents relative to it.
 pub fn rows(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
-    let mut rows = fresh(rivals, drive::ceiling()?.data_bytes_per_second / 1e9)?;
+    let mut rows = fresh(rivals, engine::ceiling()?.data_bytes_per_second / 1e9)?;
     rows.extend(costs()?);
     Ok(rows)
 }

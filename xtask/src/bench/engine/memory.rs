@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use drive::Nowhere;
+use engine::Nowhere;
 use record::{Until, Workload};
 
 use super::targets::reads;
@@ -35,7 +35,7 @@ pub fn rows() -> anyhow::Result<Vec<Row>> {
                 std::thread::sleep(LOOK_EVERY);
             }
         });
-        let done = drive::rehearse_by(Nowhere::Null, &asked, INTERVAL_NS);
+        let done = engine::rehearse_by(Nowhere::Null, &asked, INTERVAL_NS);
         over.store(true, Ordering::Relaxed);
         done
     })?;

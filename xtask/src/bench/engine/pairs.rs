@@ -1,6 +1,6 @@
 //! Alternating pairs of our measurement and a rival's.
 
-use drive::Nowhere;
+use engine::Nowhere;
 use record::Workload;
 
 use super::rivals::Sample;
@@ -47,7 +47,7 @@ pub fn compared(pairs: &[(Sample, Sample)], of: fn(&Sample) -> f64) -> (f64, f64
 
 /// Runs a workload that does no I/O.
 pub fn rehearsed(way: Nowhere, workload: &Workload) -> anyhow::Result<Sample> {
-    let done = drive::rehearse(way, workload)?;
+    let done = engine::rehearse(way, workload)?;
     let ios = (done.segment.read.ios + done.segment.write.ios).max(1) as f64;
     Ok(Sample {
         cpu_ns: done.cpu_ns_per_io(),

@@ -5,7 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use drive::{Armed, Engine, Flow, OpenOptions, Outcome};
+use device::{Armed, OpenOptions};
+use engine::{Engine, Flow, Outcome};
 use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
@@ -45,7 +46,7 @@ impl Target {
     }
 
     fn filled(mut self, options: &OpenOptions) -> anyhow::Result<Self> {
-        let drive = drive::open(&self.path, options)?;
+        let drive = device::open(&self.path, options)?;
         let identity = drive.facts().identity.clone();
         let mut armed = drive.arm(Some(&identity))?;
         let fill = filling(128 << 10, Regime::default());
@@ -61,7 +62,7 @@ impl Target {
         // Only one open drive can hold it.
         self.armed = None;
         let options = OpenOptions { engine, ..placed() };
-        let drive = drive::open(&self.path, &options)?;
+        let drive = device::open(&self.path, &options)?;
         let identity = drive.facts().identity.clone();
         self.armed = Some(drive.arm(Some(&identity))?);
         Ok(self)
@@ -88,10 +89,10 @@ impl Target {
 
     fn with_checks(&mut self, workload: Workload) -> anyhow::Result<Outcome> {
         let armed = self.armed.as_mut().context("a target that was let go")?;
-        let answers = armed.run_together(&[workload], &[false], &mut |_, _| Flow::Continue)?;
+        let answers = armed.run_concurrently(&[workload], &[false], &mut |_, _| Flow::Continue)?;
         let answer = answers.into_iter().next().context("one answer for one workload")?;
-        let findings = answer.findings.context("findings of a load with checks")?;
-        anyhow::ensure!(findings.wrong() == 0, "{findings:?}");
+        let report = answer.verified.context("the report of a load with checks")?;
+        anyhow::ensure!(report.wrong() == 0, "{report:?}");
         Ok(answer.outcome)
     }
 }

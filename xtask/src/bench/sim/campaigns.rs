@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use drive::{Armed, Flow, OpenOptions, Outcome};
+use device::{Armed, OpenOptions};
+use engine::{Flow, Outcome};
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{Note, Purged, Segment, Workload};
 
@@ -66,7 +67,7 @@ fn all(model: &str, divisor: u32) -> anyhow::Result<Row> {
 fn test(name: &str, profile: &str, model: &str, divisor: u32, unsteady: bool) -> anyhow::Result<f64> {
     let begin = thread_seconds();
     let options = OpenOptions { scale: Some(scale(divisor)), sim_seed: 1, ..OpenOptions::default() };
-    let mut armed = drive::open(&format!("sim:{model}"), &options)?.arm(None)?;
+    let mut armed = device::open(&format!("sim:{model}"), &options)?.arm(None)?;
     let profile = Profile::named(profile).map_err(anyhow::Error::msg)?;
     let settings = record::Settings { max_rounds: ROUNDS, ..profile.settings(1) };
     let target = armed.facts().clone();

@@ -1,6 +1,6 @@
 //! Drives of known speed: the measured figures must match it.
 //!
-//! Not in `ci`, where a busy host would affect the result: the tests of `drive` check the same without a machine.
+//! Not in `ci`, where a busy host would affect the result: the tests of `device` check the same without a machine.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use drive::FileState;
+use device::FileState;
 use jiff::Timestamp;
 use record::{Entry, Event};
 
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_signature_is_always_suspicious() {
-        let signatures = vec![drive::Refusal::OfRun];
+        let signatures = vec![device::Refusal::OfRun];
         assert!(evidence(&FileState { signatures, ..state(BYTES, 5) }, BYTES, &[]).is_some());
     }
 }

@@ -1,0 +1,110 @@
+//! What a device supports beyond reading and writing, as reported by the device.
+
+use crate::command::{Admin, Fault, ata, nvme, scsi};
+use crate::wire;
+
+/// Which commands a device accepts, and what it reports about them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Capabilities {
+    /// Its command set, and what it reports through that.
+    pub protocol: Protocol,
+    /// Capacity.
+    pub capacity_bytes: u64,
+    /// Logical block size.
+    pub block_bytes: u32,
+    /// Whether the kernel passes discards on.
+    pub discard: bool,
+    /// Whether the kernel passes write-zeroes commands on.
+    pub write_zeroes: bool,
+}
+
+/// The device's native command set.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Protocol {
+    /// NVMe.
+    Nvme(Nvme),
+    /// ATA, through SCSI commands of an adapter.
+    Ata(wire::ata::Identify),
+    /// SCSI.
+    Scsi(Scsi),
+    /// None that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
+    Plain,
+    /// It has one, but could not be queried, for this reason.
+    Unasked(String),
+}
+
+impl Protocol {
+    /// Whether it is an ATA drive that is locked by a password.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        matches!(self, Self::Ata(drive) if drive.security.locked)
+    }
+}
+
+/// An NVMe namespace and its controller.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nvme {
+    pub(crate) number: u32,
+    pub(crate) controller: wire::nvme::Controller,
+    pub(crate) namespace: wire::nvme::Namespace,
+    /// Other namespaces of the same subsystem that are visible to the host.
+    pub(crate) others: Vec<Other>,
+}
+
+/// Another namespace: its name, and the identity to type to erase it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Other {
+    /// Kernel name.
+    pub name: String,
+    /// Identity.
+    pub identity: String,
+}
+
+/// A SCSI disk. `None` is what the device does not report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scsi {
+    pub(crate) inquiry: wire::scsi::Inquiry,
+    pub(crate) serial: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) capacity: Option<wire::scsi::Capacity>,
+    pub(crate) rotation: Option<wire::scsi::Rotation>,
+    pub(crate) format_unit: Option<bool>,
+    pub(crate) sanitize_overwrite: Option<bool>,
+    pub(crate) sanitize_block: Option<bool>,
+    pub(crate) sanitize_crypto: Option<bool>,
+}
+
+const FORMAT_UNIT: u8 = 0x04;
+const SANITIZE: u8 = 0x48;
+
+/// Queries a device that is known to accept NVMe commands.
+///
+/// # Errors
+/// When it does not answer.
+pub fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<Other>) -> Result<Protocol, Fault> {
+    let controller = nvme::controller(admin)?;
+    let namespace = nvme::namespace(admin, number)?;
+    Ok(Protocol::Nvme(Nvme { number, controller, namespace, others }))
+}
+
+/// Queries a device that accepts SCSI commands; one that translates to an ATA drive reports that.
+///
+/// # Errors
+/// When it does not answer.
+pub fn ask_scsi(admin: &mut dyn Admin) -> Result<Protocol, Fault> {
+    let inquiry = scsi::inquiry(admin)?;
+    if inquiry.vendor.as_deref() == Some("ATA") {
+        return ata::identify(admin).map(Protocol::Ata);
+    }
+    Ok(Protocol::Scsi(Scsi {
+        serial: scsi::unit_serial(admin),
+        name: scsi::unit_name(admin),
+        capacity: scsi::capacity(admin).ok(),
+        rotation: scsi::medium_rotation(admin),
+        format_unit: scsi::supported(admin, FORMAT_UNIT, None),
+        sanitize_overwrite: scsi::supported(admin, SANITIZE, Some(1)),
+        sanitize_block: scsi::supported(admin, SANITIZE, Some(2)),
+        sanitize_crypto: scsi::supported(admin, SANITIZE, Some(3)),
+        inquiry,
+    }))
+}

@@ -1,0 +1,43 @@
+//! What distinguishes an NVMe namespace from all others, from the pages of its Identify command.
+
+use crate::wire::nvme::{Controller, Namespace};
+
+pub use crate::wire::nvme::IDENTIFY_BYTES;
+
+/// An NVMe namespace as it identifies itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamespaceIdentity {
+    /// Its globally unique identifier.
+    pub nguid: Option<String>,
+    /// Its IEEE extended unique identifier.
+    pub eui64: Option<String>,
+    /// Its size in blocks of the current format.
+    pub size_blocks: u64,
+}
+
+/// The blocks of an NVMe namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockLayout {
+    /// Length of a block without metadata.
+    pub block_bytes: u64,
+    /// Whether blocks carry metadata or protection information.
+    pub has_metadata: bool,
+}
+
+/// Decodes the serial number in Identify Controller.
+#[must_use]
+pub fn serial_of_controller(page: &[u8; IDENTIFY_BYTES]) -> Option<String> {
+    Controller::decode(page).serial
+}
+
+/// Decodes Identify Namespace; no layout if the current format is not listed.
+#[must_use]
+pub fn namespace(page: &[u8; IDENTIFY_BYTES]) -> (NamespaceIdentity, Option<BlockLayout>) {
+    let Namespace { nguid, eui64, size_blocks, format, protection, formats, .. } = Namespace::decode(page);
+    let current = formats.iter().find(|known| known.index == format);
+    let layout = current.map(|format| BlockLayout {
+        block_bytes: format.block_bytes,
+        has_metadata: format.metadata_bytes > 0 || protection > 0,
+    });
+    (NamespaceIdentity { nguid, eui64, size_blocks }, layout)
+}

@@ -1,0 +1,36 @@
+//! Administrative commands of drives, NVMe, ATA and SCSI: what is sent, what the answers mean, and what follows
+//! from them.
+//!
+//! A device is an [`Admin`]: something that accepts commands. The one implementation for real drives is
+//! elsewhere; tests use a script of expected commands. [`ask_nvme`] and [`ask_scsi`] query what a device supports
+//! ([`Capabilities`]); everything else is decided from that:
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`purge`] | the methods of purging a drive, the choice among them, their verification |
+//! | [`health`] | temperature, wear and the like, in one format for all interfaces |
+//! | [`write_cache`] | the volatile write cache, on or off |
+//! | [`lba_format`] | the sector size of an NVMe namespace |
+//! | [`identify`] | what distinguishes an NVMe namespace from all others |
+//! | [`describe`] | all that a device reports about itself, as a list of facts |
+//! | `wire` | the pages of the specifications, decoded |
+//!
+//! Nothing here opens a device, makes a system call or knows who uses one: before each destructive command,
+//! [`Admin::recheck`] verifies that the device is still the one that may be erased.
+#![forbid(unsafe_code)]
+
+mod about;
+mod capability;
+mod command;
+mod error;
+pub mod health;
+pub mod identify;
+pub mod lba_format;
+pub mod purge;
+mod wire;
+pub mod write_cache;
+
+pub use about::{About, Fact, Facts, Value, describe};
+pub use capability::{Capabilities, Other, Protocol, ask_nvme, ask_scsi};
+pub use command::{Admin, Data, Fault, NvmeCommand, ScsiAnswer};
+pub use error::AdminError;

@@ -1,0 +1,249 @@
+//! The methods of purging a drive, and the choice among them.
+//!
+//! One file per method and one line in [`PURGE_METHODS`], best first: the PTS's order of preference for each
+//! interface. The choice is a pure function of what the device reports. A method that fails ends the purge with an
+//! error; a weaker one is never substituted silently.
+
+mod ata;
+mod ata_sanitize_block;
+mod ata_sanitize_crypto;
+mod ata_sanitize_overwrite;
+mod ata_security_erase;
+mod ata_security_erase_enhanced;
+mod discard;
+mod method;
+mod nvme;
+mod nvme_format_crypto;
+mod nvme_format_user;
+mod nvme_sanitize_block;
+mod nvme_sanitize_crypto;
+mod nvme_sanitize_overwrite;
+mod overwrite;
+mod scsi;
+mod scsi_format_unit;
+mod scsi_sanitize_block;
+mod scsi_sanitize_crypto;
+mod scsi_sanitize_overwrite;
+mod verify;
+mod write_zeroes;
+
+pub use ata::unlock;
+pub use method::Purging;
+use method::{Job, Method, Offer};
+pub(crate) use nvme::{FORMAT_NVM, FORMATTING, format_settings};
+use record::Purged;
+use stdx::Flow;
+
+use crate::capability::{Capabilities, Other, Protocol};
+use crate::command::Admin;
+use crate::error::AdminError;
+
+/// Every method, best first. Methods of different interfaces do not compete.
+const PURGE_METHODS: &[Method] = &[
+    nvme_format_user::METHOD,
+    nvme_sanitize_block::METHOD,
+    nvme_sanitize_crypto::METHOD,
+    nvme_format_crypto::METHOD,
+    ata_security_erase::METHOD,
+    ata_security_erase_enhanced::METHOD,
+    ata_sanitize_block::METHOD,
+    ata_sanitize_crypto::METHOD,
+    scsi_format_unit::METHOD,
+    scsi_sanitize_block::METHOD,
+    scsi_sanitize_crypto::METHOD,
+    discard::METHOD,
+    nvme_sanitize_overwrite::METHOD,
+    ata_sanitize_overwrite::METHOD,
+    scsi_sanitize_overwrite::METHOD,
+    write_zeroes::METHOD,
+    overwrite::METHOD,
+];
+
+/// Options of a purge.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PurgeOptions {
+    /// Name of the method; by default the best one that certainly works.
+    pub method: Option<String>,
+    /// Whether to write samples before and read them afterwards. The PTS forbids reads between purge and test.
+    pub verify: bool,
+    /// Identities of other namespaces that may be erased as well.
+    pub also_erase: Vec<String>,
+}
+
+/// A purge method and its availability on a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PurgeMethod {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Name in a report.
+    pub label: &'static str,
+    /// Whether the PTS accepts it as a purge.
+    pub is_pts: bool,
+    /// Whether the device supports it.
+    pub available: bool,
+    /// Whether it is used by default.
+    pub is_chosen: bool,
+    /// Why it is not used by default.
+    pub why_not: Option<String>,
+}
+
+/// Returns every method of the drive's interface with its availability, best first.
+#[must_use]
+pub fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
+    let chosen = choose(can, &PurgeOptions::default()).ok().map(|choice| choice.method.name);
+    let told = |method: &Method| {
+        let offer = (method.offer)(can);
+        let others = others_hit(method, can);
+        let erases_others = || (!others.is_empty()).then(|| would_also_erase(&others));
+        let why_not = offer.why_not().map(str::to_owned).or_else(erases_others);
+        let available = offer.is_available();
+        let is_chosen = chosen == Some(method.name);
+        PurgeMethod {
+            name: method.name,
+            label: method.label,
+            is_pts: method.is_pts,
+            available,
+            is_chosen,
+            why_not,
+        }
+    };
+    let of_its_interface = |method: &&Method| (method.offer)(can) != Offer::OtherInterface;
+    PURGE_METHODS.iter().filter(of_its_interface).map(told).collect()
+}
+
+/// Returns the label of a method, and whether the PTS accepts it as a purge.
+#[must_use]
+pub fn words_of(name: &str) -> Option<(&'static str, bool)> {
+    PURGE_METHODS.iter().find(|method| method.name == name).map(|method| (method.label, method.is_pts))
+}
+
+/// The error for an unknown method, with those that may have been meant.
+#[must_use]
+pub fn unknown(name: &str) -> AdminError {
+    let names = || PURGE_METHODS.iter().map(|method| method.name);
+    let lower = name.to_lowercase();
+    // What other programs call it.
+    let meant = match &*lower {
+        "trim" | "unmap" | "deallocate" | "blkdiscard" => vec!["discard"],
+        "zero" | "zeroes" | "zeros" => vec!["write-zeroes"],
+        _ => names().filter(|known| !lower.is_empty() && known.contains(&lower)).collect(),
+    };
+    let meant = if meant.is_empty() { stdx::nearest(name, names()).into_iter().collect() } else { meant };
+    let hint = match &meant[..] {
+        [] => String::new(),
+        [only] => format!("did you mean {only}? "),
+        [first @ .., last] => format!("did you mean {} or {last}? ", first.join(", ")),
+    };
+    AdminError::Invalid(format!(
+        "unknown purge method '{name}'; {hint}`plateau info TARGET` lists the methods of a target"
+    ))
+}
+
+/// The chosen method, and why better ones were passed over.
+struct Choice {
+    method: &'static Method,
+    passed_over: Vec<String>,
+}
+
+/// Returns the other namespaces that the method would erase.
+fn others_hit<'a>(method: &Method, can: &'a Capabilities) -> Vec<&'a Other> {
+    match &can.protocol {
+        Protocol::Nvme(nvme) if (method.hits_others)(can) => nvme.others.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn would_also_erase(others: &[&Other]) -> String {
+    let names: Vec<String> = others.iter().map(|o| format!("{} ('{}')", o.name, o.identity)).collect();
+    format!("it would also erase {}", names.join(", "))
+}
+
+fn choose(can: &Capabilities, options: &PurgeOptions) -> Result<Choice, AdminError> {
+    match &options.method {
+        Some(name) => named(can, name, options),
+        None => best(can),
+    }
+}
+
+fn best(can: &Capabilities) -> Result<Choice, AdminError> {
+    let mut passed_over = Vec::new();
+    for method in PURGE_METHODS {
+        let others = others_hit(method, can);
+        let why = match (method.offer)(can) {
+            Offer::Yes if others.is_empty() => return Ok(Choice { method, passed_over }),
+            Offer::Yes => would_also_erase(&others),
+            // A command that the drive simply does not support needs no mention.
+            Offer::NotReported | Offer::OtherInterface => continue,
+            Offer::Unsure(why) | Offer::No(why) => why,
+        };
+        passed_over.push(format!("not {}: {why}", method.label));
+    }
+    Err(AdminError::NoPurge(format!(
+        "the drive supports no purge method that Plateau implements ({}); purge it with its vendor's tool",
+        passed_over.join("; ")
+    )))
+}
+
+fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choice, AdminError> {
+    let method = PURGE_METHODS.iter().find(|method| method.name == name).ok_or_else(|| unknown(name))?;
+    let offer = (method.offer)(can);
+    if let (false, Some(why)) = (offer.is_available(), offer.why_not()) {
+        return Err(AdminError::NoPurge(format!(
+            "{name}: {why}; see plateau info for the available methods"
+        )));
+    }
+    let unconfirmed: Vec<_> = others_hit(method, can)
+        .into_iter()
+        .filter(|other| !options.also_erase.contains(&other.identity))
+        .collect();
+    if !unconfirmed.is_empty() {
+        let also: Vec<_> = unconfirmed.iter().map(|other| format!("--erase '{}'", other.identity)).collect();
+        return Err(AdminError::AlsoErased(format!(
+            "{name}: {}; if all of that may be lost, add {}",
+            would_also_erase(&unconfirmed),
+            also.join(" ")
+        )));
+    }
+    Ok(Choice { method, passed_over: Vec::new() })
+}
+
+/// Checks whether a purge with these options would start.
+///
+/// # Errors
+/// When no method is available, or it failed.
+pub fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), AdminError> {
+    choose(can, options).map(drop)
+}
+
+/// Purges, waits until it completes, and returns the method with its evidence.
+///
+/// # Errors
+/// When no method is available, or it failed.
+pub fn perform(
+    admin: &mut dyn Admin,
+    can: &Capabilities,
+    options: &PurgeOptions,
+    on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
+) -> Result<Purged, AdminError> {
+    let Choice { method, passed_over } = choose(can, options)?;
+    let all_namespaces = !others_hit(method, can).is_empty();
+    let mut job = Job { admin, can, all_namespaces, on_progress };
+    job.recheck()?;
+    let samples = if options.verify { Some(verify::write(&mut job)?) } else { None };
+    job.step(method.label);
+    let start_ns = job.admin.now_ns();
+    let mut evidence = (method.run)(&mut job)?;
+    let end_ns = job.admin.now_ns();
+    // A format may change a device; a test must not continue on a different one.
+    job.recheck()?;
+    let samples_read = samples.is_some();
+    if let Some(samples) = samples {
+        evidence.push(verify::check(&mut job, &samples)?);
+    }
+    evidence.extend(passed_over);
+    let (method, pts_purge) = (method.label.into(), method.is_pts);
+    Ok(Purged { method, pts_purge, start_ns, end_ns, evidence, samples_read })
+}
+
+#[cfg(test)]
+mod tests;

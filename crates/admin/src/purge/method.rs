@@ -1,0 +1,157 @@
+//! What a purge method is, and the purge in progress that each of them works on.
+
+use std::time::Duration;
+
+use stdx::Flow;
+
+use crate::capability::Capabilities;
+use crate::command::Admin;
+use crate::error::AdminError;
+
+/// A purge method.
+pub(super) struct Method {
+    /// As typed: `nvme-format-user`.
+    pub(super) name: &'static str,
+    /// As printed in a report.
+    pub(super) label: &'static str,
+    /// Whether the PTS accepts it as a purge.
+    pub(super) is_pts: bool,
+    pub(super) offer: fn(&Capabilities) -> Offer,
+    /// Whether it also erases the other namespaces.
+    pub(super) hits_others: fn(&Capabilities) -> bool,
+    /// Performs the purge and waits until it completes; returns the evidence that it was done.
+    pub(super) run: fn(&mut Job<'_>) -> Result<Vec<String>, AdminError>,
+}
+
+/// Whether a device supports a method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Offer {
+    Yes,
+    /// It may work, but is only used if requested by name; reason.
+    Unsure(String),
+    /// The drive does not report support for it.
+    NotReported,
+    /// The method belongs to another interface than the drive's.
+    OtherInterface,
+    /// Supported in principle; why not now.
+    No(String),
+}
+
+impl Offer {
+    pub(super) fn reported(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::NotReported }
+    }
+
+    /// Whether it may be used when requested by name.
+    pub(super) fn is_available(&self) -> bool {
+        matches!(self, Self::Yes | Self::Unsure(_))
+    }
+
+    /// Why it is not used by default.
+    pub(super) fn why_not(&self) -> Option<&str> {
+        match self {
+            Self::Yes => None,
+            Self::Unsure(why) | Self::No(why) => Some(why),
+            Self::NotReported => Some("the drive does not report support for this"),
+            Self::OtherInterface => Some("the drive has a different interface"),
+        }
+    }
+}
+
+pub(super) fn hits_no_others(_: &Capabilities) -> bool {
+    false
+}
+
+/// Progress of a purge.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Purging<'a> {
+    /// The current step.
+    Step(&'a str),
+    /// Share completed, 0 to 1.
+    ShareDone(f64),
+    /// In progress, without a known share.
+    Waiting,
+    /// The drive's estimate for the current step.
+    Expected(Duration),
+}
+
+/// A purge in progress.
+pub(super) struct Job<'a> {
+    pub(super) admin: &'a mut dyn Admin,
+    pub(super) can: &'a Capabilities,
+    pub(super) all_namespaces: bool,
+    pub(super) on_progress: &'a mut dyn FnMut(Purging<'_>) -> Flow,
+}
+
+/// Status of a command that the drive executes in the background.
+pub(super) enum Polled {
+    Done,
+    Running(Option<f64>),
+}
+
+const POLL_EVERY: Duration = Duration::from_secs(1);
+/// No drive needs longer; one that does is hung.
+pub(super) const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
+
+impl Job<'_> {
+    pub(super) fn step(&mut self, text: &str) {
+        // The answer is ignored: steps cannot be cancelled, only the waits after them.
+        (self.on_progress)(Purging::Step(text));
+    }
+
+    /// Reports the drive's own estimate for the next command, if any.
+    pub(super) fn expects(&mut self, length: Option<Duration>) {
+        if let Some(length) = length {
+            (self.on_progress)(Purging::Expected(length));
+        }
+    }
+
+    pub(super) fn waits(&mut self, share: Option<f64>) -> Flow {
+        (self.on_progress)(share.map_or(Purging::Waiting, |share| Purging::ShareDone(share.clamp(0.0, 1.0))))
+    }
+
+    /// Reports how much the host has written; an error if a stop is requested.
+    pub(super) fn written(&mut self, bytes: u64, all: u64) -> Result<(), AdminError> {
+        match self.waits(Some(bytes as f64 / all as f64)) {
+            Flow::Stop if bytes < all => Err(AdminError::Stopped(format!(
+                "stopped after {bytes} of {all} bytes; the remaining bytes are unchanged"
+            ))),
+            Flow::Stop | Flow::Continue => Ok(()),
+        }
+    }
+
+    /// The last check before something is destroyed.
+    pub(super) fn recheck(&mut self) -> Result<(), AdminError> {
+        self.admin.recheck(self.all_namespaces)
+    }
+
+    /// Polls until the command completes.
+    pub(super) fn poll(
+        &mut self,
+        what: &str,
+        ask: fn(&mut dyn Admin) -> Result<Polled, AdminError>,
+    ) -> Result<(), AdminError> {
+        let begun_ns = self.admin.now_ns();
+        loop {
+            match ask(self.admin)? {
+                Polled::Done => return Ok(()),
+                Polled::Running(share) if self.waits(share) == Flow::Stop => {
+                    return Err(AdminError::Stopped(format!(
+                        "stopped waiting for {what}, which the drive continues on its own; it accepts no \
+                         other command until it completes, and plateau purge reports whether it is still \
+                         running"
+                    )));
+                }
+                Polled::Running(_) => {}
+            }
+            if u128::from(self.admin.now_ns() - begun_ns) > POLL_AT_MOST.as_nanos() {
+                return Err(AdminError::device(format!(
+                    "{what} has not completed after {} hours; the drive hangs: power-cycle it and look at it \
+                     again with plateau info",
+                    POLL_AT_MOST.as_secs() / 3600
+                )));
+            }
+            self.admin.pause(POLL_EVERY);
+        }
+    }
+}

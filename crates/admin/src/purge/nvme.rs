@@ -1,0 +1,146 @@
+//! Common parts of the NVMe methods: Format NVM and Sanitize (NVM Express Base Specification 2.0c, sections 5.14 and
+//! 5.24).
+
+use std::time::Duration;
+
+use super::method::{Job, Offer, Polled, Purging};
+use crate::capability::{Capabilities, Nvme, Protocol};
+use crate::command::{Admin, Data, NvmeCommand, nvme};
+use crate::error::AdminError;
+use crate::wire::nvme::SanitizeState;
+
+pub(crate) const FORMAT_NVM: u8 = 0x80;
+const SANITIZE: u8 = 0x84;
+/// Format NVM completes only once the format is done.
+pub(crate) const FORMATTING: Duration = Duration::from_secs(12 * 3600);
+
+/// Secure Erase Settings (figure 323).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SecureErase {
+    UserData = 1,
+    Cryptographic = 2,
+}
+
+/// Sanitize Action (figure 304).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Action {
+    Block = 2,
+    Overwrite = 3,
+    Crypto = 4,
+}
+
+pub(super) fn offer(can: &Capabilities, has: fn(&Nvme) -> bool) -> Offer {
+    match &can.protocol {
+        Protocol::Nvme(nvme) => Offer::reported(has(nvme)),
+        Protocol::Unasked(why) => Offer::No(why.clone()),
+        _ => Offer::OtherInterface,
+    }
+}
+
+/// Whether a format with secure erase affects more than its namespace.
+pub(super) fn format_hits_others(can: &Capabilities) -> bool {
+    matches!(&can.protocol, Protocol::Nvme(nvme)
+        if nvme.controller.format_hits_all || nvme.controller.secure_erase_hits_all)
+}
+
+/// A sanitize erases the whole subsystem.
+pub(super) fn sanitize_hits_others(_: &Capabilities) -> bool {
+    true
+}
+
+/// Dword 10 of Format NVM for an LBA format, without secure erase, protection or metadata (figure 323).
+pub(crate) fn format_settings(format: u8) -> u32 {
+    u32::from(format & 0xf) | u32::from(format >> 4) << 12
+}
+
+/// Formats the namespace, keeping its LBA format.
+pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String>, AdminError> {
+    let Protocol::Nvme(device) = &job.can.protocol else { unreachable!("offered to NVMe drives only") };
+    let (number, now) = (device.number, &device.namespace);
+    let mut settings = format_settings(now.format) | (erase as u32) << 9;
+    settings |= u32::from(now.extended_metadata) << 4;
+    settings |= u32::from(now.protection) << 5 | u32::from(now.protection_first) << 8;
+    let command = NvmeCommand { timeout: FORMATTING, ..NvmeCommand::of(FORMAT_NVM, number, settings, 0) };
+    job.recheck()?;
+    let has_progress = now.format_remaining.is_some();
+    let Job { admin, on_progress, .. } = job;
+    let formatted = admin.nvme_long(&command, &mut |admin| {
+        // Other drives may answer only after the format; Linux resets a controller that exceeds a timeout, which would
+        // end the format, so even those that report progress have as long as the format itself.
+        let share = has_progress.then(|| nvme::format_progress(admin, number, FORMATTING)).flatten();
+        // The answer is ignored: a format cannot be cancelled.
+        on_progress(share.map_or(Purging::Waiting, Purging::ShareDone));
+    });
+    formatted.map_err(|fault| {
+        fault.during(
+            "Format NVM",
+            "look at the drive with plateau info, or choose another method with --method",
+        )
+    })?;
+    let after = nvme::namespace(job.admin, number)
+        .map_err(|fault| fault.during("Identify after the format", "power-cycle the drive"))?;
+    if (after.size_blocks, after.format) != (now.size_blocks, now.format) {
+        return Err(AdminError::device(format!(
+            "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}; look at it with \
+             plateau info",
+            now.size_blocks, now.format, after.size_blocks, after.format
+        )));
+    }
+    Ok(vec![format!("Format NVM with SES {} of namespace {number} completed successfully", erase as u32)])
+}
+
+/// Sanitizes the subsystem and waits until it completes.
+pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, AdminError> {
+    // One overwrite pass of zeroes; without AUSE, a failed sanitize can only be left by another one.
+    let passes = if matches!(action, Action::Overwrite) { 1 << 4 } else { 0 };
+    let cdw10 = action as u32 | passes;
+    let before = log(job.admin)?;
+    if before.state == SanitizeState::Running {
+        return Err(AdminError::device(
+            "a sanitize started by another program is running on this drive; wait until it completes"
+                .to_owned(),
+        ));
+    }
+    job.recheck()?;
+    job.admin.nvme(&NvmeCommand::of(SANITIZE, 0, cdw10, 0), Data::None).map_err(|fault| {
+        fault
+            .during("Sanitize", "look at the drive with plateau info, or choose another method with --method")
+    })?;
+    job.expects(match action {
+        Action::Overwrite => before.expected[0],
+        Action::Block => before.expected[1],
+        Action::Crypto => before.expected[2],
+    });
+    job.poll("Sanitize", ask)?;
+    let after = log(job.admin)?;
+    if after.command != cdw10 {
+        return Err(AdminError::device(format!(
+            "the sanitize log reports another sanitize ({:08x}h) than the one requested ({cdw10:08x}h): the \
+             drive did not do it; do not trust it, and choose another method with --method",
+            after.command
+        )));
+    }
+    Ok(vec![format!("sanitize log: success of command {cdw10:08x}h")])
+}
+
+fn log(admin: &mut dyn Admin) -> Result<crate::wire::nvme::SanitizeLog, AdminError> {
+    nvme::sanitize_log(admin)
+        .map_err(|fault| fault.during("reading the sanitize log", "power-cycle the drive"))
+}
+
+fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
+    let log = log(admin)?;
+    match log.state {
+        SanitizeState::Done => Ok(Polled::Done),
+        SanitizeState::Running => Ok(Polled::Running(Some(log.share_done))),
+        SanitizeState::Failed => Err(AdminError::device(
+            "the sanitize failed, according to the drive's log; it accepts only another sanitize now: run \
+             plateau purge again, and replace the drive if it fails again",
+        )),
+        SanitizeState::Never | SanitizeState::Unknown(_) => Err(AdminError::device(format!(
+            "the drive accepted the sanitize, but its log reports none ({:?}); do not trust it, and choose \
+             another method with --method",
+            log.state
+        ))),
+    }
+}

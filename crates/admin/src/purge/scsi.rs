@@ -1,0 +1,78 @@
+//! Common parts of the SCSI methods: FORMAT UNIT and SANITIZE (SBC-3, sections 5.3 and 5.28).
+
+use std::time::Duration;
+
+use super::method::{Job, Offer, Polled};
+use crate::capability::{Capabilities, Protocol, Scsi};
+use crate::command::{ASKING, Admin, Data, Fault, scsi};
+use crate::error::AdminError;
+use crate::wire::sense::{FORMAT_RUNNING, SANITIZE_RUNNING, Sense};
+
+const FORMAT_UNIT: u8 = 0x04;
+const SANITIZE: u8 = 0x48;
+/// IMMED: return at once, and continue in the background.
+const IMMEDIATELY: u8 = 0x80;
+const ADVICE: &str = "look at the drive with plateau info, or choose another method with --method";
+
+/// Service actions of SANITIZE (SBC-3, table 113).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Action {
+    Overwrite = 1,
+    Block = 2,
+    Crypto = 3,
+}
+
+pub(super) fn offer(can: &Capabilities, has: fn(&Scsi) -> Option<bool>) -> Offer {
+    match &can.protocol {
+        Protocol::Scsi(drive) => has(drive).map_or_else(
+            || Offer::Unsure("the drive does not report whether it supports this".into()),
+            Offer::reported,
+        ),
+        Protocol::Unasked(why) => Offer::No(why.clone()),
+        _ => Offer::OtherInterface,
+    }
+}
+
+pub(super) fn format_unit(job: &mut Job<'_>) -> Result<Vec<String>, AdminError> {
+    // FMTDATA with a short parameter list header: IMMED set, no defect list.
+    let (command, list) = ([FORMAT_UNIT, 0x10, 0, 0, 0, 0], [0, 0b10, 0, 0]);
+    job.recheck()?;
+    scsi::send(job.admin, &command, Data::Out(&list), ASKING)
+        .map_err(|fault| fault.during("FORMAT UNIT", ADVICE))?;
+    job.poll("FORMAT UNIT", ask)?;
+    Ok(vec!["the drive became ready after FORMAT UNIT without an error".into()])
+}
+
+pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, AdminError> {
+    // Overwrite: one pass with a pattern of four zero bytes, which the drive repeats.
+    let pattern: &[u8] = if matches!(action, Action::Overwrite) { &[1, 0, 0, 4, 0, 0, 0, 0] } else { &[] };
+    let command = [SANITIZE, IMMEDIATELY | action as u8, 0, 0, 0, 0, 0, 0, pattern.len() as u8, 0];
+    let data = if pattern.is_empty() { Data::None } else { Data::Out(pattern) };
+    job.recheck()?;
+    scsi::send(job.admin, &command, data, ASKING).map_err(|fault| fault.during("SANITIZE", ADVICE))?;
+    job.poll("SANITIZE", ask)?;
+    Ok(vec![format!("the drive became ready after SANITIZE, action {}, without an error", action as u8)])
+}
+
+/// Sends TEST UNIT READY, which reports the progress.
+fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
+    let failed = |sense: Sense| {
+        Err(AdminError::device(format!(
+            "{}; the drive may accept only the same command now: run plateau purge again, and replace the \
+             drive if it fails again",
+            sense.text()
+        )))
+    };
+    match scsi::send(admin, &[0; 6], Data::None, Duration::from_secs(60)) {
+        Ok(()) => Ok(Polled::Done),
+        Err(Fault::Scsi(_, Some(sense))) => match sense.code {
+            FORMAT_RUNNING | SANITIZE_RUNNING => {
+                // Some drives report progress only when asked for it.
+                let asked = |admin| scsi::request_sense(admin).and_then(|sense| sense.share_done);
+                Ok(Polled::Running(sense.share_done.or_else(|| asked(admin))))
+            }
+            _ => failed(sense),
+        },
+        Err(fault) => Err(fault.during("TEST UNIT READY", ADVICE)),
+    }
+}

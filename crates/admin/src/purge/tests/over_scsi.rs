@@ -1,0 +1,221 @@
+//! The methods for SATA and SAS drives, command by command.
+
+use std::time::Duration;
+
+use super::*;
+use crate::command::script::{registers, sense};
+
+// ATA: every command is ATA PASS-THROUGH (16), 85h; its byte 14 is the command.
+
+fn pass(command: u8, transfer: (u8, u8), count: u8) -> [u8; 16] {
+    [0x85, transfer.0, transfer.1, 0, 0, 0, count, 0, 0, 0, 0, 0, 0, 0x40, command, 0]
+}
+
+const NONE: (u8, u8) = (6, 0x20);
+const IN: (u8, u8) = (8, 0x2e);
+const OUT: (u8, u8) = (10, 0x26);
+
+fn ask_security(script: Script, word_128: u16) -> Script {
+    script.scsi(&pass(0xec, IN, 1), Answer::Bytes(identify_device(0, word_128)))
+}
+
+fn password(script: Script, command: u8, control: u8, answer: Answer) -> Script {
+    script.scsi(&pass(command, OUT, 1), answer).with(&[&[control, 0][..], b"PLATEAU"].concat())
+}
+
+fn aborted() -> Answer {
+    Answer::Scsi(2, registers(0x51, 0x04, 0, 0))
+}
+
+#[test]
+fn ata_security_erase_sets_a_password_and_sees_it_gone() {
+    for (name, control) in [("ata-security-erase", 0), ("ata-security-erase-enhanced", 2)] {
+        let script = ask_security(Script::new(CAPACITY), SECURE | 0x20);
+        let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | 0x20 | ENABLED);
+        let script = script.scsi(&pass(0xf3, NONE, 0), Answer::Ok);
+        let mut script = ask_security(password(script, 0xf4, control, Answer::Ok).erasing(), SECURE | 0x20);
+        let options = PurgeOptions { verify: true, ..by(name) };
+        let purged = purge(&mut script, &ata(0, SECURE | 0x20), &options).0.expect("a purge");
+        assert!(purged.pts_purge && purged.evidence[0].contains("removed the password"));
+        assert_eq!(script.rechecks.len(), 4, "before the password and before the erase, too");
+    }
+}
+
+#[test]
+fn an_ata_erase_passes_on_how_long_the_drive_expects_it_to_take() {
+    let script = ask_security(Script::new(CAPACITY), SECURE);
+    let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);
+    let script = script.scsi(&pass(0xf3, NONE, 0), Answer::Ok);
+    let mut script = ask_security(password(script, 0xf4, 0, Answer::Ok).erasing(), SECURE);
+    let mut can = ata(0, SECURE);
+    let Protocol::Ata(drive) = &mut can.protocol else { panic!("not an ATA drive") };
+    drive.security.erase_time = Some(Duration::from_secs(240));
+    let mut expected = Vec::new();
+    let purged = perform(&mut script, &can, &PurgeOptions::default(), &mut |purging| {
+        if let Purging::Expected(length) = purging {
+            expected.push(length);
+        }
+        Flow::Continue
+    });
+    purged.expect("a purge");
+    script.finish();
+    assert_eq!(expected, [Duration::from_secs(240)]);
+}
+
+#[test]
+fn the_password_of_an_interrupted_purge_is_taken_off() {
+    let script = password(Script::new(CAPACITY), 0xf2, 0, Answer::Ok);
+    let mut script = password(script, 0xf6, 0, Answer::Ok);
+    super::super::unlock(&mut script).expect("an unlocked drive");
+    script.finish();
+    let mut script = password(Script::new(CAPACITY), 0xf2, 0, aborted());
+    assert!(super::super::unlock(&mut script).expect_err("another password").to_string().contains("aborted"));
+    script.finish();
+}
+
+#[test]
+fn an_ata_erase_that_is_aborted_says_how_to_unlock() {
+    let script = ask_security(Script::new(CAPACITY), SECURE);
+    let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);
+    let script = script.scsi(&pass(0xf3, NONE, 0), Answer::Ok);
+    let mut script = password(script, 0xf4, 0, aborted());
+    let message = fails(&mut script, &ata(0, SECURE), &PurgeOptions::default());
+    assert!(message.contains("SECURITY ERASE UNIT failed") && message.contains("--security-disable PLATEAU"));
+}
+
+#[test]
+fn an_ata_erase_that_does_nothing_is_found_by_its_password() {
+    // The password was accepted but not set: an emulator or a faulty adapter.
+    let script = ask_security(Script::new(CAPACITY), SECURE);
+    let mut script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE);
+    assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("without setting it"));
+    // The erase reports success but leaves the password.
+    let script = ask_security(Script::new(CAPACITY), SECURE);
+    let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);
+    let script = password(script.scsi(&pass(0xf3, NONE, 0), Answer::Ok), 0xf4, 0, Answer::Ok);
+    let mut script = ask_security(script, SECURE | ENABLED);
+    assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("password is still set"));
+    // No registers are returned at all, which hdparm treats as success.
+    let script = ask_security(Script::new(CAPACITY), SECURE);
+    let mut script = password(script, 0xf1, 0, Answer::Scsi(0, Vec::new()));
+    assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("it is unknown whether"));
+}
+
+#[test]
+fn a_left_over_password_of_plateau_is_used() {
+    let can = ata(0, SECURE | ENABLED);
+    let options = by("ata-security-erase");
+    let script = ask_security(Script::new(CAPACITY), SECURE | ENABLED | LOCKED);
+    let script = password(script, 0xf2, 0, Answer::Ok).scsi(&pass(0xf3, NONE, 0), Answer::Ok);
+    let mut script = ask_security(password(script, 0xf4, 0, Answer::Ok), SECURE);
+    purge(&mut script, &can, &options).0.expect("a purge");
+    // Not Plateau's password.
+    let script = ask_security(Script::new(CAPACITY), SECURE | ENABLED | LOCKED);
+    let mut script = password(script, 0xf2, 0, aborted());
+    assert!(fails(&mut script, &can, &options).contains("not Plateau's"));
+    // Frozen since it was inspected.
+    let mut script = ask_security(Script::new(CAPACITY), SECURE | FROZEN);
+    assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("cannot start"));
+}
+
+fn sanitize_pass(feature: u8, count: u8, lba: [u8; 6]) -> [u8; 16] {
+    let [b0, b1, b2, b3, b4, b5] = lba;
+    [0x85, 7, 0x20, 0, feature, 0, count, b3, b0, b4, b1, b5, b2, 0x40, 0xb4, 0]
+}
+
+fn sanitize_status(script: Script, count: u16, lba: u64) -> Script {
+    script.scsi(&sanitize_pass(0, 0, [0; 6]), Answer::Scsi(2, registers(0x50, 0, count, lba)))
+}
+
+#[test]
+fn ata_sanitize_runs_until_its_status_says_so() {
+    let actions = [
+        ("ata-sanitize-block", sanitize_pass(0x12, 0, [0x72, 0x45, 0x6b, 0x42, 0, 0])),
+        ("ata-sanitize-crypto", sanitize_pass(0x11, 0, [0x70, 0x79, 0x72, 0x43, 0, 0])),
+        ("ata-sanitize-overwrite", sanitize_pass(0x14, 1, [0, 0, 0, 0, 0x57, 0x4f])),
+    ];
+    for (name, command) in actions {
+        let script = sanitize_status(Script::new(CAPACITY), 0, 0).scsi(&command, Answer::Ok).erasing();
+        let mut script = sanitize_status(sanitize_status(script, 1 << 14, 0x8000), 1 << 15, 0);
+        let (purged, shares) = purge(&mut script, &ata(0xf000, 0), &by(name));
+        assert_eq!(purged.expect("a purge").pts_purge, name != "ata-sanitize-overwrite");
+        assert_eq!(shares, [0.5]);
+    }
+}
+
+#[test]
+fn an_ata_sanitize_that_is_frozen_refused_or_fails_is_an_error() {
+    let (can, any) = (ata(0xf000, 0), PurgeOptions::default());
+    assert!(
+        fails(&mut sanitize_status(Script::new(CAPACITY), 1 << 13, 0), &can, &any)
+            .contains("frozen SANITIZE")
+    );
+    assert!(
+        fails(&mut sanitize_status(Script::new(CAPACITY), 1 << 14, 0), &can, &any)
+            .contains("another program")
+    );
+    let begun = |answer| {
+        let block_erase = sanitize_pass(0x12, 0, [0x72, 0x45, 0x6b, 0x42, 0, 0]);
+        sanitize_status(Script::new(CAPACITY), 0, 0).scsi(&block_erase, answer)
+    };
+    assert!(fails(&mut begun(aborted()), &can, &any).contains("SANITIZE DEVICE failed: the drive aborted"));
+    let mut ended = sanitize_status(begun(Answer::Ok), 0, 0);
+    assert!(fails(&mut ended, &can, &any).contains("SANITIZE failed, and the drive accepts only"));
+}
+
+// SCSI: FORMAT UNIT 04h, SANITIZE 48h, then TEST UNIT READY 00h.
+
+const READY: [u8; 6] = [0; 6];
+const REQUEST_SENSE: [u8; 6] = [0x03, 0, 0, 0, PAGE_BYTES as u8, 0];
+
+fn check(key: u8, code: (u8, u8), progress: Option<u16>) -> Answer {
+    Answer::Scsi(2, sense(key, code, progress))
+}
+
+#[test]
+fn scsi_format_and_sanitize_run_until_the_drive_is_ready() {
+    let overwrite = [1, 0, 0, 4, 0, 0, 0, 0];
+    let commands: [(&str, &[u8], &[u8]); 4] = [
+        ("scsi-format-unit", &[0x04, 0x10, 0, 0, 0, 0], &[0, 2]),
+        ("scsi-sanitize-block", &[0x48, 0x82, 0, 0, 0, 0, 0, 0, 0, 0], &[]),
+        ("scsi-sanitize-crypto", &[0x48, 0x83, 0, 0, 0, 0, 0, 0, 0, 0], &[]),
+        ("scsi-sanitize-overwrite", &[0x48, 0x81, 0, 0, 0, 0, 0, 0, 8, 0], &overwrite),
+    ];
+    for (name, command, list) in commands {
+        let running = if command[0] == 4 { (4, 4) } else { (4, 0x1b) };
+        let mut script = Script::new(CAPACITY)
+            // An earlier reset, reported once.
+            .scsi(command, check(6, (0x29, 0), None))
+            .scsi(command, Answer::Ok)
+            .with(list)
+            .erasing()
+            .scsi(&READY, check(2, running, Some(0x4000)))
+            // Without progress there, it is asked for.
+            .scsi(&READY, check(2, running, None))
+            .scsi(&REQUEST_SENSE, Answer::Bytes(sense(2, running, Some(0x8000))))
+            .scsi(&READY, check(2, running, None))
+            .scsi(&REQUEST_SENSE, Answer::Bytes(sense(0, (0, 0), None)))
+            .scsi(&READY, check(2, running, None))
+            .scsi(&REQUEST_SENSE, check(5, (0x20, 0), None))
+            .scsi(&READY, check(6, (0x28, 0), None))
+            .scsi(&READY, Answer::Ok);
+        let options = PurgeOptions { verify: true, ..by(name) };
+        let (purged, shares) = purge(&mut script, &scsi(Some(true), Some(true)), &options);
+        assert_eq!(purged.expect("a purge").pts_purge, name != "scsi-sanitize-overwrite");
+        assert_eq!(shares, [0.25, 0.5]);
+    }
+}
+
+#[test]
+fn a_scsi_purge_that_fails_is_an_error() {
+    let (can, any) = (scsi(Some(true), None), PurgeOptions::default());
+    let format = [0x04, 0x10, 0, 0, 0, 0];
+    let mut unknown = Script::new(CAPACITY).scsi(&format, check(5, (0x20, 0), None));
+    assert!(fails(&mut unknown, &can, &any).contains("does not support this command"));
+    let mut failed = Script::new(CAPACITY).scsi(&format, Answer::Ok).scsi(&READY, check(3, (0x31, 1), None));
+    assert!(fails(&mut failed, &can, &any).contains("the format failed"));
+    let mut busy = Script::new(CAPACITY).scsi(&format, Answer::Scsi(0x18, Vec::new()));
+    assert!(fails(&mut busy, &can, &any).contains("status 18h"));
+    let mut gone = Script::new(CAPACITY).scsi(&format, Answer::Errno(libc::ENODEV));
+    assert!(fails(&mut gone, &can, &any).contains("was removed"));
+}

@@ -1,0 +1,143 @@
+//! A target that may be written, and the loads on it.
+
+use std::time::Duration;
+
+use engine::{Answer, Flow, Outcome, Tick, check_ranges};
+use record::{Effort, TargetFacts, Workload};
+
+use crate::array::Assembly;
+use crate::check::{check, unverified};
+use crate::error::DriveError;
+use crate::exclusive::Inner;
+
+/// A target that may be written: held exclusively, after its erasure was confirmed.
+pub struct Armed {
+    pub(crate) facts: TargetFacts,
+    /// For an array, the array's own device, not one of its members.
+    pub(crate) inner: Inner,
+    pub(crate) effort: Option<Effort>,
+    /// Declared after `inner`, which must be closed before the array can be dismantled.
+    pub(crate) array: Option<Box<Assembly>>,
+}
+
+impl std::fmt::Debug for Armed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Armed").field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
+impl Armed {
+    /// Returns what is known about the target.
+    #[must_use]
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// Returns the target's clock: monotonic since it was armed, or the virtual time of a simulated drive.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        match &self.inner {
+            Inner::Real { clock, .. } => clock.now_ns(),
+            Inner::Simulated(sim) => sim.now_ns(),
+        }
+    }
+
+    /// Runs a workload to its end, and reports progress to `on_tick` about once per second.
+    ///
+    /// The first failed I/O ends the run: a drive that loses I/Os has no performance to measure. Amounts are
+    /// rounded down to whole blocks.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed,
+    /// [`crate::ErrorKind::Disturbed`] when the host was suspended or lost its clock during the run,
+    /// [`crate::ErrorKind::Unusable`] when the host lacks the threads or memory.
+    pub fn run(
+        &mut self,
+        workload: &Workload,
+        on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    ) -> Result<Outcome, DriveError> {
+        self.effort = None;
+        check(workload, &self.facts)?;
+        unverified(workload)?;
+        self.check_array()?;
+        let outcome = match &mut self.inner {
+            Inner::Simulated(sim) => sim.run(workload, on_tick),
+            Inner::Real { held, clock, options, .. } => {
+                let outcome =
+                    engine::run(&held.to_load(&self.facts.path, *clock, options), workload, on_tick)?;
+                self.effort = outcome.effort();
+                Ok(outcome)
+            }
+        }?;
+        // A measurement during which a member failed is void.
+        self.check_array()?;
+        if let Outcome::Finished(segment) = &outcome {
+            log::info!("load {workload} by {}: {:.3} s", segment.io_path, segment.seconds());
+        }
+        Ok(outcome)
+    }
+
+    /// Runs several workloads concurrently, and reports the progress of each to `on_tick` about once per
+    /// second. Each starts as soon as it is set up. If `read_back` is set for a workload with verification,
+    /// the blocks that it wrote are read back at its end.
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run); the first failure ends all workloads.
+    pub fn run_concurrently(
+        &mut self,
+        workloads: &[Workload],
+        read_back: &[bool],
+        on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
+    ) -> Result<Vec<Answer>, DriveError> {
+        for workload in workloads {
+            check(workload, &self.facts)?;
+        }
+        check_ranges(&self.facts.path, workloads)?;
+        self.check_array()?;
+        match &mut self.inner {
+            Inner::Simulated(sim) => sim.run_concurrently(workloads, on_tick),
+            Inner::Real { held, clock, options, .. } => {
+                let target = held.to_load(&self.facts.path, *clock, options);
+                Ok(engine::run_concurrently(&target, workloads, read_back, on_tick)?)
+            }
+        }
+    }
+
+    /// Returns the CPU cost of the last workload; `None` for a simulated drive.
+    #[must_use]
+    pub fn effort(&self) -> Option<Effort> {
+        self.effort
+    }
+
+    /// Makes a simulated drive restart the recording of its requests; no effect on a real target.
+    pub fn watch(&mut self) {
+        if let Inner::Simulated(sim) = &mut self.inner {
+            sim.watch();
+        }
+    }
+
+    /// Returns what a simulated drive recorded since [`watch`](Self::watch).
+    #[must_use]
+    pub fn witness(&self) -> Option<&nandsim::LoadRecorder> {
+        match &self.inner {
+            Inner::Simulated(sim) => sim.witness(),
+            Inner::Real { .. } => None,
+        }
+    }
+
+    /// Leaves the target idle for this long; a simulated drive for its scaled part of it.
+    ///
+    /// # Errors
+    /// Currently none; reserved for devices that can fail here.
+    pub fn idle(&mut self, ns: u64) -> Result<(), DriveError> {
+        match &mut self.inner {
+            Inner::Real { .. } => std::thread::sleep(Duration::from_nanos(ns)),
+            Inner::Simulated(sim) => sim.idle(ns),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_array(&mut self) -> Result<(), DriveError> {
+        self.array.as_mut().map_or(Ok(()), |array| array.check())
+    }
+}

@@ -1,0 +1,392 @@
+//! Arrays of drives: inspected, armed together with their members, created for each test, and dismantled.
+//!
+//! An [`Assembly`] is the part of an armed array that knows its members. Each member is armed by
+//! [`Inspected::arm`](crate::inspected::Inspected::arm) like any drive, at the beginning and again before each purge. A note on disk
+//! precedes each creation, so that the next start can dismantle what a crash left.
+
+mod controller;
+pub(crate) mod description;
+mod hardware;
+mod left_over;
+mod mdadm;
+mod members;
+mod note;
+mod outside;
+mod plan;
+#[cfg(test)]
+mod script;
+mod spec;
+mod storcli;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use admin::purge::{PurgeOptions, Purging};
+use engine::{Clock, Flow};
+use record::errno::reason;
+use record::{ArrayFacts, MemberFacts, Purged, TargetFacts};
+use stdx::files::Links;
+
+use crate::error::DriveError;
+use crate::exclusive::Inner;
+use crate::host::Roots;
+use crate::load_options::load_options;
+use crate::open_options::OpenOptions;
+use crate::refusal::Refusal;
+use crate::target::{Held, Real, block::Block};
+use controller::{ArrayController, Found, State};
+pub use left_over::dissolve_left_over;
+use members::{Members, Ready};
+use note::Note;
+pub(crate) use note::Noted;
+use plan::Plan;
+pub(crate) use spec::Spec;
+
+/// Prefix of a target that is an array.
+pub(crate) const PREFIX: &str = "array:";
+/// Poll intervals while members are synchronised: of the kernel, and of a RAID controller, whose program is slow.
+const SETTLE_EVERY: Duration = Duration::from_millis(200);
+const SETTLE_EVERY_BEHIND: Duration = Duration::from_secs(2);
+/// Highest md number. Free numbers are searched downwards from here, where automatic numbering starts, too.
+const HIGHEST_NUMBER: u32 = 127;
+/// An array description lists a few drives; anything larger is not one.
+const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;
+
+/// A described array whose members were inspected.
+#[derive(Debug)]
+pub(crate) struct Array {
+    spec: Spec,
+    options: OpenOptions,
+    members: Members,
+}
+
+/// The members of an armed array, and the controller that creates it.
+pub(crate) struct Assembly {
+    spec: Spec,
+    options: OpenOptions,
+    facts: TargetFacts,
+    members: Vec<MemberFacts>,
+    controller: Box<dyn ArrayController>,
+    notes: PathBuf,
+    built: Option<Built>,
+}
+
+/// State that must be undone.
+struct Built {
+    plan: Plan,
+    note: Note,
+}
+
+impl Array {
+    /// Reads the description and inspects each member.
+    pub(crate) fn open(
+        target: &str,
+        file: &str,
+        options: &OpenOptions,
+    ) -> Result<(Self, TargetFacts), DriveError> {
+        if options.size_bytes.is_some() || options.scale.is_some() {
+            return Err(DriveError::Unusable(format!(
+                "{target}: the size of an array is that of its members"
+            )));
+        }
+        if options.sim_faults.is_some() {
+            return Err(DriveError::Invalid(format!("{target}: {}", crate::target::ONLY_SIMULATED_FAIL)));
+        }
+        let text = stdx::files::read_text(Path::new(file), Links::Followed, MOST_DESCRIPTION_BYTES)
+            .map_err(|error| DriveError::Unusable(format!("{target}: {file}: {}", reason(&error.into()))))?;
+        let spec = description::parse(target, &text)?;
+        let (members, facts) = Members::look(target, &spec)?;
+        Ok((Self { spec, options: options.clone(), members }, facts))
+    }
+
+    /// Returns everything that forbids writing to a member.
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        self.members.refusals(&self.spec)
+    }
+
+    /// Arms all members and creates the array. `erase` names each of them; `notes` is the folder for the note of what
+    /// must be dismantled.
+    pub(crate) fn arm(
+        self,
+        facts: TargetFacts,
+        erase: &[String],
+        notes: &Path,
+    ) -> Result<(TargetFacts, Inner, Assembly), DriveError> {
+        let refusals = self.refusals();
+        if !refusals.is_empty() {
+            return Err(DriveError::Refused { target: facts.path, refusals });
+        }
+        let members: Vec<MemberFacts> = facts.array.iter().flat_map(|array| array.members.clone()).collect();
+        confirm(&facts.path, &members, erase)?;
+        let mut controller = members::controller_of(self.spec.hardware.as_ref());
+        controller.version()?;
+        let ready = self.members.arm()?;
+        let mut assembly = Assembly {
+            spec: self.spec,
+            options: self.options,
+            facts,
+            members,
+            controller,
+            notes: notes.to_owned(),
+            built: None,
+        };
+        let inner = assembly.create(ready, Clock::start())?;
+        let facts = assembly.facts.clone();
+        Ok((facts, inner, assembly))
+    }
+}
+
+impl Assembly {
+    /// Creates the array over writable members, and opens it exclusively for writing.
+    fn create(&mut self, ready: Ready, clock: Clock) -> Result<Inner, DriveError> {
+        let plan = self.plan(ready.places(&self.spec)?)?;
+        let noted = Noted::of(&plan, &self.members);
+        let note = Note::write(&self.notes, &noted)?;
+        // The kernel claims the members exclusively, so they must not be held open here.
+        drop(ready);
+        let built = self.built.insert(Built { plan, note });
+        let made = self.controller.create(&built.plan).and_then(|node| self.take(&node, clock));
+        made.map_err(|error| match self.dissolve() {
+            Ok(()) => error,
+            Err(second) => DriveError::device(format!("{error}; and dismantling it: {second}")),
+        })
+    }
+
+    fn plan(&self, members: Vec<PathBuf>) -> Result<Plan, DriveError> {
+        let unusable =
+            |e: std::io::Error| DriveError::Unusable(format!("cannot create an array: {}", reason(&e)));
+        let uuid = fs::read_to_string("/proc/sys/kernel/random/uuid").map_err(unusable)?;
+        let uuid = md_uuid(&uuid);
+        let name = match &self.spec.hardware {
+            Some(_) => hardware::volume_name(&uuid),
+            None => free_name()?,
+        };
+        let sizes: Vec<u64> = self.members.iter().map(|member| member.capacity_bytes).collect();
+        Ok(Plan {
+            level: self.spec.level,
+            chunk_kib: self.spec.chunk_kib,
+            bitmap: self.spec.bitmap,
+            name,
+            uuid,
+            members,
+            component_kib: (self.spec.level != 0).then(|| self.spec.component_bytes(&sizes) / 1024),
+            hardware: self.spec.hardware.clone(),
+        })
+    }
+
+    /// Opens the array that was just created, after verifying its identity.
+    fn take(&mut self, node: &Path, clock: Clock) -> Result<Inner, DriveError> {
+        let path = node.display().to_string();
+        let block = Block::open(&path, Roots::default(), &self.options.libraries)?;
+        let seen = Found {
+            node: block.node().display().to_string(),
+            lower: block.lower_devices(),
+            wwid: block.attribute("device/wwid"),
+        };
+        if let Some(built) = &self.built {
+            self.controller.recognise(&built.plan, &seen)?;
+        }
+        if self.spec.hardware.is_some() {
+            // The drives' old content may show through as a known signature.
+            let refusals = block.refusals();
+            if !refusals.is_empty() {
+                return Err(DriveError::Refused { target: path, refusals });
+            }
+        }
+        let found = &block.facts;
+        self.facts.capacity_bytes = found.capacity_bytes;
+        self.facts.logical_block_bytes = found.logical_block_bytes;
+        self.facts.physical_block_bytes = found.physical_block_bytes;
+        let real = Real::Block(block);
+        let options = load_options(&self.facts.path, &real, &self.options, &Roots::default())?;
+        let held = real.hold(options.engine, true)?;
+        Ok(Inner::Real { real: Box::new(real), held, clock, options })
+    }
+
+    /// Dismantles the array, purges all members at the same time, and creates it again. `inner` holds the array open.
+    pub(crate) fn purge(
+        &mut self,
+        inner: &mut Inner,
+        options: &PurgeOptions,
+        on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
+    ) -> Result<Purged, DriveError> {
+        let clock = let_go(inner)?;
+        let before = self.built.as_ref().map(|built| built.plan.clone());
+        self.dissolve()?;
+        let mut ready = Ready::again(&self.spec, &self.members)?;
+        if let Ready::Drives(armed) = &ready {
+            on_progress(Purging::Step(&format!("purging {} members at once", armed.len())));
+        }
+        let start_ns = clock.now_ns();
+        let done = match (&mut ready, &before) {
+            (Ready::Drives(armed), _) => members::purge_at_once(armed, &self.members, options)?,
+            (Ready::Behind, Some(plan)) => self.controller.purge(plan, options, clock, on_progress)?,
+            (Ready::Behind, None) => return Err(DriveError::Invalid("there was no array".into())),
+        };
+        let end_ns = clock.now_ns();
+        let mut evidence = evidence_of(&self.members, &done);
+        on_progress(Purging::Step("creating the array"));
+        *inner = self.create(ready, clock)?;
+        if let Some(built) = &self.built {
+            self.controller.begin(&built.plan)?;
+        }
+        let name = self.built.as_ref().map_or_else(String::new, |built| built.plan.name.clone());
+        let words = self.facts.array.as_ref().map(ArrayFacts::words).unwrap_or_default();
+        evidence.push(format!("{words} created as {name} by {}", self.controller.version()?));
+        Ok(Purged {
+            method: methods_of(&done),
+            pts_purge: done.iter().all(|purged| purged.pts_purge),
+            start_ns,
+            end_ns,
+            evidence,
+            samples_read: done.iter().any(|purged| purged.samples_read),
+        })
+    }
+
+    /// Verifies that the array is as created: all members work and no background operation is running.
+    pub(crate) fn check(&mut self) -> Result<(), DriveError> {
+        match self.state()? {
+            State::Whole => Ok(()),
+            State::Syncing(what, _) => Err(DriveError::device(format!(
+                "{}: a {what} of the array is in progress, so it cannot be measured; wait until it completes \
+                 and start the test again",
+                self.facts.path
+            ))),
+            State::Broken(why) => Err(self.broken(&why)),
+        }
+    }
+
+    /// Waits until the members are in sync; returns how long that took, if it took any time.
+    pub(crate) fn settle(
+        &mut self,
+        clock: Clock,
+        on_wait: &mut dyn FnMut(&str, f64) -> Flow,
+    ) -> Result<Option<String>, DriveError> {
+        let start_ns = clock.now_ns();
+        let mut waited_for = None;
+        loop {
+            match self.state()? {
+                State::Broken(why) => return Err(self.broken(&why)),
+                State::Whole => {
+                    let seconds = (clock.now_ns() - start_ns) as f64 / 1e9;
+                    return Ok(
+                        waited_for.map(|what: String| format!("first {what} ended after {seconds:.1} s"))
+                    );
+                }
+                State::Syncing(what, share) => {
+                    if on_wait(&what, share) == Flow::Stop {
+                        return Ok(None);
+                    }
+                    waited_for = Some(what);
+                    let behind = self.spec.hardware.is_some();
+                    std::thread::sleep(if behind { SETTLE_EVERY_BEHIND } else { SETTLE_EVERY });
+                }
+            }
+        }
+    }
+
+    fn state(&mut self) -> Result<State, DriveError> {
+        match &self.built {
+            Some(built) => self.controller.state(&built.plan),
+            None => Ok(State::Broken("it has been dismantled".into())),
+        }
+    }
+
+    fn broken(&self, why: &str) -> DriveError {
+        DriveError::device(format!(
+            "{}: the array is no longer intact: {why}; see the kernel log, replace the failed member, and \
+             start the test again",
+            self.facts.path
+        ))
+    }
+
+    /// Stops the array and removes its metadata from the members, each of which is verified first.
+    pub(crate) fn dissolve(&mut self) -> Result<(), DriveError> {
+        let Some(built) = &self.built else { return Ok(()) };
+        left_over::take_apart(&mut *self.controller, &built.plan, &Noted::of(&built.plan, &self.members))?;
+        if let Some(built) = self.built.take() {
+            built.note.done();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Assembly {
+    /// Dismantles an array that is still built: after a panic, or when a caller gave up. The note makes the next
+    /// start retry what fails here.
+    fn drop(&mut self) {
+        drop(self.dissolve());
+    }
+}
+
+/// The error for using an array outside of a run.
+pub(crate) fn only_for_runs(target: &str) -> DriveError {
+    DriveError::Invalid(format!("{target}: arrays exist only during `plateau run`; specify a drive"))
+}
+
+/// Closes the array so that it can be stopped. The descriptor that replaces it can be neither read nor written.
+pub(crate) fn let_go(inner: &mut Inner) -> Result<Clock, DriveError> {
+    let Inner::Real { held, clock, .. } = inner else {
+        return Err(DriveError::Invalid("only an array of drives can be dismantled".into()));
+    };
+    *held = Held::nothing()?;
+    Ok(*clock)
+}
+
+/// Requires that `erase` has the identity of each member, and nothing else.
+fn confirm(target: &str, members: &[MemberFacts], erase: &[String]) -> Result<(), DriveError> {
+    let strange: Vec<&String> =
+        erase.iter().filter(|typed| members.iter().all(|member| member.identity != **typed)).collect();
+    let missing: Vec<&MemberFacts> =
+        members.iter().filter(|member| !erase.contains(&member.identity)).collect();
+    if strange.is_empty() && missing.is_empty() {
+        return Ok(());
+    }
+    let strange: String =
+        strange.iter().map(|typed| format!(" and '{typed}' does not match any of its members;")).collect();
+    let paths: Vec<&str> = members.iter().map(|member| member.path.as_str()).collect();
+    let add: Vec<String> = missing.iter().map(|member| format!("--erase '{}'", member.identity)).collect();
+    let next =
+        if add.is_empty() { "omit that".into() } else { format!("to continue, add {}", add.join(" ")) };
+    Err(DriveError::UnconfirmedMembers(format!(
+        "everything on {} would be lost for {target};{strange} {next}",
+        paths.join(", ")
+    )))
+}
+
+/// Returns a kernel name that no array uses.
+fn free_name() -> Result<String, DriveError> {
+    let taken = |number: &u32| Path::new(&format!("/sys/class/block/md{number}")).exists();
+    let number = (0..=HIGHEST_NUMBER).rev().find(|number| !taken(number));
+    let number = number.ok_or_else(|| DriveError::Unusable("all array numbers are in use".into()))?;
+    Ok(format!("md{number}"))
+}
+
+/// Formats `0a1b2c3d-…` as mdadm does: four groups of eight digits.
+fn md_uuid(text: &str) -> String {
+    let digits: Vec<char> = text.chars().filter(char::is_ascii_hexdigit).collect();
+    let groups: Vec<String> = digits.chunks(8).map(|group| group.iter().collect()).collect();
+    groups.join(":")
+}
+
+/// `NVMe Format SES=1 of each of 3 members`; different methods are each listed once.
+fn methods_of(purged: &[Purged]) -> String {
+    let mut methods: Vec<&str> = purged.iter().map(|purged| purged.method.as_str()).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    format!("{} of each of {} members", methods.join(" or "), purged.len())
+}
+
+fn evidence_of(members: &[MemberFacts], purged: &[Purged]) -> Vec<String> {
+    let line = |(member, purged): (&MemberFacts, &Purged)| {
+        let seconds = (purged.end_ns - purged.start_ns) as f64 / 1e9;
+        let shown = purged.evidence.join("; ");
+        let shown = if shown.is_empty() { String::new() } else { format!(": {shown}") };
+        format!("{}: {} in {seconds:.1} s{shown}", member.words(), purged.method)
+    };
+    members.iter().zip(purged).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests;

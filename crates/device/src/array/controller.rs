@@ -1,0 +1,67 @@
+//! The interface to whatever creates arrays.
+
+use std::path::PathBuf;
+
+use admin::purge::{PurgeOptions, Purging};
+use engine::{Clock, Flow};
+use record::Purged;
+
+use super::note::NotedMember;
+use super::plan::Plan;
+use crate::error::DriveError;
+
+/// Creates arrays and dismantles them.
+pub(crate) trait ArrayController: Send {
+    /// Returns name and version; an error where it is unavailable.
+    fn version(&mut self) -> Result<String, DriveError>;
+
+    /// Creates the array and returns its node. Must not prompt on a terminal, and writes only metadata.
+    fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError>;
+
+    /// Verifies that a block device is the array that was created.
+    fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError>;
+
+    /// Starts the initial synchronisation of the members where it does not start by itself. Destroys everything on
+    /// the array, which is open and verified at this point.
+    fn begin(&mut self, plan: &Plan) -> Result<(), DriveError>;
+
+    /// Returns the state of the array.
+    fn state(&mut self, plan: &Plan) -> Result<State, DriveError>;
+
+    /// Stops the array, under whatever name it is found; a missing array is not an error.
+    fn stop(&mut self, plan: &Plan) -> Result<(), DriveError>;
+
+    /// Removes the membership in this array from a drive and verifies that; other drives remain unchanged. `false`
+    /// where the drive cannot be found.
+    fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError>;
+
+    /// Purges members that only the controller sees. Block devices are purged individually instead.
+    fn purge(
+        &mut self,
+        plan: &Plan,
+        options: &PurgeOptions,
+        clock: Clock,
+        on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
+    ) -> Result<Vec<Purged>, DriveError>;
+}
+
+/// A block device that may be the array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) node: String,
+    /// Kernel names of the underlying devices.
+    pub(crate) lower: Vec<String>,
+    /// World-wide name as reported by the kernel.
+    pub(crate) wwid: Option<String>,
+}
+
+/// State of an array.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum State {
+    /// All members work, and no background operation is running.
+    Whole,
+    /// The members are being synchronised: operation, and share completed.
+    Syncing(String, f64),
+    /// It is no longer as created: reason.
+    Broken(String),
+}

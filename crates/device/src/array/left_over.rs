@@ -1,0 +1,93 @@
+//! Dismantles arrays: at the end of a test, and at the next start those left by a crash.
+
+use std::path::Path;
+
+use super::controller::ArrayController;
+use super::hardware::{self, Hardware};
+use super::members::controller_of;
+use super::note::{Note, Noted};
+use super::plan::Plan;
+use crate::error::DriveError;
+
+/// Dismantles every array left by a process that no longer exists, where `erase` names each of its members; returns
+/// for each what was done, or why not. The members of the remaining arrays continue to be refused as targets.
+#[must_use]
+pub fn dissolve_left_over(notes: &Path, erase: &[String]) -> Vec<Result<String, DriveError>> {
+    Note::left_over(notes).into_iter().map(|(note, noted)| undo(note, noted, erase)).collect()
+}
+
+fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, DriveError> {
+    let Some(noted) = noted else {
+        // A torn note was never completed, so its array was never created.
+        note.done();
+        return Ok("removed the record of an array that was never created".into());
+    };
+    confirm(&note, &noted, erase)?;
+    let plan = plan_of(&noted);
+    let mut controller = controller_of(plan.hardware.as_ref());
+    take_apart(&mut *controller, &plan, &noted).map_err(|error| {
+        DriveError::Unusable(format!(
+            "an array left by an earlier run cannot be dismantled: {error}; it is described in {}",
+            note.path().display()
+        ))
+    })?;
+    note.done();
+    let names: Vec<&str> = noted.members.iter().map(|member| member.identity.as_str()).collect();
+    Ok(format!("dismantled the RAID {} of {} left by an earlier run", noted.level, names.join(", ")))
+}
+
+/// A note alone destroys nothing: the user must name all members.
+fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), DriveError> {
+    if noted.members.iter().all(|member| erase.contains(&member.identity)) {
+        return Ok(());
+    }
+    let all: Vec<String> =
+        noted.members.iter().map(|member| format!("--erase '{}'", member.identity)).collect();
+    Err(DriveError::UnconfirmedMembers(format!(
+        "an earlier run left a RAID {} and the record {}; to dismantle it, resume that run, or run a test on \
+         the array with {}",
+        noted.level,
+        note.path().display(),
+        all.join(" ")
+    )))
+}
+
+/// Rebuilds the part of the plan that dismantling needs.
+fn plan_of(noted: &Noted) -> Plan {
+    let hardware = noted.controller.as_ref().map(|controller| {
+        let serials = noted.members.iter().map(|member| member.identity.clone()).collect();
+        Hardware::of_serials(controller.program, controller.adapter, serials)
+    });
+    Plan {
+        level: noted.level,
+        chunk_kib: None,
+        bitmap: false,
+        name: hardware.as_ref().map(|_| hardware::volume_name(&noted.uuid)).unwrap_or_default(),
+        uuid: noted.uuid.clone(),
+        members: noted.members.iter().map(|member| (&member.path).into()).collect(),
+        component_kib: None,
+        hardware,
+    }
+}
+
+/// Stops the array and removes its metadata from each member that is still the same drive.
+pub(super) fn take_apart(
+    controller: &mut dyn ArrayController,
+    plan: &Plan,
+    noted: &Noted,
+) -> Result<(), DriveError> {
+    controller.stop(plan)?;
+    let mut lost = Vec::new();
+    for member in &noted.members {
+        if !controller.free(plan, member)? {
+            lost.push(format!("{} ({})", member.identity, member.path));
+        }
+    }
+    if lost.is_empty() {
+        return Ok(());
+    }
+    Err(DriveError::Unusable(format!(
+        "{} cannot be found and may still contain RAID metadata; attach it and start plateau again",
+        lost.join(", ")
+    )))
+}

@@ -1,0 +1,256 @@
+//! Linux software RAID: `mdadm` writes the superblocks; the state is read from the kernel.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use admin::purge::{PurgeOptions, Purging};
+use engine::{Clock, Flow};
+use record::Purged;
+use record::errno::reason;
+
+use super::controller::{ArrayController, Found, State};
+use super::note::NotedMember;
+use super::outside::{Outside, Ran};
+use super::plan::Plan;
+use super::spec::DATA_OFFSET_BYTES;
+use crate::error::DriveError;
+use crate::host::Roots;
+use crate::inspected::Inspected;
+use crate::list::list;
+use crate::open_options::OpenOptions;
+use crate::refusal::Refusal;
+
+const PROGRAM: &str = "mdadm";
+/// udev and others briefly open a device that appears or changes.
+const ATTEMPTS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(300);
+/// In KiB/s. At the kernel's default limit of 200 MB/s the first resync would be the longest part of a test.
+const SYNC_SPEED: &str = "100000000";
+
+/// `mdadm` in an environment.
+pub(crate) struct Mdadm<O> {
+    pub(crate) outside: O,
+}
+
+impl<O: Outside> Mdadm<O> {
+    fn run(&mut self, arguments: &[&str]) -> Result<Ran, DriveError> {
+        let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        self.outside.run(PROGRAM, &arguments).map_err(|error| {
+            let next = match error.kind() {
+                std::io::ErrorKind::NotFound => "; install the package mdadm, which manages software RAID",
+                _ => "",
+            };
+            DriveError::Unusable(format!("{PROGRAM} cannot be run: {}{next}", reason(&error)))
+        })
+    }
+
+    /// Removes the superblock of this array from a member; other drives remain unchanged.
+    fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), DriveError> {
+        let node = member.display().to_string();
+        if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {
+            return Ok(());
+        }
+        self.persist(&["--zero-superblock", &node], &format!("removing the RAID superblock from {node}"))
+    }
+
+    /// Returns the UUID in a device's superblock (`--examine`) or of an array (`--detail`).
+    fn uuid(&mut self, how: &str, device: &str) -> Result<Option<String>, DriveError> {
+        let ran = self.run(&[how, "--export", device])?;
+        let found = ran.out.lines().find_map(|line| line.strip_prefix("MD_UUID=")).map(str::to_owned);
+        Ok(found.filter(|_| ran.success))
+    }
+
+    /// Retries a command until it succeeds, up to [`ATTEMPTS`] times.
+    fn persist(&mut self, arguments: &[&str], what: &str) -> Result<(), DriveError> {
+        let mut said = String::new();
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                self.outside.pause(PAUSE);
+            }
+            let ran = self.run(arguments)?;
+            if ran.success {
+                return Ok(());
+            }
+            said = ran.last_words().to_owned();
+        }
+        Err(DriveError::device(format!(
+            "{what} failed: {said}; find out what uses it with lsblk and fuser, then start plateau again to \
+             retry"
+        )))
+    }
+}
+
+impl<O: Outside> ArrayController for Mdadm<O> {
+    fn version(&mut self) -> Result<String, DriveError> {
+        let ran = self.run(&["--version"])?;
+        // mdadm prints its version to standard error.
+        Ok(ran.last_words().to_owned())
+    }
+
+    fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError> {
+        let node = format!("/dev/{}", plan.name);
+        let mut arguments = vec![
+            "--create".to_owned(),
+            node.clone(),
+            // Suppresses confirmation prompts.
+            "--run".into(),
+            "--metadata=1.2".into(),
+            "--homehost=any".into(),
+            "--name=plateau".into(),
+            format!("--uuid={}", plan.uuid),
+            format!("--level={}", plan.level),
+            format!("--raid-devices={}", plan.members.len()),
+            format!("--data-offset={}K", DATA_OFFSET_BYTES / 1024),
+        ];
+        if plan.level != 0 {
+            let bitmap = if plan.bitmap { "internal" } else { "none" };
+            arguments.push(format!("--bitmap={bitmap}"));
+        }
+        arguments.extend(plan.chunk_kib.map(|kib| format!("--chunk={kib}")));
+        arguments.extend(plan.component_kib.map(|kib| format!("--size={kib}")));
+        if plan.level == 5 {
+            // Otherwise the array starts degraded, with its last member as a spare.
+            arguments.push("--force".into());
+        }
+        arguments.extend(plan.members.iter().map(|member| member.display().to_string()));
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let ran = self.run(&arguments)?;
+        if !ran.success {
+            return Err(DriveError::device(format!(
+                "{PROGRAM} could not create {node}: {}; the kernel needs the module raid{}, and its log may say more",
+                ran.last_words(),
+                if [5, 6].contains(&plan.level) { "456".to_owned() } else { plan.level.to_string() }
+            )));
+        }
+        if self.outside.attribute(&plan.name, "md/array_state").as_deref() == Some("read-auto") {
+            self.persist(&["--readwrite", &node], &format!("making {node} writable"))?;
+        }
+        // An array without a resync has no such attribute; failing to raise the limit only slows the resync.
+        drop(self.outside.set_attribute(&plan.name, "md/sync_speed_max", SYNC_SPEED));
+        Ok(node.into())
+    }
+
+    fn state(&mut self, plan: &Plan) -> Result<State, DriveError> {
+        let mut get = |name: &str| self.outside.attribute(&plan.name, name);
+        let state = get("md/array_state").unwrap_or_else(|| "no longer present".into());
+        if !["clean", "active", "active-idle", "write-pending", "read-auto"].contains(&state.as_str()) {
+            return Ok(State::Broken(format!("it is {state}")));
+        }
+        let missing = get("md/degraded").unwrap_or_else(|| "0".into());
+        if missing != "0" {
+            return Ok(State::Broken(format!("it is degraded: {missing} of its members failed")));
+        }
+        let action = get("md/sync_action").unwrap_or_else(|| "idle".into());
+        let pending = get("md/resync_start").unwrap_or_else(|| "none".into());
+        if action == "idle" && pending == "none" {
+            return Ok(State::Whole);
+        }
+        let what = if action == "idle" { "resync".into() } else { action };
+        Ok(State::Syncing(what, share(&get("md/sync_completed").unwrap_or_default())))
+    }
+
+    fn stop(&mut self, plan: &Plan) -> Result<(), DriveError> {
+        let devices = self
+            .outside
+            .devices()
+            .map_err(|e| DriveError::Unusable(format!("/sys/class/block: {}", reason(&e))))?;
+        // The number may differ after a reboot.
+        for name in devices.iter().filter(|name| is_array(name)) {
+            let node = format!("/dev/{name}");
+            if self.uuid("--detail", &node)?.as_ref() == Some(&plan.uuid) {
+                self.persist(&["--stop", &node], &format!("stopping the array {node}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError> {
+        let name = |node: &PathBuf| Some(node.file_name()?.to_string_lossy().into_owned());
+        let mut wanted: Vec<String> = plan.members.iter().filter_map(name).collect();
+        let mut lower = found.lower.clone();
+        lower.sort();
+        wanted.sort();
+        if lower == wanted {
+            return Ok(());
+        }
+        Err(DriveError::device(format!(
+            "{} consists of {} instead of {}; see /proc/mdstat",
+            found.node,
+            lower.join(", "),
+            wanted.join(", ")
+        )))
+    }
+
+    fn begin(&mut self, _: &Plan) -> Result<(), DriveError> {
+        // The kernel starts the first resync by itself.
+        Ok(())
+    }
+
+    fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError> {
+        let Some(node) = node_of(member) else { return Ok(false) };
+        self.clear(plan, &node)?;
+        check_clear(member, &node)?;
+        Ok(true)
+    }
+
+    fn purge(
+        &mut self,
+        _: &Plan,
+        _: &PurgeOptions,
+        _: Clock,
+        _: &mut dyn FnMut(Purging<'_>) -> Flow,
+    ) -> Result<Vec<Purged>, DriveError> {
+        Err(DriveError::Invalid("members of a software RAID are purged as drives".into()))
+    }
+}
+
+/// Matches whole arrays, not their partitions.
+fn is_array(name: &str) -> bool {
+    name.strip_prefix("md").is_some_and(|rest| {
+        rest.starts_with('_') || (!rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
+
+/// Share completed, from `1234 / 5678` sectors, `none` or `delayed`.
+fn share(completed: &str) -> f64 {
+    let parts =
+        completed.split_once('/').map(|(done, all)| (done.trim().parse::<f64>(), all.trim().parse::<f64>()));
+    match parts {
+        Some((Ok(done), Ok(all))) if all > 0.0 => done / all,
+        _ => 0.0,
+    }
+}
+
+/// Finds the member: at its recorded path, or under another name.
+fn node_of(member: &NotedMember) -> Option<PathBuf> {
+    let is_it = |path: &str| {
+        let found = Inspected::open(path, &OpenOptions::default(), Roots::default()).ok()?;
+        let facts = &found.facts;
+        ((&facts.identity, facts.capacity_bytes) == (&member.identity, member.capacity_bytes))
+            .then(|| std::fs::canonicalize(path).ok())
+            .flatten()
+    };
+    is_it(&member.path).or_else(|| {
+        let all = list().unwrap_or_default();
+        all.iter()
+            .filter(|one| one.identity.as_ref() == Some(&member.identity))
+            .find_map(|one| is_it(&one.path))
+    })
+}
+
+/// Verifies that a member has no array metadata left.
+fn check_clear(member: &NotedMember, node: &Path) -> Result<(), DriveError> {
+    let drive = Inspected::open(&node.display().to_string(), &OpenOptions::default(), Roots::default())?;
+    let is_left = |refusal: &Refusal| match refusal {
+        Refusal::Signature(signature) => signature.is_linux_raid(),
+        Refusal::Held { .. } => true,
+        _ => false,
+    };
+    match drive.refusals().into_iter().find(is_left) {
+        None => Ok(()),
+        Some(refusal) => Err(DriveError::device(format!("{} ({}): {refusal}", member.path, member.identity))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

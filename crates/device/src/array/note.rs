@@ -1,0 +1,196 @@
+//! The note written before an array is created, from which the next start can dismantle it.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use record::MemberFacts;
+use record::errno::reason;
+use serde::{Deserialize, Serialize};
+use stdx::files::{OwnedFolder, Unowned, try_lock};
+
+use super::hardware::{Hardware, Program};
+use super::plan::Plan;
+use crate::error::DriveError;
+
+/// Enough to dismantle an array without touching anything else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Noted {
+    /// What created it; mdadm where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) controller: Option<NotedController>,
+    pub(super) level: u8,
+    pub(super) uuid: String,
+    pub(super) members: Vec<NotedMember>,
+}
+
+/// A RAID controller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NotedController {
+    pub(super) program: Program,
+    pub(super) adapter: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NotedMember {
+    pub(crate) path: String,
+    pub(crate) identity: String,
+    pub(crate) capacity_bytes: u64,
+}
+
+/// A note of this process. Its lock keeps other processes from taking it up.
+#[derive(Debug)]
+pub(super) struct Note {
+    folder: OwnedFolder,
+    name: String,
+    _locked: File,
+}
+
+impl Noted {
+    /// Parses the content of a note; `None` if malformed.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// Serialises the note.
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("a note has only what JSON can say")
+    }
+
+    pub(super) fn of(plan: &Plan, members: &[MemberFacts]) -> Self {
+        let member = |member: &MemberFacts| NotedMember {
+            path: member.path.clone(),
+            identity: member.identity.clone(),
+            capacity_bytes: member.capacity_bytes,
+        };
+        let behind =
+            |hardware: &Hardware| NotedController { program: hardware.program, adapter: hardware.adapter };
+        Self {
+            controller: plan.hardware.as_ref().map(behind),
+            level: plan.level,
+            uuid: plan.uuid.clone(),
+            members: members.iter().map(member).collect(),
+        }
+    }
+}
+
+const BEGIN: &str = ".array-";
+const END: &str = ".json";
+/// More than any array needs.
+const MOST_BYTES: u64 = 1 << 20;
+
+impl Note {
+    /// Writes the note and syncs it to disk. Nobody else may have write access to the folder, because notes are acted
+    /// upon.
+    pub(super) fn write(folder: &Path, noted: &Noted) -> Result<Self, DriveError> {
+        let name = format!("{BEGIN}{}{END}", noted.uuid.replace(':', "-"));
+        let failed = |error: std::io::Error| {
+            DriveError::Unusable(format!(
+                "{}: {}; without this record a crash would leave the array in place, so it is not created",
+                folder.join(&name).display(),
+                reason(&error)
+            ))
+        };
+        let unowned = |error: Unowned| failed(error.into());
+        let owned = OwnedFolder::make(folder).map_err(unowned)?;
+        let file = owned.new_file(&name).map_err(unowned)?;
+        file.lock().map_err(failed)?;
+        (&file).write_all(noted.to_text().as_bytes()).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        owned.sync().map_err(unowned)?;
+        Ok(Self { folder: owned, name, _locked: file })
+    }
+
+    /// Removes the note of a dismantled array.
+    pub(super) fn done(self) {
+        // A note that remains is processed again at the next start, and finds nothing.
+        drop(self.folder.remove(&self.name));
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.path().join(&self.name)
+    }
+
+    /// Returns the notes of processes that no longer exist; without content where unreadable. Ignores a folder that
+    /// others could have written to.
+    pub(super) fn left_over(folder: &Path) -> Vec<(Self, Option<Noted>)> {
+        let names = |owned: OwnedFolder| owned.names().unwrap_or_default();
+        let names = OwnedFolder::open(folder).ok().flatten().map(names).unwrap_or_default();
+        names.iter().filter_map(|name| Self::take_up(folder, name.to_str()?)).collect()
+    }
+
+    fn take_up(folder: &Path, name: &str) -> Option<(Self, Option<Noted>)> {
+        if !name.starts_with(BEGIN) || !name.ends_with(END) {
+            return None;
+        }
+        let folder = OwnedFolder::open(folder).ok()??;
+        let file = folder.file(name).ok()??;
+        if !matches!(try_lock(&file), Ok(true)) {
+            return None;
+        }
+        let mut text = String::new();
+        let read = (&file).take(MOST_BYTES).read_to_string(&mut text);
+        let noted = read.ok().and_then(|_| Noted::parse(&text));
+        Some((Self { folder, name: name.to_owned(), _locked: file }, noted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_taken_up_when_its_writer_is_gone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let member = NotedMember { path: "/dev/a".into(), identity: "S1".into(), capacity_bytes: 1 << 30 };
+        let noted = Noted { controller: None, level: 5, uuid: "a:b:c:d".into(), members: vec![member] };
+        let note = Note::write(folder.path(), &noted).expect("a note");
+        assert!(note.path().ends_with(".array-a-b-c-d.json"));
+        assert!(Note::left_over(folder.path()).is_empty(), "its writer is at work");
+        drop(note);
+        let mut found = Note::left_over(folder.path());
+        let (note, content) = found.pop().expect("a note");
+        assert_eq!((content, found.len()), (Some(noted), 0));
+        note.done();
+        assert!(Note::left_over(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_note_of_an_earlier_version_is_one_of_mdadm() {
+        let text = "{\"level\":5,\"uuid\":\"a\",\"members\":[]}";
+        let noted: Noted = serde_json::from_str(text).expect("a note");
+        assert_eq!((&noted.controller, noted.level), (&None, 5));
+        assert_eq!(serde_json::to_string(&noted).expect("text"), text);
+    }
+
+    #[test]
+    fn what_is_no_note_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("array.json"), "{}").expect("a file");
+        std::fs::write(folder.path().join(".array-x.json"), "{\"level\":").expect("a torn note");
+        let found = Note::left_over(folder.path());
+        assert_eq!((found.len(), &found[0].1), (1, &None));
+    }
+
+    #[test]
+    fn a_note_that_others_can_have_written_is_not_one() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let noted = Noted { controller: None, level: 0, uuid: "a".into(), members: Vec::new() };
+        drop(Note::write(folder.path(), &noted).expect("a note"));
+        let permit = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("our own");
+        };
+        assert_eq!(Note::left_over(folder.path()).len(), 1);
+        permit(&folder.path().join(".array-a.json"), 0o666);
+        assert!(Note::left_over(folder.path()).is_empty(), "anybody may write the note");
+        permit(&folder.path().join(".array-a.json"), 0o600);
+        permit(folder.path(), 0o777);
+        assert!(Note::left_over(folder.path()).is_empty(), "anybody may put one there");
+        let error = Note::write(folder.path(), &Noted { uuid: "b".into(), ..noted }).expect_err("not there");
+        assert!(error.to_string().contains("is writable by others"), "{error}");
+    }
+}

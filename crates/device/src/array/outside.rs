@@ -1,0 +1,78 @@
+//! The environment of array controllers: programs and kernel attributes.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Outcome of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub(crate) success: bool,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// Returns the last line that it printed.
+    pub(crate) fn last_words(&self) -> &str {
+        let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
+        text.trim().lines().last().unwrap_or("it printed nothing")
+    }
+}
+
+/// The environment outside of this process.
+pub(crate) trait Outside: Send {
+    /// Runs a program to completion, without a terminal.
+    fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran>;
+    /// Returns a trimmed attribute of a block device; `None` where missing.
+    fn attribute(&mut self, device: &str, name: &str) -> Option<String>;
+    /// Writes an attribute of a block device.
+    fn set_attribute(&mut self, device: &str, name: &str, value: &str) -> io::Result<()>;
+    /// Kernel names of all block devices.
+    fn devices(&mut self) -> io::Result<Vec<String>>;
+    /// Waits.
+    fn pause(&mut self, time: Duration);
+}
+
+/// This host.
+#[derive(Debug)]
+pub(crate) struct Host;
+
+const BLOCK: &str = "/sys/class/block";
+
+impl Outside for Host {
+    fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran> {
+        let output = crate::program::command(program)?
+            .args(arguments)
+            // Keeps Ctrl-C from the program: interrupted midway, it would leave an unknown state.
+            .process_group(0)
+            .stdin(Stdio::null())
+            .output()?;
+        log::info!("{program} {}: {}", arguments.join(" "), output.status);
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Ran { success: output.status.success(), out: text(output.stdout), err: text(output.stderr) })
+    }
+
+    fn attribute(&mut self, device: &str, name: &str) -> Option<String> {
+        let text = std::fs::read_to_string(Path::new(BLOCK).join(device).join(name)).ok()?;
+        Some(text.trim().to_owned())
+    }
+
+    fn set_attribute(&mut self, device: &str, name: &str, value: &str) -> io::Result<()> {
+        std::fs::write(Path::new(BLOCK).join(device).join(name), value)
+    }
+
+    fn devices(&mut self) -> io::Result<Vec<String>> {
+        let entries = std::fs::read_dir(BLOCK)?.collect::<io::Result<Vec<_>>>()?;
+        let mut names: Vec<String> =
+            entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn pause(&mut self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}

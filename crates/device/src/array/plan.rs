@@ -1,0 +1,23 @@
+//! An array to be created.
+
+use std::path::PathBuf;
+
+use super::hardware::Hardware;
+
+/// An array to be created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) level: u8,
+    pub(crate) chunk_kib: Option<u32>,
+    pub(crate) bitmap: bool,
+    /// Kernel name: `md127`.
+    pub(crate) name: String,
+    /// Identifies the array.
+    pub(crate) uuid: String,
+    /// Nodes of the members, with links resolved; addresses on a RAID controller.
+    pub(crate) members: Vec<PathBuf>,
+    /// Space used on each member; none for level 0.
+    pub(crate) component_kib: Option<u64>,
+    /// Settings of a RAID controller.
+    pub(crate) hardware: Option<Hardware>,
+}

@@ -1,0 +1,464 @@
+//! Each command path as a script: the queries in order, their answers, and that no step is left over.
+
+use std::path::PathBuf;
+
+use super::program::{PERCCLI, add_words};
+use super::*;
+use crate::array::description as descriptions;
+use crate::array::hardware::{self, Program};
+use crate::array::members::{look_behind, refusals_behind};
+use crate::array::script::Script;
+use crate::array::spec::Spec;
+use crate::error::ErrorKind;
+use crate::refusal::Refusal;
+
+mod erase;
+
+const UUID: &str = "0a1b2c3d:00000000:11111111:22222222";
+const NAME: &str = "pl0a1b2c3d00000";
+const NAA: &str = "600605b010e943702a3372c04d3ad143";
+const SLOTS: [&str; 3] = ["252:0", "252:1", "252:2"];
+const SHOW_VOLUMES: &str = "storcli64 /c0/vall show all J nolog";
+
+fn description(more: &str) -> Spec {
+    let members = [0, 1, 2].map(|i| format!("{{ slot = \"252:{i}\", serial = \"S{i}\" }}")).join(", ");
+    let text = format!("controller = \"storcli\"\nlevel = 5\nstrip_kib = 64\n{more}\nmembers = [{members}]");
+    descriptions::parse("array:a.toml", &text).expect("a description")
+}
+
+fn plan(more: &str) -> Plan {
+    let spec = description(more);
+    Plan {
+        level: spec.level,
+        chunk_kib: spec.chunk_kib,
+        bitmap: false,
+        name: hardware::volume_name(UUID),
+        uuid: UUID.into(),
+        members: spec.members.iter().map(PathBuf::from).collect(),
+        component_kib: None,
+        hardware: spec.hardware,
+    }
+}
+
+fn with<T>(script: Script, act: impl FnOnce(&mut StorCli<Script>) -> T) -> T {
+    let mut controller = StorCli::new(script, Program::StorCli, 0);
+    let result = act(&mut controller);
+    controller.outside.over();
+    result
+}
+
+fn answer(description: &str, data: &str) -> String {
+    format!(
+        "{{\"Controllers\":[{{\"Command Status\":{{\"Controller\":0,\"Status\":\"Success\",\
+         \"Description\":\"{description}\"}},\"Response Data\":{{{data}}}}}]}}"
+    )
+}
+
+fn failure(description: &str, message: &str) -> String {
+    format!(
+        "{{\"Controllers\":[{{\"Command Status\":{{\"Controller\":0,\"Status\":\"Failure\",\
+         \"Description\":\"{description}\",\"Detailed Status\":[{{\"VD\":1,\"Status\":\"Failed\",\"ErrCd\":255,\
+         \"ErrMsg\":\"{message}\"}}]}}}}]}}"
+    )
+}
+
+/// The answer for the drive in slot `i`, whose serial number is `S<i>`.
+fn drive(i: usize) -> String {
+    include_str!("answers/drive.json")
+        .replace("/c0/e252/s0", &format!("/c0/e252/s{i}"))
+        .replace("252:0", &format!("252:{i}"))
+        .replace("14070C01XXXX        ", &format!("   S{i}  "))
+}
+
+fn volume(number: u32, name: &str, state: &str, naa: &str, drives: &[(&str, &str)]) -> String {
+    let drives: Vec<String> = drives
+        .iter()
+        .map(|(slot, state)| format!("{{\"EID:Slt\":\"{slot}\",\"State\":\"{state}\"}}"))
+        .collect();
+    format!(
+        "\"/c0/v{number}\":[{{\"DG/VD\":\"{number}/{number}\",\"TYPE\":\"RAID5\",\"State\":\"{state}\",\
+         \"Cache\":\"NRWTD\",\"Size\":\"222.562 GB\",\"Name\":\"{name}\"}}],\
+         \"PDs for VD {number}\":[{}],\"VD{number} Properties\":{{\"SCSI NAA Id\":\"{naa}\"}}",
+        drives.join(",")
+    )
+}
+
+const OTHERS_NAA: &str = "600605b010e943702a3372bf4d29f6a7";
+
+/// A volume that is not ours.
+fn others() -> String {
+    volume(0, "system", "Optl", OTHERS_NAA, &[("252:6", "Onln"), ("252:7", "Onln")])
+}
+
+fn own() -> String {
+    volume(1, NAME, "Optl", NAA, &SLOTS.map(|slot| (slot, "Onln")))
+}
+
+fn volumes(all: &[String]) -> String {
+    answer("None", &all.join(","))
+}
+
+fn idle() -> &'static str {
+    include_str!("answers/init_idle.json")
+}
+
+const ADD: &str = "storcli64 /c0 add vd r5 name=pl0a1b2c3d00000 drives=252:0,252:1,252:2 pdcache=default wt nora \
+                   direct strip=64 J nolog";
+
+/// Expects the check of each member right before the volume is created.
+fn looked(mut script: Script) -> Script {
+    for i in 0..3 {
+        script = script.says(&format!("storcli64 /c0/e252/s{i} show all J nolog"), &drive(i));
+    }
+    script
+}
+
+fn with_block_device(mut script: Script, name: &str, naa: &str) -> Script {
+    script.devices.push(name.into());
+    script.with(&format!("{name}/device/wwid"), &format!("naa.{naa}"))
+}
+
+#[test]
+fn a_volume_is_created_and_its_block_device_found_by_its_name_alone() {
+    let script = looked(Script::default())
+        .says(SHOW_VOLUMES, &volumes(&[others()]))
+        .says(ADD, include_str!("answers/added.json"))
+        .says(SHOW_VOLUMES, &volumes(&[others(), own()]))
+        .says(SHOW_VOLUMES, &volumes(&[others(), own()]));
+    let script = with_block_device(with_block_device(script, "sda", OTHERS_NAA), "sdb", NAA);
+    assert_eq!(with(script, |controller| controller.create(&plan(""))).ok(), Some(PathBuf::from("/dev/sdb")));
+}
+
+#[test]
+fn policies_levels_and_strips_are_words_of_the_command() {
+    let words = |more: &str| {
+        let plan = plan(more);
+        add_words(&plan, plan.hardware.as_ref().expect("hardware")).join(" ")
+    };
+    let head = format!("/c0 add vd r5 name={NAME} drives=252:0,252:1,252:2");
+    assert_eq!(words(""), format!("{head} pdcache=default wt nora direct strip=64"));
+    let told = "write = \"back\"\nread_ahead = true\ncached = true\ndrive_cache = \"off\"";
+    assert_eq!(words(told), format!("{head} pdcache=off wb ra cached strip=64"));
+    let told = "write = \"always-back\"\ndrive_cache = \"on\"";
+    assert_eq!(words(told), format!("{head} pdcache=on awb nora direct strip=64"));
+    let ten = Plan { level: 10, ..plan("") };
+    let words = add_words(&ten, ten.hardware.as_ref().expect("hardware")).join(" ");
+    assert!(words.contains(" r10 ") && words.contains(" pdperarray=2 "), "{words}");
+}
+
+#[test]
+fn a_member_that_came_into_use_stops_it_before_anything_is_created() {
+    for (part, other, told) in [
+        ("UGood", "Onln", "part of a volume"),
+        ("UGood", "GHS", "a global hot spare"),
+        ("UGood", "DHS", "a dedicated hot spare"),
+        ("UGood", "JBOD", "passed through"),
+        ("UGood", "UBad", "bad"),
+        ("UGood", "Sntze", "in the state Sntze"),
+        ("\"DG\": \"-\"", "\"DG\": \"F\"", "foreign"),
+        ("\"DG\": \"-\"", "\"DG\": 3", "drive group 3"),
+        ("\"Locked\": \"No\"", "\"Locked\": \"Yes\"", "locked"),
+        ("\"Emergency Spare\": \"No\"", "\"Emergency Spare\": \"Yes\"", "a spare"),
+    ] {
+        let text = drive(0).replace(part, other);
+        assert_ne!(text, drive(0), "{part}");
+        let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &text);
+        let error = with(script, |controller| controller.create(&plan(""))).expect_err(told);
+        assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
+        assert!(error.to_string().contains(told), "{error}");
+    }
+}
+
+#[test]
+fn another_drive_in_the_slot_stops_it() {
+    let script =
+        Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &drive(0).replace("S0", "X9"));
+    let error = with(script, |controller| controller.create(&plan(""))).expect_err("another drive");
+    assert!(error.to_string().contains("contains the drive X9 instead of S0"), "{error}");
+    let nameless = drive(0).replace("   S0  ", "");
+    let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &nameless);
+    let error = with(script, |controller| controller.create(&plan(""))).expect_err("no name");
+    assert!(error.to_string().contains("without a serial number"), "{error}");
+}
+
+#[test]
+fn a_failure_tells_cause_and_next_step() {
+    let script = looked(Script::default())
+        .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
+        .says(ADD, &failure("physical disk does not have appropriate attributes", "-"));
+    let error = with(script, |controller| controller.create(&plan(""))).expect_err("no volume");
+    let text = error.to_string();
+    assert_eq!(error.kind(), ErrorKind::Device);
+    for part in ["creating the volume failed", "appropriate attributes", "spun down", "show events"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn a_volume_that_changed_meanwhile_is_told() {
+    let changed = others().replace("252:7", "252:5");
+    let script = looked(Script::default())
+        .says(SHOW_VOLUMES, &volumes(&[others()]))
+        .says(ADD, include_str!("answers/added.json"))
+        .says(SHOW_VOLUMES, &volumes(&[changed.clone(), own()]))
+        .says(SHOW_VOLUMES, &volumes(&[changed, own()]));
+    let error = with(script, |controller| controller.create(&plan(""))).expect_err("changed");
+    assert!(error.to_string().contains("the volume 0") && error.to_string().contains("no longer"), "{error}");
+}
+
+#[test]
+fn what_was_made_otherwise_than_planned_is_not_used() {
+    for (part, other, told) in [
+        ("252:2", "252:3", "created from 252:0, 252:1, 252:3"),
+        ("RAID5", "RAID0", "became RAID0"),
+        ("NRWTD", "NRWBD", "cache policy NRWBD"),
+    ] {
+        let made = own().replace(part, other);
+        let script = looked(Script::default())
+            .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
+            .says(ADD, include_str!("answers/added.json"))
+            .says(SHOW_VOLUMES, &volumes(std::slice::from_ref(&made)))
+            .says(SHOW_VOLUMES, &volumes(&[made]));
+        let error = with(script, |controller| controller.create(&plan(""))).expect_err(told);
+        assert!(error.to_string().contains(told), "{error}");
+    }
+}
+
+#[test]
+fn a_volume_without_a_block_device_is_waited_for_and_told() {
+    let created = |script: Script| {
+        looked(script)
+            .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
+            .says(ADD, include_str!("answers/added.json"))
+            .says(SHOW_VOLUMES, &volumes(&[own()]))
+            .says(SHOW_VOLUMES, &volumes(&[own()]))
+    };
+    let script = with_block_device(created(Script::default()), "sda", OTHERS_NAA);
+    let mut controller = StorCli::new(script, Program::StorCli, 0);
+    let error = controller.create(&plan("")).expect_err("no block device");
+    assert!(error.to_string().contains("did not appear as a block device"), "{error}");
+    assert_eq!(controller.outside.pauses, 99);
+    controller.outside.over();
+    let twice = with_block_device(with_block_device(created(Script::default()), "sdb", NAA), "sdc", NAA);
+    let error = with(twice, |controller| controller.create(&plan(""))).expect_err("two paths");
+    assert!(error.to_string().contains("sdb and sdc"), "{error}");
+}
+
+#[test]
+fn only_the_block_device_with_its_world_wide_name_is_it() {
+    let found = |node: &str, wwid: Option<&str>| Found {
+        node: node.into(),
+        lower: Vec::new(),
+        wwid: wwid.map(str::to_owned),
+    };
+    let recognise = |all: &[String], found: &Found| {
+        let script = Script::default().says(SHOW_VOLUMES, &volumes(all));
+        with(script, |controller| controller.recognise(&plan(""), found))
+    };
+    let name = format!("naa.{NAA}");
+    assert_eq!(recognise(&[others(), own()], &found("/dev/sdb", Some(&name))).ok(), Some(()));
+    for wwid in [None, Some(OTHERS_NAA), Some("naa."), Some("eui.600605b010e943702a3372c04d3ad143")] {
+        let error = recognise(&[own()], &found("/dev/sdb", wwid)).expect_err("another device");
+        assert!(error.to_string().contains("nothing was written"), "{error}");
+    }
+    recognise(&[others()], &found("/dev/sdb", Some(&name))).expect_err("it is gone");
+    let said = own().replace("\"SCSI NAA Id\"", "\"OS Drive Name\":\"/dev/sdx\",\"SCSI NAA Id\"");
+    let error = recognise(&[said], &found("/dev/sdb", Some(&name))).expect_err("two nodes");
+    assert!(error.to_string().contains("/dev/sdx"), "{error}");
+}
+
+const SHOW_INIT: &str = "storcli64 /c0/v1 show init J nolog";
+const SHOW_BGI: &str = "storcli64 /c0/v1 show bgi J nolog";
+
+#[test]
+fn its_state_is_that_of_the_volume_and_each_of_its_drives() {
+    let idle_volume = |all: &[String]| {
+        Script::default().says(SHOW_VOLUMES, &volumes(all)).says(SHOW_INIT, idle()).says(SHOW_BGI, idle())
+    };
+    let state = |script: Script| with(script, |controller| controller.state(&plan(""))).expect("a state");
+    assert_eq!(state(idle_volume(&[others(), own()])), State::Whole);
+    let shown = || Script::default().says(SHOW_VOLUMES, &volumes(&[own()]));
+    let running = include_str!("answers/init_runs.json");
+    assert_eq!(state(shown().says(SHOW_INIT, running)), State::Syncing("initialisation".into(), 0.25));
+    assert_eq!(
+        state(shown().says(SHOW_INIT, idle()).says(SHOW_BGI, running)),
+        State::Syncing("background initialisation".into(), 0.25)
+    );
+    for (text, part) in [
+        (own().replace("Optl", "Dgrd"), "degraded"),
+        (own().replace("Optl", "Pdgd"), "partially degraded"),
+        (own().replace("Optl", "OfLn"), "offline"),
+        (own().replacen("Onln", "Rbld", 1), "slot 252:0 is Rbld"),
+        (volume(1, NAME, "Optl", NAA, &[("252:0", "Onln"), ("252:1", "Onln")]), "2 of its 3 drives"),
+        (others(), "no longer exists"),
+    ] {
+        let script = Script::default().says(SHOW_VOLUMES, &volumes(&[text]));
+        match state(script) {
+            State::Broken(why) => assert!(why.contains(part), "{why}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    let paused = idle().replace("Not in progress", "Paused");
+    match state(shown().says(SHOW_INIT, &paused)) {
+        State::Broken(why) => assert!(why.contains("'Paused'"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_has_redundancy_is_initialised_and_what_has_none_is_not() {
+    let script = Script::default()
+        .says(SHOW_VOLUMES, &volumes(&[others(), own()]))
+        .says("storcli64 /c0/v1 start init full J nolog", &answer("Start INIT Operation Success", ""));
+    assert_eq!(with(script, |controller| controller.begin(&plan(""))).ok(), Some(()));
+    let striped = Plan { level: 0, ..plan("") };
+    assert_eq!(with(Script::default(), |controller| controller.begin(&striped)).ok(), Some(()));
+    let script = Script::default().says(SHOW_VOLUMES, &volumes(&[own()])).says(
+        "storcli64 /c0/v1 start init full J nolog",
+        &failure("None", "VD has OS/FS, use 'force' option"),
+    );
+    let error = with(script, |controller| controller.begin(&plan(""))).expect_err("a file system");
+    assert!(error.to_string().contains("nothing is forced here"), "{error}");
+}
+
+#[test]
+fn only_the_own_volume_is_deleted_and_never_by_force() {
+    let script = Script::default()
+        .says(SHOW_VOLUMES, &volumes(&[others(), own()]))
+        .says(SHOW_INIT, idle())
+        .says("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
+        .says(SHOW_VOLUMES, &volumes(&[others()]));
+    assert_eq!(with(script, |controller| controller.stop(&plan(""))).ok(), Some(()));
+    let gone = Script::default().says(SHOW_VOLUMES, &volumes(&[others()]));
+    assert_eq!(
+        with(gone, |controller| controller.stop(&plan(""))).ok(),
+        Some(()),
+        "nothing is there to delete"
+    );
+}
+
+#[test]
+fn an_initialisation_is_stopped_before_its_volume_is_deleted() {
+    let script = Script::default()
+        .says(SHOW_VOLUMES, &volumes(&[own()]))
+        .says(SHOW_INIT, include_str!("answers/init_runs.json"))
+        .says("storcli64 /c0/v1 stop init J nolog", &answer("Stop INIT Operation Success", ""))
+        .says("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
+        .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"));
+    assert_eq!(with(script, |controller| controller.stop(&plan(""))).ok(), Some(()));
+}
+
+#[test]
+fn what_is_not_certainly_the_own_volume_stays() {
+    let strange = volume(1, NAME, "Optl", NAA, &[("252:0", "Onln"), ("252:9", "Onln")]);
+    let script = Script::default().says(SHOW_VOLUMES, &volumes(&[strange]));
+    let error = with(script, |controller| controller.stop(&plan(""))).expect_err("another drive");
+    assert!(error.to_string().contains("slot 252:9") && error.to_string().contains("left alone"), "{error}");
+    let twin = own().replace("/c0/v1", "/c0/v2").replace("VD 1", "VD 2").replace("VD1", "VD2");
+    let script = Script::default().says(SHOW_VOLUMES, &volumes(&[own(), twin]));
+    let error = with(script, |controller| controller.stop(&plan(""))).expect_err("two of one name");
+    assert!(error.to_string().contains("two volumes"), "{error}");
+    let script = Script::default()
+        .says(SHOW_VOLUMES, &volumes(&[own()]))
+        .says(SHOW_INIT, idle())
+        .says("storcli64 /c0/v1 del J nolog", &failure("None", "VD has OS/FS, use 'force' option"));
+    let error = with(script, |controller| controller.stop(&plan(""))).expect_err("a file system");
+    assert!(error.to_string().contains("VD has OS/FS"), "{error}");
+    let script = Script::default()
+        .says(SHOW_VOLUMES, &volumes(&[own()]))
+        .says(SHOW_INIT, idle())
+        .says("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
+        .says(SHOW_VOLUMES, &volumes(&[own()]));
+    let error = with(script, |controller| controller.stop(&plan(""))).expect_err("it lied");
+    assert!(error.to_string().contains("still exists"), "{error}");
+}
+
+#[test]
+fn a_member_is_free_when_it_is_there() {
+    let member = NotedMember { path: "/c0/e252/s0".into(), identity: "S0".into(), capacity_bytes: 1 };
+    let free = |text: &str| {
+        let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", text);
+        with(script, |controller| controller.free(&plan(""), &member))
+    };
+    assert_eq!(free(&drive(0)).ok(), Some(true));
+    assert_eq!(free(&drive(0).replace("S0", "X")).ok(), Some(false), "another drive is there");
+    assert_eq!(free(&failure("Show Drive Information Failed.", "drive not found")).ok(), Some(false));
+    assert_eq!(
+        free(&drive(0).replace("UGood", "UBad")).ok(),
+        Some(true),
+        "it failed, and is no member any more"
+    );
+}
+
+#[test]
+fn programs_are_tried_in_their_order() {
+    let shown = include_str!("answers/controller.json");
+    let script = Script::default()
+        .missing("storcli64 /c0 show J nolog")
+        .says("storcli /c0 show J nolog", shown)
+        .says("storcli /c0 show J nolog", shown);
+    let version = with(script, |controller| {
+        controller.version()?;
+        controller.version()
+    });
+    let expected =
+        "storcli 007.1907.0000.0000 Sep 13, 2021, AVAGO MegaRAID SAS 9361-8i, firmware 4.680.00-8417";
+    assert_eq!(version.as_deref().ok(), Some(expected));
+    let mut script = Script::default();
+    for program in PERCCLI {
+        script = script.missing(&format!("{program} /c1 show J nolog"));
+    }
+    let mut controller = StorCli::new(script, Program::PercCli, 1);
+    let error = controller.version().expect_err("none is there");
+    assert_eq!(error.kind(), ErrorKind::Unusable);
+    assert!(error.to_string().contains("perccli64") && error.to_string().contains("install"), "{error}");
+    controller.outside.over();
+    let script = Script::default().fails("storcli64 /c0 show J nolog", "Segmentation fault");
+    let error = with(script, |controller| controller.version()).expect_err("no answer");
+    assert!(error.to_string().contains("Segmentation fault"), "{error}");
+    let script =
+        Script::default().says("storcli64 /c0 show J nolog", &failure("Controller 0 not found", "-"));
+    let error = with(script, |controller| controller.version()).expect_err("no controller");
+    assert!(error.to_string().contains("run as root"), "{error}");
+}
+
+#[test]
+fn an_array_is_described_by_what_its_controller_tells() {
+    let spec = description("");
+    let hardware = spec.hardware.clone().expect("hardware");
+    let script =
+        Script::default().says("storcli64 /c0 show J nolog", include_str!("answers/controller.json"));
+    let facts = look_behind(looked(script), "array:a.toml", &spec, &hardware).expect("facts");
+    let member = 0xde9_0000 * 512_u64;
+    let strip = 64 * 1024;
+    assert_eq!(facts.capacity_bytes, (member - member % strip) * 2);
+    assert_eq!(facts.identity, "S0+S1+S2");
+    assert_eq!(facts.vendor.as_deref(), Some("AVAGO MegaRAID SAS 9361-8i"));
+    let array = facts.array.expect("an array");
+    assert_eq!((array.controller.as_str(), array.members.len()), ("storcli", 3));
+    assert_eq!(array.members[1].path, "/c0/e252/s1");
+    assert!(array.words().contains("chunks of 64 KiB, write through, no read ahead"), "{}", array.words());
+    let mixed = drive(1).replace("\"Logical Sector Size\": \"512B\"", "\"Logical Sector Size\": \"4 KB\"");
+    let script = Script::default()
+        .says("storcli64 /c0 show J nolog", include_str!("answers/controller.json"))
+        .says("storcli64 /c0/e252/s0 show all J nolog", &drive(0))
+        .says("storcli64 /c0/e252/s1 show all J nolog", &mixed);
+    let error = look_behind(script, "array:a.toml", &spec, &hardware).expect_err("two kinds");
+    assert!(error.to_string().contains("drives of one kind"), "{error}");
+}
+
+#[test]
+fn what_forbids_a_member_is_told_for_each() {
+    let spec = description("");
+    let hardware = spec.hardware.clone().expect("hardware");
+    let script = Script::default()
+        .says("storcli64 /c0/e252/s0 show all J nolog", &drive(0))
+        .says("storcli64 /c0/e252/s1 show all J nolog", &drive(1).replace("UGood", "GHS"))
+        .says("storcli64 /c0/e252/s2 show all J nolog", &drive(2).replace("S2", "S9"));
+    let refusals = refusals_behind(script, &spec, &hardware);
+    let texts: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts[0].contains("/c0/e252/s1") && texts[0].contains("hot spare"), "{texts:?}");
+    assert!(texts[1].contains("/c0/e252/s2") && texts[1].contains("S9"), "{texts:?}");
+    assert!(refusals.iter().all(Refusal::protects_data));
+}

@@ -1,0 +1,87 @@
+//! Host checks: what around a drive could skew a result, one file each.
+//!
+//! Every check reads `/sys` and `/proc` below the roots and passes the values to a pure function that judges them.
+//! Settings that are safe to change for a run are returned as [`Tuning`].
+
+mod cgroup;
+mod check;
+mod governor;
+mod interrupts;
+mod iommu;
+mod iostats;
+mod mitigations;
+mod nomerges;
+mod other_load;
+mod pcie_link;
+mod power_saving;
+mod scheduler;
+mod swap;
+mod thermal;
+mod tuning;
+mod turbo;
+mod write_back_throttling;
+
+use std::time::Duration;
+
+use record::HostCheck;
+
+use crate::host::{Roots, SysDevice};
+use crate::target::Real;
+use check::{Check, Finding, Scene};
+pub use tuning::{KnownSettings, Tuning};
+
+/// Interval between two readings of counters.
+const WATCHED: Duration = Duration::from_millis(300);
+
+/// Every check, in the order they are reported.
+const CHECKS: &[Check] = &[
+    governor::CHECK,
+    turbo::CHECK,
+    scheduler::CHECK,
+    write_back_throttling::CHECK,
+    iostats::CHECK,
+    nomerges::CHECK,
+    interrupts::CHECK,
+    pcie_link::CHECK,
+    other_load::CHECK,
+    iommu::CHECK,
+    cgroup::CHECK,
+    swap::CHECK,
+    power_saving::CHECK,
+    mitigations::CHECK,
+    thermal::CHECK,
+];
+
+/// The findings of all checks, and the settings that could be tuned.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostLook {
+    /// The result of every check.
+    pub checks: Vec<HostCheck>,
+    /// Settings that are safe to change for a run and to restore afterwards.
+    pub tunings: Vec<Tuning>,
+}
+
+/// Checks the host around a target.
+pub(crate) fn look(real: &Real) -> HostLook {
+    match real {
+        Real::Block(block) => {
+            let device = SysDevice::find(block.roots(), block.number()).ok();
+            look_around(&Scene { roots: block.roots(), device, watched: WATCHED })
+        }
+        Real::File(_) => look_around(&Scene { roots: &Roots::default(), device: None, watched: WATCHED }),
+    }
+}
+
+fn look_around(scene: &Scene<'_>) -> HostLook {
+    let mut looked = HostLook::default();
+    for check in CHECKS {
+        let Finding { verdict, found, fix, tunings } = (check.look)(scene);
+        let fix = fix.map(|fix| if tunings.is_empty() { fix } else { format!("{fix}, or --tune") });
+        looked.checks.push(HostCheck { name: check.name.into(), verdict, found, fix });
+        looked.tunings.extend(tunings);
+    }
+    looked
+}
+
+#[cfg(test)]
+mod tests;

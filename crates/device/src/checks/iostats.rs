@@ -1,0 +1,13 @@
+//! Block-layer statistics: two clock readings for each I/O.
+
+use super::check::{Check, QueueSetting};
+
+pub(super) const CHECK: Check = Check { name: "iostats", look: |scene| IOSTATS.look(scene) };
+
+const IOSTATS: QueueSetting = QueueSetting {
+    attribute: "iostats",
+    wanted: "0",
+    meaning: str::to_owned,
+    offered: |_| true,
+    harm: "the kernel timestamps each I/O, which costs CPU time near the host's limit",
+};

@@ -1,0 +1,51 @@
+//! Kernel mitigations: they add to the cost of each system call, and lower the host's ceiling.
+
+use super::check::{Check, Finding, Scene, read};
+
+pub(super) const CHECK: Check = Check { name: "kernel mitigations", look };
+
+fn look(scene: &Scene<'_>) -> Finding {
+    let files = scene.entries("devices/system/cpu/vulnerabilities", "");
+    let told: Vec<(String, String)> = files
+        .iter()
+        .filter_map(|path| Some((path.file_name()?.to_string_lossy().into_owned(), read(path)?)))
+        .collect();
+    judge(&told)
+}
+
+/// Judges the vulnerabilities by name and mitigation, as reported by the kernel.
+fn judge(told: &[(String, String)]) -> Finding {
+    if told.is_empty() {
+        return Finding::not_here("the kernel reports none");
+    }
+    let on: Vec<&str> = told
+        .iter()
+        .filter(|(_, text)| text.starts_with("Mitigation"))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if on.is_empty() {
+        return Finding::ok("none active");
+    }
+    Finding::warn(
+        format!("{} active ({}); system calls take longer", on.len(), on.join(", ")),
+        "nothing, unless the report says host-limited; in that case boot with mitigations=off, if the host \
+         is used for nothing else",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::HostVerdict::{NotHere, Ok, Warn};
+
+    #[test]
+    fn those_that_are_on_are_named() {
+        let told = |text: &str| [("spectre_v2".to_owned(), text.to_owned())];
+        assert_eq!(judge(&[]).verdict, NotHere);
+        assert_eq!(judge(&told("Not affected")).verdict, Ok);
+        assert_eq!(judge(&told("Vulnerable")).verdict, Ok);
+        let finding = judge(&told("Mitigation: Retpolines"));
+        assert_eq!(finding.verdict, Warn);
+        assert!(finding.found.contains("1 active (spectre_v2)"), "{}", finding.found);
+    }
+}

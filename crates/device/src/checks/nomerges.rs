@@ -1,0 +1,13 @@
+//! Merging: the kernel combines adjacent I/Os, so the drive receives larger ones than the test issued.
+
+use super::check::{Check, QueueSetting};
+
+pub(super) const CHECK: Check = Check { name: "nomerges", look: |scene| NOMERGES.look(scene) };
+
+const NOMERGES: QueueSetting = QueueSetting {
+    attribute: "nomerges",
+    wanted: "2",
+    meaning: str::to_owned,
+    offered: |_| true,
+    harm: "the kernel may merge adjacent small I/Os into one in sequential tests",
+};

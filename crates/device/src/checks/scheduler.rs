@@ -1,0 +1,14 @@
+//! I/O scheduler: it delays and reorders I/Os, which is the drive's task.
+
+use super::check::{Check, QueueSetting};
+use super::tuning;
+
+pub(super) const CHECK: Check = Check { name: "scheduler", look: |scene| SCHEDULER.look(scene) };
+
+const SCHEDULER: QueueSetting = QueueSetting {
+    attribute: "scheduler",
+    wanted: "none",
+    meaning: |text| tuning::active(text).into(),
+    offered: |text| text.split_whitespace().any(|word| word.trim_matches(['[', ']']) == "none"),
+    harm: "it delays and reorders I/Os before they reach the drive",
+};

@@ -1,0 +1,263 @@
+//! A setting in `/sys` that is changed for a run and restored afterwards.
+
+use std::ffi::OsStr;
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+
+use record::errno::reason;
+use rustix::fs::{FileType, Mode, OFlags};
+
+use crate::error::DriveError;
+
+/// A host setting with its original value and the value for a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tuning {
+    /// Display name: `scheduler of nvme0n1`.
+    pub setting: String,
+    /// The attribute in `/sys`.
+    pub path: PathBuf,
+    /// Value when it was read.
+    pub was: String,
+    /// Value for a run.
+    pub to: String,
+    /// Whether it belongs to the host. Otherwise it belongs to the device, and disappears with it.
+    pub of_host: bool,
+}
+
+impl Tuning {
+    /// Whether it currently has this value.
+    #[must_use]
+    pub fn is(&self, value: &str) -> bool {
+        std::fs::read_to_string(&self.path).is_ok_and(|now| active(now.trim()) == value)
+    }
+
+    /// Sets it to `value` and verifies that the kernel reports that value.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Unusable`] when the kernel does not accept it.
+    pub fn set(&self, value: &str) -> Result<(), DriveError> {
+        let failed = |why: String| {
+            DriveError::Unusable(format!(
+                "setting the {} to {value} ({}) failed: {why}; run as root, or without --tune",
+                self.setting,
+                self.path.display()
+            ))
+        };
+        std::fs::write(&self.path, value).map_err(|error| failed(reason(&error)))?;
+        log::info!("wrote {value} to {}", self.path.display());
+        let now = std::fs::read_to_string(&self.path).map_err(|error| failed(reason(&error)))?;
+        if active(now.trim()) == value {
+            return Ok(());
+        }
+        Err(failed(format!("the kernel accepted it but still shows {}", now.trim())))
+    }
+}
+
+/// A setting that Plateau may change.
+struct Known {
+    attribute: &'static str,
+    /// Checks its folder, relative to `/sys/devices`.
+    is_place: fn(&Path) -> bool,
+    is_value: fn(&str) -> bool,
+}
+
+/// Every setting that a check may tune. A note can restore no others.
+const KNOWN: &[Known] = &[
+    Known { attribute: "scheduler", is_place: is_queue, is_value: is_name },
+    Known { attribute: "wbt_lat_usec", is_place: is_queue, is_value: is_number },
+    Known { attribute: "iostats", is_place: is_queue, is_value: is_number },
+    Known { attribute: "nomerges", is_place: is_queue, is_value: is_number },
+    Known { attribute: "scaling_governor", is_place: is_policy, is_value: is_name },
+];
+const SYSFS_MAGIC: u64 = 0x6265_6572;
+
+/// Whether this is the queue of a block device.
+fn is_queue(folder: &Path) -> bool {
+    folder.file_name() == Some(OsStr::new("queue"))
+}
+
+/// Whether this is the policy of CPUs that share a clock.
+fn is_policy(folder: &Path) -> bool {
+    let number = folder.strip_prefix("system/cpu/cpufreq").ok().and_then(Path::to_str);
+    let number = number.and_then(|name| name.strip_prefix("policy"));
+    number.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn is_name(value: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    (1..=32).contains(&value.len()) && value.bytes().all(plain)
+}
+
+fn is_number(value: &str) -> bool {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Settings that a note may restore: those that Plateau changes, in the kernel's own tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownSettings {
+    sys: PathBuf,
+    is_kernels: bool,
+}
+
+impl KnownSettings {
+    /// Returns those of this host.
+    #[must_use]
+    pub fn of_this_host() -> Self {
+        Self { sys: "/sys".into(), is_kernels: true }
+    }
+
+    /// Returns those of a folder laid out like `/sys`, for tests.
+    #[must_use]
+    pub fn below(folder: &Path) -> Self {
+        Self { sys: folder.into(), is_kernels: false }
+    }
+
+    /// Returns a noted setting with its path resolved, if it is one of these.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Unusable`] with the reason if it is not one of these or no longer exists.
+    pub fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
+        let refused = |why: String| {
+            let (setting, path) = (&noted.setting, noted.path.display());
+            Err(DriveError::Unusable(format!("the {setting} ({path}) is not restored from a record: {why}")))
+        };
+        let path = match self.place_of(&noted.path) {
+            Ok(path) => path,
+            Err(why) => return refused(why),
+        };
+        let devices = path.strip_prefix(self.sys.join("devices")).ok();
+        let known = devices.and_then(|below| {
+            let (folder, name) = (below.parent()?, below.file_name()?);
+            KNOWN.iter().find(|known| name == known.attribute && (known.is_place)(folder))
+        });
+        match known {
+            None => refused("it is not a setting that Plateau changes".into()),
+            Some(known) if !(known.is_value)(&noted.was) || !(known.is_value)(&noted.to) => {
+                refused("it cannot have such a value".into())
+            }
+            Some(_) => Ok(Tuning { path, ..noted }),
+        }
+    }
+
+    /// Resolves the path, and verifies the file it leads to instead of trusting its name.
+    fn place_of(&self, path: &Path) -> Result<PathBuf, String> {
+        let said = |errno: rustix::io::Errno| reason(&errno.into());
+        let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
+        let mode = rustix::fs::fstat(&found).map_err(said)?.st_mode;
+        if FileType::from_raw_mode(mode) != FileType::RegularFile {
+            return Err("it is not an attribute".into());
+        }
+        if self.is_kernels && rustix::fs::fstatfs(&found).map_err(said)?.f_type as u64 != SYSFS_MAGIC {
+            return Err("it is not in the kernel's tree of settings".into());
+        }
+        let link = format!("/proc/self/fd/{}", found.as_raw_fd());
+        std::fs::read_link(link).map_err(|error| reason(&error))
+    }
+}
+
+/// Returns the bracketed choice if there is one: `mq-deadline [none]` gives `none`.
+pub(super) fn active(text: &str) -> &str {
+    let choice = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    choice.map_or(text, |(choice, _)| choice)
+}
+
+/// Returns the familiar path.
+pub(super) fn short(path: &Path, kname: &str, attribute: &str) -> String {
+    if path.ends_with(format!("{kname}/queue/{attribute}")) {
+        format!("/sys/block/{kname}/queue/{attribute}")
+    } else {
+        path.display().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_set_looked_at_and_put_back() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("scheduler");
+        std::fs::write(&path, "none [bfq]\n").expect("an attribute");
+        let tuning = Tuning {
+            setting: "scheduler of sdb".into(),
+            path: path.clone(),
+            was: "bfq".into(),
+            to: "none".into(),
+            of_host: false,
+        };
+        tuning.set(&tuning.to).expect("a file takes everything");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "none");
+        tuning.set(&tuning.was).expect("a file takes everything");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "bfq");
+        let gone = Tuning { path: dir.path().join("no/such"), ..tuning };
+        let error = gone.set(&gone.to).expect_err("no such setting");
+        assert!(
+            error.to_string().contains("scheduler of sdb") && error.to_string().contains("--tune"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn only_known_settings_below_sys_are_accepted_from_a_note() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let sys = dir.path().canonicalize().expect("a path");
+        let put = |name: &str| {
+            let path = sys.join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+            std::fs::write(&path, "x").expect("an attribute");
+            path
+        };
+        let known = KnownSettings::below(&sys);
+        let noted = |path: &Path, was: &str| Tuning {
+            setting: "setting".into(),
+            path: path.into(),
+            was: was.into(),
+            to: "none".into(),
+            of_host: false,
+        };
+        let scheduler = put("devices/virtual/block/loop0/queue/scheduler");
+        let governor = put("devices/system/cpu/cpufreq/policy0/scaling_governor");
+        for path in [&scheduler, &governor] {
+            assert_eq!(known.accept(noted(path, "mq-deadline")).expect("known").path, *path);
+        }
+        // A path through a link resolves to the same attribute.
+        std::os::unix::fs::symlink("devices/virtual/block", sys.join("block")).expect("a link");
+        let through = sys.join("block/loop0/queue/scheduler");
+        assert_eq!(known.accept(noted(&through, "bfq")).expect("known").path, scheduler);
+        let strange = [
+            put("devices/virtual/block/loop0/queue/nr_requests"),
+            put("devices/virtual/block/loop0/scheduler"),
+            put("devices/system/cpu/cpufreq/policyx/scaling_governor"),
+            put("kernel/uevent_helper"),
+            put("block2/loop0/queue/scheduler"),
+            sys.join("devices/virtual/block/loop0/queue"),
+            sys.join("devices/gone/queue/scheduler"),
+            "/etc/passwd".into(),
+        ];
+        for path in strange {
+            assert!(known.accept(noted(&path, "bfq")).is_err(), "{}", path.display());
+        }
+        for value in ["", "a b", "none\n", "../x", "NONE", "a23456789012345678901234567890123"] {
+            assert!(known.accept(noted(&scheduler, value)).is_err(), "{value:?}");
+        }
+        let merges = put("devices/virtual/block/loop0/queue/nomerges");
+        assert!(known.accept(Tuning { to: "2".into(), ..noted(&merges, "0") }).is_ok());
+        assert!(known.accept(noted(&merges, "0")).is_err(), "a name is not a number");
+        // The same path, but outside of the kernel's own tree.
+        assert!(KnownSettings::of_this_host().accept(noted(&scheduler, "bfq")).is_err());
+    }
+
+    #[test]
+    fn every_setting_that_is_tuned_is_known() {
+        for attribute in ["scheduler", "wbt_lat_usec", "iostats", "nomerges", "scaling_governor"] {
+            assert!(KNOWN.iter().any(|known| known.attribute == attribute), "{attribute}");
+        }
+    }
+
+    #[test]
+    fn the_active_choice_is_in_brackets() {
+        assert_eq!((active("mq-deadline [none] bfq"), active("2")), ("none", "2"));
+    }
+}

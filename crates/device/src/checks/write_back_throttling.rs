@@ -1,0 +1,13 @@
+//! Write-back throttling: the kernel delays buffered writes and discards to favour reads.
+
+use super::check::{Check, QueueSetting};
+
+pub(super) const CHECK: Check = Check { name: "write-back throttling", look: |scene| THROTTLING.look(scene) };
+
+const THROTTLING: QueueSetting = QueueSetting {
+    attribute: "wbt_lat_usec",
+    wanted: "0",
+    meaning: str::to_owned,
+    offered: |_| true,
+    harm: "the kernel delays discards and buffered writes while reads take longer than this many us",
+};

@@ -1,0 +1,145 @@
+//! A target that was inspected but not touched.
+
+use std::path::Path;
+
+use admin::About;
+use record::TargetFacts;
+
+use crate::armed::Armed;
+use crate::array::{self, Array};
+use crate::checks::HostLook;
+use crate::error::DriveError;
+use crate::exclusive::Exclusive;
+use crate::inspected::{Inspected, Single};
+use crate::reader::Reader;
+use crate::refusal::Refusal;
+use crate::target::{FileState, Real};
+use crate::{about, checks};
+
+/// A target that was inspected but not touched.
+#[derive(Debug)]
+pub struct Drive {
+    pub(crate) facts: TargetFacts,
+    pub(crate) kind: Kind,
+}
+
+/// What it is.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Single(Single),
+    Array(Box<Array>),
+}
+
+impl Drive {
+    /// Returns what is known about the target.
+    #[must_use]
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// Returns everything that currently forbids writing to the target.
+    #[must_use]
+    pub fn refusals(&self) -> Vec<Refusal> {
+        match &self.kind {
+            Kind::Single(single) => single.refusals(),
+            Kind::Array(array) => array.refusals(),
+        }
+    }
+
+    /// Whether [`arm`](Self::arm) requires the target's identity: always for block devices and arrays, for
+    /// files only if they hold data, never for simulated drives.
+    #[must_use]
+    pub fn needs_erase_confirmation(&self) -> bool {
+        match &self.kind {
+            Kind::Single(Single::Real(real, _)) => real.needs_erase_confirmation(),
+            Kind::Single(Single::Simulated(_)) => false,
+            Kind::Array(_) => true,
+        }
+    }
+
+    /// Returns the state of an existing file; `None` for any other target.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) when the file cannot be read, or is no longer the one that was inspected.
+    pub fn file_state(&self) -> Result<Option<FileState>, DriveError> {
+        match &self.kind {
+            Kind::Single(Single::Real(real, _)) => real.file_state(),
+            Kind::Single(Single::Simulated(_)) | Kind::Array(_) => Ok(None),
+        }
+    }
+
+    /// Opens the target for reading only. Requires no confirmation, and works on a target in use.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) when it does not exist, cannot be read, or is no longer the one that was
+    /// inspected.
+    pub fn open_to_read(self) -> Result<Reader, DriveError> {
+        match self.kind {
+            Kind::Single(Single::Simulated(simulated)) => Ok(Reader::of_simulated(self.facts, simulated)),
+            Kind::Single(Single::Real(real, options)) => Reader::of_real(self.facts, &real, options),
+            Kind::Array(_) => Err(array::only_for_runs(&self.facts.path)),
+        }
+    }
+
+    /// Opens the target for writing. `erase` is the identity of what may be erased. Repeats all checks, and
+    /// creates a file that does not exist.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Refused`](crate::ErrorKind::Refused) when it is in use, holds a known format, or `erase` is not
+    /// its identity.
+    pub fn arm(self, erase: Option<&str>) -> Result<Armed, DriveError> {
+        let Self { facts, kind } = self;
+        match kind {
+            Kind::Single(kind) => {
+                let Exclusive { facts, inner } = Inspected { facts, kind }.arm(erase)?;
+                Ok(Armed { facts, inner, effort: None, array: None })
+            }
+            Kind::Array(_) => Err(array::only_for_runs(&facts.path)),
+        }
+    }
+
+    /// Arms the target of a run, which may be an array: `erase` then names each of its members, and `notes` is the
+    /// folder for the note from which the next start dismantles the array after a crash.
+    ///
+    /// # Errors
+    /// As [`arm`](Self::arm), for each member; [`ErrorKind::Device`](crate::ErrorKind::Device) when the array cannot
+    /// be created.
+    pub fn arm_for_run(self, erase: &[String], notes: &Path) -> Result<Armed, DriveError> {
+        match (self.kind, erase) {
+            (Kind::Array(array), _) => {
+                let (facts, inner, assembly) = array.arm(self.facts, erase, notes)?;
+                Ok(Armed { facts, inner, effort: None, array: Some(Box::new(assembly)) })
+            }
+            (_, [_, second, ..]) => Err(DriveError::UnconfirmedMembers(format!(
+                "{} is one drive and is confirmed by one identity; omit --erase '{second}'",
+                self.facts.path
+            ))),
+            (kind, _) => Self { facts: self.facts, kind }.arm(erase.first().map(String::as_str)),
+        }
+    }
+
+    /// Everything that the host and the device report about it; empty for files.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Unusable`] when it cannot be opened.
+    pub fn about(&self) -> Result<About, DriveError> {
+        match &self.kind {
+            Kind::Single(Single::Simulated(sim)) => Ok(sim.about()),
+            Kind::Array(_) => Ok(About::default()),
+            Kind::Single(Single::Real(real, _)) => match &**real {
+                Real::Block(block) => about::of_block(block),
+                Real::File(_) => Ok(About::default()),
+            },
+        }
+    }
+
+    /// Checks the host around the drive, which takes about a third of a second; empty for a simulated drive, which no
+    /// host affects.
+    #[must_use]
+    pub fn host_look(&self) -> HostLook {
+        match &self.kind {
+            Kind::Single(Single::Real(real, _)) => checks::look(real),
+            Kind::Single(Single::Simulated(_)) | Kind::Array(_) => HostLook::default(),
+        }
+    }
+}

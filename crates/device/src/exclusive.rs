@@ -1,0 +1,83 @@
+//! A single target that may be written: held exclusively, after its erasure was confirmed.
+
+use admin::purge::{self, PurgeOptions, Purging};
+use engine::{Clock, Flow, LoadOptions};
+use record::{Purged, TargetFacts};
+
+use crate::error::DriveError;
+use crate::sim::Simulated;
+use crate::target::block::Block;
+use crate::target::{Held, Real};
+
+/// A single target that may be written.
+pub(crate) struct Exclusive {
+    pub(crate) facts: TargetFacts,
+    pub(crate) inner: Inner,
+}
+
+/// The target itself, open.
+pub(crate) enum Inner {
+    Real { real: Box<Real>, held: Held, clock: Clock, options: LoadOptions },
+    Simulated(Box<Simulated>),
+}
+
+impl Inner {
+    /// Purges the target.
+    pub(crate) fn purge(
+        &mut self,
+        options: &PurgeOptions,
+        on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
+    ) -> Result<Purged, DriveError> {
+        match self {
+            Self::Simulated(sim) => sim.purge(options),
+            Self::Real { real, held, clock, .. } => match &**real {
+                Real::Block(block) => {
+                    let can = block.capabilities(held, *clock);
+                    Ok(purge::perform(&mut block.admin(held, *clock), &can, options, on_progress)?)
+                }
+                Real::File(file) => {
+                    only_way_of_a_file(options)?;
+                    let start_ns = clock.now_ns();
+                    file.punch(held)?;
+                    let method = "hole punched in the file (not a PTS purge)".into();
+                    let end_ns = clock.now_ns();
+                    Ok(Purged {
+                        method,
+                        pts_purge: false,
+                        start_ns,
+                        end_ns,
+                        evidence: Vec::new(),
+                        samples_read: false,
+                    })
+                }
+            },
+        }
+    }
+
+    /// Checks in advance whether a purge with these options would start.
+    pub(crate) fn check_purge(&self, options: &PurgeOptions) -> Result<(), DriveError> {
+        match self {
+            Self::Simulated(sim) => sim.check_purge(options),
+            Self::Real { real, held, clock, .. } => match &**real {
+                Real::Block(block) => Ok(purge::check(&block.capabilities(held, *clock), options)?),
+                Real::File(_) => only_way_of_a_file(options),
+            },
+        }
+    }
+
+    /// Returns the block device with its descriptor and clock, if it is one.
+    pub(crate) fn block(&self) -> Option<(&Block, &Held, Clock)> {
+        let Self::Real { real, held, clock, .. } = self else { return None };
+        match &**real {
+            Real::Block(block) => Some((block, held, *clock)),
+            Real::File(_) => None,
+        }
+    }
+}
+
+fn only_way_of_a_file(options: &PurgeOptions) -> Result<(), DriveError> {
+    match options {
+        PurgeOptions { method: None, verify: false, .. } => Ok(()),
+        _ => Err(DriveError::Invalid("a file is purged by punching a hole in it, which cannot be verified; omit the options of the purge".into())),
+    }
+}

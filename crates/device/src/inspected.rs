@@ -1,0 +1,117 @@
+//! A single target that was inspected but not touched: a drive, a file or a simulated drive.
+
+use engine::{Clock, Engine, LoadOptions, Polling};
+use record::TargetFacts;
+
+use crate::error::DriveError;
+use crate::exclusive::{Exclusive, Inner};
+use crate::host::Roots;
+use crate::load_options::load_options;
+use crate::open_options::OpenOptions;
+use crate::refusal::Refusal;
+use crate::sim::Simulated;
+use crate::target::{self, Real, block::Block};
+
+/// A single target and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Inspected {
+    pub(crate) facts: TargetFacts,
+    pub(crate) kind: Single,
+}
+
+/// What it is.
+#[derive(Debug)]
+pub(crate) enum Single {
+    Real(Box<Real>, LoadOptions),
+    Simulated(Box<Simulated>),
+}
+
+impl Inspected {
+    /// Inspects a target, on a host whose `/sys` and `/proc` are below `roots`.
+    pub(crate) fn open(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
+        if let Some(model) = target.strip_prefix("sim:") {
+            let (simulated, facts) = simulated(target, model, options)?;
+            return Ok(Self { facts, kind: Single::Simulated(Box::new(simulated)) });
+        }
+        let real = Real::open(target, options, roots.clone())?;
+        let load = load_options(target, &real, options, &roots)?;
+        Ok(Self { facts: real.facts().clone(), kind: Single::Real(Box::new(real), load) })
+    }
+
+    /// Returns the block device, if it is one.
+    pub(crate) fn block(&self) -> Option<&Block> {
+        match &self.kind {
+            Single::Real(real, _) => match &**real {
+                Real::Block(block) => Some(block),
+                Real::File(_) => None,
+            },
+            Single::Simulated(_) => None,
+        }
+    }
+
+    /// Returns everything that currently forbids writing to it.
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        self.kind.refusals()
+    }
+
+    /// Opens it for writing. `erase` is the identity of what may be erased. Repeats all checks, and creates a file
+    /// that does not exist.
+    pub(crate) fn arm(self, erase: Option<&str>) -> Result<Exclusive, DriveError> {
+        let Self { mut facts, kind } = self;
+        let (real, options) = match kind {
+            Single::Simulated(simulated) => {
+                return Ok(Exclusive { facts, inner: Inner::Simulated(simulated) });
+            }
+            Single::Real(real, options) => (real, options),
+        };
+        let given = erase.map(str::to_owned);
+        let mut refusals = real.refusals();
+        if refusals == [Refusal::Locked { tried: None }] && given.as_ref() == Some(&facts.identity) {
+            real.unlock()?;
+            refusals = real.refusals();
+        }
+        if !refusals.is_empty() {
+            return Err(DriveError::Refused { target: facts.path, refusals });
+        }
+        // A wrong identity is an error even where none is required: the caller means another target.
+        if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
+            return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });
+        }
+        log::info!("{}: no user and nothing known on it; opening it for writing", facts.path);
+        let held = real.hold(options.engine, given.is_some())?;
+        if let Real::File(_) = *real {
+            // Unknown until now if the file was just created.
+            facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
+            facts.physical_block_bytes = facts.logical_block_bytes;
+            facts.attachment = target::file::birth(&held.fd);
+        }
+        let inner = Inner::Real { real, held, clock: Clock::start(), options };
+        Ok(Exclusive { facts, inner })
+    }
+}
+
+impl Single {
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        match self {
+            Self::Real(real, _) => real.refusals(),
+            Self::Simulated(_) => Vec::new(),
+        }
+    }
+}
+
+fn simulated(
+    target: &str,
+    model: &str,
+    options: &OpenOptions,
+) -> Result<(Simulated, TargetFacts), DriveError> {
+    if options.placement.is_some() {
+        return Err(DriveError::Invalid(format!("{target}: it has no threads that could be pinned")));
+    }
+    if options.polling != Polling::No {
+        return Err(DriveError::Invalid(format!("{target}: it has nothing that could be polled")));
+    }
+    if options.engine == Engine::IoUringCmd {
+        return Err(DriveError::Invalid(format!("{target}: io_uring_cmd requires an NVMe drive")));
+    }
+    Simulated::new(target, model, options)
+}

@@ -1,0 +1,216 @@
+//! Typed wrappers for the ioctls of block devices. Nothing else in the crate calls `ioctl`.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::Duration;
+
+use admin::{Data, NvmeCommand, ScsiAnswer};
+
+const BLK: u32 = 0x12;
+
+/// Capacity in bytes (`BLKGETSIZE64`).
+pub(crate) fn capacity_bytes(fd: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut bytes = 0u64;
+    // SAFETY: BLKGETSIZE64 writes one u64 (its size_t argument type is a historical mistake in the number
+    // only) to the pointer, which is valid for it during the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IOR::<usize>(BLK, 114), &raw mut bytes) })?;
+    Ok(bytes)
+}
+
+/// Logical and physical block size in bytes (`BLKSSZGET`, `BLKPBSZGET`).
+pub(crate) fn block_bytes(fd: BorrowedFd<'_>) -> io::Result<(u32, u32)> {
+    Ok((rustix::fs::ioctl_blksszget(fd)?, rustix::fs::ioctl_blkpbszget(fd)?))
+}
+
+/// Whether the kernel refuses writes (`BLKROGET`).
+pub(crate) fn is_read_only(fd: BorrowedFd<'_>) -> io::Result<bool> {
+    let mut read_only: libc::c_int = 0;
+    // SAFETY: BLKROGET writes one int to the pointer, which is valid for it during the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(BLK, 94), &raw mut read_only) })?;
+    Ok(read_only != 0)
+}
+
+/// Discards `length_bytes` from byte 0 (`BLKDISCARD`).
+pub(crate) fn discard(fd: BorrowedFd<'_>, length_bytes: u64) -> io::Result<()> {
+    let range = [0u64, length_bytes];
+    // SAFETY: BLKDISCARD reads two u64 (start and length in bytes) from the pointer, which is valid for
+    // them during the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(BLK, 119), range.as_ptr()) })
+}
+
+/// Zeroes `length_bytes` from `start_bytes`, with the device's own command where it has one (`BLKZEROOUT`).
+pub(crate) fn write_zeroes(fd: BorrowedFd<'_>, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
+    let range = [start_bytes, length_bytes];
+    // SAFETY: BLKZEROOUT reads two u64 (start and length in bytes) from the pointer, which is valid for them
+    // during the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(BLK, 127), range.as_ptr()) })
+}
+
+/// The backing of a loop device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LoopStatus {
+    /// `st_dev` of the backing file.
+    pub(crate) volume: u64,
+    /// `st_ino` of the backing file.
+    pub(crate) inode: u64,
+    /// `st_rdev` of the backing device; 0 for a file.
+    pub(crate) backing_device: u64,
+    pub(crate) offset_bytes: u64,
+    /// 0 for no limit.
+    pub(crate) size_limit_bytes: u64,
+}
+
+/// Returns the backing of a loop device (`LOOP_GET_STATUS64`; linux/loop.h, `struct loop_info64`).
+pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> io::Result<LoopStatus> {
+    const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
+    // 232 bytes, of which the first five u64 are used: device, inode, rdevice, offset, sizelimit.
+    let mut info = [0u64; 29];
+    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` of 232 bytes to the pointer, which is valid for 232
+    // bytes during the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), LOOP_GET_STATUS64 as _, info.as_mut_ptr()) })?;
+    let [volume, inode, backing_device, offset_bytes, size_limit_bytes, ..] = info;
+    Ok(LoopStatus { volume, inode, backing_device, offset_bytes, size_limit_bytes })
+}
+
+/// `struct nvme_passthru_cmd` (linux/nvme_ioctl.h).
+#[repr(C)]
+#[derive(Default)]
+struct NvmePassthrough {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    namespace: u32,
+    cdw2: u32,
+    cdw3: u32,
+    metadata: u64,
+    address: u64,
+    metadata_length: u32,
+    data_length: u32,
+    cdw10_to_15: [u32; 6],
+    timeout_ms: u32,
+    result: u32,
+}
+const _: () = assert!(size_of::<NvmePassthrough>() == 72);
+
+/// Returns the namespace ID of a block or character device (`NVME_IOCTL_ID`).
+pub(crate) fn nvme_namespace(fd: BorrowedFd<'_>) -> io::Result<u32> {
+    // SAFETY: NVME_IOCTL_ID takes no argument and returns the ID as its return value.
+    let answer = unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(u32::from(b'N'), 0x40)) };
+    check(answer)?;
+    Ok(answer as u32)
+}
+
+/// Sends an NVMe admin command (`NVME_IOCTL_ADMIN_CMD`); returns its status (0 for success) and dword 0 of its
+/// completion.
+pub(crate) fn nvme_admin(
+    fd: BorrowedFd<'_>,
+    command: &NvmeCommand,
+    data: Data<'_>,
+) -> io::Result<(u16, u32)> {
+    let (address, length) = match data {
+        Data::None => (0, 0),
+        Data::In(bytes) => (bytes.as_mut_ptr() as u64, bytes.len()),
+        Data::Out(bytes) => (bytes.as_ptr() as u64, bytes.len()),
+    };
+    let mut passthrough = NvmePassthrough {
+        opcode: command.opcode,
+        namespace: command.namespace,
+        address,
+        data_length: length as u32,
+        cdw10_to_15: command.cdw10_to_15,
+        timeout_ms: milliseconds(command.timeout),
+        ..NvmePassthrough::default()
+    };
+    let request = libc::_IOWR::<NvmePassthrough>(u32::from(b'N'), 0x41);
+    // SAFETY: the structure is the kernel's, and address and data_length describe a slice that is borrowed for
+    // the whole call, mutably where the opcode's lowest bits let the device write to it (`NvmeCommand::of`).
+    let answer = unsafe { libc::ioctl(fd.as_raw_fd(), request, &raw mut passthrough) };
+    check(answer)?;
+    Ok((answer as u16, passthrough.result))
+}
+
+/// `struct sg_io_hdr` (scsi/sg.h), version 3.
+#[repr(C)]
+struct SgIo {
+    interface: i32,
+    direction: i32,
+    command_length: u8,
+    sense_length: u8,
+    vectors: u16,
+    data_length: u32,
+    data: *mut libc::c_void,
+    command: *const u8,
+    sense: *mut u8,
+    timeout_ms: u32,
+    flags: u32,
+    pack_id: i32,
+    user: *mut libc::c_void,
+    status: u8,
+    masked_status: u8,
+    message_status: u8,
+    sense_written: u8,
+    host_status: u16,
+    driver_status: u16,
+    residue: i32,
+    duration_ms: u32,
+    info: u32,
+}
+const _: () = assert!(size_of::<SgIo>() == 88);
+
+/// Sends a SCSI command (`SG_IO`). Any response of the device is `Ok`, whatever its status.
+pub(crate) fn scsi(
+    fd: BorrowedFd<'_>,
+    command: &[u8],
+    data: Data<'_>,
+    timeout: Duration,
+) -> io::Result<ScsiAnswer> {
+    let (direction, address, length) = match data {
+        Data::None => (-1, std::ptr::null_mut(), 0),
+        Data::Out(bytes) => (-2, bytes.as_ptr().cast_mut(), bytes.len()),
+        Data::In(bytes) => (-3, bytes.as_mut_ptr(), bytes.len()),
+    };
+    let mut sense = [0u8; 64];
+    let mut request = SgIo {
+        interface: i32::from(b'S'),
+        direction,
+        command_length: command.len() as u8,
+        sense_length: sense.len() as u8,
+        vectors: 0,
+        data_length: length as u32,
+        data: address.cast(),
+        command: command.as_ptr(),
+        sense: sense.as_mut_ptr(),
+        timeout_ms: milliseconds(timeout),
+        flags: 0,
+        pack_id: 0,
+        user: std::ptr::null_mut(),
+        status: 0,
+        masked_status: 0,
+        message_status: 0,
+        sense_written: 0,
+        host_status: 0,
+        driver_status: 0,
+        residue: 0,
+        duration_ms: 0,
+        info: 0,
+    };
+    // SAFETY: the structure is the kernel's; command, sense and data point to memory that outlives the call, and
+    // the kernel writes to data only with direction -3, where it was borrowed mutably.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), 0x2285, &raw mut request) })?;
+    if request.host_status == 3 {
+        return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
+    }
+    if request.host_status != 0 {
+        return Err(io::Error::from_raw_os_error(libc::EIO));
+    }
+    let sense = sense[..usize::from(request.sense_written).min(sense.len())].to_vec();
+    Ok(ScsiAnswer { status: request.status, sense })
+}
+
+fn milliseconds(duration: Duration) -> u32 {
+    u32::try_from(duration.as_millis()).unwrap_or(u32::MAX)
+}
+
+fn check(answer: libc::c_int) -> io::Result<()> {
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

@@ -1,0 +1,145 @@
+//! A block device of this host as an [`Admin`].
+
+use std::fmt::{self, Debug};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use admin::{Admin, AdminError, Data, Fault, NvmeCommand, ScsiAnswer};
+use engine::Clock;
+
+use crate::error::DriveError;
+use crate::ioctl;
+
+/// Direct I/O needs page-aligned memory.
+const PAGE_BYTES: usize = 4096;
+/// Interval at which the progress of a long command is read.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Verifies that the device is still the one that may be erased; with `true`, also the other namespaces of its
+/// NVMe subsystem.
+type Recheck<'a> = Box<dyn Fn(bool) -> Result<(), DriveError> + 'a>;
+
+/// An open block device; opened exclusively for commands that change it.
+pub(crate) struct Kernel<'a> {
+    fd: &'a OwnedFd,
+    capacity_bytes: u64,
+    clock: Clock,
+    recheck: Recheck<'a>,
+}
+
+impl<'a> Kernel<'a> {
+    pub(crate) fn new(fd: &'a OwnedFd, capacity_bytes: u64, clock: Clock, recheck: Recheck<'a>) -> Self {
+        Self { fd, capacity_bytes, clock, recheck }
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    fn file(&self) -> io::Result<File> {
+        self.fd.try_clone().map(File::from)
+    }
+}
+
+/// Logs a command and its outcome.
+fn logged<T, E: Debug>(what: fmt::Arguments<'_>, answer: Result<T, E>) -> Result<T, E> {
+    match &answer {
+        Ok(_) => log::info!("{what}: done"),
+        Err(error) => log::info!("{what}: {error:?}"),
+    }
+    answer
+}
+
+fn sent(fd: BorrowedFd<'_>, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault> {
+    let answer = match ioctl::nvme_admin(fd, command, data) {
+        Ok((0, result)) => Ok(result),
+        Ok((status, _)) => Err(Fault::Nvme(status)),
+        Err(error) => Err(Fault::Kernel(error)),
+    };
+    let NvmeCommand { opcode, namespace, cdw10_to_15, .. } = command;
+    logged(
+        format_args!("NVMe admin command {opcode:#04x} nsid {namespace} cdw10-15 {cdw10_to_15:x?}"),
+        answer,
+    )
+}
+
+impl Admin for Kernel<'_> {
+    fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault> {
+        sent(self.fd(), command, data)
+    }
+
+    fn nvme_long(
+        &mut self,
+        command: &NvmeCommand,
+        meanwhile: &mut dyn FnMut(&mut dyn Admin),
+    ) -> Result<u32, Fault> {
+        let fd: &OwnedFd = self.fd;
+        let fd = fd.as_fd();
+        std::thread::scope(|scope| {
+            let (done, completed) = mpsc::channel();
+            // The receiver outlives the thread.
+            scope.spawn(move || drop(done.send(sent(fd, command, Data::None))));
+            loop {
+                match completed.recv_timeout(LOOK_EVERY) {
+                    Ok(answer) => return answer,
+                    Err(RecvTimeoutError::Timeout) => meanwhile(self),
+                    Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
+                }
+            }
+        })
+    }
+
+    fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault> {
+        let answer = ioctl::scsi(self.fd(), command, data, timeout).map_err(Fault::Kernel);
+        let status = answer.as_ref().map_or(0, |answer| answer.status);
+        logged(format_args!("SCSI command {command:02x?}, status {status:#04x}"), answer)
+    }
+
+    fn discard(&mut self) -> Result<(), Fault> {
+        let length_bytes = self.capacity_bytes;
+        let answer = ioctl::discard(self.fd(), length_bytes).map_err(Fault::Kernel);
+        logged(format_args!("discard of {length_bytes} B from 0"), answer)
+    }
+
+    fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault> {
+        let answer = ioctl::write_zeroes(self.fd(), start_bytes, length_bytes).map_err(Fault::Kernel);
+        logged(format_args!("write zeroes of {length_bytes} B from {start_bytes}"), answer)
+    }
+
+    fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault> {
+        let mut memory = vec![0; content.len() + PAGE_BYTES];
+        let aligned = aligned(&mut memory, content.len());
+        aligned.copy_from_slice(content);
+        self.file().and_then(|file| file.write_all_at(aligned, at_bytes)).map_err(Fault::Kernel)
+    }
+
+    fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault> {
+        let mut memory = vec![0; content.len() + PAGE_BYTES];
+        let aligned = aligned(&mut memory, content.len());
+        self.file().and_then(|file| file.read_exact_at(aligned, at_bytes)).map_err(Fault::Kernel)?;
+        content.copy_from_slice(aligned);
+        Ok(())
+    }
+
+    fn recheck(&mut self, all_namespaces: bool) -> Result<(), AdminError> {
+        (self.recheck)(all_namespaces).map_err(|error| AdminError::Recheck(error.into()))
+    }
+
+    fn pause(&mut self, length: Duration) {
+        std::thread::sleep(length);
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.clock.now_ns()
+    }
+}
+
+/// The first `length` bytes of `memory` from a page boundary on.
+fn aligned(memory: &mut [u8], length: usize) -> &mut [u8] {
+    let start = memory.as_ptr().align_offset(PAGE_BYTES);
+    &mut memory[start..start + length]
+}

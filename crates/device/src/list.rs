@@ -1,0 +1,101 @@
+//! The block devices of this host, and whether each may be tested.
+
+use record::errno::reason;
+
+use crate::error::{DriveError, ErrorKind};
+use crate::host::{Roots, SysDevice};
+use crate::refusal::Refusal;
+use crate::target::block::Block;
+use crate::usage::{self, Facts, Thing};
+
+/// A block device of this host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Device node: `/dev/nvme0n1`.
+    pub path: String,
+    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the letters that its name begins with.
+    pub kind: String,
+    /// What must be typed to erase it; none when it could not be inspected.
+    pub identity: Option<String>,
+    /// Model, where known.
+    pub model: Option<String>,
+    /// Capacity.
+    pub capacity_bytes: Option<u64>,
+    /// Why it cannot be tested; empty when it can.
+    pub refusals: Vec<String>,
+    /// Whether it is refused because it holds data or is in use; otherwise it is unusable.
+    pub in_use: bool,
+}
+
+/// Lists all but partitions and devices without capacity.
+///
+/// # Errors
+/// [`ErrorKind::Unusable`] when `/sys` cannot be read.
+pub fn list() -> Result<Vec<Listed>, DriveError> {
+    let roots = Roots::default();
+    let devices = roots
+        .block_devices()
+        .map_err(|e| DriveError::Unusable(format!("/sys/block cannot be read: {}", reason(&e))))?;
+    let filled = devices.into_iter().filter(|d| d.attribute("size").is_some_and(|size| size != "0"));
+    let usage = usage::gather(&roots, None).map_err(|e| DriveError::Unusable(reason(&e)))?;
+    Ok(filled.map(|device| look(&device, roots.clone(), &usage)).collect())
+}
+
+fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
+    let kname = &device.kname;
+    let path = format!("/dev/{kname}");
+    let nothing = |why: String, in_use| Listed {
+        path: path.clone(),
+        kind: kind(kname, None),
+        identity: None,
+        model: None,
+        capacity_bytes: None,
+        refusals: vec![why],
+        in_use,
+    };
+    match Block::open(&path, roots, &[]) {
+        Err(error) => nothing(error.to_string(), error.kind() == ErrorKind::Refused),
+        Ok(block) => {
+            // A device in use is not even read.
+            let users = usage::users_and_claims(block.roots(), usage, Thing::Device(device.number));
+            let refusals = if users.is_empty() { block.refusals_beside(users) } else { users };
+            let facts = &block.facts;
+            Listed {
+                kind: kind(kname, facts.interface.as_deref()),
+                identity: Some(facts.identity.clone()),
+                model: facts.model.clone(),
+                capacity_bytes: Some(facts.capacity_bytes),
+                in_use: refusals.iter().any(Refusal::protects_data),
+                refusals: refusals.iter().map(ToString::to_string).collect(),
+                path,
+            }
+        }
+    }
+}
+
+/// Returns the device type for a kernel name and an interface.
+pub(crate) fn kind(kname: &str, interface: Option<&str>) -> String {
+    let name: String = kname.chars().take_while(char::is_ascii_alphabetic).collect();
+    match (interface, name.as_str()) {
+        (Some(interface), _) => interface.to_owned(),
+        (None, name) if name.starts_with("sd") => "SCSI".into(),
+        (None, "nullb") => "null_blk".into(),
+        (None, "ram") => "brd".into(),
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_come_from_the_interface_or_the_name() {
+        assert_eq!(kind("nvme0n1", Some("NVMe")), "NVMe");
+        assert_eq!((kind("sda", None), kind("sda", Some("SATA"))), ("SCSI".into(), "SATA".into()));
+        assert_eq!(
+            (kind("dm-3", None), kind("md127", None), kind("loop7", None)),
+            ("dm".into(), "md".into(), "loop".into())
+        );
+    }
+}

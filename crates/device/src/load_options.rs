@@ -1,0 +1,32 @@
+//! Which engine, placement and polling mode suit a real target.
+
+use engine::{Engine, EngineError, LoadOptions, Places, Polling};
+
+use crate::error::DriveError;
+use crate::host;
+use crate::open_options::OpenOptions;
+use crate::target::Real;
+
+/// Resolves the requested options for a target, or returns why they are impossible.
+pub(crate) fn load_options(
+    target: &str,
+    real: &Real,
+    options: &OpenOptions,
+    roots: &host::Roots,
+) -> Result<LoadOptions, DriveError> {
+    let places = Places::of(&roots.sys, real.numa_node(), options.placement.clone());
+    let places = places.map_err(EngineError::from)?;
+    if options.polling != Polling::No && matches!(options.engine, Engine::Libaio | Engine::Threads) {
+        return Err(DriveError::Invalid(format!(
+            "{target}: only io_uring can poll; use io_uring, or omit polling"
+        )));
+    }
+    if options.engine == Engine::IoUringCmd && !real.is_nvme() {
+        return Err(DriveError::Invalid(format!(
+            "{target}: io_uring_cmd requires an NVMe namespace, and the target is not one; use io_uring"
+        )));
+    }
+    let impossible = (options.polling == Polling::Completions).then(|| real.unpollable()).flatten();
+    let polling = if impossible.is_some() { Polling::No } else { options.polling };
+    Ok(LoadOptions { engine: options.engine, places, polling, unpolled: impossible })
+}

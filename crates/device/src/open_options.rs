@@ -1,0 +1,32 @@
+//! Options for opening a target.
+
+use std::path::PathBuf;
+
+use engine::{Engine, Polling};
+use record::Placement;
+
+/// Options for opening a target.
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    /// Size of a file; required if the file does not exist yet.
+    pub size_bytes: Option<u64>,
+    /// Libraries of runs. Their files are refused as targets, whatever path they are given by.
+    pub libraries: Vec<PathBuf>,
+    /// Scale of a simulated drive, such as `1/16`; `None` means full size.
+    pub scale: Option<String>,
+    /// Seed of a simulated drive.
+    pub sim_seed: u64,
+    /// Faults of a simulated drive, instead of those of its model; `None` keeps the model's faults.
+    pub sim_faults: Option<Vec<String>>,
+    /// Whether this is a simulated drive of a resumed run: one-time faults have already occurred.
+    pub sim_resumed: bool,
+    /// Ticks of a simulated drive follow each second of its virtual clock instead of the host's clock, so
+    /// that a load stops at the same point in every run.
+    pub sim_virtual_ticks: bool,
+    /// I/O engine.
+    pub engine: Engine,
+    /// CPUs for the threads of a load; `None` pins each thread to a CPU near the device.
+    pub placement: Option<Placement>,
+    /// io_uring polling mode.
+    pub polling: Polling,
+}

@@ -1,0 +1,107 @@
+//! A target that is only read: opened without write permission, so no confirmation is required.
+
+use engine::{Answer, Clock, Flow, LoadOptions, Outcome, Tick};
+use record::{Effort, TargetFacts, Workload};
+
+use crate::check::{check, unverified};
+use crate::error::DriveError;
+use crate::sim::Simulated;
+use crate::target::{Held, Real};
+
+/// A target that may be read. Rejects every workload with a write before any I/O; in addition, the kernel
+/// (for NVMe commands, their queue) would refuse writes to a real target.
+pub struct Reader {
+    facts: TargetFacts,
+    inner: Inner,
+    effort: Option<Effort>,
+}
+
+enum Inner {
+    Real { held: Held, clock: Clock, options: LoadOptions },
+    Simulated(Box<Simulated>),
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    pub(crate) fn of_real(facts: TargetFacts, real: &Real, options: LoadOptions) -> Result<Self, DriveError> {
+        let inner = Inner::Real { held: real.hold_to_read(options.engine)?, clock: Clock::start(), options };
+        Ok(Self { facts, inner, effort: None })
+    }
+
+    pub(crate) fn of_simulated(facts: TargetFacts, simulated: Box<Simulated>) -> Self {
+        Self { facts, inner: Inner::Simulated(simulated), effort: None }
+    }
+
+    /// Returns what is known about the target.
+    #[must_use]
+    pub fn facts(&self) -> &TargetFacts {
+        &self.facts
+    }
+
+    /// Runs a workload of reads, like [`crate::Armed::run`].
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Invalid`] also for a workload that writes; otherwise as for [`crate::Armed::run`].
+    pub fn run(
+        &mut self,
+        workload: &Workload,
+        on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    ) -> Result<Outcome, DriveError> {
+        self.effort = None;
+        self.refuse_writes(workload)?;
+        unverified(workload)?;
+        check(workload, &self.facts)?;
+        match &mut self.inner {
+            Inner::Simulated(sim) => sim.run(workload, on_tick),
+            Inner::Real { held, clock, options } => {
+                let target = held.to_load(&self.facts.path, *clock, options);
+                let outcome = engine::run(&target, workload, on_tick)?;
+                self.effort = outcome.effort();
+                Ok(outcome)
+            }
+        }
+    }
+
+    /// Runs several workloads of reads concurrently, like [`crate::Armed::run_concurrently`].
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    pub fn run_concurrently(
+        &mut self,
+        workloads: &[Workload],
+        on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
+    ) -> Result<Vec<Answer>, DriveError> {
+        for workload in workloads {
+            self.refuse_writes(workload)?;
+            check(workload, &self.facts)?;
+        }
+        match &mut self.inner {
+            Inner::Simulated(sim) => sim.run_concurrently(workloads, on_tick),
+            Inner::Real { held, clock, options } => {
+                let target = held.to_load(&self.facts.path, *clock, options);
+                Ok(engine::run_concurrently(&target, workloads, &vec![false; workloads.len()], on_tick)?)
+            }
+        }
+    }
+
+    fn refuse_writes(&self, workload: &Workload) -> Result<(), DriveError> {
+        if !workload.writes() {
+            return Ok(());
+        }
+        Err(DriveError::Invalid(format!(
+            "{}: workload {workload} writes, but the target was opened for reading only",
+            self.facts.path
+        )))
+    }
+
+    /// Returns the CPU cost of the last workload, like [`crate::Armed::effort`].
+    #[must_use]
+    pub fn effort(&self) -> Option<Effort> {
+        self.effort
+    }
+}

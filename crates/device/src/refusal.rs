@@ -1,0 +1,352 @@
+//! Everything that forbids writing to a target, as data.
+//! Refusals are collected, never overridden: an option that overrides one would sooner or later end up in a script.
+
+use std::fmt;
+
+use stdx::units::amount_base2;
+
+use crate::signature::kinds::Signature;
+
+/// A reason not to write to a target. Displayed as: what, likely cause, next step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It, or a partition of it, is mounted.
+    Mounted {
+        /// Kernel name of the device or partition.
+        device: String,
+        /// Mount point.
+        at: String,
+        /// A process in the mount namespace that has the mount, unless it is ours.
+        namespace_of: Option<u32>,
+    },
+    /// It, or a partition of it, is used as swap space.
+    Swap {
+        /// Device, partition or file.
+        device: String,
+    },
+    /// Another block device is built on it: device mapper, RAID, LVM, bcache.
+    Held {
+        /// Kernel name of the device or partition.
+        device: String,
+        /// The devices on top of it.
+        by: String,
+    },
+    /// The same drive appears under another name: a second path, or another drive that reports the same identity.
+    AnotherPath {
+        /// Kernel name of the other device.
+        name: String,
+    },
+    /// It is a password-locked SATA drive, so its content is unknown.
+    Locked {
+        /// Outcome of trying the password of an interrupted purge; none when it was not tried.
+        tried: Option<String>,
+    },
+    /// It belongs to a run's record.
+    OfRun,
+    /// A loop device is backed by it.
+    LoopBacking {
+        /// Kernel name of the loop device.
+        by: String,
+    },
+    /// Another device shares the storage that it is built on.
+    Shared {
+        /// The shared storage: a kernel name, or the path of a file.
+        below: String,
+        /// Kernel name of the other device.
+        by: String,
+    },
+    /// Another process has it, or what it is built on, open.
+    OpenBy {
+        /// The target, or what it is built on: a kernel name, or the path of a file.
+        what: String,
+        /// Process ID.
+        pid: u32,
+        /// Program name.
+        process: String,
+        /// The kind of access that the process has.
+        access: Access,
+    },
+    /// It, or what it is built on, is locked.
+    FileLocked {
+        /// A kernel name, or the path of a file.
+        what: String,
+    },
+    /// The file is held open by something that cannot be named: the kernel, or an invisible process.
+    OpenElsewhere,
+    /// The kernel exports it to other hosts.
+    Exported {
+        /// A kernel name, or the path of a file.
+        what: String,
+        /// Location of the export's configuration below `/sys/kernel/config`.
+        by: String,
+    },
+    /// It has partitions.
+    Partitions {
+        /// Their kernel names.
+        names: String,
+    },
+    /// It is a partition and not a drive.
+    IsPartition {
+        /// Kernel name of the drive.
+        of: String,
+    },
+    /// It carries the signature of a file system, a volume manager or a partition table.
+    Signature(Signature),
+    /// Another program has it open exclusively.
+    Busy,
+    /// It is write-protected.
+    ReadOnly,
+    /// A device that it is built on is write-protected. The kernel may fail writes to it, or pass them on regardless.
+    ReadOnlyBelow {
+        /// Kernel name of that device.
+        what: String,
+    },
+    /// Writing needs a permission that this process does not have.
+    NoPermission,
+    /// The file system has no room for the file.
+    NoSpace {
+        /// Space that the file needs beyond what it occupies.
+        needed_bytes: u64,
+        /// Free space of the file system.
+        free_bytes: u64,
+    },
+    /// It is a degraded array.
+    Degraded {
+        /// Number of missing members.
+        missing: String,
+    },
+    /// It is an array with a background operation in progress.
+    Resyncing {
+        /// The operation: `resync`, `recover`, `check`.
+        action: String,
+    },
+    /// It is a drive on a RAID controller that is not free.
+    NotFree {
+        /// Its state, as reported by the controller.
+        state: String,
+    },
+    /// A member of the target array must not be written.
+    Member {
+        /// The member, as named in the array description.
+        path: String,
+        /// Why the member is refused.
+        refusal: Box<Refusal>,
+    },
+    /// Something uses an unknown device or file, which may be this one.
+    UnknownUser {
+        /// What, why it is unknown, and what helps.
+        what: String,
+    },
+    /// It is unknown whether it is in use.
+    Unknown {
+        /// What could not be read, and why.
+        what: String,
+    },
+}
+
+/// Kind of access that another process has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It may write.
+    Writing,
+    /// It holds a lock.
+    Locked,
+    /// It has a shared mapping that it may write to.
+    Mapped,
+    /// It is a registered file of one of the process's `io_uring` instances.
+    Registered,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Writing => "open for writing",
+            Self::Locked => "locked",
+            Self::Mapped => "mapped for writing",
+            Self::Registered => "registered with io_uring",
+        })
+    }
+}
+
+impl Refusal {
+    /// Whether it may disappear by itself within moments, because udev and others open new devices, and processes end.
+    pub(crate) fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            Self::OpenBy { .. }
+                | Self::FileLocked { .. }
+                | Self::OpenElsewhere
+                | Self::Busy
+                | Self::UnknownUser { .. }
+        )
+    }
+
+    /// Whether it protects existing data; otherwise the target just cannot be written.
+    #[must_use]
+    pub fn protects_data(&self) -> bool {
+        match self {
+            Self::ReadOnly | Self::ReadOnlyBelow { .. } | Self::NoPermission | Self::NoSpace { .. } => false,
+            Self::Degraded { .. } | Self::Resyncing { .. } => false,
+            Self::Member { refusal, .. } => refusal.protects_data(),
+            _ => true,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mounted { device, at, namespace_of: None } => {
+                write!(f, "{device} is mounted at {at}, so it is in use; choose another drive or unmount it")
+            }
+            Self::Mounted { device, at, namespace_of: Some(pid) } => write!(
+                f,
+                "{device} is mounted at {at} in another mount namespace, that of process {pid} (a container?); \
+                 choose another drive or unmount it there (nsenter -t {pid} -m umount {at})"
+            ),
+            Self::Swap { device } => {
+                write!(f, "{device} is active swap space; choose another drive or run swapoff")
+            }
+            Self::Held { device, by } => write!(
+                f,
+                "{device} is part of {by} (RAID, LVM, encryption or a cache); choose another drive or \
+                 dismantle {by} first"
+            ),
+            Self::AnotherPath { name } => write!(
+                f,
+                "{name} reports to be the same drive, so it may be in use through that path (multipath), or \
+                 two drives share one name; detach the other, or test the multipath device"
+            ),
+            Self::Locked { tried } => locked(f, tried.as_deref()),
+            Self::OfRun => f.write_str("it belongs to a Plateau run; choose another target"),
+            Self::LoopBacking { by } => {
+                write!(f, "the loop device {by} is backed by it; run losetup -d /dev/{by} first")
+            }
+            Self::Shared { .. }
+            | Self::OpenBy { .. }
+            | Self::FileLocked { .. }
+            | Self::OpenElsewhere
+            | Self::Exported { .. } => self.of_others(f),
+            Self::Partitions { names } => write!(
+                f,
+                "it has partitions ({names}), so it probably holds data; if it does not, remove them with \
+                 wipefs -a"
+            ),
+            Self::IsPartition { of } => {
+                write!(f, "it is a partition; a test needs the whole drive, which is /dev/{of}")
+            }
+            Self::Signature(signature) => signature.fmt(f),
+            Self::Busy => f.write_str(
+                "it is opened exclusively by another user (EBUSY): a mounted file system, RAID, LVM or \
+                 another test; find it with lsblk and fuser, and stop it",
+            ),
+            Self::ReadOnly | Self::ReadOnlyBelow { .. } | Self::NoPermission | Self::NoSpace { .. } => {
+                self.of_rights(f)
+            }
+            Self::Degraded { .. } | Self::Resyncing { .. } | Self::NotFree { .. } => self.of_array(f),
+            Self::Member { path, refusal } => write!(f, "{path}: {refusal}"),
+            Self::UnknownUser { what } => write!(f, "cannot determine whether it is in use: {what}"),
+            Self::Unknown { what } => write!(
+                f,
+                "cannot determine whether it is in use: {what}; run where /sys and /proc are available"
+            ),
+        }
+    }
+}
+
+impl Refusal {
+    /// Formats refusals for lack of write access or space.
+    fn of_rights(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReadOnly => f.write_str(
+                "it is read-only: the drive is write-protected, or was set read-only by blockdev --setro or \
+                 its file system",
+            ),
+            Self::ReadOnlyBelow { what } => write!(
+                f,
+                "it is built on {what}, which is read-only; choose another target, or attach {what} writable (losetup \
+                 without --read-only, blockdev --setrw)"
+            ),
+            Self::NoPermission => {
+                f.write_str("no permission to write to it; run as root or change its owner")
+            }
+            Self::NoSpace { needed_bytes, free_bytes } => write!(
+                f,
+                "its file system has {} free and the file needs {} more; free some space or choose a smaller \
+                 --size",
+                amount_base2(*free_bytes),
+                amount_base2(*needed_bytes)
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Formats refusals because of other users of the storage.
+    fn of_others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shared { below, by } => write!(
+                f,
+                "{by} is also built on {below}, so both contain the same data; choose another target or \
+                 detach {by} first (losetup -d, dmsetup remove)"
+            ),
+            Self::OpenBy { what, pid, process, access } => {
+                write!(f, "process {pid} ({process}) has {what} {access}; stop it, or choose another target")
+            }
+            Self::FileLocked { what } => write!(
+                f,
+                "{what} is locked by another program, such as a virtual machine; find it with lslocks and stop it"
+            ),
+            Self::OpenElsewhere => f.write_str(
+                "another process, or the kernel (a mount, an export), has the file open; find it with fuser and \
+                 stop it, or choose another target",
+            ),
+            Self::Exported { what, by } => write!(
+                f,
+                "{what} is exported to other hosts ({by} in /sys/kernel/config); remove the export first"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Formats refusals that concern arrays.
+    fn of_array(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Degraded { missing } => write!(
+                f,
+                "it is a degraded array: {missing} of its members failed or are missing; replace them and let it \
+                 recover (see /proc/mdstat)"
+            ),
+            Self::Resyncing { action } => write!(
+                f,
+                "it is an array in maintenance ({action}), which would affect the measurement; wait until it \
+                 completes (see /proc/mdstat)"
+            ),
+            Self::NotFree { state } => write!(
+                f,
+                "its controller reports it as {state}; only unused drives in state unconfigured good (UGood) \
+                 are accepted: choose another, or free it with the controller's own program"
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Formats the refusal of a locked drive, with the outcome of trying the password of an interrupted purge.
+fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
+    match tried {
+        None => f.write_str(
+            "it is locked with an ATA password, so its content is unknown; if a Plateau purge was \
+             interrupted, type its identity with --erase and the password of that purge is tried",
+        ),
+        Some(why) => write!(
+            f,
+            "it is locked with an ATA password that is not that of an interrupted purge ({why}); whoever set \
+             it must remove it, for example with hdparm --security-disable"
+        ),
+    }
+}
+
+/// Joins refusals into one line.
+pub(crate) fn list(refusals: &[Refusal]) -> String {
+    refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ")
+}

@@ -1,0 +1,121 @@
+//! The formats that can be recognized, and what is known of a signature that was found.
+
+use std::fmt;
+
+/// A file system, volume manager or partition table that can be recognized by its signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    pub(super) name: &'static str,
+    /// Names that libblkid uses for it.
+    pub(super) blkid: &'static [&'static str],
+}
+
+impl Format {
+    /// Name with its article, such as `an XFS file system`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// A signature found on a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signature {
+    /// Recognized by our own tables.
+    Known {
+        /// The format it belongs to.
+        of: Format,
+        /// Whether it is a backup of a primary that no longer exists.
+        is_copy: bool,
+        /// Offset in bytes.
+        at_bytes: u64,
+        /// Number of bytes to overwrite to clear it.
+        length_bytes: u64,
+        /// The target as named by the user.
+        target: String,
+    },
+    /// Recognized only by libblkid.
+    SecondOpinion {
+        /// libblkid's names; empty for several that exclude each other.
+        types: Vec<String>,
+        /// The target as named by the user.
+        target: String,
+    },
+}
+
+impl Signature {
+    /// Whether it belongs to a member of an md array.
+    #[must_use]
+    pub fn is_linux_raid(&self) -> bool {
+        const NAME: &str = "linux_raid_member";
+        match self {
+            Self::Known { of, .. } => of.blkid.contains(&NAME),
+            Self::SecondOpinion { types, .. } => types.iter().any(|name| name == NAME),
+        }
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known { of, is_copy: false, at_bytes, target, .. } => write!(
+                f,
+                "it carries the signature of {} at byte {at_bytes}, so it probably contains data; if it does \
+                 not, remove the signature with wipefs -a {}",
+                of.name,
+                quoted(target)
+            ),
+            Self::Known { of, is_copy: true, at_bytes, length_bytes, target } => write!(
+                f,
+                "it carries a backup copy of the signature of {} at byte {at_bytes}, whose primary copy is \
+                 gone, so its data may be recoverable; if nobody needs it, clear the copy with dd \
+                 if=/dev/zero of={} bs=1 seek={at_bytes} count={length_bytes} conv=notrunc",
+                of.name,
+                quoted(target)
+            ),
+            Self::SecondOpinion { types, target } => {
+                let what = if types.is_empty() {
+                    "several conflicting signatures".to_owned()
+                } else {
+                    types.join(" and ")
+                };
+                write!(
+                    f,
+                    "blkid recognizes {what} on it, so it probably contains data; look with wipefs {0} and, \
+                     if it does not, remove the signature with wipefs -a {0}",
+                    quoted(target)
+                )
+            }
+        }
+    }
+}
+
+/// Quotes the path as a single shell word.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// A signature found by a probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(super) format: Format,
+    pub(super) is_copy: bool,
+    pub(super) at_bytes: u64,
+    pub(super) length_bytes: u64,
+}
+
+impl Found {
+    pub(super) const fn primary(format: Format, at_bytes: u64, length_bytes: u64) -> Self {
+        Self { format, is_copy: false, at_bytes, length_bytes }
+    }
+
+    /// Returns its offset and length in bytes.
+    pub(crate) const fn place(&self) -> (u64, u64) {
+        (self.at_bytes, self.length_bytes)
+    }
+
+    pub(super) const fn copy(format: Format, at_bytes: u64, length_bytes: u64) -> Self {
+        Self { format, is_copy: true, at_bytes, length_bytes }
+    }
+}

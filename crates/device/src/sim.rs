@@ -1,0 +1,372 @@
+//! A simulated drive as a target: workloads in, segments out, all in virtual time.
+//!
+//! Requests to a drive scaled to 1/n are expressed for the full-size drive: durations of workloads and of
+//! idle phases are divided by n here, and an interval of the time series is a scaled second. Start and end of
+//! a segment are true virtual times, so rates need no conversion. Amounts are not divided: callers derive
+//! them from the capacity, which is already scaled.
+
+mod about;
+mod concurrent;
+mod health;
+mod memory;
+mod purge;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use engine::{Flow, Outcome, Tick};
+use nandsim::{Cause, Failed, Faults, Load, LoadRecorder, Model, Scale, Ssd, Tally};
+use record::{
+    Cut, Direction, ErrorCount, IoEngine, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until,
+    Workload,
+};
+use stdx::files::Links;
+use stdx::histogram::coarse::Columns;
+use stdx::units::SECOND_NS;
+
+use crate::error::DriveError;
+use crate::open_options::OpenOptions;
+
+/// Minimum number of completions of a timed workload per outstanding I/O, however short its scaled time is.
+const COMPLETIONS_PER_OUTSTANDING: u64 = 20;
+/// Wall-clock time between two ticks; thousands of scaled seconds may pass in between.
+const TICK_EVERY: Duration = Duration::from_millis(100);
+/// Size limit of a model file, which is user input.
+const MOST_MODEL_BYTES: u64 = 1 << 20;
+
+/// A simulated drive and its virtual clock.
+pub(crate) struct Simulated {
+    ssd: Ssd,
+    model: Model,
+    divisor: u64,
+    seed: u64,
+    faults: Vec<String>,
+    last_tick: Instant,
+    virtual_ticks: bool,
+}
+
+/// Returns a built-in model, or the model in a TOML file.
+///
+/// # Errors
+/// When no model has this name, or the file cannot be read or is invalid.
+pub fn model_of(name: &str) -> Result<Model, String> {
+    if !name.ends_with(".toml") {
+        return Model::named(name).map_err(|e| e.to_string());
+    }
+    let text = stdx::files::read_text(Path::new(name), Links::Followed, MOST_MODEL_BYTES)
+        .map_err(|e| format!("cannot read the model: {e}"))?;
+    Model::from_toml(&text).map_err(|e| e.to_string())
+}
+
+impl std::fmt::Debug for Simulated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulated").field("divisor", &self.divisor).finish_non_exhaustive()
+    }
+}
+
+impl Simulated {
+    /// Creates the drive from the model called `name` (or the TOML file with that path), fresh out of the
+    /// box, and returns it with its facts.
+    pub(crate) fn new(
+        target: &str,
+        name: &str,
+        options: &OpenOptions,
+    ) -> Result<(Self, TargetFacts), DriveError> {
+        let unusable = |problem: String| DriveError::Unusable(format!("{target}: {problem}"));
+        let invalid = |problem: String| DriveError::Invalid(format!("{target}: {problem}"));
+        if options.size_bytes.is_some() {
+            return Err(invalid(
+                "--size applies only to files; use --scale for a smaller simulated drive".into(),
+            ));
+        }
+        let model = model_of(name).map_err(unusable)?;
+        let scale = options.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
+        let scale = scale.map_err(|e| invalid(e.to_string()))?;
+        let mut ssd = Ssd::new_in(&model, scale, options.sim_seed, memory::MEMORY);
+        let texts = options.sim_faults.as_ref().unwrap_or(&model.faults);
+        let read = if options.sim_resumed { Faults::from_stored_texts } else { Faults::from_texts };
+        let faults = read(texts, ssd.capacity_bytes(), scale);
+        let faults = faults.map_err(|e| invalid(e.to_string()))?;
+        ssd.inject_faults(if options.sim_resumed { faults.lasting() } else { faults });
+        let mut facts = facts(target, &model, scale, options.sim_seed, &ssd);
+        facts.simulated.iter_mut().for_each(|simulated| simulated.faults.clone_from(texts));
+        let simulated = Self {
+            ssd,
+            divisor: u64::from(scale.divisor()),
+            seed: options.sim_seed,
+            faults: texts.clone(),
+            model,
+            last_tick: Instant::now(),
+            virtual_ticks: options.sim_virtual_ticks,
+        };
+        Ok((simulated, facts))
+    }
+
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.ssd.now_ns()
+    }
+
+    pub(crate) fn idle(&mut self, ns: u64) {
+        self.ssd.idle(ns / self.divisor);
+    }
+
+    pub(crate) fn write_cache(&self) -> Option<bool> {
+        self.ssd.write_cache()
+    }
+
+    pub(crate) fn set_write_cache(&mut self, on: bool) -> bool {
+        self.ssd.set_write_cache(on)
+    }
+
+    pub(crate) fn watch(&mut self) {
+        self.ssd.watch(true);
+    }
+
+    pub(crate) fn witness(&self) -> Option<&LoadRecorder> {
+        self.ssd.witness()
+    }
+
+    pub(crate) fn health(&self) -> record::Health {
+        health::of_simulated(&self.ssd.smart())
+    }
+
+    /// Runs a validated workload. After a power loss, the drive is powered on again before the error is
+    /// returned.
+    pub(crate) fn run(
+        &mut self,
+        workload: &Workload,
+        on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    ) -> Result<Outcome, DriveError> {
+        let start_ns = self.ssd.now_ns();
+        let mut ticks = Vec::new();
+        let mut outcome = if workload.regime.is_plain() {
+            self.run_plain(workload, &mut ticks, on_tick)
+        } else {
+            let answers = self.run_queued(std::slice::from_ref(workload), &mut |_, tick| on_tick(tick));
+            answers.map(|mut answers| answers.remove(0).outcome)
+        };
+        if let Err(DriveError::Device { errors, cut, .. }) = &mut outcome
+            && self.restore_power()
+        {
+            let interval_ns = SECOND_NS / self.divisor;
+            ticks.retain(|tick: &nandsim::Tick| tick.end_ns - tick.start_ns == interval_ns);
+            let (workload, series) = (workload.clone(), series(interval_ns, &ticks, None));
+            *cut = Some(Box::new(Cut { workload, start_ns, series, errors: errors.clone() }));
+        }
+        outcome
+    }
+
+    /// Powers the drive on again after a power loss; returns whether there was one.
+    fn restore_power(&mut self) -> bool {
+        let was_lost = self.ssd.has_lost_power();
+        if was_lost {
+            self.ssd.power_cycle();
+        }
+        was_lost
+    }
+
+    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` holds what was done before.
+    fn run_plain(
+        &mut self,
+        workload: &Workload,
+        ticks: &mut Vec<nandsim::Tick>,
+        on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    ) -> Result<Outcome, DriveError> {
+        let load = self.load(workload);
+        let mut progress = Progress::new(&load, self.ssd.now_ns());
+        let (last_tick, virtual_ticks) = (&mut self.last_tick, self.virtual_ticks);
+        let tally = self.ssd.run_pattern(&load, &workload.pattern(), &mut |tick| {
+            progress.add(tick);
+            // Only the display depends on this clock.
+            if !virtual_ticks && last_tick.elapsed() < TICK_EVERY {
+                return true;
+            }
+            *last_tick = Instant::now();
+            on_tick(&progress.take(tick.end_ns)) == Flow::Continue
+        });
+        if let Some(failed) = &tally.failed {
+            *ticks = tally.ticks;
+            return Err(device_error(failed));
+        }
+        if tally.stopped {
+            return Ok(Outcome::Stopped);
+        }
+        Ok(Outcome::Finished(segment(workload, load.tick_ns, tally)))
+    }
+
+    fn load(&self, workload: &Workload) -> Load {
+        let (until, min_completions) = match workload.until {
+            Until::DurationNs(ns) => (
+                nandsim::Until::ForNs((ns / self.divisor).max(1)),
+                COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()),
+            ),
+            Until::AmountBytes(bytes) => (nandsim::Until::Bytes(bytes), 0),
+        };
+        Load {
+            order: workload.access.into(),
+            read_percent: workload.read_percent,
+            block_bytes: workload.block_bytes,
+            threads: workload.threads,
+            queue_depth: workload.queue_depth,
+            span: workload.range.span(),
+            until,
+            seed: workload.seed,
+            min_completions,
+            tick_ns: SECOND_NS / self.divisor,
+        }
+    }
+}
+
+/// What happened since the last displayed tick.
+struct Progress {
+    until: nandsim::Until,
+    start_ns: u64,
+    shown_ns: u64,
+    done_bytes: u64,
+    shown_bytes: u64,
+    read_ios: u64,
+    write_ios: u64,
+    latency_sum_ns: u64,
+    latency_max_ns: u64,
+}
+
+impl Progress {
+    fn new(load: &Load, start_ns: u64) -> Self {
+        Self {
+            until: load.until,
+            start_ns,
+            shown_ns: start_ns,
+            done_bytes: 0,
+            shown_bytes: 0,
+            read_ios: 0,
+            write_ios: 0,
+            latency_sum_ns: 0,
+            latency_max_ns: 0,
+        }
+    }
+
+    fn add(&mut self, tick: &nandsim::Tick) {
+        self.read_ios += tick.read_ios;
+        self.write_ios += tick.write_ios;
+        self.done_bytes += tick.read_bytes + tick.write_bytes;
+        self.latency_sum_ns += tick.latency_sum_ns;
+        self.latency_max_ns = self.latency_max_ns.max(tick.latency_max_ns);
+    }
+
+    fn take(&mut self, now_ns: u64) -> Tick {
+        let ios = self.read_ios + self.write_ios;
+        let (done, all) = match self.until {
+            nandsim::Until::ForNs(ns) => (now_ns - self.start_ns, ns),
+            nandsim::Until::Bytes(bytes) => (self.done_bytes, bytes),
+        };
+        let tick = Tick {
+            elapsed_ns: now_ns - self.start_ns,
+            interval_ns: now_ns - self.shown_ns,
+            read_ios: self.read_ios,
+            write_ios: self.write_ios,
+            bytes: self.done_bytes - self.shown_bytes,
+            latency_mean_ns: self.latency_sum_ns.checked_div(ios).unwrap_or(0),
+            latency_max_ns: self.latency_max_ns,
+            share_done: (done as f64 / all as f64).min(1.0),
+        };
+        (self.read_ios, self.write_ios, self.latency_sum_ns, self.latency_max_ns) = (0, 0, 0, 0);
+        (self.shown_ns, self.shown_bytes) = (now_ns, self.done_bytes);
+        tick
+    }
+}
+
+/// Returns why a simulated drive does not support a workload.
+pub(crate) fn problem(workload: &Workload) -> Option<&'static str> {
+    if workload.regime.verify {
+        return Some("it stores no data, so nothing can be verified");
+    }
+    let reducible = matches!(workload.data_pattern, record::DataPattern::Reducible(_));
+    reducible.then_some("it stores no data, so compressible or duplicate data makes no difference")
+}
+
+/// Describes the first failed command, and counts all failed ones.
+fn device_error(failed: &Failed) -> DriveError {
+    let first = &failed.first;
+    let verb = if first.read { "read" } else { "write" };
+    let problem = match first.cause {
+        Cause::Media => "ENODATA: the simulated flash has a fault there",
+        Cause::Timeout => "ETIMEDOUT: the simulated drive did not answer",
+        Cause::Removed => "ENODEV: the simulated drive was removed",
+        Cause::Power => "EIO: the simulated drive lost its power, and has it again",
+    };
+    let counts = [
+        ("ENODATA", failed.media),
+        ("ETIMEDOUT", failed.timeouts),
+        ("ENODEV", failed.removed),
+        ("EIO", failed.unpowered),
+    ];
+    let more = counts.iter().map(|(_, count)| count).sum::<u64>() - 1;
+    let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
+    let known = counts.into_iter().filter(|&(_, count)| count > 0);
+    DriveError::Device {
+        what: format!(
+            "a {verb} of {} B at byte {} failed with {problem}{more}",
+            first.length_bytes, first.offset_bytes
+        ),
+        errors: known.map(|(kind, count)| ErrorCount { kind: kind.to_owned(), count }).collect(),
+        cut: None,
+    }
+}
+
+fn series(interval_ns: u64, ticks: &[nandsim::Tick], times: Option<Columns>) -> Series {
+    Series {
+        interval_ns,
+        read_ios: ticks.iter().map(|t| t.read_ios).collect(),
+        write_ios: ticks.iter().map(|t| t.write_ios).collect(),
+        latency_mean_ns: ticks
+            .iter()
+            .map(|t| t.latency_sum_ns.checked_div(t.read_ios + t.write_ios).unwrap_or(0))
+            .collect(),
+        latency_max_ns: ticks.iter().map(|t| t.latency_max_ns).collect(),
+        times,
+    }
+}
+
+fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
+    let series = series(interval_ns, &tally.ticks, Some(tally.times));
+    let direction = |d: nandsim::Direction| Direction { ios: d.ios, bytes: d.bytes, latency: d.latency };
+    Segment {
+        workload: workload.clone(),
+        start_ns: tally.start_ns,
+        end_ns: tally.end_ns,
+        read: direction(tally.read),
+        write: direction(tally.write),
+        series,
+        errors: Vec::new(),
+        io_path: IoEngine::Simulated.into(),
+        gap_before: None,
+        host: None,
+    }
+}
+
+fn facts(target: &str, model: &Model, scale: Scale, seed: u64, ssd: &Ssd) -> TargetFacts {
+    TargetFacts {
+        kind: TargetKind::Simulated,
+        path: target.to_owned(),
+        identity: format!("sim:{}", model.name),
+        attachment: None,
+        vendor: Some("SIMULATED".into()),
+        model: Some(model.name.clone()),
+        serial: None,
+        firmware: None,
+        interface: Some(model.interface.to_string()),
+        nand: Some(model.nand.clone()),
+        capacity_bytes: ssd.capacity_bytes(),
+        logical_block_bytes: ssd.logical_block_bytes(),
+        physical_block_bytes: model.geometry.map_unit_bytes.max(ssd.logical_block_bytes()),
+        rotational: None,
+        array: None,
+        simulated: Some(SimulatedFacts {
+            model: model.name.clone(),
+            model_version: model.version,
+            scale_divisor: scale.divisor(),
+            seed,
+            faults: Vec::new(),
+        }),
+    }
+}

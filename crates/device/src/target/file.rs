@@ -1,0 +1,404 @@
+//! A regular file as a target, for trying everything without a drive.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use record::errno::reason;
+use record::{TargetFacts, TargetKind};
+use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom, StatxFlags};
+use rustix::io::Errno;
+use stdx::units::amount_base2;
+
+use super::opening::{
+    Held, SMALLEST_BYTES, check_capacity, hint, open_direct, open_nothing_else, open_to_load,
+    write_permission,
+};
+use super::records;
+use crate::error::DriveError;
+use crate::host::Roots;
+use crate::open_options::OpenOptions;
+use crate::refusal::Refusal;
+use crate::signature;
+use crate::usage::descriptor::{self, Elsewhere};
+use crate::usage::{self, Thing};
+
+const EXCHANGED: &str = "it is no longer the file that was found: another file has replaced it";
+
+/// Assumed where the file system does not report the alignment for direct I/O.
+const DEFAULT_BLOCK_BYTES: u32 = 512;
+
+/// A regular file, which may not exist yet.
+#[derive(Debug, Clone)]
+pub(crate) struct RegularFile {
+    pub(crate) facts: TargetFacts,
+    path: PathBuf,
+    /// The file found; none where it does not exist yet.
+    found: Option<Identity>,
+    /// Libraries, whose files cannot be targets.
+    libraries: Vec<PathBuf>,
+    roots: Roots,
+}
+
+/// Distinguishes a file from all others, even from one that reuses its name and inode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Identity {
+    thing: Thing,
+    birth: Option<String>,
+}
+
+/// Reveals whether a file was changed by others since a run was interrupted.
+#[derive(Debug, Clone)]
+pub struct FileState {
+    /// Its length.
+    pub length_bytes: u64,
+    /// Modification time, by the clock of its file system.
+    pub modified: SystemTime,
+    /// Signatures of file systems and the like, which no run writes.
+    pub signatures: Vec<Refusal>,
+}
+
+impl Identity {
+    fn of(file: impl AsFd) -> Option<Self> {
+        let thing = usage::thing_of_file(&file).filter(|thing| matches!(thing, Thing::File { .. }))?;
+        Some(Self { thing, birth: birth(file) })
+    }
+}
+
+impl RegularFile {
+    /// A file that will be created when the target is armed.
+    pub(crate) fn planned(target: &str, options: &OpenOptions) -> Result<Self, DriveError> {
+        let path = Path::new(target);
+        let missing = |problem: String| DriveError::Unusable(format!("{target}: {problem}"));
+        if path.starts_with("/dev") && !path.starts_with("/dev/shm") {
+            return Err(missing("no such device; lsblk lists the devices".into()));
+        }
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(missing("it is a dangling symbolic link".into()));
+        }
+        let Some(size) = options.size_bytes else {
+            return Err(missing("no such file; to create it, give its size with --size".into()));
+        };
+        let parent = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        if !parent.is_dir() {
+            return Err(missing(format!("there is no directory {}", parent.display())));
+        }
+        let parent = stdx::files::resolve(parent).map_err(|e| missing(reason(&e)))?;
+        let name = path.file_name().ok_or_else(|| missing("it is not a file name".into()))?;
+        let path = parent.join(name);
+        Self::new(target, path, size, None, DEFAULT_BLOCK_BYTES, options, Roots::default())
+    }
+
+    /// An existing file.
+    pub(crate) fn existing(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
+        let unusable = |e: io::Error| DriveError::Unusable(format!("{target}: {}{}", reason(&e), hint(&e)));
+        let path = stdx::files::resolve(Path::new(target)).map_err(unusable)?;
+        let file = open_nothing_else(&path, OFlags::RDONLY).map_err(|e| unusable(e.into()))?;
+        let file = File::from(file);
+        let length = file.metadata().map_err(unusable)?.len();
+        let size = options.size_bytes.unwrap_or(length);
+        let identity = Identity::of(&file);
+        let identity = identity.ok_or_else(|| DriveError::Unusable(format!("{target}: {EXCHANGED}")))?;
+        let block_bytes = direct_block_bytes(&file);
+        let mut found = Self::new(target, path, size, Some(identity), block_bytes, options, roots)?;
+        found.facts.attachment = birth(&file);
+        Ok(found)
+    }
+
+    fn new(
+        target: &str,
+        path: PathBuf,
+        size: u64,
+        found: Option<Identity>,
+        block_bytes: u32,
+        options: &OpenOptions,
+        roots: Roots,
+    ) -> Result<Self, DriveError> {
+        // Direct I/O cannot reach a partial block at the end.
+        let capacity_bytes = size / u64::from(block_bytes) * u64::from(block_bytes);
+        match options.size_bytes {
+            Some(typed) if typed < SMALLEST_BYTES => {
+                return Err(DriveError::Invalid(format!(
+                    "{target}: --size {typed} is too small; the smallest target has {}{}",
+                    amount_base2(SMALLEST_BYTES),
+                    if typed < 1 << 20 {
+                        format!("; for MiB or GiB write the unit: --size {typed}MiB")
+                    } else {
+                        String::new()
+                    }
+                )));
+            }
+            _ if size > 0 && capacity_bytes == 0 => {
+                return Err(DriveError::Unusable(format!(
+                    "{target}: a file of {size} bytes; the smallest target has {}",
+                    amount_base2(SMALLEST_BYTES)
+                )));
+            }
+            _ => check_capacity(target, capacity_bytes, "give its size with --size")?,
+        }
+        let identity = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let facts = TargetFacts {
+            kind: TargetKind::File,
+            path: target.to_owned(),
+            identity,
+            attachment: None,
+            vendor: None,
+            model: None,
+            serial: None,
+            firmware: None,
+            interface: None,
+            nand: None,
+            capacity_bytes,
+            logical_block_bytes: block_bytes,
+            physical_block_bytes: block_bytes,
+            rotational: None,
+            simulated: None,
+            array: None,
+        };
+        Ok(Self { facts, path, found, libraries: options.libraries.clone(), roots })
+    }
+
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        usage::settled(|| self.look())
+    }
+
+    fn look(&self) -> Vec<Refusal> {
+        let mut found = Vec::new();
+        let place = if self.found.is_some() { &self.path } else { self.path.parent().unwrap_or(&self.path) };
+        found.extend(write_permission(place));
+        found.extend(self.lack_of_space(place));
+        let Some(identity) = &self.found else { return found };
+        match open_nothing_else(&self.path, OFlags::RDONLY) {
+            Ok(file) if Identity::of(&file).as_ref() == Some(identity) => found.extend(self.users(&file)),
+            Ok(_) => found.push(Refusal::Unknown { what: EXCHANGED.into() }),
+            // A file that is not readable is not writable either, which is reported above.
+            Err(Errno::ACCESS) if !found.is_empty() => {}
+            Err(errno) => found.push(Refusal::Unknown { what: reason(&errno.into()) }),
+        }
+        found
+    }
+
+    /// Returns all other users of the file; `file` must be its only descriptor in this process.
+    fn users(&self, file: &OwnedFd) -> Vec<Refusal> {
+        let unknown = |what: String| vec![Refusal::Unknown { what }];
+        let Some(Identity { thing, .. }) = Identity::of(file) else { return unknown(EXCHANGED.into()) };
+        let facts = match usage::gather(&self.roots, Some((thing, &self.path))) {
+            Ok(facts) => facts,
+            Err(error) => return unknown(reason(&error)),
+        };
+        let mut found = usage::users_and_claims(&self.roots, &facts, thing);
+        if self.is_of_run(file) {
+            found.push(Refusal::OfRun);
+        }
+        if !found.iter().any(|refusal| matches!(refusal, Refusal::Swap { .. })) && descriptor::is_swap(file) {
+            found.push(Refusal::Swap { device: self.facts.path.clone() });
+        }
+        if found.is_empty() {
+            found.extend(held_elsewhere(file, facts.unseen_user_of_files()));
+        }
+        found
+    }
+
+    /// Whether it belongs to a run, under whatever name.
+    fn is_of_run(&self, file: &OwnedFd) -> bool {
+        let beside = ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file());
+        let thing = usage::thing_of_file(file);
+        beside
+            || records::begins_as_record(file)
+            || thing.is_some_and(|t| records::are_in(&self.libraries, t))
+    }
+
+    fn lack_of_space(&self, place: &Path) -> Option<Refusal> {
+        let volume = rustix::fs::statvfs(place).ok()?;
+        let occupied = if self.found.is_none() { 0 } else { fs::metadata(&self.path).ok()?.blocks() * 512 };
+        let needed_bytes = self.facts.capacity_bytes.saturating_sub(occupied);
+        let free_bytes = volume.f_bavail.saturating_mul(volume.f_frsize);
+        (needed_bytes > free_bytes).then_some(Refusal::NoSpace { needed_bytes, free_bytes })
+    }
+
+    /// Returns length, modification time and signatures of the file; none if it does not exist yet.
+    pub(crate) fn state(&self) -> Result<Option<FileState>, DriveError> {
+        let Some(identity) = &self.found else { return Ok(None) };
+        let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(&e.into()))?;
+        if Identity::of(&file).as_ref() != Some(identity) {
+            return Err(DriveError::Unusable(format!("{}: {EXCHANGED}", self.facts.path)));
+        }
+        let file = File::from(file);
+        let read = || {
+            let metadata = file.metadata()?;
+            let signatures = signature::refusals(&file, metadata.len(), &self.facts.path)?;
+            Ok(FileState { length_bytes: metadata.len(), modified: metadata.modified()?, signatures })
+        };
+        read().map(Some).map_err(|e| self.unusable(&e))
+    }
+
+    /// Whether the file holds data; a new one, or one of holes only, does not.
+    pub(crate) fn holds_data(&self) -> bool {
+        if self.found.is_none() {
+            return false;
+        }
+        open_nothing_else(&self.path, OFlags::RDONLY).map_or(true, |file| has_data(&file))
+    }
+
+    /// Opens the file, creating it if new, locks it, and rechecks it through the descriptor. Opening a file that
+    /// holds data must be `confirmed`.
+    pub(crate) fn hold(&self, confirmed: bool) -> Result<Held, DriveError> {
+        let held = match &self.found {
+            Some(identity) => self.hold_existing(identity)?,
+            None => self.create()?,
+        };
+        let prepared = self.prepare(&held, confirmed);
+        if prepared.is_err() && self.found.is_none() {
+            self.discard_created(&held);
+        }
+        prepared.map(|()| held)
+    }
+
+    fn unusable(&self, error: &io::Error) -> DriveError {
+        DriveError::Unusable(format!("{}: {}", self.facts.path, reason(error)))
+    }
+
+    fn hold_existing(&self, identity: &Identity) -> Result<Held, DriveError> {
+        let anchor = open_nothing_else(&self.path, OFlags::PATH).map_err(|e| self.unusable(&e.into()))?;
+        if Identity::of(&anchor).as_ref() != Some(identity) {
+            return Err(DriveError::Unusable(format!("{}: {EXCHANGED}", self.facts.path)));
+        }
+        // Through the descriptor, so that the file cannot be replaced in between.
+        let path = format!("/proc/self/fd/{}", anchor.as_raw_fd());
+        open_direct(Path::new(&path), OFlags::RDWR).map_err(|e| self.unusable(&e.into()))
+    }
+
+    /// Creates the file; the returned descriptor is its only one.
+    fn create(&self) -> Result<Held, DriveError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(&self.path, flags, Mode::from_raw_mode(0o644))
+            .map_err(|e| self.unusable(&e.into()))?;
+        let is_buffered = rustix::fs::fcntl_setfl(&fd, OFlags::DIRECT).is_err();
+        Ok(Held { fd, is_buffered, generic: None })
+    }
+
+    /// Removes the created file, unless another one has replaced it.
+    fn discard_created(&self, held: &Held) {
+        if usage::thing_at(&self.path) == usage::thing_of_file(&held.fd) {
+            // Nothing was written yet. The first error is the one to report.
+            drop(fs::remove_file(&self.path));
+        }
+    }
+
+    fn prepare(&self, held: &Held, confirmed: bool) -> Result<(), DriveError> {
+        let refused = |refusals| DriveError::Refused { target: self.facts.path.clone(), refusals };
+        // Until it calls exec, a child of this process inherits the lock of an earlier inspection.
+        let lock = || rustix::fs::flock(&held.fd, FlockOperation::NonBlockingLockExclusive);
+        let busy = usage::settled(|| lock().err().map(|_| Refusal::Busy).into_iter().collect());
+        if !busy.is_empty() {
+            return Err(refused(busy));
+        }
+        self.recheck(held)?;
+        if !confirmed && has_data(&held.fd) {
+            let identity = self.facts.identity.clone();
+            return Err(DriveError::Unconfirmed { target: self.facts.path.clone(), identity, given: None });
+        }
+        let file = File::from(held.fd.try_clone().map_err(|e| self.unusable(&e))?);
+        if file.metadata().map_err(|e| self.unusable(&e))?.len() < self.facts.capacity_bytes {
+            file.set_len(self.facts.capacity_bytes).map_err(|e| self.unusable(&e))?;
+        }
+        Ok(())
+    }
+
+    /// Verifies again that the open file has no other users.
+    pub(crate) fn recheck(&self, held: &Held) -> Result<(), DriveError> {
+        let refusals = usage::settled(|| self.users(&held.fd));
+        if refusals.is_empty() {
+            return Ok(());
+        }
+        Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
+    }
+
+    /// Opens the file read-only; it must exist and have the requested size.
+    pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
+        let unusable = |problem: String| DriveError::Unusable(format!("{}: {problem}", self.facts.path));
+        if self.found.is_none() {
+            return Err(unusable("no such file, and a read-only load does not create one".into()));
+        }
+        let failed = |e: io::Error| unusable(format!("{}{}", reason(&e), hint(&e)));
+        let held = open_to_load(&self.path).map_err(|e| failed(e.into()))?;
+        if Identity::of(&held.fd) != self.found {
+            return Err(unusable(EXCHANGED.into()));
+        }
+        let length = File::from(held.fd.try_clone().map_err(failed)?).metadata().map_err(failed)?.len();
+        if length < self.facts.capacity_bytes {
+            return Err(unusable(format!(
+                "it has {length} B, not {}; choose a smaller --size",
+                self.facts.capacity_bytes
+            )));
+        }
+        Ok(held)
+    }
+
+    /// Punches a hole over the whole file.
+    pub(crate) fn punch(&self, held: &Held) -> Result<(), DriveError> {
+        self.recheck(held)?;
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        rustix::fs::fallocate(held.fd.as_fd(), flags, 0, self.facts.capacity_bytes).map_err(|errno| {
+            match errno {
+                Errno::OPNOTSUPP | Errno::NOSYS => DriveError::NoPurge(format!(
+                    "the file system of {} does not support punching holes; run without a purge step",
+                    self.facts.path
+                )),
+                other => DriveError::device(format!(
+                    "punching a hole of {} failed: {}",
+                    self.facts.path,
+                    reason(&other.into())
+                )),
+            }
+        })
+    }
+}
+
+/// Returns the offset alignment for direct I/O on this file.
+pub(crate) fn direct_block_bytes(file: impl AsFd) -> u32 {
+    rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)
+        .ok()
+        .filter(|s| s.stx_mask & StatxFlags::DIOALIGN.bits() != 0)
+        .map(|s| s.stx_dio_offset_align)
+        .filter(|&bytes| bytes >= DEFAULT_BLOCK_BYTES && bytes.is_power_of_two())
+        .unwrap_or(DEFAULT_BLOCK_BYTES)
+}
+
+/// Returns what distinguishes this file from all others, even from one that replaces it: volume, inode and time of
+/// birth. None where the file system stores no time of birth, because inode numbers are reused.
+pub(crate) fn birth(file: impl AsFd) -> Option<String> {
+    let file = File::from(file.as_fd().try_clone_to_owned().ok()?);
+    let metadata = file.metadata().ok()?;
+    let born = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(format!("{}:{}:{}", metadata.dev(), metadata.ino(), born.as_nanos()))
+}
+
+fn has_data(file: impl AsFd) -> bool {
+    rustix::fs::seek(file, SeekFrom::Data(0)) != Err(Errno::NXIO)
+}
+
+/// Checks users of an open file that only the kernel knows.
+fn held_elsewhere(file: &OwnedFd, unseen_user: Option<&str>) -> Option<Refusal> {
+    let locked = descriptor::locked_by_others(file) || is_flocked(file);
+    if locked {
+        return Some(Refusal::Busy);
+    }
+    match descriptor::open_elsewhere(file) {
+        Elsewhere::No => None,
+        Elsewhere::Open => Some(Refusal::OpenElsewhere),
+        // Without a lease, all users of files must be known.
+        Elsewhere::Unknown => unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() }),
+    }
+}
+
+/// Whether the whole file is locked by others; a lock held by `file` remains.
+fn is_flocked(file: &OwnedFd) -> bool {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
+}

@@ -1,0 +1,134 @@
+//! Opens targets: exactly what was named, with direct I/O where supported.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+
+use engine::{Clock, LoadOptions};
+use record::errno::reason;
+use rustix::fs::{Access, Mode, OFlags};
+use stdx::units::{MIB, amount_base2};
+
+use super::generic::Generic;
+use crate::error::DriveError;
+use crate::refusal::Refusal;
+
+/// Anything smaller is a mistake, an empty card reader or a loop device without a file.
+pub(super) const SMALLEST_BYTES: u64 = 16 * MIB;
+
+/// An open target: exclusively for writing, or read-only.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) fd: OwnedFd,
+    /// I/Os use the page cache, because the file system does not support direct I/O.
+    pub(crate) is_buffered: bool,
+    /// The passthrough device, or why it is unavailable; none where not requested.
+    pub(crate) generic: Option<Result<Generic, String>>,
+}
+
+impl Held {
+    /// Returns a descriptor that can be neither read nor written.
+    pub(crate) fn nothing() -> Result<Self, DriveError> {
+        let fd = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| DriveError::Unusable(format!("/: {}", reason(&errno.into()))))?;
+        Ok(Self { fd, is_buffered: false, generic: None })
+    }
+
+    /// Returns it as a target of the engine.
+    pub(crate) fn to_load<'a>(
+        &'a self,
+        name: &'a str,
+        clock: Clock,
+        options: &'a LoadOptions,
+    ) -> engine::Target<'a> {
+        let generic = self.generic.as_ref();
+        let commands = generic.map(|generic| generic.as_ref().map(Generic::commands).map_err(String::as_str));
+        let mut target = engine::Target::new(name, self.fd.as_fd(), clock, options);
+        (target.is_buffered, target.commands) = (self.is_buffered, commands);
+        target
+    }
+}
+
+pub(super) fn hint(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EACCES) => "; run as root, or as a member of the group that owns it",
+        Some(libc::EPERM) => "; the kernel or the container denies it, even to root",
+        _ => "",
+    }
+}
+
+pub(super) fn check_capacity(target: &str, bytes: u64, empty: &str) -> Result<(), DriveError> {
+    if bytes == 0 {
+        return Err(DriveError::Unusable(format!("{target}: it has no capacity; {empty}")));
+    }
+    if bytes < SMALLEST_BYTES {
+        return Err(DriveError::Unusable(format!(
+            "{target}: {} is too small; the smallest target is {}",
+            amount_base2(bytes),
+            amount_base2(SMALLEST_BYTES)
+        )));
+    }
+    Ok(())
+}
+
+/// Checks for write permission. Root always has it, except on a read-only file system.
+pub(super) fn write_permission(path: &Path) -> Option<Refusal> {
+    match rustix::fs::access(path, Access::WRITE_OK) {
+        Ok(()) => None,
+        Err(rustix::io::Errno::ROFS) => Some(Refusal::ReadOnly),
+        Err(_) => Some(Refusal::NoPermission),
+    }
+}
+
+/// Opens exactly what is at `path` for reading: does not follow a symbolic link put there since, or block on a pipe.
+pub(super) fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+}
+
+/// Like [`open_nothing_else`], with direct I/O where supported, for a load.
+pub(super) fn open_to_load(path: &Path) -> rustix::io::Result<Held> {
+    let held = open_direct(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK)?;
+    // io_uring would fail I/Os that have to wait.
+    let flags = rustix::fs::fcntl_getfl(&held.fd)?;
+    rustix::fs::fcntl_setfl(&held.fd, flags.difference(OFlags::NONBLOCK))?;
+    Ok(held)
+}
+
+/// Opens with direct I/O where supported, otherwise buffered.
+pub(super) fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
+    let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
+    match open(flags | OFlags::DIRECT) {
+        Ok(fd) => Ok(Held { fd, is_buffered: false, generic: None }),
+        Err(rustix::io::Errno::INVAL) => Ok(Held { fd: open(flags)?, is_buffered: true, generic: None }),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_descriptor_for_a_load_waits_and_is_of_nothing_else() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (file, link, pipe) = (dir.path().join("file"), dir.path().join("link"), dir.path().join("pipe"));
+        std::fs::write(&file, [0; 4096]).expect("a file");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        let mode = Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+        let held = open_to_load(&file).expect("a file");
+        let flags = rustix::fs::fcntl_getfl(&held.fd).expect("flags");
+        assert!(!flags.contains(OFlags::NONBLOCK) && (held.is_buffered || flags.contains(OFlags::DIRECT)));
+        assert_eq!(open_to_load(&link).err(), Some(rustix::io::Errno::LOOP));
+        drop(open_to_load(&pipe));
+    }
+
+    #[test]
+    fn files_without_direct_io_are_opened_all_the_same() {
+        let without = open_direct(Path::new("/proc/self/stat"), OFlags::RDONLY).expect("a file in /proc");
+        assert!(without.is_buffered);
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        assert!(!open_direct(file.path(), OFlags::RDWR).expect("a file").is_buffered);
+    }
+}

@@ -1,0 +1,169 @@
+//! Finds users of a target, under any name, and at any level of its storage stack.
+//!
+//! Objects are identified by what they are: a block device by its number, a file by its volume and inode. Paths are
+//! used in messages only. [`Facts`] are gathered at once ([`gather`]) and judged by a pure function ([`users`]): it
+//! walks down from the target to everything it is built on, and from there up to everything else that is built on the
+//! same bytes. Some facts are available only through the open descriptor ([`descriptor`]).
+//!
+//! Limits: accesses by a server on another host or behind FUSE are not visible; neither are processes outside of this
+//! PID namespace, except by the claims and leases that the kernel checks.
+
+mod claims;
+pub(crate) mod descriptor;
+mod facts;
+mod gather;
+mod mountinfo;
+mod mounts;
+mod overlay;
+mod processes;
+mod procfs;
+mod stored;
+mod thing;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+pub(crate) use facts::Facts;
+use facts::{Kind, Layer, Way};
+pub(crate) use gather::gather;
+pub(crate) use thing::{Thing, thing_at, thing_of_file};
+
+use crate::host::Roots;
+use crate::refusal::Refusal;
+
+/// Attempts, and the pause between them, while only transient refusals are found.
+const LOOKS: u32 = 12;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Repeats the inspection until no transient refusals are left: udev and others briefly open and lock new devices.
+pub(crate) fn settled(mut look: impl FnMut() -> Vec<Refusal>) -> Vec<Refusal> {
+    let mut found = look();
+    for _ in 1..LOOKS {
+        let mut protecting = found.iter().filter(|refusal| refusal.protects_data()).peekable();
+        if protecting.peek().is_none() || !protecting.all(Refusal::is_transient) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        found = look();
+    }
+    found
+}
+
+/// Returns all users of the bytes of `target`, including exclusive claims below it if there are no others, and any
+/// write-protected device below it.
+pub(crate) fn users_and_claims(roots: &Roots, facts: &Facts, target: Thing) -> Vec<Refusal> {
+    let mut found = users(facts, target);
+    if !found.iter().any(Refusal::protects_data) && claims::any_below(roots, facts, target) {
+        found.push(Refusal::Busy);
+    }
+    found
+}
+
+/// Returns all users of the bytes of `target`, and any write-protected device below it. A file without facts is
+/// unused.
+pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
+    let Some(place) = facts.place_of(target) else {
+        let unknown = |number| Refusal::Unknown { what: format!("the kernel does not list device {number}") };
+        return match target {
+            Thing::Device(number) => vec![unknown(number)],
+            Thing::File { .. } => Vec::new(),
+        };
+    };
+    let below = facts.below(place);
+    let mut found = Vec::new();
+    // The kernel itself knows whether a file has users that are unknown here.
+    if let Thing::Device(_) = target {
+        found.extend(facts.unseen_users(&below));
+    }
+    let of = |layer: &Layer| Refusal::IsPartition { of: facts.name(layer.lower) };
+    let is_own = |layer: &&Layer| layer.upper == place && layer.kind == Kind::Partition;
+    found.extend(facts.layers.iter().filter(is_own).map(of));
+    found.extend(upwards(facts, place, &below));
+    for (&node, ways) in below.iter().filter(|(node, _)| **node != place) {
+        found.extend(facts.users_of(node));
+        // It is not known here which lower devices a stacked one writes to, so all must be writable.
+        let is_read_only = facts.nodes[node].is_read_only;
+        found.extend(is_read_only.then(|| Refusal::ReadOnlyBelow { what: facts.name(node) }));
+        let others = facts.layers.iter().filter(|layer| layer.lower == node);
+        let others = others.filter(|layer| !below.contains_key(&layer.upper));
+        let mut others = others.peekable();
+        let is_blurred =
+            others.peek().is_some() && (facts.reaches_twice(node) || facts.is_bypassed(node, &below));
+        let meets = |layer: &&Layer| is_blurred || ways.iter().any(|way| way.span.overlaps(layer.span));
+        for layer in others.filter(meets) {
+            found.push(Refusal::Shared { below: facts.name(node), by: facts.name(layer.upper) });
+            found.extend(facts.users_of(layer.upper));
+            found.extend(facts.above(layer.upper).into_iter().flat_map(|upper| facts.users_of(upper)));
+        }
+    }
+    let mut unique: Vec<Refusal> = Vec::new();
+    found.into_iter().for_each(|refusal| {
+        if !unique.contains(&refusal) {
+            unique.push(refusal);
+        }
+    });
+    unique
+}
+
+/// Returns what is built on a regular file, under any name: loop devices, mounts, swap space, exports. None if that
+/// cannot be determined: whoever may replace a file may not be able to look, as inside a container.
+pub fn built_on_file(path: &Path) -> Vec<Refusal> {
+    let roots = &Roots::default();
+    let Some(file @ Thing::File { .. }) = thing_at(path) else { return Vec::new() };
+    let found = gather(roots, Some((file, path))).map(|facts| users(&facts, file)).unwrap_or_default();
+    let is_built_on_it = |refusal: &Refusal| {
+        matches!(
+            refusal,
+            Refusal::LoopBacking { .. }
+                | Refusal::Held { .. }
+                | Refusal::Shared { .. }
+                | Refusal::Mounted { .. }
+                | Refusal::Swap { .. }
+                | Refusal::Exported { .. }
+        )
+    };
+    found.into_iter().filter(is_built_on_it).collect()
+}
+
+/// Returns the files that the target is built on, at any level.
+pub(crate) fn files_below(facts: &Facts, target: Thing) -> Vec<Thing> {
+    let below = facts.place_of(target).map(|place| facts.below(place)).unwrap_or_default();
+    let things = below.into_keys().filter_map(|node| facts.nodes[node].thing);
+    things.filter(|thing| matches!(thing, Thing::File { .. })).collect()
+}
+
+/// Returns the users of the target itself, and of what is built on it.
+fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> Vec<Refusal> {
+    let mut found: Vec<Refusal> = facts.users_of(target).collect();
+    let mut partitions = Vec::new();
+    for layer in facts.layers.iter().filter(|layer| layer.lower == target) {
+        // A corrupt /sys could list a device both above and below; it is already counted below.
+        if below.contains_key(&layer.upper) {
+            continue;
+        }
+        let (device, by) = (facts.name(target), facts.name(layer.upper));
+        match layer.kind {
+            Kind::Partition => {
+                partitions.push(by);
+                found.extend(upwards(facts, layer.upper, below));
+            }
+            // Only a file on an overlay that somebody uses is a node.
+            Kind::Overlay => found.extend(upwards(facts, layer.upper, below)),
+            Kind::Loop => found.push(Refusal::LoopBacking { by }),
+            Kind::Stacked => found.push(Refusal::Held { device, by }),
+        }
+        if !matches!(layer.kind, Kind::Partition | Kind::Overlay) {
+            let uppers = facts.above(layer.upper).into_iter().chain([layer.upper]);
+            found.extend(uppers.flat_map(|upper| facts.users_of(upper)));
+        }
+    }
+    if !partitions.is_empty() {
+        partitions.sort();
+        found.push(Refusal::Partitions { names: partitions.join(", ") });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! Gathers the facts from `/sys`, `/proc` and the loop driver about block devices and their users.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use record::errno::reason;
+use rustix::fs::OFlags;
+
+use super::facts::{By, Facts, Kind, Span};
+use super::overlay::{Overlays, Stored};
+use super::procfs::{entries, read};
+use super::stored::{add_stored, node_at};
+use super::thing::{Thing, opened, thing_at};
+use super::{mountinfo, mounts, processes as running};
+use crate::host::{DeviceNumber, Roots, SysDevice, parse_number};
+use crate::ioctl::{self, LoopStatus};
+use crate::refusal::Refusal;
+
+const SECTOR_BYTES: u64 = 512;
+/// How long a loop device that is being detached may be listed with its backing file.
+const DETACH_LOOKS: u32 = 20;
+const DETACH_PAUSE: Duration = Duration::from_millis(5);
+
+/// Gathers the facts about all block devices, and about the relevant files: the target, if it is a file, and those
+/// below loop devices and mounts.
+///
+/// # Errors
+/// When a required list cannot be read: "not in use" may only be concluded from a list that was read.
+pub(crate) fn gather(roots: &Roots, file: Option<(Thing, &Path)>) -> io::Result<Facts> {
+    let mut facts = Facts::default();
+    let namespaces = mountinfo::namespaces(roots)?;
+    let overlays = Overlays::of(&namespaces);
+    if let Some((thing, path)) = file {
+        let node = facts.node(thing, "it");
+        match overlays.stored(thing, path) {
+            // Writes to the target go to a copy.
+            Stored::Lower { .. } => {}
+            stored => add_stored(&mut facts, node, stored),
+        }
+    }
+    let devices = devices(roots, &mut facts)?;
+    for (place, device) in &devices {
+        if let Err(error) = layers(roots, &mut facts, *place, device, &overlays)
+            && device.position().exists()
+        {
+            let what = format!("{}: {}", device.kname, reason(&error));
+            facts.nodes[*place].problem = Some(Refusal::Unknown { what });
+        }
+    }
+    mounts::gather(roots, &mut facts, &namespaces, &overlays);
+    mounts::swaps(roots, &mut facts)?;
+    exports(roots, &mut facts, &overlays);
+    running::gather(roots, &mut facts, &overlays);
+    running::locks(roots, &mut facts);
+    Ok(facts)
+}
+
+/// Returns every block device with a number, including partitions.
+fn devices(roots: &Roots, facts: &mut Facts) -> io::Result<Vec<(usize, SysDevice)>> {
+    let folder = roots.sys.join("dev/block");
+    let mut found = Vec::new();
+    let entries = fs::read_dir(&folder)
+        .map_err(|e| io::Error::new(e.kind(), format!("{}: {}", folder.display(), reason(&e))))?;
+    for entry in entries {
+        let name = entry?.file_name();
+        let Some(number) = name.to_str().and_then(parse_number) else { continue };
+        // A device that disappeared since the folder was listed has no users.
+        let Ok(device) = SysDevice::find(roots, number) else { continue };
+        let place = facts.node(Thing::Device(number), roots.described(&device.kname));
+        facts.nodes[place].is_read_only = device.attribute("ro").as_deref() == Some("1");
+        found.push((place, device));
+    }
+    Ok(found)
+}
+
+/// Adds what `device` is built on, and what is built on it.
+fn layers(
+    roots: &Roots,
+    facts: &mut Facts,
+    place: usize,
+    device: &SysDevice,
+    overlays: &Overlays<'_>,
+) -> io::Result<()> {
+    if device.is_partition() {
+        let disk = device.disk_number()?;
+        let sectors = |name: &str| device.attribute(name).and_then(|text| text.parse::<u64>().ok());
+        // A partition with an unknown location may be anywhere on the disk.
+        let span = sectors("start").zip(sectors("size")).map_or(Span::ALL, |(start, size)| {
+            Span::of(start.saturating_mul(SECTOR_BYTES), size.saturating_mul(SECTOR_BYTES))
+        });
+        let lower = facts.node(Thing::Device(disk), disk.to_string());
+        facts.layer(place, lower, span, Kind::Partition);
+    }
+    for holder in device.holders()? {
+        let upper = named(roots, facts, &holder);
+        facts.layer(upper, place, Span::ALL, Kind::Stacked);
+    }
+    for lower in device.lower_devices().unwrap_or_default() {
+        let lower = named(roots, facts, &lower);
+        facts.layer(place, lower, Span::ALL, Kind::Stacked);
+    }
+    if let Some(backing) = device.attribute("backing_dev").filter(|path| path != "none")
+        && let Some(thing) = thing_at(Path::new(&backing))
+    {
+        let lower = node_at(facts, overlays, thing, Path::new(&backing));
+        facts.layer(place, lower, Span::ALL, Kind::Stacked);
+    }
+    backing_of_loop(facts, place, device, overlays);
+    Ok(())
+}
+
+/// Returns the node of a device from its kernel name in `/sys`.
+fn named(roots: &Roots, facts: &mut Facts, kname: &str) -> usize {
+    let label = roots.described(kname);
+    match roots.number_of(kname) {
+        Some(number) => facts.node(Thing::Device(number), label),
+        None => facts.add(None, label),
+    }
+}
+
+/// Adds the backing of a loop device as reported by the driver: the path in `/sys` may be that of another file by
+/// now.
+fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice, overlays: &Overlays<'_>) {
+    let mut looks = 0;
+    let (path, status) = loop {
+        let status = loop_status(device);
+        let Some(path) = device.attribute("loop/backing_file") else { return };
+        // ENXIO: it is being detached.
+        let is_leaving = status.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO));
+        if !is_leaving || looks == DETACH_LOOKS {
+            break (PathBuf::from(path), status);
+        }
+        std::thread::sleep(DETACH_PAUSE);
+        looks += 1;
+    };
+    let unseen = |why: &str| {
+        format!(
+            "the backing file of {} cannot be determined ({why}); run as root on the host itself, or detach it",
+            device.kname
+        )
+    };
+    match status {
+        Ok(status) => {
+            let thing = thing_of(&status);
+            let span = Span::of(status.offset_bytes, status.size_limit_bytes);
+            let lower = node_at(facts, overlays, thing, &path);
+            facts.layer(place, lower, span, Kind::Loop);
+            if facts.nodes[lower].problem.is_some() {
+                facts.add_unseen(unseen("its volume may be an overlay that is not visible from here"), true);
+            }
+        }
+        Err(error) => {
+            let found = thing_at(&path);
+            if let Some(thing) = found {
+                let lower = node_at(facts, overlays, thing, &path);
+                facts.layer(place, lower, Span::ALL, Kind::Loop);
+            }
+            // Where this user may not query the driver, the path is the best remaining information.
+            if found.is_none() || error.kind() != io::ErrorKind::PermissionDenied {
+                facts.add_unseen(unseen(&reason(&error)), false);
+            }
+        }
+    }
+}
+
+fn thing_of(status: &LoopStatus) -> Thing {
+    match status.backing_device {
+        0 => Thing::File { volume: DeviceNumber::from_raw(status.volume), inode: status.inode },
+        number => Thing::Device(DeviceNumber::from_raw(number)),
+    }
+}
+
+fn loop_status(device: &SysDevice) -> io::Result<LoopStatus> {
+    ioctl::loop_status(opened(device, OFlags::RDONLY)?.as_fd())
+}
+
+/// Adds devices and files that the kernel exports to other hosts without claiming them.
+fn exports(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) {
+    let config = roots.sys.join("kernel/config");
+    let paths = |folder: PathBuf, depth: usize| {
+        let mut folders = vec![folder];
+        for _ in 0..depth {
+            folders = folders.iter().flat_map(|folder| entries(folder)).collect();
+        }
+        folders
+    };
+    // LIO: target/core/iblock_0/NAME/udev_path; nvmet: nvmet/subsystems/NQN/namespaces/1/device_path.
+    let of_lio = paths(config.join("target/core"), 2).into_iter().map(|dir| (dir.join("udev_path"), dir));
+    let subsystems = paths(config.join("nvmet/subsystems"), 1);
+    let of_nvmet = subsystems.iter().flat_map(|dir| entries(&dir.join("namespaces")));
+    let of_nvmet = of_nvmet.map(|dir| (dir.join("device_path"), dir));
+    for (attribute, dir) in of_lio.chain(of_nvmet) {
+        let Ok(path) = read(&attribute) else { continue };
+        let path = Path::new(path.trim());
+        if let Some(thing) = thing_at(path) {
+            let name = dir.strip_prefix(&config).unwrap_or(&dir).display().to_string();
+            node_at(facts, overlays, thing, path);
+            facts.used(thing, "", By::Export { name });
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Mounted file systems, in every visible mount namespace, and swap areas.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+
+use super::descriptor::{self, Elsewhere};
+use super::facts::{By, Facts};
+use super::mountinfo::{Mount, Namespace, parse};
+use super::overlay::Overlays;
+use super::procfs::{read, unescape};
+use super::stored::node_at;
+use super::thing::{Thing, thing_at};
+use crate::host::Roots;
+
+/// Adds the mounts.
+pub(super) fn gather(roots: &Roots, facts: &mut Facts, namespaces: &[Namespace], overlays: &Overlays<'_>) {
+    let without_device = without_device(roots);
+    for namespace in namespaces {
+        for mount in namespace.mountinfo.lines().filter_map(parse) {
+            // The source of a file system without a device is arbitrary text.
+            let has_source = !without_device.contains(&mount.file_system);
+            add(facts, namespace, overlays, &mount, has_source);
+        }
+    }
+}
+
+fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount: &Mount, has_source: bool) {
+    let by = By::Mount { at: mount.at.clone(), namespace_of: namespace.pid };
+    if mount.number.major != 0 {
+        facts.used(Thing::Device(mount.number), &mount.number.to_string(), by.clone());
+    }
+    if !has_source {
+        return;
+    }
+    // Only the source shows the device of btrfs, and of file systems stored in files.
+    let source = namespace.within(&mount.source);
+    let thing = thing_at(&source).filter(|_| mount.source.is_absolute());
+    if is_in_unknown_file(mount, thing, &source) {
+        let what = format!("the file system at {} may have its data in any file; unmount it", mount.at);
+        facts.add_unseen(what, true);
+    }
+    match thing {
+        Some(thing) => {
+            node_at(facts, overlays, thing, &mount.source);
+            facts.used(thing, "", by);
+        }
+        None => used_by_name(facts, &mount.source, by),
+    }
+}
+
+/// Whether a file system has data in a file that the mount table does not show: the one at its source was renamed, so
+/// that another one or none is there by now, or it has further ones.
+fn is_in_unknown_file(mount: &Mount, thing: Option<Thing>, source: &Path) -> bool {
+    if mount.file_system == "erofs" && !is_whole_erofs(source, mount.offset_bytes) {
+        return true;
+    }
+    // btrfs and bcachefs have devices, which they claim.
+    if mount.number.major != 0 || ["btrfs", "bcachefs"].contains(&mount.file_system.as_str()) {
+        return false;
+    }
+    match thing {
+        Some(Thing::Device(_)) => false,
+        None => true,
+        Some(Thing::File { .. }) => {
+            let file = opened(source);
+            file.is_some_and(|file| descriptor::open_elsewhere(&file) == Elsewhere::No)
+        }
+    }
+}
+
+fn opened(source: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(source, flags, Mode::empty()).ok()
+}
+
+/// Whether an EROFS begins there and has no further devices (fs/erofs/erofs_fs.h, `struct erofs_super_block`).
+fn is_whole_erofs(source: &Path, offset_bytes: u64) -> bool {
+    const MAGIC: [u8; 4] = 0xE0F5_E1E2_u32.to_le_bytes();
+    const AT: u64 = 1024;
+    const EXTRA_DEVICES: usize = 86;
+    let mut block = [0; 128];
+    let read = opened(source).and_then(|file| rustix::io::pread(file, &mut block, offset_bytes + AT).ok());
+    read == Some(block.len()) && block.starts_with(&MAGIC) && block[EXTRA_DEVICES..][..2] == [0, 0]
+}
+
+/// Falls back to the kernel name where the source is not a device node.
+fn used_by_name(facts: &mut Facts, source: &Path, by: By) {
+    let Ok(kname) = source.strip_prefix("/dev") else { return };
+    let node = facts.nodes.iter().find(|node| Path::new(&node.name) == kname);
+    if let Some((thing, name)) = node.and_then(|node| Some((node.thing?, node.name.clone()))) {
+        facts.used(thing, &name, by);
+    }
+}
+
+/// Adds the active swap areas. An unlinked swap file is detected only through its descriptor.
+pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
+    let text = match read(&roots.proc.join("swaps")) {
+        // A kernel without swap has no such file.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    for area in text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape) {
+        match thing_at(&area) {
+            Some(thing) => facts.used(thing, &area.display().to_string(), By::Swap),
+            None => used_by_name(facts, &area, By::Swap),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the names of file systems without a device.
+fn without_device(roots: &Roots) -> BTreeSet<String> {
+    let text = read(&roots.proc.join("filesystems")).unwrap_or_default();
+    text.lines().filter_map(|line| line.strip_prefix("nodev\t")).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_erofs_is_whole_without_further_devices() {
+        let image = tempfile::NamedTempFile::new().expect("a file");
+        let write = |at: usize, bytes: &[u8]| {
+            let mut content = std::fs::read(image.path()).expect("a file");
+            content.resize(content.len().max(8192), 0);
+            content[at..at + bytes.len()].copy_from_slice(bytes);
+            std::fs::write(image.path(), content).expect("a file");
+        };
+        assert!(!is_whole_erofs(image.path(), 0), "empty");
+        write(1024, &0xE0F5_E1E2_u32.to_le_bytes());
+        assert!(is_whole_erofs(image.path(), 0));
+        assert!(!is_whole_erofs(image.path(), 512));
+        write(512 + 1024, &0xE0F5_E1E2_u32.to_le_bytes());
+        assert!(is_whole_erofs(image.path(), 512));
+        write(1024 + 86, &1u16.to_le_bytes());
+        assert!(!is_whole_erofs(image.path(), 0), "a blob in another file");
+        assert!(!is_whole_erofs(Path::new("/no/such/image"), 0));
+    }
+}

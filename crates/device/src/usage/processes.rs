@@ -1,0 +1,309 @@
+//! Other processes that have a block device, or a relevant file, open for writing, locked, or mapped.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, StatxFlags};
+
+use super::facts::{By, Facts};
+use super::overlay::{Overlays, Stored};
+use super::procfs::{processes, read, unescape};
+use super::thing::{Thing, thing_at};
+use crate::host::{DeviceNumber, Roots};
+use crate::refusal::Access;
+
+/// Adds the processes that this user may inspect; others remain undetected.
+pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) {
+    let files: BTreeSet<Thing> = facts.nodes.iter().filter_map(|node| node.thing).collect();
+    let relevant = Relevant { files, overlays };
+    let own = std::process::id();
+    for (pid, folder) in processes(roots).into_iter().filter(|(pid, _)| *pid != own) {
+        let mut found = descriptors(&folder, &relevant);
+        let mut mapped = mappings(&folder, &relevant);
+        for task in tasks_apart(&folder, pid) {
+            found.extend(descriptors(&task, &relevant));
+            // The threads of a process share an address space; the list of a leader that has exited is empty.
+            if mapped.is_empty() {
+                mapped = mappings(&task, &relevant);
+            }
+        }
+        found.extend(mapped);
+        let name = read(&folder.join("comm")).unwrap_or_default().trim().to_owned();
+        for (opened, access) in found {
+            match opened {
+                Opened::Known(thing) => {
+                    facts.used(thing, &thing.to_string(), By::Process { pid, name: name.clone(), access });
+                }
+                Opened::Hidden => {
+                    let what = format!(
+                        "process {pid} ({name}) uses a file on an overlay, or with a path, that is not visible from \
+                         here; end it"
+                    );
+                    facts.add_unseen(what, true);
+                }
+            }
+        }
+    }
+}
+
+/// A file of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opened {
+    Known(Thing),
+    /// It may be any regular file.
+    Hidden,
+}
+
+/// Which files of processes are relevant: block devices, and files that are facts already.
+struct Relevant<'a> {
+    files: BTreeSet<Thing>,
+    overlays: &'a Overlays<'a>,
+}
+
+impl Relevant<'_> {
+    fn contains(&self, thing: Thing) -> bool {
+        matches!(thing, Thing::Device(_)) || self.files.contains(&thing)
+    }
+
+    /// Returns what a link in the folder of a process leads to if it is relevant, or if the file that stores its
+    /// content is.
+    fn at(&self, link: &Path) -> Option<Opened> {
+        self.opened(thing_at(link)?, || self.overlays.stored_of_link(link))
+    }
+
+    /// Like [`at`](Self::at), for a path as a process sees it.
+    fn at_path(&self, folder: &Path, path: &Path) -> Option<Opened> {
+        // Others are not paths, such as `socket:[123]`.
+        let inside = path.strip_prefix("/").ok()?;
+        let within = folder.join("root").join(inside);
+        if rustix::fs::statx(CWD, &within, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).is_err() {
+            return Some(Opened::Hidden);
+        }
+        let thing = thing_at(&within)?;
+        self.opened(thing, || self.overlays.stored(thing, path))
+    }
+
+    fn opened(&self, thing: Thing, stored: impl FnOnce() -> Stored) -> Option<Opened> {
+        if self.contains(thing) || !self.overlays.may_hold(thing) {
+            return Some(Opened::Known(thing)).filter(|_| self.contains(thing));
+        }
+        match stored() {
+            Stored::Upper { thing, .. } => Some(Opened::Known(thing)).filter(|_| self.contains(thing)),
+            // Whoever writes has a copy in the upper layer.
+            Stored::Here | Stored::Lower { .. } => None,
+            Stored::Unknown => Some(Opened::Hidden),
+        }
+    }
+}
+
+/// Returns threads that may have their own descriptors (`unshare(CLONE_FILES)`), or that outlive their leader.
+fn tasks_apart(folder: &Path, pid: u32) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
+    let numbered =
+        entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())));
+    let apart = numbered.filter(|(tid, _)| *tid != pid && !shares(pid, *tid, KCMP_FILES));
+    apart.map(|(_, task)| task).collect()
+}
+
+/// `KCMP_FILES` of kcmp(2): the descriptor table.
+const KCMP_FILES: libc::c_int = 2;
+
+/// Whether two threads share a resource; `false` where unknown.
+fn shares(pid: u32, tid: u32, what: libc::c_int) -> bool {
+    let none: libc::c_ulong = 0;
+    // SAFETY: compares two tasks of the kernel and accesses no memory of this process.
+    unsafe { libc::syscall(libc::SYS_kcmp, pid as libc::c_long, tid as libc::c_long, what, none, none) == 0 }
+}
+
+/// Returns the block devices and relevant files that a process has open for more than reading.
+fn descriptors(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder.join("fd")).into_iter().flatten().flatten() {
+        let info = folder.join("fdinfo").join(entry.file_name());
+        if let Some(opened) = relevant.at(&entry.path()) {
+            let access = read(&info).ok().and_then(|info| access_of(&info));
+            found.extend(access.map(|access| (opened, access)));
+        } else if fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == RING) {
+            let registered = registered(&info);
+            let registered = registered.iter().filter_map(|path| relevant.at_path(folder, path));
+            found.extend(registered.map(|opened| (opened, Access::Registered)));
+        }
+    }
+    found
+}
+
+/// The kernel's name for a descriptor of `io_uring_setup(2)`.
+const RING: &str = "anon_inode:[io_uring]";
+/// The kernel lists the registered files only while the ring is not being submitted to.
+const RING_LOOKS: u32 = 20;
+
+/// Returns the paths of the files registered with a ring. They stay open there without a descriptor, and the kernel
+/// does not show how they were opened.
+fn registered(info: &Path) -> Vec<PathBuf> {
+    let listed = |_| registered_in(&read(info).ok()?);
+    (0..RING_LOOKS).find_map(listed).unwrap_or_default()
+}
+
+/// Returns the paths after `UserFiles: 2` (io_uring/fdinfo.c), such as `  0: /dev/sdb`; none where the list is
+/// missing.
+fn registered_in(info: &str) -> Option<Vec<PathBuf>> {
+    let mut lines = info.lines().skip_while(|line| !line.starts_with("UserFiles:"));
+    lines.next()?;
+    let slot = |line: &str| {
+        let (slot, path) = line.split_once(": ")?;
+        slot.trim().parse::<u32>().ok()?;
+        Some(unescape(path))
+    };
+    Some(lines.take_while(|line| !line.starts_with("UserBufs:")).filter_map(slot).collect())
+}
+
+/// Parses `/proc/PID/fdinfo/FD`: octal flags, and a line for each lock (proc_pid_fdinfo(5)).
+fn access_of(info: &str) -> Option<Access> {
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    let flags = i32::from_str_radix(flags.trim(), 8).ok()?;
+    if flags & libc::O_PATH != 0 {
+        return None;
+    }
+    if info.lines().any(|line| line.starts_with("lock:")) {
+        return Some(Access::Locked);
+    }
+    (flags & libc::O_ACCMODE != libc::O_RDONLY).then_some(Access::Writing)
+}
+
+/// Returns what a process has mapped shared and may write to; its descriptor may be closed already.
+fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
+    let text = read(&folder.join("maps")).unwrap_or_default();
+    let mut ranges: Option<Option<BTreeSet<String>>> = None;
+    // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that.
+    let mut can_be_made_writable = |range: &str| {
+        let read = || read(&folder.join("smaps")).ok().map(|text| may_be_written(&text));
+        ranges.get_or_insert_with(read).as_ref().is_none_or(|ranges| ranges.contains(range))
+    };
+    let mapped = |line: &str| {
+        let mapping = shared_mapping(line)?;
+        // For a device node, the listed volume and inode are those of the node, which may be on any file system; but
+        // only root may follow the link. Some kernels list the stored file for one on an overlay.
+        let link = folder.join("map_files").join(mapping.range);
+        let listed = Thing::File { volume: mapping.volume, inode: mapping.inode };
+        let listed = || relevant.contains(listed).then_some(Opened::Known(listed));
+        let opened = relevant.at(&link).or_else(listed)?;
+        (mapping.is_writable || can_be_made_writable(mapping.range)).then_some((opened, Access::Mapped))
+    };
+    text.lines().filter_map(mapped).collect()
+}
+
+/// A shared file mapping in `/proc/PID/maps`.
+#[derive(Debug, PartialEq, Eq)]
+struct Mapping<'a> {
+    range: &'a str,
+    volume: DeviceNumber,
+    inode: u64,
+    is_writable: bool,
+}
+
+/// Parses `7f01-7f02 rw-s 00000000 08:01 131 /path` (proc_pid_maps(5)), if it is shared.
+fn shared_mapping(line: &str) -> Option<Mapping<'_>> {
+    let mut fields = line.split_ascii_whitespace();
+    let (range, rights, _offset) = (fields.next()?, fields.next()?, fields.next()?);
+    let volume = hexadecimal(fields.next()?)?;
+    let inode = fields.next()?.parse().ok().filter(|inode| *inode != 0)?;
+    let is_writable = rights.as_bytes().get(1) == Some(&b'w');
+    rights.ends_with('s').then_some(Mapping { range, volume, inode, is_writable })
+}
+
+/// Ranges of `/proc/PID/smaps` whose `VmFlags` contain `mw`, "may write" (proc_pid_smaps(5)).
+fn may_be_written(smaps: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut range = "";
+    for line in smaps.lines() {
+        let first = line.split_ascii_whitespace().next().unwrap_or_default();
+        if let Some(flags) = line.strip_prefix("VmFlags:") {
+            if flags.split_ascii_whitespace().any(|flag| flag == "mw") {
+                found.insert(range.to_owned());
+            }
+        } else if !first.ends_with(':') {
+            range = first;
+        }
+    }
+    found
+}
+
+/// Adds the file locks in `/proc/locks`; those on block devices are found through the descriptors above.
+pub(super) fn locks(roots: &Roots, facts: &mut Facts) {
+    let own = std::process::id().to_string();
+    let text = read(&roots.proc.join("locks")).unwrap_or_default();
+    for (volume, inode) in text.lines().filter_map(|line| lock(line, &own)) {
+        let thing = Thing::File { volume, inode };
+        if facts.place_of(thing).is_some() {
+            facts.used(thing, "", By::Lock);
+        }
+    }
+}
+
+/// Parses `1: POSIX  ADVISORY  WRITE 3568 fd:00:2531452 0 EOF` (proc_locks(5)), unless the lock is our own.
+fn lock(line: &str, own: &str) -> Option<(DeviceNumber, u64)> {
+    let mut fields = line.split_ascii_whitespace().skip(1).skip_while(|field| *field == "->").skip(3);
+    let (owner, file) = (fields.next()?, fields.next()?);
+    let (volume, inode) = file.rsplit_once(':')?;
+    (owner != own).then_some((hexadecimal(volume)?, inode.parse().ok()?))
+}
+
+fn hexadecimal(text: &str) -> Option<DeviceNumber> {
+    let (major, minor) = text.split_once(':')?;
+    let number = |text| u32::from_str_radix(text, 16).ok();
+    Some(DeviceNumber { major: number(major)?, minor: number(minor)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_are_told_apart_by_what_they_allow() {
+        for (info, expected) in [
+            ("pos:\t0\nflags:\t0100000\nmnt_id:\t25\n", None),
+            ("pos:\t0\nflags:\t0100002\n", Some(Access::Writing)),
+            ("pos:\t0\nflags:\t0100001\n", Some(Access::Writing)),
+            ("pos:\t0\nflags:\t012100002\n", None),
+            ("flags:\t0100000\nlock:\t1: OFDLCK ADVISORY READ -1 00:05:9 100 101\n", Some(Access::Locked)),
+            ("", None),
+        ] {
+            assert_eq!(access_of(info), expected, "{info}");
+        }
+    }
+
+    #[test]
+    fn shared_mappings_count_if_they_may_be_written() {
+        let volume = DeviceNumber { major: 0xfd, minor: 1 };
+        for (rights, is_writable) in [("rw-s", true), ("r--s", false), ("---s", false)] {
+            let line = format!("7f01-7f02 {rights} 00000000 fd:01 131   /a file");
+            let expected = Mapping { range: "7f01-7f02", volume, inode: 131, is_writable };
+            assert_eq!(shared_mapping(&line), Some(expected), "{line}");
+        }
+        for line in ["7f01-7f02 rw-p 0 fd:01 131 /a", "7f01-7f02 rw-s 0 00:00 0", ""] {
+            assert_eq!(shared_mapping(line), None, "{line}");
+        }
+        let smaps = "7f01-7f02 r--s 00000000 fd:01 131   /a: file\nSize:   4 kB\nVmFlags: rd sh mr mw me ms sd\n\
+                     7f03-7f04 r--s 00000000 fd:01 132   /b\nSize:   4 kB\nVmFlags: rd sh mr me ms sd\n";
+        assert_eq!(may_be_written(smaps), BTreeSet::from(["7f01-7f02".to_owned()]));
+    }
+
+    #[test]
+    fn files_registered_with_a_ring_are_listed_until_its_buffers() {
+        let info = "SqThread:\t-1\nUserFiles:\t3\n    0: /dev/sdb\n    1: <none>\n    2: /a\\040b\nUserBufs:\t1\n    \
+                    0: 0x7f01/4096\nPollList:\n";
+        let expected = ["/dev/sdb", "<none>", "/a b"].map(PathBuf::from).to_vec();
+        assert_eq!(registered_in(info), Some(expected));
+        assert_eq!(registered_in("SqThread:\t-1\n"), None);
+    }
+
+    #[test]
+    fn locks_are_of_files_and_own_ones_do_not_count() {
+        let expected = Some((DeviceNumber { major: 0xfd, minor: 0x10 }, 2_531_452));
+        assert_eq!(lock("1: POSIX  ADVISORY  WRITE 3568 fd:10:2531452 0 EOF", "1"), expected);
+        assert_eq!(lock("1: -> FLOCK  ADVISORY  WRITE 3568 fd:10:2531452 0 EOF", "1"), expected);
+        assert_eq!(lock("2: OFDLCK ADVISORY  READ -1 fd:10:2531452 100 100", "1"), expected);
+        assert_eq!(lock("1: POSIX  ADVISORY  WRITE 3568 fd:10:2531452 0 EOF", "3568"), None);
+    }
+}

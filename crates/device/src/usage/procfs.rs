@@ -1,0 +1,40 @@
+//! Files and folders of `/proc` and `/sys`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use record::errno::reason;
+
+use crate::host::Roots;
+
+/// Returns the paths in a folder; none where it cannot be listed.
+pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+/// Returns the IDs and folders of all visible processes.
+pub(super) fn processes(roots: &Roots) -> Vec<(u32, PathBuf)> {
+    let number = |path: PathBuf| Some((path.file_name()?.to_str()?.parse().ok()?, path));
+    entries(&roots.proc).into_iter().filter_map(number).collect()
+}
+
+/// Returns the text of a file in `/proc` or `/sys`; the error names it.
+pub(super) fn read(path: &Path) -> io::Result<String> {
+    fs::read(path)
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .map_err(|e| io::Error::new(e.kind(), format!("{}: {}", path.display(), reason(&e))))
+}
+
+/// Unescapes a path: the kernel writes blanks and backslashes as `\040` and the like.
+pub(super) fn unescape(text: &str) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt as _;
+    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);
+    while at < bytes.len() {
+        let octal = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
+        let code = octal.and_then(|octal| u8::from_str_radix(std::str::from_utf8(octal).ok()?, 8).ok());
+        out.push(code.unwrap_or(bytes[at]));
+        at += if code.is_some() { 4 } else { 1 };
+    }
+    PathBuf::from(std::ffi::OsString::from_vec(out))
+}

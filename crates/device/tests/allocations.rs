@@ -1,0 +1,81 @@
+//! The engine's I/O loop does not allocate: a hundred times as many I/Os need no more allocations.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use device::{Armed, OpenOptions};
+use engine::{Engine, Flow, Outcome};
+use record::{Arrivals, Process, Regime, Until, Workload};
+use support::{armed, workload};
+
+const SIZE: u64 = 16 << 20;
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+struct Counting;
+
+// SAFETY: all calls are forwarded to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller upholds the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller upholds the contract of `dealloc`.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Closed and open loops, with and without verification.
+fn kinds() -> Vec<(&'static str, Workload)> {
+    let plain = Workload { read_percent: 50, threads: 2, queue_depth: 8, ..workload(SIZE) };
+    let arrivals = Some(Arrivals { per_second: 100_000, process: Process::Poisson });
+    let regime = |arrivals, verify| Regime { arrivals, verify, ..Regime::default() };
+    // Verification requires a single thread.
+    let checked = Workload { threads: 1, ..plain.clone() };
+    vec![
+        ("open", Workload { regime: regime(arrivals, false), ..plain.clone() }),
+        ("checked", Workload { regime: regime(None, true), ..checked.clone() }),
+        ("open and checked", Workload { regime: regime(arrivals, true), ..checked.clone() }),
+        // The file has no stamps, so every block read is a mismatch.
+        ("checked reads", Workload { read_percent: 100, regime: regime(None, true), ..checked }),
+        ("closed", plain),
+    ]
+}
+
+fn drive(target: &mut Armed, asked: &Workload) {
+    let answers = target.run_concurrently(std::slice::from_ref(asked), &[false], &mut |_, _| Flow::Continue);
+    let outcome = &answers.expect("a run")[0].outcome;
+    assert!(matches!(outcome, Outcome::Finished(segment) if segment.error_count() == 0), "{outcome:?}");
+}
+
+#[test]
+fn the_loop_does_not_allocate() {
+    for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
+        for (name, kind) in kinds() {
+            let file = support::file();
+            let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
+            let mut target = armed(file.path().to_str().expect("a path"), &options);
+            let mut count = |ios: u64| {
+                let asked = Workload { until: Until::AmountBytes(ios * 4096), ..kind.clone() };
+                let before = ALLOCATIONS.load(Ordering::Relaxed);
+                drive(&mut target, &asked);
+                ALLOCATIONS.load(Ordering::Relaxed) - before
+            };
+            count(200);
+            let (few, many) = (count(200), count(20_000));
+            println!("{name}, {engine:?}: {few} for 200 I/Os, {many} for 20,000");
+            // The watching thread allocates a little when it waits on its channel.
+            assert!(
+                many <= few + 60,
+                "{few} allocations for 200 I/Os, {many} for 20,000 with {engine:?}, {name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! If neither io_uring nor libaio is allowed, as in some containers, threads do the I/O and the segment records
+//! why. If a ring is allowed but accepts nothing, the load fails. This test has a process of its own, because its
+//! threads cannot lift the restrictions.
+
+mod support;
+
+use device::{ErrorKind, OpenOptions};
+use engine::{Engine, Flow};
+use record::{Arrivals, Process, Regime, Workload};
+use support::{armed, finish, seccomp, skip, workload};
+
+const SIZE: u64 = 16 << 20;
+
+#[test]
+fn threads_take_over_behind_io_uring_and_libaio() {
+    let calls = [libc::SYS_io_uring_setup, libc::SYS_io_setup];
+    let subject = std::thread::spawn(move || {
+        if let Err(error) = seccomp::forbid(&calls, libc::ENOSYS) {
+            return skip(&format!("seccomp: {error}"));
+        }
+        let file = support::file();
+        let path = file.path().to_str().expect("a path");
+        let options = |engine| OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
+        let segment = finish(&mut armed(path, &options(Engine::Auto)), &workload(SIZE));
+        let why = "Function not implemented";
+        assert_eq!(segment.io_path.to_string(), format!("threads (io_uring: {why}; libaio: {why})"));
+        assert!(segment.write.ios > 0);
+        let host = segment.host.expect("a host");
+        assert!(host.effort.system_ns > 0, "the helping threads count as well: {host:?}");
+        for engine in [Engine::IoUring, Engine::Libaio] {
+            let refused = armed(path, &options(engine)).run(&workload(SIZE), &mut |_| Flow::Continue);
+            assert_eq!(refused.expect_err("forbidden").kind(), ErrorKind::Unusable, "{engine:?}");
+        }
+    });
+    subject.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+#[test]
+fn a_ring_that_takes_nothing_is_an_error_and_no_endless_wait() {
+    for per_second in [None, Some(1000)] {
+        let subject = std::thread::spawn(move || {
+            if let Err(error) = seccomp::forbid(&[libc::SYS_io_uring_enter], libc::EAGAIN) {
+                return skip(&format!("seccomp: {error}"));
+            }
+            let file = support::file();
+            let options =
+                OpenOptions { size_bytes: Some(SIZE), engine: Engine::IoUring, ..OpenOptions::default() };
+            let mut target = armed(file.path().to_str().expect("a path"), &options);
+            let arrivals = per_second.map(|per_second| Arrivals { per_second, process: Process::Constant });
+            let asked = Workload { regime: Regime { arrivals, ..Regime::default() }, ..workload(SIZE) };
+            let refused = target.run(&asked, &mut |_| Flow::Continue).expect_err("nothing can be done");
+            if refused.kind() == ErrorKind::Unusable {
+                return skip(&format!("no ring on this host: {refused}"));
+            }
+            let text = refused.to_string();
+            assert!(text.contains("io_uring_enter failed for 5 s"), "{text}");
+            assert!(text.contains("temporarily unavailable"), "{text}");
+        });
+        subject.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    }
+}

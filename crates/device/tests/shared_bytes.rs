@@ -1,0 +1,221 @@
+//! Targets whose bytes are in use by another path through the storage stack: by the other name of a file on an
+//! overlay, or by an exclusive claim further down.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use device::{Access, OpenOptions, Refusal};
+use support::users::{Cleanup, Holder, refused, shared, text};
+use support::{Loop, command, skip};
+
+const SIZE: u64 = 64 << 20;
+/// Claims exclusively without opening for writing, as mounted file systems do with devices that no list shows.
+const CLAIM: &str = "f = os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)";
+const WRITER: &str = "f = os.open(sys.argv[1], os.O_RDWR)";
+
+fn accepted(target: &str) {
+    drop(support::armed(target, &OpenOptions::default()));
+}
+
+/// An overlay with `image` in its upper layer and `copied` in its lower one.
+struct Overlay {
+    upper: PathBuf,
+    lower: PathBuf,
+    merged: PathBuf,
+    _mount: Cleanup,
+    dir: tempfile::TempDir,
+}
+
+impl Overlay {
+    fn new() -> Option<Self> {
+        // Not on /dev/shm: some kernels accept no upper layer on a tmpfs.
+        let dir = tempfile::tempdir().expect("a folder");
+        let [lower, upper, work, merged] =
+            ["lower", "upper", "work", "merged"].map(|name| dir.path().join(name));
+        for folder in [&lower, &upper, &work, &merged] {
+            fs::create_dir(folder).expect("a folder");
+        }
+        for file in [upper.join("image"), lower.join("copied")] {
+            fs::File::create(file).and_then(|file| file.set_len(SIZE)).expect("an image");
+        }
+        let layers = [("lowerdir", &lower), ("upperdir", &upper), ("workdir", &work)];
+        let options = layers.map(|(name, folder)| format!("{name}={}", text(folder))).join(",");
+        command("mount", &["-t", "overlay", "overlay", "-o", &options, text(&merged)])
+            .map_err(|why| skip(&why))
+            .ok()?;
+        let mount = Cleanup("umount", vec![text(&merged).to_owned()]);
+        Some(Self { upper, lower, merged, _mount: mount, dir })
+    }
+}
+
+#[test]
+fn files_of_an_overlay_whose_layer_is_in_use() {
+    let Some(overlay) = Overlay::new() else { return };
+    let target = overlay.merged.join("image");
+    accepted(text(&target));
+    let Some(device) = Loop::over(&overlay.upper.join("image"), &[]) else { return };
+    assert!(shared(&refused(text(&target))));
+    drop(device);
+    let Some(_device) = Loop::over(&overlay.lower.join("copied"), &[]) else { return };
+    // Writes go to a copy in the upper layer.
+    accepted(text(&overlay.merged.join("copied")));
+}
+
+#[test]
+fn devices_over_both_names_of_a_file_on_an_overlay() {
+    let Some(overlay) = Overlay::new() else { return };
+    let names = [overlay.merged.join("image"), overlay.upper.join("image")];
+    for (used, target) in [(&names[0], &names[1]), (&names[1], &names[0])] {
+        let Some(other) = Loop::over(used, &[]) else { return };
+        let Some(device) = Loop::over(target, &["--offset", "1M"]) else { return };
+        assert!(shared(&refused(&device.path)), "{} below the target", target.display());
+        drop(other);
+        accepted(&device.path);
+        let holder = Holder::new(WRITER, text(used));
+        let found = refused(&device.path);
+        assert!(written(&found), "{}: {found:?}", target.display());
+        drop(holder);
+        accepted(&device.path);
+    }
+}
+
+/// What is mounted over the upper layer since is not the upper layer.
+#[test]
+fn files_of_an_overlay_whose_layer_cannot_be_seen() {
+    let Some(overlay) = Overlay::new() else { return };
+    let empty = overlay.dir.path().join("empty");
+    fs::create_dir(&empty).expect("a folder");
+    let Some(_device) = Loop::over(&overlay.upper.join("image"), &[]) else { return };
+    command("mount", &["--bind", text(&empty), text(&overlay.upper)]).expect("a bind mount");
+    let _cover = Cleanup("umount", vec![text(&overlay.upper).to_owned()]);
+    let target = overlay.merged.join("image");
+    for _ in 0..2 {
+        let found = refused(text(&target));
+        assert!(matches!(found[..], [Refusal::UnknownUser { .. }]), "{found:?}");
+        // Another file of the same name.
+        fs::File::create(empty.join("image")).and_then(|file| file.set_len(SIZE)).expect("an image");
+    }
+}
+
+fn written(found: &[Refusal]) -> bool {
+    found.iter().any(|refusal| matches!(refusal, Refusal::OpenBy { access: Access::Writing, .. }))
+}
+
+/// As containers do with single files.
+#[test]
+fn a_file_of_an_overlay_that_is_a_mount_point_elsewhere() {
+    let Some(overlay) = Overlay::new() else { return };
+    let bound = overlay.dir.path().join("bound");
+    fs::write(&bound, "").expect("a mount point");
+    command("mount", &["--bind", text(&overlay.merged.join("image")), text(&bound)]).expect("a bind mount");
+    let _bound = Cleanup("umount", vec![text(&bound).to_owned()]);
+    accepted(text(&bound));
+    let Some(device) = Loop::over(&overlay.upper.join("image"), &["--offset", "1M"]) else { return };
+    accepted(&device.path);
+    let Some(holder) = Holder::new(WRITER, text(&bound)) else { return };
+    assert!(written(&refused(&device.path)));
+    drop(holder);
+    accepted(&device.path);
+}
+
+/// The mount point below the overlay is in the mount table, but not what its path leads to.
+#[test]
+fn a_file_of_an_overlay_that_is_mounted_over_another_mount() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [upper, work, merged] = ["upper", "work", "merged"].map(|name| dir.path().join(name));
+    let [inner, covered] = [upper.join("inner"), merged.join("inner")];
+    for folder in [&inner, &work, &covered] {
+        fs::create_dir_all(folder).expect("a folder");
+    }
+    fs::File::create(inner.join("image")).and_then(|file| file.set_len(SIZE)).expect("an image");
+    command("mount", &["-t", "tmpfs", "covered", text(&covered)]).expect("a tmpfs");
+    let _covered = Cleanup("umount", vec![text(&covered).to_owned()]);
+    let lower = dir.path().join("lower");
+    fs::create_dir(&lower).expect("a folder");
+    let options = format!("lowerdir={},upperdir={},workdir={}", text(&lower), text(&upper), text(&work));
+    if let Err(why) = command("mount", &["-t", "overlay", "overlay", "-o", &options, text(&merged)]) {
+        return skip(&why);
+    }
+    let _mount = Cleanup("umount", vec![text(&merged).to_owned()]);
+    let Some(device) = Loop::over(&inner.join("image"), &[]) else { return };
+    let Some(_holder) = Holder::new(WRITER, text(&covered.join("image"))) else { return };
+    assert!(written(&refused(&device.path)));
+}
+
+/// Reads through the overlay come from the lower layer.
+#[test]
+fn a_lower_layer_that_is_read_through_the_overlay() {
+    let Some(overlay) = Overlay::new() else { return };
+    let [lower, merged] = [&overlay.lower, &overlay.merged].map(|layer| layer.join("copied"));
+    let Some(_reader) = Loop::over(&merged, &["--read-only"]) else { return };
+    assert!(!refused(text(&lower)).is_empty());
+    let Some(device) = Loop::over(&lower, &["--offset", "1M"]) else { return };
+    assert!(shared(&refused(&device.path)));
+}
+
+fn with_partition(image: Option<&Path>) -> Option<Loop> {
+    let device = match image {
+        None => Loop::new(SIZE, &["--partscan"])?,
+        Some(image) => Loop::over(image, &["--partscan"])?,
+    };
+    command("addpart", &[&device.path, "1", "2048", "65536"]).map_err(|why| skip(&why)).ok()?;
+    Some(device)
+}
+
+/// The external log of a mounted XFS is such a device.
+#[test]
+fn a_claimed_device_with_partitions() {
+    let Some(disk) = with_partition(None) else { return };
+    let Some(over) = Loop::over(Path::new(&disk.path), &["--offset", "40MiB"]) else { return };
+    accepted(&over.path);
+    let Some(claim) = Holder::new(CLAIM, &disk.path) else { return };
+    assert_eq!(refused(&over.path), [Refusal::Busy]);
+    drop(claim);
+    // A mounted partition elsewhere on the disk is not in the way.
+    let partition = format!("{}p1", disk.path);
+    let at = tempfile::tempdir().expect("a folder");
+    let mounted = command("mkfs.ext4", &["-q", &partition])
+        .and_then(|_| command("mount", &["-o", "ro", &partition, text(at.path())]));
+    if let Err(why) = mounted {
+        return skip(&why);
+    }
+    let _mount = Cleanup("umount", vec![text(at.path()).to_owned()]);
+    accepted(&over.path);
+    let Some(inside) = Loop::over(Path::new(&disk.path), &["--offset", "20MiB"]) else { return };
+    assert!(shared(&refused(&inside.path)));
+}
+
+#[test]
+fn a_claimed_device_below_the_disk_of_a_partition() {
+    let Some(lowest) = Loop::new(SIZE, &[]) else { return };
+    let Some(disk) = with_partition(Some(Path::new(&lowest.path))) else { return };
+    let Some(over) = Loop::over(Path::new(&format!("{}p1", disk.path)), &[]) else { return };
+    accepted(&over.path);
+    for claimed in [lowest.path.clone(), disk.path.clone(), format!("{}p1", disk.path)] {
+        let Some(claim) = Holder::new(CLAIM, &claimed) else { return };
+        assert_eq!(refused(&over.path), [Refusal::Busy], "{claimed}");
+        drop(claim);
+    }
+    accepted(&over.path);
+}
+
+#[test]
+fn many_loop_devices_above_a_claimed_one() {
+    const LAYERS: usize = 40;
+    let Some(lowest) = Loop::new(SIZE, &[]) else { return };
+    let mut stack: Vec<Loop> = Vec::new();
+    for _ in 0..LAYERS {
+        let below = stack.last().unwrap_or(&lowest).path.clone();
+        let Some(upper) = Loop::over(Path::new(&below), &[]) else { return };
+        stack.push(upper);
+    }
+    let top = stack.last().expect("layers").path.clone();
+    accepted(&top);
+    let Some(claim) = Holder::new(CLAIM, &lowest.path) else { return };
+    assert_eq!(refused(&top), [Refusal::Busy]);
+    drop(claim);
+    // From the top.
+    while stack.pop().is_some() {}
+}

@@ -1,0 +1,123 @@
+//! Loop devices, fingerprints of contents, and reasons to skip. Tests create every device they use.
+#![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses a part of it")]
+
+pub mod loop_device;
+pub mod seccomp;
+pub mod storage_daemon;
+pub mod users;
+pub mod zram;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use device::OpenOptions;
+use engine::{Flow, Outcome};
+pub use loop_device::Loop;
+use record::{Access, DataPattern, Range, Regime, Segment, Until, Workload};
+
+/// Prints why a test was skipped.
+pub fn skip(reason: &str) {
+    skips::skip!("{reason}");
+}
+
+/// Runs a program. Returns its output, or its error message.
+pub fn command(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .map_err(|e| format!("{program} cannot be run: {e}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    }
+    Err(format!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+/// Directory for test files: in memory if possible, so that a slow disk does not slow down the tests.
+fn place() -> PathBuf {
+    let memory = PathBuf::from("/dev/shm");
+    let usable = tempfile::tempfile_in(&memory).is_ok();
+    if usable { memory } else { std::env::temp_dir() }
+}
+
+/// A directory that is removed on drop.
+pub fn directory() -> tempfile::TempDir {
+    tempfile::tempdir_in(place()).expect("a temporary directory")
+}
+
+/// An empty file that is removed on drop. It is not kept open, because a target that is open elsewhere is refused.
+pub struct TempFile(tempfile::TempPath);
+
+impl TempFile {
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Opens it for reading and writing.
+    pub fn open(&self) -> std::fs::File {
+        std::fs::OpenOptions::new().read(true).write(true).open(&self.0).expect("a file")
+    }
+}
+
+pub fn file() -> TempFile {
+    TempFile(tempfile::NamedTempFile::new_in(place()).expect("a temporary file").into_temp_path())
+}
+
+impl Loop {
+    /// Creates a device of `bytes` zero bytes. Prints the reason for a skip and returns `None` if that is
+    /// impossible.
+    pub fn new(bytes: u64, options: &[&str]) -> Option<Self> {
+        let dir = directory();
+        let image = dir.path().join("image");
+        std::fs::File::create(&image).and_then(|f| f.set_len(bytes)).expect("an image");
+        let mut made = Self::over(&image, options)?;
+        made.kept = Some(Box::new(dir));
+        Some(made)
+    }
+}
+
+/// A fingerprint of the entire content of a file or device. It is a CRC computed by a CPU instruction: a hash from
+/// the standard library takes a hundred times as long in a debug build.
+pub fn fingerprint(path: impl AsRef<Path>) -> u32 {
+    let mut file = std::fs::File::open(path).expect("a readable file");
+    let (mut sum, mut buffer) = (0, vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut buffer).expect("a read") {
+            0 => return sum,
+            n => sum = crc32c::crc32c_append(sum, &buffer[..n]),
+        }
+    }
+}
+
+/// Random 4 KiB writes across the first `bytes`: one thread, depth 4, 100 ms.
+pub fn workload(bytes: u64) -> Workload {
+    Workload {
+        access: Access::Random,
+        read_percent: 0,
+        block_bytes: 4096,
+        kinds: Vec::new(),
+        zones: Vec::new(),
+        threads: 1,
+        queue_depth: 4,
+        range: Range::first(bytes),
+        data_pattern: DataPattern::Random,
+        until: Until::DurationNs(100_000_000),
+        seed: 7,
+        regime: Regime::default(),
+    }
+}
+
+/// Opens a target and arms it with its own identity.
+pub fn armed(path: &str, options: &OpenOptions) -> device::Armed {
+    let drive = device::open(path, options).expect("a target");
+    let identity = drive.facts().identity.clone();
+    drive.arm(Some(&identity)).expect("a target that may be written")
+}
+
+/// Runs a workload to completion.
+pub fn finish(armed: &mut device::Armed, workload: &Workload) -> Segment {
+    match armed.run(workload, &mut |_| Flow::Continue).expect("a run") {
+        Outcome::Finished(segment) => segment,
+        Outcome::Stopped => panic!("nobody stopped it"),
+    }
+}

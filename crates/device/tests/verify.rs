@@ -1,0 +1,170 @@
+//! Stamped blocks: intact targets pass, and every kind of damage is found at its location.
+
+mod support;
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use device::{Armed, ErrorKind, OpenOptions};
+use engine::{Answer, Engine, Flow, Outcome, VerifyReport, Wrong};
+use record::{Access, DataPattern, IoKind, Reducible, Regime, Until, Workload};
+use support::{armed, workload};
+
+const SIZE: u64 = 16 << 20;
+const CHECKED: Regime = Regime { arrivals: None, ramp_ns: 0, limit_ns: None, verify: true };
+
+fn options(engine: Engine) -> OpenOptions {
+    OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() }
+}
+
+fn checked() -> Workload {
+    Workload { regime: CHECKED, until: Until::AmountBytes(SIZE), ..workload(SIZE) }
+}
+
+fn findings(target: &mut Armed, workload: &Workload, read_back: bool) -> VerifyReport {
+    let mut answers = target
+        .run_concurrently(std::slice::from_ref(workload), &[read_back], &mut |_, _| Flow::Continue)
+        .expect("a run");
+    let Answer { outcome, verified: findings } = answers.remove(0);
+    assert!(matches!(outcome, Outcome::Finished(_)));
+    findings.expect("checks")
+}
+
+/// Writes every block once, damages the file and reads all of it.
+fn after(damage: impl Fn(&File)) -> VerifyReport {
+    let file = support::file();
+    let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
+    let pass = Workload { access: Access::Sequential, ..checked() };
+    assert_eq!(findings(&mut target, &pass, true).wrong(), 0);
+    damage(&file.open());
+    findings(&mut target, &Workload { read_percent: 100, ..pass }, false)
+}
+
+#[test]
+fn good_targets_are_found_good_by_every_engine() {
+    let kind = |share_percent, read_percent, block_bytes| IoKind {
+        share_percent,
+        access: Access::Random,
+        read_percent,
+        block_bytes,
+    };
+    let mixed = checked().of_kinds(vec![kind(60, 30, 4096), kind(40, 50, 12288)]);
+    let halves = DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 0 });
+    let rate = record::Arrivals { per_second: 20_000, process: record::Process::Poisson };
+    let paced = Workload { regime: Regime { arrivals: Some(rate), ..CHECKED }, ..checked() };
+    let cases = [
+        checked(),
+        Workload { queue_depth: 32, ..checked() },
+        mixed,
+        Workload { data_pattern: halves, ..checked() },
+        paced,
+    ];
+    for engine in [Engine::Auto, Engine::IoUring, Engine::Libaio, Engine::Threads] {
+        for asked in &cases {
+            let file = support::file();
+            let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
+            // Twice over the same range: the second run finds the stamps of the first, which must not confuse it.
+            for seed in [1, 2] {
+                let found = findings(&mut target, &Workload { seed, ..asked.clone() }, true);
+                assert_eq!(found.wrong(), 0, "{engine:?} {asked}: {found}");
+                assert!(found.checked > 1000, "{found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_found_where_it_is() {
+    let found = after(|file| {
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, 81_920 + 777).expect("a byte");
+        file.write_all_at(&[byte[0] ^ 0x10], 81_920 + 777).expect("a byte");
+    });
+    assert_eq!((found.checked, found.wrong()), (SIZE / 4096, 1), "{found}");
+    assert_eq!((found.places[0].offset_bytes, found.places[0].wrong), (81_920, Wrong::Corrupt));
+    assert!(found.to_string().contains("4096 B at byte 81920: corrupt"), "{found}");
+}
+
+#[test]
+fn a_misdirected_write_is_found_at_both_places() {
+    let found = after(|file| {
+        let mut block = [0; 4096];
+        file.read_exact_at(&mut block, 40_960).expect("a block");
+        file.write_all_at(&block, 1 << 20).expect("a block");
+    });
+    assert_eq!(found.wrong(), 1, "{found}");
+    assert_eq!(found.places[0].offset_bytes, 1 << 20);
+    assert_eq!(found.places[0].wrong, Wrong::Misdirected { of_bytes: 40_960 });
+}
+
+#[test]
+fn blocks_that_were_wiped_have_no_stamp() {
+    let found = after(|file| file.write_all_at(&[0; 8192], 0).expect("two blocks"));
+    assert_eq!(found.wrong(), 2, "{found}");
+    assert!(found.places.iter().all(|place| place.wrong == Wrong::Unstamped));
+}
+
+/// Part of the file is wiped while the load that wrote it is still running, so its writes are lost.
+#[test]
+fn lost_writes_are_found_by_the_load_that_wrote_them() {
+    let file = support::file();
+    let path = file.path().to_str().expect("a path").to_owned();
+    let mut target = armed(&path, &options(Engine::Auto));
+    let tamper = |path: &Path| {
+        let file = File::options().write(true).open(path).expect("the file");
+        file.write_all_at(&vec![0; 1 << 20], 4 << 20).expect("a hole where data was");
+    };
+    let writes = Workload {
+        access: Access::Sequential,
+        read_percent: 0,
+        until: Until::AmountBytes(SIZE),
+        regime: CHECKED,
+        ..workload(SIZE)
+    };
+    let found = findings(&mut target, &writes, true);
+    assert_eq!((found.wrong(), found.checked), (0, SIZE / 4096));
+    // The same writes again, but wiped before they are read back.
+    let slow = Workload {
+        regime: Regime {
+            arrivals: Some(record::Arrivals { per_second: 1500, process: record::Process::Constant }),
+            ..CHECKED
+        },
+        ..writes
+    };
+    let mut tampered = false;
+    let answers = target.run_concurrently(std::slice::from_ref(&slow), &[true], &mut |_, tick| {
+        // By now, the range to be wiped has been written.
+        if !tampered && tick.share_done > 0.4 {
+            tamper(Path::new(&path));
+            tampered = true;
+        }
+        Flow::Continue
+    });
+    let found = answers.expect("a run").remove(0).verified.expect("checks");
+    assert!(tampered);
+    assert_eq!(found.wrong(), 256, "{found}");
+    assert_eq!(found.places[0].offset_bytes, 4 << 20);
+    assert_eq!(found.places[0].wrong, Wrong::Lost { found: 0, written: 1 });
+    assert!(found.to_string().contains("256 lost"), "{found}");
+}
+
+#[test]
+fn what_cannot_be_checked_is_refused_before_anything_is_written() {
+    let file = support::file();
+    let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
+    let mut refused = |workloads: &[Workload], wanted: &str| {
+        let error = target
+            .run_concurrently(workloads, &vec![true; workloads.len()], &mut |_, _| Flow::Continue)
+            .expect_err(wanted);
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.to_string().contains(wanted), "{error}");
+    };
+    refused(&[Workload { threads: 2, ..checked() }], "one thread");
+    refused(&[Workload { queue_depth: 2000, ..checked() }], "range of at least 8000 blocks");
+    refused(&[checked(), workload(SIZE)], "each its own range");
+    let error = target.run(&checked(), &mut |_| Flow::Continue).expect_err("nobody would look");
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    let holes = std::fs::read(file.path()).expect("the file");
+    assert!(holes.iter().all(|byte| *byte == 0));
+}

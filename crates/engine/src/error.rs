@@ -1,0 +1,167 @@
+//! Errors of loads.
+//!
+//! Every message is a lowercase fragment: what happened, the likely cause, the next step.
+
+use std::io;
+
+use record::errno::{cause, name, reason};
+use record::{Cut, ErrorCount, IoEngine, Workload, WorkloadError};
+
+use crate::placement::error::PlacementError;
+
+/// A load failed, or is impossible.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The host lacks threads or memory for the load, or the requested engine.
+    #[error(
+        "cannot set up {threads} threads with {queue_depth} outstanding I/Os of {block_bytes} B each: {}; use \
+         fewer, or another engine",
+        reason(.source)
+    )]
+    Setup {
+        /// Number of threads.
+        threads: u16,
+        /// Queue depth of each.
+        queue_depth: u16,
+        /// Length of the largest I/O.
+        block_bytes: u32,
+        /// Why the last engine that was tried could not be set up.
+        source: io::Error,
+    },
+    /// A load without a target could not be set up.
+    #[error("{}: {}", .engine.name(), reason(.source))]
+    SetupWithoutTarget {
+        /// The engine.
+        engine: IoEngine,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no memory for reading back what was written.
+    #[error("no memory to read back: {0}")]
+    ReadBackMemory(#[source] io::Error),
+    /// The host provides no thread for one of several workloads.
+    #[error("no thread for a workload: {0}")]
+    WorkloadThread(#[source] io::Error),
+    /// An I/O failed.
+    #[error(transparent)]
+    Io(Box<IoFailure>),
+    /// The kernel did not return the I/Os.
+    #[error("{target}: waiting for I/Os failed: {}; see the kernel log", reason(.source))]
+    Wait {
+        /// Name of the target.
+        target: String,
+        /// The failure of the queue.
+        source: io::Error,
+    },
+    /// The host disturbed the measurement: it was suspended, stopped the process, or its clock failed.
+    #[error(
+        "{target}: {disturbance} during {workload}, which must be repeated; prevent the host from suspending or \
+         migrating"
+    )]
+    Disturbed {
+        /// Name of the target.
+        target: String,
+        /// The workload that has to be repeated.
+        workload: Box<Workload>,
+        /// What disturbed it.
+        disturbance: String,
+    },
+    /// The queue depth exceeds the limits of the kernel.
+    #[error(
+        "workload {workload}: a queue depth of {} per thread is too large; use at most {most}, and more threads",
+        .workload.queue_depth
+    )]
+    TooDeep {
+        /// The workload.
+        workload: Box<Workload>,
+        /// Largest depth.
+        most: u16,
+    },
+    /// A workload writes to a range that another one verifies.
+    #[error(
+        "{target}: {writer} writes to the range that {verifier} verifies; give each its own range, or run them \
+         one after another"
+    )]
+    VerifiedRangeShared {
+        /// Name of the target.
+        target: String,
+        /// The workload that writes.
+        writer: Box<Workload>,
+        /// The workload that verifies.
+        verifier: Box<Workload>,
+    },
+    /// The threads cannot be placed as requested.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+    /// A load without a target needs a valid workload like any other.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// A time series needs intervals of some length.
+    #[error("intervals of no length")]
+    NoInterval,
+    /// Without a target, nothing can be read that could be verified.
+    #[error("a rehearsal reads nothing that could be checked")]
+    NothingToVerify,
+}
+
+/// Why an I/O failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureCause {
+    /// Only this many bytes were transferred.
+    Short(u64),
+    /// This error number.
+    Errno(i32),
+}
+
+/// The first failed I/O of a load.
+#[derive(Debug)]
+pub struct IoFailure {
+    /// Name of the target.
+    pub target: String,
+    /// Whether it was a read.
+    pub read: bool,
+    /// Its length.
+    pub length_bytes: u64,
+    /// Its offset.
+    pub offset_bytes: u64,
+    /// Why it failed.
+    pub cause: FailureCause,
+    /// Whether it failed while reading back what was written.
+    pub in_read_back: bool,
+    /// Number of retries that the kernel requested.
+    pub repeats: u64,
+    /// All failed I/Os by kind, including those after the first.
+    pub errors: Vec<ErrorCount>,
+    /// What the workload had measured before the failure.
+    pub cut: Option<Box<Cut>>,
+}
+
+impl std::error::Error for IoFailure {}
+
+impl std::fmt::Display for IoFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let verb = if self.read { "read" } else { "write" };
+        let (length, offset) = (self.length_bytes, self.offset_bytes);
+        write!(f, "{}: a {verb} of {length} B at byte {offset} failed with ", self.target)?;
+        match self.cause {
+            FailureCause::Short(bytes) if self.in_read_back => {
+                write!(f, "only {bytes} B were transferred; did it shrink?")?;
+            }
+            FailureCause::Short(bytes) => {
+                write!(f, "only {bytes} B transferred; the device vanished or shrank")?;
+            }
+            FailureCause::Errno(errno) => write!(f, "{}: {}", name(errno), cause(errno))?,
+        }
+        if self.in_read_back {
+            f.write_str(" while reading back what was written")?;
+        }
+        let more = self.errors.iter().map(|error| error.count).sum::<u64>().saturating_sub(1);
+        if more > 0 {
+            write!(f, "; {more} more I/Os in flight failed")?;
+        }
+        if self.repeats > 0 {
+            write!(f, "; the kernel requested {} retries (EAGAIN, EINTR)", self.repeats)?;
+        }
+        Ok(())
+    }
+}

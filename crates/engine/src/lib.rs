@@ -1,0 +1,51 @@
+//! The load engine: runs workloads on an open file descriptor and measures every I/O.
+//!
+//! A [`Target`] is what the engine knows of a device: a name for messages, a descriptor, a clock, and the
+//! [`LoadOptions`] that say how to drive it. [`run`] carries out one [`record::Workload`] and returns an
+//! [`Outcome`] with its [`record::Segment`]; [`run_concurrently`] carries out several at the same time. Both
+//! report a [`Tick`] about once per second to a function that decides whether to continue ([`Flow`]).
+//!
+//! From the outside in:
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `load` | one workload: threads, their common start, watching, the result |
+//! | `load/loops` | the loop of one thread, compiled once for each queue and content |
+//! | `queue` | I/Os to the kernel and back: io_uring, libaio, threads, NVMe commands, nowhere |
+//! | `load/content` | what is written, and the verification of what is read ([`VerifyReport`]) |
+//! | `load/recorder` | histograms and time series of one thread |
+//! | `placement` | which CPUs the threads run on ([`Places`]) |
+//! | `clock` | the CPU's counter or the kernel's clock ([`Clock`]) |
+//! | `ceiling` | the same loop without a target: the host's own limit ([`ceiling()`]) |
+//!
+//! The engine knows nothing of identity, of safety or of the simulator: whoever passes a descriptor has
+//! verified that it may be loaded. Between the start and the end of a run, a worker does not allocate, lock,
+//! log or read configuration.
+
+mod ceiling;
+mod clock;
+mod effort;
+mod error;
+mod load;
+mod options;
+mod outcome;
+mod placement;
+mod progress;
+mod queue;
+
+pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
+pub use clock::Clock;
+pub use error::{EngineError, FailureCause, IoFailure};
+pub use load::concurrent::{Answer, check_ranges, run as run_concurrently};
+pub use load::interval::Interval;
+pub use load::recorder::{Recorder, Recording, merge};
+pub use load::run::{check_depth, run};
+pub use load::schedule::Schedule;
+pub use load::target::{CommandDevice, Target};
+pub use load::verifiable::{Unverifiable, check_verifiable};
+pub use load::verify_report::{VerifyReport, Wrong, WrongPlace};
+pub use options::{Engine, LoadOptions, Polling};
+pub use outcome::Outcome;
+pub use placement::{CpuListError, PlacementError, Places, parse_cpu_list, shares};
+pub use progress::{Flow, Tick};
+pub use queue::passthrough::Namespace;

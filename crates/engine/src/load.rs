@@ -1,0 +1,31 @@
+//! Runs one workload on a target: one worker thread per TC, each with its own queue. The calling thread
+//! watches them.
+//!
+//! Every exit path joins all threads, and every thread reaps all I/Os that it submitted. How long that takes
+//! after a stop depends on the device; the kernel's driver times out a device that never completes them.
+
+mod attempt;
+mod conclude;
+pub(crate) mod concurrent;
+mod content;
+pub(crate) mod fill;
+pub(crate) mod interval;
+mod large_writes;
+mod loops;
+mod message;
+mod paced;
+mod read_back;
+pub(crate) mod recorder;
+pub(crate) mod run;
+pub(crate) mod schedule;
+mod stamp;
+mod start;
+mod stillness;
+pub(crate) mod target;
+mod thread;
+pub(crate) mod verifiable;
+pub(crate) mod verify_report;
+mod watch;
+pub(crate) mod way;
+mod worker;
+mod write_buffers;

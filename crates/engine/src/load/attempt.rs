@@ -1,0 +1,166 @@
+//! One attempt at a load: starts the workers, watches them, and joins them.
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use record::{PathRemark, Workload};
+
+use super::content::{Content, Stamped};
+use super::fill::Fill;
+use super::message::Message;
+use super::start::{Control, Gate, Release};
+use super::target::Target;
+use super::thread::{Ended, work};
+use super::watch::{Watched, watch};
+use super::way::Way;
+use crate::clock::Vigil;
+use crate::placement::Seating;
+use crate::progress::{Flow, Tick};
+use crate::queue::aio::Aio;
+use crate::queue::null::Null;
+use crate::queue::operation::{NoOp, Transfer};
+use crate::queue::passthrough::Command;
+use crate::queue::threads::Threads;
+use crate::queue::uring::Uring;
+use crate::queue::{Queue, Shape};
+
+const MESSAGES_PER_WORKER: usize = 8;
+
+/// Result of one attempt. An attempt returns an error if setup failed; then nothing was read or written.
+pub(super) struct Ran {
+    pub(super) start_ns: u64,
+    pub(super) stopped: bool,
+    /// Why the measurement is void.
+    pub(super) disturbed: Option<String>,
+    pub(super) remarks: Vec<PathRemark>,
+    pub(super) seating: Seating,
+    pub(super) workers: Vec<Ended>,
+}
+
+/// Runs one attempt. The loop is compiled separately for each engine.
+pub(super) fn attempt_by(
+    way: Way,
+    target: &Target<'_>,
+    workload: &Workload,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> io::Result<Ran> {
+    let helpers = match way {
+        Way::Threads if workload.queue_depth > 1 => workload.queue_depth,
+        _ => 0,
+    };
+    let threads = workload.threads.saturating_add(target.beside.1);
+    let seating = target.options.places.seat(threads, helpers).map_err(io::Error::other)?;
+    match way {
+        Way::Uring => {
+            attempt_with(target, workload, seating, on_tick, |shape| Uring::<Transfer>::new(shape, ()))
+        }
+        Way::UringCommands => attempt_by_commands(target, workload, seating, on_tick),
+        Way::NoOpRing => {
+            attempt::<_, Fill>(target, workload, seating, on_tick, |shape| Uring::<NoOp>::new(shape, ()))
+        }
+        Way::Aio => attempt_with(target, workload, seating, on_tick, |shape| Ok((Aio::new(shape)?, vec![]))),
+        Way::Threads => {
+            attempt_with(target, workload, seating, on_tick, |shape| Ok((Threads::new(shape)?, vec![])))
+        }
+        Way::Null => {
+            attempt_with(target, workload, seating, on_tick, |shape| Ok((Null::new(shape)?, vec![])))
+        }
+    }
+}
+
+/// Bypasses the block layer and therefore its cache.
+fn attempt_by_commands(
+    target: &Target<'_>,
+    workload: &Workload,
+    seating: Seating,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> io::Result<Ran> {
+    let commands = target.commands.ok_or_else(|| io::Error::other("it was not requested"))?;
+    let commands = commands.map_err(|why| io::Error::other(why.to_owned()))?;
+    let device = Target { fd: Some(commands.fd), ..*target };
+    let namespace = commands.namespace;
+    let ran =
+        attempt_with(&device, workload, seating, on_tick, |shape| Uring::<Command>::new(shape, namespace));
+    target.fd.iter().for_each(forget_cached);
+    ran
+}
+
+/// Drops the block device's page cache, which may be stale because commands bypass it.
+fn forget_cached(block: &BorrowedFd<'_>) {
+    // Nothing can be done if it fails; our own reads are direct.
+    let _ = rustix::fs::fadvise(block.as_fd(), 0, None, rustix::fs::Advice::DontNeed);
+}
+
+fn attempt_with<Q: Queue>(
+    target: &Target<'_>,
+    workload: &Workload,
+    seating: Seating,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    new_queue: impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)> + Sync,
+) -> io::Result<Ran> {
+    if workload.regime.verify {
+        attempt::<Q, Stamped>(target, workload, seating, on_tick, new_queue)
+    } else {
+        attempt::<Q, Fill>(target, workload, seating, on_tick, new_queue)
+    }
+}
+
+fn attempt<Q: Queue, C: Content>(
+    target: &Target<'_>,
+    workload: &Workload,
+    seating: Seating,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+    new_queue: impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)> + Sync,
+) -> io::Result<Ran> {
+    let control =
+        Control { gate: Gate::default(), stop: AtomicBool::new(false), seating, first_seat: target.beside.0 };
+    std::thread::scope(|scope| {
+        let release = Release(&control);
+        let (sender, messages) = sync_channel(usize::from(workload.threads) * MESSAGES_PER_WORKER);
+        let mut handles = Vec::with_capacity(usize::from(workload.threads));
+        for thread in 0..workload.threads {
+            let (sender, control, new_queue) = (sender.clone(), &control, &new_queue);
+            let builder = std::thread::Builder::new().name(format!("load-{thread}"));
+            match builder.spawn_scoped(scope, move || {
+                work::<Q, C>(target, workload, thread, control, sender, new_queue)
+            }) {
+                Ok(handle) => handles.push(handle),
+                Err(error) => return Err(error),
+            }
+        }
+        drop(sender);
+        let remarks = gather(&messages, handles.len())?;
+        let vigil = Vigil::start(target.clock);
+        let start_ns = target.clock.now_ns();
+        control.gate.open(Some(start_ns));
+        let watched =
+            watch(target, workload, (start_ns, &vigil), handles.len(), &messages, &control.stop, on_tick);
+        drop(release);
+        let workers = handles
+            .into_iter()
+            .filter_map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect();
+        let Watched { stopped, disturbed } = watched;
+        Ok(Ran { start_ns, stopped, disturbed, remarks, seating: control.seating.clone(), workers })
+    })
+}
+
+/// Waits until every worker is ready, and merges their remarks.
+fn gather(messages: &Receiver<Message>, workers: usize) -> io::Result<Vec<PathRemark>> {
+    let mut remarks: Vec<PathRemark> = Vec::new();
+    for _ in 0..workers {
+        match messages.recv() {
+            Ok(Message::Ready(answer)) => {
+                for remark in answer? {
+                    if !remarks.contains(&remark) {
+                        remarks.push(remark);
+                    }
+                }
+            }
+            _ => return Err(io::Error::other("a worker ended during setup")),
+        }
+    }
+    Ok(remarks)
+}

@@ -1,0 +1,114 @@
+//! Turns the result of a workload into a segment, or into an error that describes the first failure.
+
+use record::errno::name;
+use record::{Cut, Effort, ErrorCount, HostLoad, IoPath, PathRemark, Segment, Until, Workload};
+
+use super::attempt::Ran;
+use super::recorder::{Recording, course, merge};
+use super::target::Target;
+use super::thread::Ended;
+use super::worker::Failure;
+use crate::error::{EngineError, FailureCause, IoFailure};
+use crate::outcome::Outcome;
+
+/// Combines the results of the workers.
+pub(super) fn conclude(
+    target: &Target<'_>,
+    workload: &Workload,
+    mut io_path: IoPath,
+    ran: Ran,
+) -> Result<Outcome, EngineError> {
+    let Ran { start_ns, stopped, disturbed, remarks, seating, mut workers } = ran;
+    let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
+    if let Some(failure) = first {
+        let failed = failed(target, (workload, start_ns), failure, &workers);
+        return Err(EngineError::Io(Box::new(failed)));
+    }
+    if let Some(source) = workers.iter_mut().find_map(|w| w.queue_error.take()) {
+        return Err(EngineError::Wait { target: target.name.to_owned(), source });
+    }
+    if stopped {
+        return Ok(Outcome::Stopped);
+    }
+    if let Some(disturbance) = disturbed {
+        let (target, workload) = (target.name.to_owned(), Box::new(workload.clone()));
+        return Err(EngineError::Disturbed { target, workload, disturbance });
+    }
+    let polled = workers.iter().any(|worker| worker.polled);
+    let not_polled = target.options.unpolled.map(|why| PathRemark::NotPolled { cause: why.into() });
+    io_path.remarks.extend(target.options.polling.remark().filter(|_| polled));
+    io_path.remarks.extend(not_polled);
+    io_path.remarks.extend(remarks);
+    io_path.remarks.extend(target.is_buffered.then_some(PathRemark::Buffered));
+    let mut effort = Effort::default();
+    workers.iter().for_each(|worker| effort.add(&worker.effort));
+    let host = HostLoad {
+        effort,
+        usable_processors: seating.usable,
+        processors: seating.online,
+        placement: seating.text,
+        // An open loop polls for completions while it waits for arrivals.
+        polled: polled || workload.regime.arrivals.is_some(),
+        repeats: workers.iter().map(|worker| u64::from(worker.repeats)).sum(),
+        ceiling_share: None,
+    };
+    // The ramp does not count.
+    let start_ns = start_ns + workload.regime.ramp_ns;
+    let late = workers.iter().any(|worker| worker.late);
+    let notes: Vec<Recording> = workers.into_iter().map(|w| w.notes).collect();
+    let end_ns = match (workload.until, workload.regime.limit_ns) {
+        (Until::DurationNs(ns), _) => start_ns + ns,
+        (Until::AmountBytes(_), Some(limit_ns)) if late => start_ns + limit_ns,
+        (Until::AmountBytes(_), _) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
+    };
+    let (read, write, series) = merge(&notes, target.interval_ns, end_ns - start_ns);
+    Ok(Outcome::Finished(Segment {
+        workload: workload.clone(),
+        start_ns,
+        end_ns,
+        read,
+        write,
+        series,
+        errors: Vec::new(),
+        io_path,
+        gap_before: None,
+        host: Some(host),
+    }))
+}
+
+/// Describes the first failed I/O, and counts all failed ones.
+fn failed(
+    target: &Target<'_>,
+    (workload, start_ns): (&Workload, u64),
+    first: &Failure,
+    workers: &[Ended],
+) -> IoFailure {
+    let kind_of = |errno: i32| if errno == 0 { "short".to_owned() } else { name(errno) };
+    let mut errors: Vec<ErrorCount> = Vec::new();
+    for &(errno, count) in workers.iter().filter_map(|w| w.failure.as_ref()).flat_map(|f| &f.counts) {
+        let kind = kind_of(errno);
+        match errors.iter_mut().find(|e| e.kind == kind) {
+            Some(known) => known.count += count,
+            None => errors.push(ErrorCount { kind, count }),
+        }
+    }
+    let start_ns = start_ns + workload.regime.ramp_ns;
+    let finished = first.at_ns.saturating_sub(start_ns) / target.interval_ns;
+    let notes = workers.iter().map(|worker| &worker.notes);
+    let series = course(notes, target.interval_ns, finished as usize);
+    let cut = Cut { workload: workload.clone(), start_ns, series, errors: errors.clone() };
+    IoFailure {
+        target: target.name.to_owned(),
+        read: first.access.read,
+        length_bytes: first.access.block_bytes.into(),
+        offset_bytes: first.access.offset_bytes,
+        cause: match first.errno {
+            0 => FailureCause::Short(first.transferred_bytes.into()),
+            errno => FailureCause::Errno(errno),
+        },
+        in_read_back: false,
+        repeats: workers.iter().map(|worker| u64::from(worker.repeats)).sum(),
+        errors,
+        cut: Some(Box::new(cut)),
+    }
+}

@@ -1,0 +1,126 @@
+//! Concurrent workloads on one target, each with its own threads and its own result.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+
+use record::Workload;
+
+use super::read_back::read_back;
+use super::run::run_and_check;
+use super::target::Target;
+use super::verify_report::VerifyReport;
+use crate::error::EngineError;
+use crate::outcome::Outcome;
+use crate::progress::{Flow, Tick};
+
+/// Ticks queued for the caller. If the caller lags, ticks are dropped, but no data is lost.
+const WAITING_TICKS: usize = 64;
+
+/// Result of one of several workloads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// How the workload ended.
+    pub outcome: Outcome,
+    /// What verification found; `None` if nothing was verified.
+    pub verified: Option<VerifyReport>,
+}
+
+/// Checks that no other workload writes to a range that is verified.
+///
+/// # Errors
+/// [`EngineError::VerifiedRangeShared`].
+pub fn check_ranges(target: &str, workloads: &[Workload]) -> Result<(), EngineError> {
+    for (index, checked) in workloads.iter().enumerate().filter(|(_, workload)| workload.regime.verify) {
+        for (other_index, other) in workloads.iter().enumerate() {
+            let (a, b) = (checked.range.span(), other.range.span());
+            let overlap = a.start_bytes < b.end_bytes() && b.start_bytes < a.end_bytes();
+            if index != other_index && overlap && (other.writes() || checked.writes() && other.regime.verify)
+            {
+                return Err(EngineError::VerifiedRangeShared {
+                    target: target.to_owned(),
+                    writer: Box::new(other.clone()),
+                    verifier: Box::new(checked.clone()),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Stops the other workloads when a run panics.
+struct StopAll<'a>(&'a AtomicBool);
+
+impl Drop for StopAll<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs several workloads concurrently to their ends, and reports the progress of each to `on_tick` about once
+/// per second. If `read_back` is set for a workload with verification, the blocks that it wrote are read back
+/// at its end.
+///
+/// # Errors
+/// As for a single workload; the first failure ends all of them.
+pub fn run(
+    target: &Target<'_>,
+    workloads: &[Workload],
+    read_back: &[bool],
+    on_tick: &mut dyn FnMut(usize, &Tick) -> Flow,
+) -> Result<Vec<Answer>, EngineError> {
+    if let [only] = workloads {
+        return answer(target, only, read_back[0], &mut |tick| on_tick(0, tick)).map(|answer| vec![answer]);
+    }
+    let stop = AtomicBool::new(false);
+    let all: u16 = workloads.iter().fold(0, |sum: u16, workload| sum.saturating_add(workload.threads));
+    std::thread::scope(|scope| {
+        let _stop_all = StopAll(&stop);
+        let (sender, ticks) = sync_channel(WAITING_TICKS);
+        let (mut handles, mut first) = (Vec::with_capacity(workloads.len()), 0);
+        for (index, workload) in workloads.iter().enumerate() {
+            let target = Target { beside: (first, all - workload.threads), ..*target };
+            let (sender, stop, read_back) = (sender.clone(), &stop, read_back[index]);
+            first += workload.threads;
+            let task = move || {
+                let mut pass_on = |tick: &Tick| {
+                    // If the caller lags, it misses only a display update.
+                    let _ = sender.try_send((index, *tick));
+                    if stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+                };
+                let ended = answer(&target, workload, read_back, &mut pass_on);
+                if ended.is_err() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                ended
+            };
+            let spawned =
+                std::thread::Builder::new().name(format!("workload-{index}")).spawn_scoped(scope, task);
+            handles.push(spawned.map_err(EngineError::WorkloadThread)?);
+        }
+        drop(sender);
+        while let Ok((index, tick)) = ticks.recv() {
+            if on_tick(index, &tick) == Flow::Stop {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        handles
+            .into_iter()
+            .map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+fn answer(
+    target: &Target<'_>,
+    workload: &Workload,
+    is_read_back: bool,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> Result<Answer, EngineError> {
+    let (outcome, checks) = run_and_check(target, workload, on_tick)?;
+    let Some(mut checks) = checks.filter(|_| outcome != Outcome::Stopped) else {
+        return Ok(Answer { outcome, verified: None });
+    };
+    let finished = !is_read_back || read_back(target, &mut checks, on_tick)?;
+    let outcome = if finished { outcome } else { Outcome::Stopped };
+    Ok(Answer { outcome, verified: Some(checks.report) })
+}

@@ -1,0 +1,195 @@
+//! Buffer contents: data to write, and verification of data that was read.
+//!
+//! The worker loop is compiled twice: for plain data, where verification costs nothing, and for stamped
+//! blocks.
+
+use record::Workload;
+use stdx::access::Access;
+
+use super::fill::Fill;
+use super::stamp::{self, Stamp};
+use super::verify_report::VerifyReport;
+use crate::queue::stamps::Took;
+use crate::queue::{Queue, Slot};
+
+/// Set in a block's entry while an I/O to it is in flight.
+const BUSY: u32 = 1 << 31;
+
+/// Buffer contents of one worker.
+pub(crate) trait Content: Send {
+    /// Creates the contents for a thread of a workload.
+    fn new(workload: &Workload, thread: u16) -> Self;
+    /// Whether an access can be issued now.
+    fn admits(&mut self, access: Access) -> bool;
+    /// Fills the buffer of a write, whose offset may not be known yet.
+    fn fresh(&mut self, buffer: &mut [u8]);
+    /// Prepares an access. The buffer of a write is already filled.
+    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
+    /// Handles an access that completed with its full length.
+    fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
+    /// Returns what verification found.
+    fn checks(self) -> Option<Checks>;
+}
+
+impl Content for Fill {
+    fn new(workload: &Workload, thread: u16) -> Self {
+        Self::new(workload.data_pattern, workload.seed, thread)
+    }
+
+    #[inline]
+    fn admits(&mut self, _: Access) -> bool {
+        true
+    }
+
+    #[inline]
+    fn fresh(&mut self, buffer: &mut [u8]) {
+        self.fill(buffer);
+    }
+
+    #[inline]
+    fn prepare<Q: Queue>(&mut self, _: Access, _: Slot, _: &mut Q) -> Took {
+        Took::NoTime
+    }
+
+    #[inline]
+    fn back<Q: Queue>(&mut self, _: Access, _: Slot, _: &mut Q) -> Took {
+        Took::NoTime
+    }
+
+    fn checks(self) -> Option<Checks> {
+        None
+    }
+}
+
+/// A worker's record of the blocks that it wrote, and what verification found.
+pub(crate) struct Checks {
+    /// Start of the range; the next field is the length of a block.
+    pub(crate) start_bytes: u64,
+    pub(crate) block_bytes: u32,
+    pub(crate) run: u64,
+    /// Sequence number of the last write to each block, 0 for none; empty if the workload writes nothing.
+    writes: Vec<u32>,
+    pub(crate) report: VerifyReport,
+}
+
+impl Checks {
+    fn new(workload: &Workload) -> Self {
+        let block_bytes = workload.pattern().alignment_bytes();
+        let blocks = if workload.writes() { workload.range.segment_bytes / block_bytes } else { 0 };
+        Self {
+            start_bytes: workload.range.start_bytes,
+            block_bytes: block_bytes as u32,
+            run: workload.seed,
+            writes: vec![0; blocks as usize],
+            report: VerifyReport::with_room(),
+        }
+    }
+
+    /// Number of blocks in the range, written or not. 0 if the workload writes nothing.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.writes.len() as u64
+    }
+
+    /// Whether any of these blocks was written.
+    pub(crate) fn any_written(&self, blocks: std::ops::Range<u64>) -> bool {
+        self.writes[blocks.start as usize..blocks.end as usize].iter().any(|writes| writes & !BUSY > 0)
+    }
+
+    fn numbers(&self, access: Access) -> std::ops::Range<usize> {
+        let first = ((access.offset_bytes - self.start_bytes) / u64::from(self.block_bytes)) as usize;
+        first..first + (access.block_bytes / self.block_bytes) as usize
+    }
+
+    /// Verifies data read from this offset.
+    pub(crate) fn check(&mut self, offset_bytes: u64, bytes: &[u8]) {
+        if self.writes.is_empty() {
+            return self.check_unknown(offset_bytes, bytes);
+        }
+        let first = ((offset_bytes - self.start_bytes) / u64::from(self.block_bytes)) as usize;
+        for (index, block) in bytes.chunks_exact(self.block_bytes as usize).enumerate() {
+            let write = self.writes[first + index] & !BUSY;
+            if write == 0 {
+                continue;
+            }
+            let offset_bytes = offset_bytes + index as u64 * u64::from(self.block_bytes);
+            let wanted = Stamp { offset_bytes, run: self.run, write, length_bytes: self.block_bytes };
+            self.report.checked += 1;
+            if let Some(wrong) = stamp::judge(block, &wanted) {
+                self.report.note(offset_bytes, self.block_bytes, wrong);
+            }
+        }
+    }
+
+    /// Verifies blocks of an earlier run, which store their length themselves.
+    fn check_unknown(&mut self, mut offset_bytes: u64, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (wrong, length) = stamp::judge_unknown(bytes, offset_bytes);
+            let length = length.unwrap_or(self.block_bytes).min(bytes.len() as u32);
+            self.report.checked += 1;
+            if let Some(wrong) = wrong {
+                self.report.note(offset_bytes, length, wrong);
+            }
+            offset_bytes += u64::from(length);
+            bytes = &bytes[length as usize..];
+        }
+    }
+}
+
+/// Stamped blocks. A block has at most one I/O in flight, because the order of two would be unknown.
+pub(crate) struct Stamped {
+    fill: Fill,
+    checks: Checks,
+}
+
+impl Content for Stamped {
+    fn new(workload: &Workload, thread: u16) -> Self {
+        Self { fill: Fill::new(workload.data_pattern, workload.seed, thread), checks: Checks::new(workload) }
+    }
+
+    fn admits(&mut self, access: Access) -> bool {
+        let numbers = self.checks.numbers(access);
+        self.checks.writes.is_empty() || self.checks.writes[numbers].iter().all(|writes| writes & BUSY == 0)
+    }
+
+    fn fresh(&mut self, buffer: &mut [u8]) {
+        self.fill.fill(buffer);
+    }
+
+    fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took {
+        let numbers = self.checks.numbers(access);
+        if access.read {
+            if !self.checks.writes.is_empty() {
+                self.checks.writes[numbers].iter_mut().for_each(|writes| *writes |= BUSY);
+            }
+            return Took::Time;
+        }
+        let (block_bytes, run) = (self.checks.block_bytes, self.checks.run);
+        let buffer = &mut queue.buffer(slot)[..access.block_bytes as usize];
+        let mut offset_bytes = access.offset_bytes;
+        for (block, writes) in
+            buffer.chunks_exact_mut(block_bytes as usize).zip(&mut self.checks.writes[numbers])
+        {
+            // The count saturates after 2^31 - 1 writes to one block; from then on only lost writes go
+            // undetected.
+            *writes = (*writes + 1).min(!BUSY) | BUSY;
+            stamp::put(block, offset_bytes, run, *writes & !BUSY);
+            offset_bytes += u64::from(block_bytes);
+        }
+        Took::Time
+    }
+
+    fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took {
+        if access.read {
+            self.checks.check(access.offset_bytes, &queue.buffer(slot)[..access.block_bytes as usize]);
+        }
+        if !self.checks.writes.is_empty() {
+            let numbers = self.checks.numbers(access);
+            self.checks.writes[numbers].iter_mut().for_each(|writes| *writes &= !BUSY);
+        }
+        Took::Time
+    }
+
+    fn checks(self) -> Option<Checks> {
+        Some(self.checks)
+    }
+}

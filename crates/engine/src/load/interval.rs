@@ -1,0 +1,41 @@
+//! Sums of one interval of the time series.
+
+/// Sums of one interval of the time series.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Reads.
+    pub read_ios: u64,
+    /// Writes.
+    pub write_ios: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// Sum of the response times.
+    pub latency_sum_ns: u64,
+    /// Longest response time.
+    pub latency_max_ns: u64,
+}
+
+impl Interval {
+    /// Adds the sums of another interval.
+    #[inline]
+    pub fn add(&mut self, other: &Self) {
+        self.read_ios += other.read_ios;
+        self.write_ios += other.write_ios;
+        self.bytes += other.bytes;
+        self.latency_sum_ns += other.latency_sum_ns;
+        self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
+    }
+
+    /// Returns the number of I/Os.
+    #[inline]
+    #[must_use]
+    pub fn ios(&self) -> u64 {
+        self.read_ios + self.write_ios
+    }
+
+    /// Returns the mean response time, 0 without I/O.
+    #[must_use]
+    pub fn latency_mean_ns(&self) -> u64 {
+        self.latency_sum_ns.checked_div(self.ios()).unwrap_or(0)
+    }
+}

@@ -1,0 +1,411 @@
+//! Records the I/Os of one worker. Nothing here is shared, locks, or allocates while recording.
+
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use record::{Direction, Series};
+use stdx::Histogram;
+use stdx::access::Access;
+use stdx::histogram::coarse::{Columns, Ledger, ROWS, Rows, add_slots};
+use stdx::histogram::{SLOTS, slot_of};
+
+use super::interval::Interval;
+use super::message::Message;
+use crate::queue::stamps::Took;
+
+/// Number of intervals for which memory is reserved in runs without a known end; address space only until it
+/// is used.
+const RESERVED_INTERVALS: u64 = 100_000;
+
+/// Records one direction. Count, sum and maximum of the histogram are derived from the intervals at their
+/// ends, and I/Os with the same start and end are entered as one, so that an I/O costs as few updates as
+/// possible.
+struct Lane {
+    /// Number of I/Os with the same start, end and length that are not entered yet.
+    alike: u64,
+    alike_start_ns: u64,
+    alike_done_ns: u64,
+    alike_bytes: u32,
+    slots: Box<[u64; SLOTS]>,
+    /// Completion time of the latest I/O.
+    last_done_ns: u64,
+    /// The following cover the whole run, up to the last closed interval.
+    min_ns: u64,
+    bytes: u64,
+    sum_ns: u128,
+    max_ns: u64,
+    /// The following cover the current interval.
+    ios: u64,
+    interval_bytes: u64,
+    interval_sum_ns: u64,
+    interval_max_ns: u64,
+}
+
+/// Sums of a lane over one closed interval.
+struct Closed {
+    ios: u64,
+    bytes: u64,
+    sum_ns: u64,
+    max_ns: u64,
+}
+
+impl Lane {
+    fn new() -> Self {
+        Self {
+            alike: 0,
+            alike_start_ns: 0,
+            alike_done_ns: 0,
+            alike_bytes: 0,
+            slots: Box::new([0; SLOTS]),
+            last_done_ns: 0,
+            min_ns: u64::MAX,
+            bytes: 0,
+            sum_ns: 0,
+            max_ns: 0,
+            ios: 0,
+            interval_bytes: 0,
+            interval_sum_ns: 0,
+            interval_max_ns: 0,
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, block_bytes: u32, start_ns: u64, done_ns: u64) {
+        // Compares the start first: it differs for most I/Os, so the branch is predictable; response times
+        // are not.
+        if start_ns != self.alike_start_ns || done_ns != self.alike_done_ns || block_bytes != self.alike_bytes
+        {
+            self.enter();
+            (self.alike_start_ns, self.alike_done_ns) = (start_ns, done_ns);
+            self.alike_bytes = block_bytes;
+        }
+        self.alike += 1;
+    }
+
+    /// Enters the collected identical I/Os.
+    #[inline]
+    fn enter(&mut self) {
+        if self.alike == 0 {
+            return;
+        }
+        let latency_ns = self.alike_done_ns.saturating_sub(self.alike_start_ns);
+        self.slots[slot_of(latency_ns)] += self.alike;
+        self.ios += self.alike;
+        self.interval_bytes += self.alike * u64::from(self.alike_bytes);
+        self.interval_sum_ns += self.alike * latency_ns;
+        self.interval_max_ns = self.interval_max_ns.max(latency_ns);
+        self.last_done_ns = self.last_done_ns.max(self.alike_done_ns);
+        self.min_ns = self.min_ns.min(latency_ns);
+        self.alike = 0;
+    }
+
+    /// Closes the interval.
+    fn close(&mut self) -> Closed {
+        self.enter();
+        let closed = Closed {
+            ios: std::mem::take(&mut self.ios),
+            bytes: std::mem::take(&mut self.interval_bytes),
+            sum_ns: std::mem::take(&mut self.interval_sum_ns),
+            max_ns: std::mem::take(&mut self.interval_max_ns),
+        };
+        self.bytes += closed.bytes;
+        self.sum_ns += u128::from(closed.sum_ns);
+        self.max_ns = self.max_ns.max(closed.max_ns);
+        closed
+    }
+
+    fn clear(&mut self) {
+        self.close();
+        self.slots.fill(0);
+        self.last_done_ns = 0;
+        (self.min_ns, self.bytes, self.sum_ns, self.max_ns) = (u64::MAX, 0, 0, 0);
+    }
+
+    /// Adds the closed intervals to the rows of a coarse histogram.
+    fn add_rows(&self, rows: &mut Rows) {
+        if self.min_ns <= self.max_ns {
+            let (first, last) = (slot_of(self.min_ns), slot_of(self.max_ns));
+            add_slots(first, &self.slots[first..=last], rows);
+        }
+    }
+
+    /// Returns the closed intervals as a histogram.
+    fn histogram(&self) -> Histogram {
+        let slots = self.slots.iter().enumerate().filter(|(_, count)| **count > 0);
+        let filled: Vec<_> = slots.map(|(slot, &count)| (slot, count)).collect();
+        Histogram::from_parts(&filled, self.sum_ns, self.min_ns, self.max_ns)
+            .expect("minimum and maximum were recorded with their slots")
+    }
+}
+
+/// Recorder of one worker.
+pub struct Recorder {
+    /// Indexed by `Access::read`: writes, then reads.
+    lanes: [Lane; 2],
+    finished: Vec<Interval>,
+    /// Response times of the finished intervals, reads and writes combined.
+    times: Ledger,
+    current_end_ns: u64,
+    interval_ns: u64,
+    /// Start of the measurement, after the ramp.
+    begin_ns: u64,
+    /// I/Os that complete before this time do not count; 0 once it has passed.
+    counts_from_ns: u64,
+    display: SyncSender<Message>,
+}
+
+/// Results of one worker.
+pub struct Recording {
+    pub(crate) read: Histogram,
+    pub(crate) write: Histogram,
+    pub(crate) read_bytes: u64,
+    pub(crate) write_bytes: u64,
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) times: Columns,
+    /// Completion time of the latest I/O; without one, the start of the measurement.
+    pub last_done_ns: u64,
+}
+
+impl Recorder {
+    /// Returns a recorder whose intervals are displayed elsewhere.
+    #[must_use]
+    pub fn without_display(interval_ns: u64, duration_ns: Option<u64>) -> Self {
+        let (nobody, _) = sync_channel(1);
+        Self::new(interval_ns, duration_ns, nobody)
+    }
+
+    /// Reserves all memory that recording needs. `duration_ns` is `None` for runs without a known end.
+    pub(crate) fn new(interval_ns: u64, duration_ns: Option<u64>, display: SyncSender<Message>) -> Self {
+        let intervals = duration_ns.map(|ns| (ns / interval_ns + 2).min(RESERVED_INTERVALS));
+        let finished = match intervals {
+            None => Vec::with_capacity(RESERVED_INTERVALS as usize),
+            Some(intervals) => touched(intervals as usize),
+        };
+        Self {
+            lanes: [Lane::new(), Lane::new()],
+            finished,
+            times: Ledger::reserved(intervals),
+            current_end_ns: 0,
+            interval_ns,
+            begin_ns: 0,
+            counts_from_ns: 0,
+            display,
+        }
+    }
+
+    /// Starts at this time; I/Os count from the end of the ramp.
+    pub fn start(&mut self, start_ns: u64, ramp_ns: u64) {
+        let counts_from_ns = start_ns.saturating_add(ramp_ns);
+        self.current_end_ns = start_ns + self.interval_ns;
+        if ramp_ns > 0 {
+            self.current_end_ns = self.current_end_ns.min(counts_from_ns);
+            self.counts_from_ns = counts_from_ns;
+        }
+        self.begin_ns = counts_from_ns;
+    }
+
+    /// Records one completed I/O. Completion times of different helpers may be slightly out of order: an I/O
+    /// that is recorded after its interval was closed counts in the next one.
+    #[inline(always)]
+    pub fn record(&mut self, access: Access, started_ns: u64, done_ns: u64) -> Took {
+        let mut took = Took::NoTime;
+        if done_ns >= self.current_end_ns {
+            self.advance(done_ns);
+            took = Took::Time;
+        }
+        self.lanes[usize::from(access.read)].record(access.block_bytes, started_ns, done_ns);
+        took
+    }
+
+    #[cold]
+    fn advance(&mut self, now_ns: u64) {
+        let mut closed = self.close();
+        // If the display lags, it misses an update; no data is lost.
+        let _ = self.display.try_send(Message::Interval(closed));
+        if self.counts_from_ns > 0 {
+            if now_ns < self.counts_from_ns {
+                self.current_end_ns = (now_ns + self.interval_ns).min(self.counts_from_ns);
+                return;
+            }
+            self.end_ramp();
+            closed = Interval::default();
+        }
+        // A clock jump voids the run. Until it is detected, skip intervals rather than fill the memory.
+        let behind = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
+        self.current_end_ns += behind.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
+        while now_ns >= self.current_end_ns {
+            self.push(std::mem::take(&mut closed));
+            self.current_end_ns += self.interval_ns;
+        }
+    }
+
+    /// Discards what was recorded so far; the measurement starts here.
+    fn end_ramp(&mut self) {
+        self.lanes.iter_mut().for_each(Lane::clear);
+        self.current_end_ns = self.counts_from_ns + self.interval_ns;
+        self.begin_ns = self.counts_from_ns;
+        self.counts_from_ns = 0;
+    }
+
+    fn push(&mut self, closed: Interval) {
+        if closed.ios() == 0 {
+            self.times.close_empty();
+        } else {
+            let mut sums = [0; ROWS];
+            self.lanes.iter().for_each(|lane| lane.add_rows(&mut sums));
+            self.times.close(&sums);
+        }
+        self.finished.push(closed);
+    }
+
+    fn close(&mut self) -> Interval {
+        let [writes, reads] = self.lanes.each_mut().map(Lane::close);
+        Interval {
+            read_ios: reads.ios,
+            write_ios: writes.ios,
+            bytes: reads.bytes + writes.bytes,
+            latency_sum_ns: reads.sum_ns + writes.sum_ns,
+            latency_max_ns: reads.max_ns.max(writes.max_ns),
+        }
+    }
+
+    /// Ends the recording.
+    #[must_use]
+    pub fn finish(mut self) -> Recording {
+        if self.counts_from_ns > 0 {
+            self.end_ramp();
+        }
+        let last = self.close();
+        self.push(last);
+        let [write, read] = self.lanes.each_ref().map(Lane::histogram);
+        let [write_bytes, read_bytes] = self.lanes.each_ref().map(|lane| lane.bytes);
+        let last_done_ns = self.lanes.iter().map(|lane| lane.last_done_ns).fold(self.begin_ns, u64::max);
+        let (intervals, times) = (self.finished, self.times.finish());
+        Recording { read, write, read_bytes, write_bytes, intervals, times, last_done_ns }
+    }
+}
+
+/// Returns an empty vector for this many intervals whose pages are already mapped: filling it causes no page
+/// faults, and a run needs as much memory at its start as at its end.
+fn touched(intervals: usize) -> Vec<Interval> {
+    let mut room = vec![Interval { read_ios: 1, ..Interval::default() }; intervals];
+    std::hint::black_box(&mut room).clear();
+    room
+}
+
+/// Merges the results of all workers: reads, writes, and the time series over `elapsed_ns`.
+#[must_use]
+pub fn merge(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> (Direction, Direction, Series) {
+    let (mut read, mut write) = (Histogram::new(), Histogram::new());
+    let mut rows = vec![Interval::default(); elapsed_ns.div_ceil(interval_ns).max(1) as usize];
+    let last = rows.len() - 1;
+    for note in notes {
+        read.merge(&note.read);
+        write.merge(&note.write);
+        for (i, interval) in note.intervals.iter().enumerate() {
+            // The last I/O of an amount run may complete exactly at the end of the last interval.
+            rows[i.min(last)].add(interval);
+        }
+    }
+    let direction = |latency: Histogram, bytes: fn(&Recording) -> u64| Direction {
+        ios: latency.count(),
+        bytes: notes.iter().map(bytes).sum(),
+        latency,
+    };
+    let times = Columns::merged(notes.iter().map(|note| &note.times), rows.len() as u64);
+    let series = series(&rows, times, interval_ns);
+    (direction(read, |n| n.read_bytes), direction(write, |n| n.write_bytes), series)
+}
+
+/// Returns the time series of the first intervals; later ones are omitted.
+pub(crate) fn course<'a>(
+    notes: impl Iterator<Item = &'a Recording> + Clone,
+    interval_ns: u64,
+    intervals: usize,
+) -> Series {
+    let noted = notes.clone().map(|note| note.intervals.len()).max().unwrap_or(0).max(intervals);
+    let mut times = Columns::merged(notes.clone().map(|note| &note.times), noted as u64);
+    times.truncate(intervals as u64);
+    let mut rows = vec![Interval::default(); intervals];
+    for note in notes {
+        rows.iter_mut().zip(&note.intervals).for_each(|(row, interval)| row.add(interval));
+    }
+    series(&rows, times, interval_ns)
+}
+
+fn series(rows: &[Interval], times: Columns, interval_ns: u64) -> Series {
+    Series {
+        interval_ns,
+        read_ios: rows.iter().map(|r| r.read_ios).collect(),
+        write_ios: rows.iter().map(|r| r.write_ios).collect(),
+        latency_mean_ns: rows.iter().map(Interval::latency_mean_ns).collect(),
+        latency_max_ns: rows.iter().map(|r| r.latency_max_ns).collect(),
+        times: Some(times),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nothing_of_the_ramp_counts() {
+        let notes_of = |times: &[u64]| {
+            let (sender, _receiver) = std::sync::mpsc::sync_channel(1);
+            let mut recorder = Recorder::new(1000, None, sender);
+            recorder.start(50, 2500);
+            let access = Access { read: true, block_bytes: 512, offset_bytes: 0 };
+            for &done in times {
+                recorder.record(access, done - 10 - done % 7, done);
+            }
+            recorder.finish()
+        };
+        let notes = notes_of(&[60, 900, 1500, 2549, 2550, 2551, 3549, 3550, 9000]);
+        assert_eq!((notes.read.count(), notes.read_bytes), (5, 5 * 512));
+        let ios: Vec<u64> = notes.intervals.iter().map(|interval| interval.read_ios).collect();
+        assert_eq!(ios, [3, 1, 0, 0, 0, 0, 1]);
+        let nothing = notes_of(&[60, 900, 2549]);
+        assert_eq!((nothing.read.count(), nothing.last_done_ns, nothing.read.min()), (0, 2550, None));
+    }
+
+    proptest! {
+        #[test]
+        fn series_sums_equal_totals(ios in prop::collection::vec((any::<bool>(), 0u64..10_000, 0u64..5_000), 0..300), workers in 1usize..4, ramp in prop::sample::select(vec![0u64, 700, 2500])) {
+            let notes: Vec<Recording> = (0..workers).map(|_| {
+                let (sender, _receiver) = std::sync::mpsc::sync_channel(1);
+                let mut recorder = Recorder::new(1000, None, sender);
+                recorder.start(50, ramp);
+                for &(read, done, latency) in &ios {
+                    let access = Access { read, block_bytes: 512, offset_bytes: 0 };
+                    recorder.record(access, (50 + done).saturating_sub(latency), 50 + done);
+                }
+                recorder.finish()
+            }).collect();
+            let end = notes.iter().map(|n| n.last_done_ns).max().unwrap_or(50);
+            let (read, write, series) = merge(&notes, 1000, end - 50 - ramp);
+            prop_assert_eq!(series.read_ios.iter().sum::<u64>(), read.ios);
+            prop_assert_eq!(series.write_ios.iter().sum::<u64>(), write.ios);
+            prop_assert!(ramp > 0 || read.ios + write.ios == (ios.len() * workers) as u64);
+            prop_assert_eq!(read.bytes, read.ios * 512);
+            let max = read.latency.max().max(write.latency.max()).unwrap_or(0);
+            prop_assert_eq!(series.latency_max_ns.iter().copied().max(), Some(max));
+            let times = series.times.as_ref().expect("a recorder notes them");
+            let (mut columns, mut exact) = ([0; ROWS], [0; ROWS]);
+            times.iter().flatten().for_each(|(row, count)| columns[row] += count);
+            [&read, &write].iter().for_each(|direction| direction.latency.add_rows(&mut exact));
+            prop_assert_eq!(columns, exact);
+            let ios = times.iter().map(|column| column.map(|(_, count)| count).sum::<u64>());
+            let sums = series.read_ios.iter().zip(&series.write_ios).map(|(reads, writes)| reads + writes);
+            prop_assert!(times.intervals_per_column() == 1 && ios.eq(sums));
+            let finished = series.read_ios.len() / 2;
+            let cut = course(notes.iter(), 1000, finished);
+            let ios = |times: &Columns| -> Vec<u64> {
+                times.iter().map(|column| column.map(|(_, count)| count).sum()).collect()
+            };
+            let whole = cut.times.as_ref().expect("noted as well");
+            prop_assert_eq!(ios(whole), &ios(times)[..finished]);
+            let lengths = [series.write_ios.len(), series.latency_mean_ns.len(), series.latency_max_ns.len()];
+            prop_assert_eq!(lengths, [series.read_ios.len(); 3]);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Runs a workload by the best way into the kernel that can be set up.
+
+use std::io;
+
+use record::errno::reason;
+use record::{Fallback, IoEngine, IoPath, Workload};
+
+use super::attempt::attempt_by;
+use super::conclude::conclude;
+use super::content::Checks;
+use super::target::Target;
+use super::way::Way;
+use crate::error::EngineError;
+use crate::options::Engine;
+use crate::outcome::Outcome;
+use crate::progress::{Flow, Tick};
+
+/// Largest depth that respects the kernel's limits on ring entries and registered buffers.
+const MAX_QUEUE_DEPTH: u16 = 4096;
+
+/// Checks that the queue depth per thread is within the limit.
+///
+/// # Errors
+/// [`EngineError::TooDeep`].
+pub fn check_depth(workload: &Workload) -> Result<(), EngineError> {
+    if workload.queue_depth <= MAX_QUEUE_DEPTH {
+        return Ok(());
+    }
+    Err(EngineError::TooDeep { workload: Box::new(workload.clone()), most: MAX_QUEUE_DEPTH })
+}
+
+/// Runs a workload to its end, and reports progress to `on_tick` about once per second. What verification
+/// found is discarded.
+///
+/// # Errors
+/// When it cannot be set up, an I/O failed, or the host disturbed the measurement.
+pub fn run(
+    target: &Target<'_>,
+    workload: &Workload,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> Result<Outcome, EngineError> {
+    run_and_check(target, workload, on_tick).map(|(outcome, _)| outcome)
+}
+
+/// Runs a workload to its end. For stamped blocks the second value holds what is needed to verify them.
+pub(super) fn run_and_check(
+    target: &Target<'_>,
+    workload: &Workload,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> Result<(Outcome, Option<Checks>), EngineError> {
+    let mut failed: Vec<(Way, io::Error)> = Vec::new();
+    for &way in Way::of(target, workload.queue_depth) {
+        match attempt_by(way, target, workload, on_tick) {
+            Err(error) => failed.push((way, error)),
+            Ok(mut ran) => {
+                let checks = ran.workers.iter_mut().find_map(|worker| worker.checks.take());
+                let engine = match (target.options.engine, way, workload.queue_depth) {
+                    (Engine::Auto, Way::Threads, 1) if failed.is_empty() => IoEngine::Psync,
+                    _ => way.engine(),
+                };
+                let path = IoPath { fallbacks: fallbacks(&failed), ..engine.into() };
+                return Ok((conclude(target, workload, path, ran)?, checks));
+            }
+        }
+    }
+    let &Workload { threads, queue_depth, block_bytes, .. } = workload;
+    let (_, source) = failed.pop().expect("at least one way was tried");
+    Err(EngineError::Setup { threads, queue_depth, block_bytes, source })
+}
+
+/// Runs a workload without a target.
+pub(crate) fn rehearse(way: Way, target: &Target<'_>, workload: &Workload) -> Result<Outcome, EngineError> {
+    let ran = attempt_by(way, target, workload, &mut |_| Flow::Continue)
+        .map_err(|source| EngineError::SetupWithoutTarget { engine: way.engine(), source })?;
+    conclude(target, workload, way.engine().into(), ran)
+}
+
+fn fallbacks(failed: &[(Way, io::Error)]) -> Vec<Fallback> {
+    failed.iter().map(|(way, error)| Fallback { engine: way.engine(), cause: reason(error) }).collect()
+}

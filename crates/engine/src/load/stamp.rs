@@ -1,0 +1,158 @@
+//! Stamps: a header in every block of a verified load that identifies the block wherever it turns up.
+//!
+//! The first 40 bytes of each block: a magic number, the offset that it was written to, the run, the sequence
+//! number of the write to this offset, its length, and a CRC32C of the whole block except the checksum
+//! itself. The rest is the workload's usual data.
+
+use super::verify_report::Wrong;
+
+/// Length of a stamp; blocks have at least a sector, so a stamp always fits.
+const STAMP_BYTES: usize = 40;
+const MAGIC: u64 = u64::from_le_bytes(*b"PLATEAU\x01");
+const SUM_AT: usize = 36;
+
+/// Content of a stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) offset_bytes: u64,
+    /// Distinguishes the blocks of different runs.
+    pub(crate) run: u64,
+    /// Sequence number of the write to this offset, from 1.
+    pub(crate) write: u32,
+    pub(crate) length_bytes: u32,
+}
+
+/// Result of reading a block's stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// A stamp with a matching checksum.
+    Whole(Stamp),
+    /// A stamp with a wrong checksum or length.
+    Broken,
+    /// No stamp.
+    None,
+}
+
+/// Writes a stamp into a block; the block's other bytes are unchanged.
+pub(crate) fn put(block: &mut [u8], offset_bytes: u64, run: u64, write: u32) {
+    let length_bytes = block.len() as u32;
+    block[..8].copy_from_slice(&MAGIC.to_le_bytes());
+    block[8..16].copy_from_slice(&offset_bytes.to_le_bytes());
+    block[16..24].copy_from_slice(&run.to_le_bytes());
+    block[24..28].copy_from_slice(&write.to_le_bytes());
+    block[28..32].copy_from_slice(&length_bytes.to_le_bytes());
+    block[32..36].fill(0);
+    let sum = sum_of(block);
+    block[SUM_AT..STAMP_BYTES].copy_from_slice(&sum.to_le_bytes());
+}
+
+fn sum_of(block: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&block[..SUM_AT]), &block[STAMP_BYTES..])
+}
+
+fn word(block: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(block[at..at + 8].try_into().expect("eight bytes"))
+}
+
+fn half(block: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(block[at..at + 4].try_into().expect("four bytes"))
+}
+
+/// Reads the stamp at the start of `bytes`, which may be longer than its block.
+pub(crate) fn read(bytes: &[u8]) -> Read {
+    if bytes.len() < STAMP_BYTES || word(bytes, 0) != MAGIC {
+        return Read::None;
+    }
+    let length = half(bytes, 28) as usize;
+    if length < STAMP_BYTES || length > bytes.len() || sum_of(&bytes[..length]) != half(bytes, SUM_AT) {
+        return Read::Broken;
+    }
+    Read::Whole(Stamp {
+        offset_bytes: word(bytes, 8),
+        run: word(bytes, 16),
+        write: half(bytes, 24),
+        length_bytes: length as u32,
+    })
+}
+
+/// Returns what is wrong with a block whose last write had this stamp.
+pub(crate) fn judge(block: &[u8], wanted: &Stamp) -> Option<Wrong> {
+    let written = wanted.write;
+    match read(block) {
+        Read::Whole(found) if found == *wanted => None,
+        Read::Whole(found) if found.offset_bytes != wanted.offset_bytes => {
+            Some(Wrong::Misdirected { of_bytes: found.offset_bytes })
+        }
+        Read::Whole(found) if found.run != wanted.run => Some(Wrong::Lost { found: 0, written }),
+        Read::Whole(found) => Some(Wrong::Lost { found: found.write, written }),
+        // Blocks that were never written read as zeros.
+        Read::None if block.iter().all(|byte| *byte == 0) => Some(Wrong::Lost { found: 0, written }),
+        Read::Broken | Read::None => Some(Wrong::Corrupt),
+    }
+}
+
+/// Returns what is wrong with a block of which only the offset is known, and its length according to its own
+/// stamp.
+pub(crate) fn judge_unknown(bytes: &[u8], offset_bytes: u64) -> (Option<Wrong>, Option<u32>) {
+    match read(bytes) {
+        Read::Whole(stamp) if stamp.offset_bytes == offset_bytes => (None, Some(stamp.length_bytes)),
+        Read::Whole(stamp) => {
+            (Some(Wrong::Misdirected { of_bytes: stamp.offset_bytes }), Some(stamp.length_bytes))
+        }
+        Read::Broken => (Some(Wrong::Corrupt), None),
+        Read::None => (Some(Wrong::Unstamped), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn block(length: usize, offset: u64, run: u64, write: u32) -> Vec<u8> {
+        let mut block: Vec<u8> = (0..length).map(|i| (i * 31 % 251) as u8).collect();
+        put(&mut block, offset, run, write);
+        block
+    }
+
+    #[test]
+    fn every_kind_of_damage_is_told_from_the_others() {
+        let wanted = Stamp { offset_bytes: 8192, run: 5, write: 3, length_bytes: 4096 };
+        let judged = |block: &[u8]| judge(block, &wanted);
+        assert_eq!(judged(&block(4096, 8192, 5, 3)), None);
+        assert_eq!(judged(&block(4096, 8192, 5, 2)), Some(Wrong::Lost { found: 2, written: 3 }));
+        assert_eq!(judged(&block(4096, 8192, 4, 3)), Some(Wrong::Lost { found: 0, written: 3 }));
+        assert_eq!(judged(&[0; 4096]), Some(Wrong::Lost { found: 0, written: 3 }));
+        assert_eq!(judged(&block(4096, 4096, 5, 3)), Some(Wrong::Misdirected { of_bytes: 4096 }));
+        assert_eq!(judged(&[7; 4096]), Some(Wrong::Corrupt));
+        assert_eq!(judge_unknown(&block(512, 0, 1, 1), 0), (None, Some(512)));
+        assert_eq!(judge_unknown(&[0; 512], 0).0, Some(Wrong::Unstamped));
+    }
+
+    /// The check value of CRC32C for "123456789" (RFC 3720).
+    #[test]
+    fn the_sum_is_crc32c() {
+        assert_eq!(crc32c::crc32c(b"123456789"), 0xE306_9283);
+    }
+
+    proptest! {
+        #[test]
+        fn no_flipped_bit_goes_unseen(length in prop::sample::select(vec![512usize, 4096]), bit: u32) {
+            let wanted = Stamp { offset_bytes: 0, run: 1, write: 1, length_bytes: length as u32 };
+            let mut damaged = block(length, 0, 1, 1);
+            // The four bytes before the checksum are unused, but covered by it.
+            let bit = bit as usize % (length * 8);
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(judge(&damaged, &wanted).is_some());
+        }
+
+        #[test]
+        fn anything_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200), with_magic: bool) {
+            let mut bytes = bytes;
+            if with_magic && bytes.len() >= 8 {
+                bytes[..8].copy_from_slice(&MAGIC.to_le_bytes());
+            }
+            prop_assert!(!matches!(read(&bytes), Read::Whole(_)));
+        }
+    }
+}

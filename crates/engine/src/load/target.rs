@@ -1,0 +1,69 @@
+//! What the engine knows of a target.
+
+use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
+
+use stdx::units::SECOND_NS;
+
+use crate::clock::Clock;
+use crate::options::LoadOptions;
+use crate::queue::passthrough::Namespace;
+
+/// Length of an interval of the time series, and time between two ticks.
+pub(crate) const INTERVAL_NS: u64 = SECOND_NS;
+
+/// A character device that accepts the commands of an NVMe namespace.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandDevice<'a> {
+    /// The open device.
+    pub fd: BorrowedFd<'a>,
+    /// The namespace that commands address.
+    pub namespace: Namespace,
+}
+
+/// An open target.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// Name for messages.
+    pub name: &'a str,
+    /// `None` for a load without a target.
+    pub(crate) fd: Option<BorrowedFd<'a>>,
+    /// Whether I/Os go through the page cache.
+    pub is_buffered: bool,
+    /// The device for NVMe commands, or why it is not available. `None` if it was not requested.
+    pub commands: Option<Result<CommandDevice<'a>, &'a str>>,
+    /// The clock of all measurements.
+    pub clock: Clock,
+    /// How to drive it.
+    pub options: &'a LoadOptions,
+    /// Length of an interval of the time series.
+    pub(crate) interval_ns: u64,
+    /// Threads of concurrent workloads: those numbered before this workload's threads, and the total.
+    pub(crate) beside: (u16, u16),
+}
+
+impl<'a> Target<'a> {
+    /// Returns a target for direct I/O through this descriptor, without a device for commands.
+    #[must_use]
+    pub fn new(name: &'a str, fd: BorrowedFd<'a>, clock: Clock, options: &'a LoadOptions) -> Self {
+        Self { fd: Some(fd), ..Self::nowhere(name, clock, options, INTERVAL_NS) }
+    }
+
+    /// Returns what stands for a target in a load without one.
+    pub(crate) fn nowhere(name: &'a str, clock: Clock, options: &'a LoadOptions, interval_ns: u64) -> Self {
+        Self {
+            name,
+            fd: None,
+            is_buffered: false,
+            commands: None,
+            clock,
+            options,
+            interval_ns,
+            beside: (0, 0),
+        }
+    }
+
+    /// Returns the descriptor for the kernel; -1 without a target.
+    pub(crate) fn raw_fd(&self) -> RawFd {
+        self.fd.map_or(-1, |fd| fd.as_raw_fd())
+    }
+}

@@ -1,0 +1,128 @@
+//! One worker thread, from its setup to its exit.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+
+use record::{Effort, PathRemark, Until, Workload};
+use stdx::access::Stream;
+
+use super::content::{Checks, Content};
+use super::message::Message;
+use super::recorder::{Recorder, Recording};
+use super::schedule::Schedule;
+use super::start::{Control, Farewell};
+use super::target::Target;
+use super::worker::{Ahead, Failure, Repeats, Request, Worker};
+use super::write_buffers::{self, WriteBuffers};
+use crate::effort;
+use crate::queue::{Queue, Shape};
+
+/// Result of one worker.
+pub(super) struct Ended {
+    pub(super) notes: Recording,
+    pub(super) failure: Option<Failure>,
+    /// Number of resubmitted I/Os.
+    pub(super) repeats: u32,
+    pub(super) queue_error: Option<io::Error>,
+    pub(super) effort: Effort,
+    pub(super) polled: bool,
+    /// Whether an I/O completed at or after the deadline.
+    pub(super) late: bool,
+    pub(super) checks: Option<Checks>,
+}
+
+/// Runs one worker from setup to exit. Returns `None` if the run was cancelled before its start.
+pub(super) fn work<Q: Queue, C: Content>(
+    target: &Target<'_>,
+    workload: &Workload,
+    thread: u16,
+    control: &Control,
+    sender: SyncSender<Message>,
+    new_queue: &impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)>,
+) -> Option<Ended> {
+    let _farewell = Farewell(sender.clone());
+    // Must precede the allocation of buffers: memory comes from the NUMA node of the CPU that touches it
+    // first.
+    let unpinned = control.seating.take(control.first_seat + thread);
+    let shape = Shape {
+        fd: target.raw_fd(),
+        depth: workload.queue_depth,
+        spares: write_buffers::spares(workload),
+        block_bytes: workload.block_bytes,
+        clock: target.clock,
+        polling: target.options.polling,
+    };
+    let duration_ns = match workload.until {
+        Until::DurationNs(ns) => Some(ns),
+        Until::AmountBytes(_) => workload.regime.limit_ns,
+    };
+    let (queue, ready) = match new_queue(shape) {
+        Ok((queue, remarks)) => (Some(queue), Ok(remarks.into_iter().chain(unpinned).collect())),
+        Err(error) => (None, Err(error)),
+    };
+    let recorder = Recorder::new(target.interval_ns, duration_ns, sender.clone());
+    let mut worker =
+        queue.map(|queue| new_worker::<Q, C>(target, workload, thread, queue, recorder, &control.stop));
+    if let Some(worker) = &mut worker {
+        worker.fill_write_buffers();
+    }
+    // If the watcher is gone, the gate reports that as well.
+    let _ = sender.send(Message::Ready(ready));
+    let start_ns = control.gate.pass()?;
+    let mut worker = worker.take()?;
+    let regime = workload.regime;
+    worker.recorder.start(start_ns, regime.ramp_ns);
+    let ends_ns = |ns: u64| start_ns.saturating_add(regime.ramp_ns).saturating_add(ns);
+    worker.deadline_ns = duration_ns.map_or(u64::MAX, ends_ns);
+    let before = effort::of_this_thread();
+    let done = match regime.arrivals {
+        None => worker.run(),
+        Some(arrivals) => {
+            worker.run_paced(Schedule::new(arrivals, workload.seed, thread, workload.threads, start_ns))
+        }
+    };
+    let queue_error = done.err();
+    let mut effort = effort::of_this_thread().since(&before);
+    effort.add(&worker.queue.retire());
+    if queue_error.is_some() {
+        control.stop.store(true, Ordering::Relaxed);
+    }
+    let Worker { queue, recorder, failure, repeats, late, content, .. } = worker;
+    let (notes, polled) = (recorder.finish(), queue.is_polling());
+    let (repeats, checks) = (repeats.count, content.checks());
+    Some(Ended { notes, failure, repeats, queue_error, effort, polled, late, checks })
+}
+
+fn new_worker<'a, Q: Queue, C: Content>(
+    target: &Target<'_>,
+    workload: &Workload,
+    thread: u16,
+    queue: Q,
+    recorder: Recorder,
+    stop: &'a AtomicBool,
+) -> Worker<'a, Q, C> {
+    let pattern = workload.pattern();
+    let left_bytes = match workload.until {
+        Until::DurationNs(_) => u64::MAX,
+        Until::AmountBytes(bytes) => pattern.share_bytes(bytes, thread, workload.threads),
+    };
+    Worker {
+        queue,
+        clock: target.clock,
+        ahead: Ahead::of(Stream::new(workload.seed, thread, workload.threads, &pattern), left_bytes),
+        content: C::new(workload, thread),
+        recorder,
+        depth: workload.queue_depth,
+        write_buffers: WriteBuffers::of(workload),
+        deadline_ns: u64::MAX,
+        stop,
+        requests: vec![
+            Request::default();
+            usize::from(workload.queue_depth + write_buffers::spares(workload))
+        ],
+        failure: None,
+        repeats: Repeats::reserved(workload.queue_depth),
+        late: false,
+    }
+}

@@ -1,0 +1,126 @@
+//! What verification of stamped blocks found.
+
+use std::fmt;
+
+/// Number of wrong blocks listed; all are counted.
+const MOST_PLACES: usize = 32;
+
+/// How a block differs from what was written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// The stamp is intact but the data is not, or a stamp is missing where one was written.
+    Corrupt,
+    /// The block holds data written for another offset.
+    Misdirected {
+        /// That offset.
+        of_bytes: u64,
+    },
+    /// The block holds what it held before the last write.
+    Lost {
+        /// Sequence number of the write that it holds, from 1; 0 if it holds none of this run.
+        found: u32,
+        /// Sequence number of the last write.
+        written: u32,
+    },
+    /// The block has no stamp, and whether it ever had one is unknown.
+    Unstamped,
+}
+
+const KINDS: [&str; 4] = ["corrupt", "misdirected", "lost", "unstamped"];
+
+impl Wrong {
+    const fn kind(self) -> usize {
+        match self {
+            Self::Corrupt => 0,
+            Self::Misdirected { .. } => 1,
+            Self::Lost { .. } => 2,
+            Self::Unstamped => 3,
+        }
+    }
+}
+
+/// A block that does not hold what was written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrongPlace {
+    /// Offset on the target.
+    pub offset_bytes: u64,
+    /// Length of the block.
+    pub length_bytes: u32,
+    /// What is wrong.
+    pub wrong: Wrong,
+}
+
+/// What verification of stamped blocks found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Number of verified blocks.
+    pub checked: u64,
+    counts: [u64; 4],
+    /// The first wrong blocks.
+    pub places: Vec<WrongPlace>,
+}
+
+impl VerifyReport {
+    /// Returns the number of wrong blocks.
+    #[must_use]
+    pub fn wrong(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Returns the kinds of wrong blocks with their counts.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        KINDS.into_iter().zip(self.counts)
+    }
+
+    /// Adds the results of another verification.
+    pub fn add(&mut self, other: Self) {
+        self.checked += other.checked;
+        self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        self.places.extend(other.places);
+        self.places.truncate(MOST_PLACES);
+    }
+
+    /// Reserves memory for the whole list, so that `note` never allocates.
+    pub(crate) fn with_room() -> Self {
+        Self { places: Vec::with_capacity(MOST_PLACES), ..Self::default() }
+    }
+
+    pub(crate) fn note(&mut self, offset_bytes: u64, length_bytes: u32, wrong: Wrong) {
+        self.counts[wrong.kind()] += 1;
+        if self.places.len() < MOST_PLACES {
+            self.places.push(WrongPlace { offset_bytes, length_bytes, wrong });
+        }
+    }
+}
+
+impl fmt::Display for WrongPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} B at byte {}: ", self.length_bytes, self.offset_bytes)?;
+        match self.wrong {
+            Wrong::Corrupt => write!(f, "corrupt"),
+            Wrong::Misdirected { of_bytes } => {
+                write!(f, "misdirected: contains what was written to byte {of_bytes}")
+            }
+            Wrong::Lost { found: 0, written } => {
+                write!(f, "lost: contains none of the {written} writes to it")
+            }
+            Wrong::Lost { found, written } => write!(f, "lost: contains write {found} of {written}"),
+            Wrong::Unstamped => write!(f, "no stamp"),
+        }
+    }
+}
+
+impl fmt::Display for VerifyReport {
+    /// Writes a summary line, and one line per listed block.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} blocks checked, {} wrong", self.checked, self.wrong())?;
+        for (name, count) in self.counts().filter(|(_, count)| *count > 0) {
+            write!(f, ", {count} {name}")?;
+        }
+        for place in &self.places {
+            write!(f, "\n       {place}")?;
+        }
+        let more = self.wrong() - self.places.len() as u64;
+        if more > 0 { write!(f, "\n       and {more} more") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,309 @@
+//! The state of one worker, and the steps that its loops consist of: issuing an I/O, counting a completed
+//! one, and handling one that did not return its full length.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use stdx::access::{Access, Stream};
+
+use super::content::Content;
+use super::recorder::Recorder;
+use super::write_buffers::WriteBuffers;
+use crate::clock::Clock;
+use crate::queue::stamps::Took;
+use crate::queue::{Completion, Queue, Slot};
+
+/// Maximum number of resubmissions that the kernel may request over the whole run of a worker.
+const REPEAT_LIMIT: u32 = 10_000;
+
+/// The first failed I/O, and the counts of all.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    pub(crate) access: Access,
+    pub(crate) at_ns: u64,
+    /// Positive error number; 0 for a short transfer.
+    pub(crate) errno: i32,
+    /// Bytes transferred by a short transfer.
+    pub(crate) transferred_bytes: u32,
+    /// Failed I/Os by error number, in order of first appearance.
+    pub(crate) counts: Vec<(i32, u64)>,
+}
+
+/// An access packed into two words to avoid a store-forwarding stall: the generator writes an [`Access`]
+/// field by field, and loading the fields together waits for all of these stores, which took a third of the
+/// time per I/O.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Request {
+    offset_bytes: u64,
+    /// Twice the length, plus one for a read.
+    length_and_read: u64,
+}
+
+impl Request {
+    #[inline]
+    fn of(access: Access) -> Self {
+        let length_and_read = u64::from(access.block_bytes) << 1 | u64::from(access.read);
+        Self { offset_bytes: access.offset_bytes, length_and_read }
+    }
+
+    #[inline]
+    pub(crate) fn block_bytes(self) -> u32 {
+        (self.length_and_read >> 1) as u32
+    }
+
+    #[inline]
+    pub(crate) fn access(self) -> Access {
+        let read = self.length_and_read & 1 != 0;
+        Access { read, block_bytes: self.block_bytes(), offset_bytes: self.offset_bytes }
+    }
+
+    /// Replaces a request that was resubmitted. No completion has this length, so every result of it goes to
+    /// [`Worker::not_done`], and the fast path needs no extra check.
+    const REPEATED: Self = Self { offset_bytes: 0, length_and_read: 1 << 32 };
+}
+
+/// A resubmitted I/O. Its response time starts at its first submission.
+struct Repeated {
+    slot: Slot,
+    request: Request,
+    started_ns: u64,
+}
+
+/// I/Os that the kernel requested to retry.
+pub(crate) struct Repeats {
+    /// Number of resubmissions over the whole run.
+    pub(crate) count: u32,
+    in_flight: Vec<Repeated>,
+}
+
+impl Repeats {
+    /// Reserves space for a full queue.
+    pub(crate) fn reserved(depth: u16) -> Self {
+        Self { count: 0, in_flight: Vec::with_capacity(depth.into()) }
+    }
+
+    fn take(&mut self, slot: Slot) -> Option<Repeated> {
+        let place = self.in_flight.iter().position(|repeated| repeated.slot == slot)?;
+        Some(self.in_flight.swap_remove(place))
+    }
+}
+
+/// What happened to an I/O that did not return its full length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum After {
+    /// It was resubmitted.
+    Again,
+    /// It had been resubmitted, and is now complete and counted.
+    Done,
+    Failed,
+}
+
+/// Accesses drawn at a time.
+const DRAWN_AHEAD: usize = 64;
+
+/// Requests still to issue. They are drawn in batches: a batch keeps the generator in registers, whereas
+/// single draws load and store its state each time.
+pub(crate) struct Ahead {
+    stream: Stream,
+    /// Bytes still to draw beyond the prefetched requests. The last request may exceed what was left; then
+    /// this is negative.
+    left_bytes: i64,
+    /// Remaining requests come first; the next one is the last of them.
+    drawn: Box<[Request; DRAWN_AHEAD]>,
+    left: usize,
+    /// Number of the remaining requests that lie beyond the amount.
+    beyond: usize,
+}
+
+impl Ahead {
+    /// Limits the stream to this many bytes; `u64::MAX` if only the deadline ends the run.
+    pub(crate) fn of(stream: Stream, amount_bytes: u64) -> Self {
+        let left_bytes = i64::try_from(amount_bytes).unwrap_or(i64::MAX);
+        Self { stream, left_bytes, drawn: Box::new([Request::default(); DRAWN_AHEAD]), left: 0, beyond: 0 }
+    }
+
+    /// Whether no request is left.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == self.beyond && self.left_bytes <= 0
+    }
+
+    /// Discards all remaining requests.
+    pub(crate) fn end(&mut self) {
+        (self.beyond, self.left_bytes) = (self.left, 0);
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<(Request, Took)> {
+        let mut took = Took::NoTime;
+        if self.left == self.beyond {
+            self.more();
+            if self.left == self.beyond {
+                return None;
+            }
+            took = Took::Time;
+        }
+        self.left -= 1;
+        // The index is already in range; the remainder lets the compiler omit the bounds check.
+        Some((self.drawn[self.left % DRAWN_AHEAD], took))
+    }
+
+    /// Returns the bytes of the latest request, which will not be issued.
+    #[cold]
+    fn give_back(&mut self, request: Request) {
+        self.left_bytes += i64::from(request.block_bytes());
+    }
+
+    /// Makes more requests available, within the amount.
+    #[inline(never)]
+    fn more(&mut self) {
+        if self.left_bytes <= 0 {
+            return;
+        }
+        if self.left == 0 {
+            let bytes = self.draw();
+            if bytes <= self.left_bytes {
+                (self.left_bytes, self.beyond) = (self.left_bytes - bytes, 0);
+                return;
+            }
+        }
+        self.beyond = self.left;
+        while self.beyond > 0 && self.left_bytes > 0 {
+            self.beyond -= 1;
+            self.left_bytes -= i64::from(self.drawn[self.beyond].block_bytes());
+        }
+    }
+
+    /// Draws a batch of requests and returns their total bytes.
+    #[inline]
+    fn draw(&mut self) -> i64 {
+        let Self { stream, drawn, left, .. } = self;
+        let (mut places, mut bytes) = (drawn.iter_mut().rev(), 0);
+        stream.draw(DRAWN_AHEAD, |access| {
+            if let Some(place) = places.next() {
+                *place = Request::of(access);
+                bytes += i64::from(access.block_bytes);
+            }
+        });
+        *left = DRAWN_AHEAD;
+        bytes
+    }
+}
+
+/// State of a worker's loop.
+pub(crate) struct Worker<'a, Q, C> {
+    pub(crate) queue: Q,
+    pub(crate) clock: Clock,
+    pub(crate) ahead: Ahead,
+    pub(crate) content: C,
+    pub(crate) recorder: Recorder,
+    pub(crate) depth: u16,
+    /// `u64::MAX` if only the amount ends the run.
+    pub(crate) deadline_ns: u64,
+    /// Requests all workers to stop.
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) failure: Option<Failure>,
+    pub(crate) repeats: Repeats,
+    /// Whether an I/O completed at or after the deadline.
+    pub(crate) late: bool,
+    pub(crate) write_buffers: Option<WriteBuffers>,
+}
+
+impl<Q: Queue, C: Content> Worker<'_, Q, C> {
+    /// Discards all remaining requests if a stop was requested.
+    #[inline]
+    pub(crate) fn look_at_stop(&mut self) {
+        if self.stop.load(Ordering::Relaxed) {
+            self.ahead.end();
+        }
+    }
+
+    /// Records a completed I/O. The first one at or after the deadline ends the loop instead.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, request: Request, done: Completion) -> Took {
+        let access = request.access();
+        let took = self.content.back(access, done.slot, &mut self.queue);
+        if done.done_ns >= self.deadline_ns {
+            self.late = true;
+            self.ahead.end();
+            return took;
+        }
+        took.and(self.recorder.record(access, done.started_ns, done.done_ns))
+    }
+
+    /// Issues the next I/O on this slot. Returns `None` if none is left.
+    #[inline(always)]
+    pub(crate) fn issue(&mut self, slot: Slot, requests: &mut [Request]) -> Option<Took> {
+        let (request, mut took) = self.next()?;
+        let access = request.access();
+        requests[usize::from(slot)] = request;
+        if !access.read {
+            self.content.fresh(&mut self.queue.buffer(slot)[..access.block_bytes as usize]);
+            took = Took::Time;
+        }
+        Some(took.and(self.push(slot, access)))
+    }
+
+    /// Returns the next request that can be issued now.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<(Request, Took)> {
+        let (mut request, mut took) = self.ahead.next()?;
+        while !self.content.admits(request.access()) {
+            self.ahead.give_back(request);
+            (request, _) = self.ahead.next()?;
+            took = Took::Time;
+        }
+        Some((request, took))
+    }
+
+    /// Pushes an I/O to the queue; the buffer of a write is already filled.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, slot: Slot, access: Access) -> Took {
+        let took = self.content.prepare(access, slot, &mut self.queue);
+        self.queue.push(slot, access);
+        took
+    }
+
+    /// Handles an I/O that did not return its full length. It ends the run of all workers, unless the kernel
+    /// requests a retry. A retried I/O remains the same I/O: it counts once, and from its first attempt.
+    #[cold]
+    pub(crate) fn not_done(&mut self, request: &mut Request, mut done: Completion) -> After {
+        if let Some(repeated) = self.repeats.take(done.slot) {
+            (*request, done.started_ns) = (repeated.request, repeated.started_ns);
+        }
+        if done.result == request.block_bytes().cast_signed() {
+            self.count(*request, done);
+            return After::Done;
+        }
+        let access = request.access();
+        let Completion { slot, result, started_ns, done_ns } = done;
+        let errno = result.min(0).unsigned_abs().cast_signed();
+        if matches!(errno, libc::EAGAIN | libc::EINTR) && self.repeats.count < REPEAT_LIMIT {
+            self.repeats.count += 1;
+            self.repeats.in_flight.push(Repeated { slot, request: *request, started_ns });
+            *request = Request::REPEATED;
+            self.queue.push(slot, access);
+            return After::Again;
+        }
+        self.stop.store(true, Ordering::Relaxed);
+        self.ahead.end();
+        let failure = self.failure.get_or_insert_with(|| Failure {
+            access,
+            at_ns: done_ns,
+            errno,
+            transferred_bytes: result.max(0).unsigned_abs(),
+            counts: Vec::new(),
+        });
+        match failure.counts.iter_mut().find(|(kind, _)| *kind == errno) {
+            Some((_, count)) => *count += 1,
+            None => failure.counts.push((errno, 1)),
+        }
+        After::Failed
+    }
+}
+
+#[cfg(test)]
+mod start_times;
+
+#[cfg(test)]
+mod tests;

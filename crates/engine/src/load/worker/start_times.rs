@@ -1,0 +1,226 @@
+//! When response times start, for every engine: at the end of the previous I/O, or at a reading of the clock.
+
+use std::collections::HashSet;
+use std::os::fd::AsRawFd as _;
+use std::sync::mpsc::sync_channel;
+
+use record::{DataPattern, Range, Regime, Until, Workload};
+use stdx::access::Stream;
+
+use super::*;
+use crate::load::content::Stamped;
+use crate::load::fill::Fill;
+use crate::load::write_buffers;
+use crate::options::Polling;
+use crate::queue::Shape;
+use crate::queue::aio::Aio;
+use crate::queue::null::Null;
+use crate::queue::operation::{NoOp, Transfer};
+use crate::queue::stamps::Stamps;
+use crate::queue::threads::Threads;
+use crate::queue::uring::Uring;
+
+const BIG_BYTES: u32 = 1 << 20;
+/// No CPU fills that many bytes faster.
+const LEAST_NS: u64 = 5_000;
+
+/// A clock, and the interval length by this clock.
+#[derive(Clone, Copy)]
+struct Timing {
+    clock: Clock,
+    interval_ns: u64,
+}
+
+impl Timing {
+    fn real() -> Self {
+        Self { clock: Clock::start(), interval_ns: 100_000 }
+    }
+
+    /// An interval covers a few dozen I/Os.
+    fn of_readings() -> Self {
+        Self { clock: Clock::of_readings(), interval_ns: 100 }
+    }
+}
+
+/// A queue that also keeps all of its completions.
+struct Noted<Q> {
+    inner: Q,
+    back: Vec<Completion>,
+}
+
+impl<Q: Queue> Queue for Noted<Q> {
+    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        self.inner.buffer(slot)
+    }
+
+    fn push(&mut self, slot: Slot, access: Access) {
+        self.inner.push(slot, access);
+    }
+
+    fn stamps(&mut self) -> &mut Stamps {
+        self.inner.stamps()
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.inner.flush()
+    }
+
+    fn wait(&mut self) -> std::io::Result<()> {
+        self.inner.wait()
+    }
+
+    fn wait_until(&mut self, until_ns: u64) -> std::io::Result<()> {
+        self.inner.wait_until(until_ns)
+    }
+
+    fn reap(&mut self) -> Option<Completion> {
+        let done = self.inner.reap()?;
+        self.back.push(done);
+        Some(done)
+    }
+
+    fn refill(&mut self) -> std::io::Result<()> {
+        self.inner.refill()
+    }
+
+    fn refill_batch(&self) -> u32 {
+        self.inner.refill_batch()
+    }
+}
+
+/// Returns random I/Os over a range of eight blocks.
+fn asked(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Workload {
+    Workload {
+        access: record::Access::Random,
+        read_percent,
+        block_bytes,
+        kinds: Vec::new(),
+        zones: Vec::new(),
+        threads: 1,
+        queue_depth,
+        range: Range::first(8 * u64::from(block_bytes)),
+        data_pattern: DataPattern::Random,
+        until: Until::AmountBytes(ios * u64::from(block_bytes)),
+        seed: 1,
+        regime: Regime::default(),
+    }
+}
+
+/// Start of the run, and all completions.
+struct Seen {
+    way: &'static str,
+    start_ns: u64,
+    back: Vec<Completion>,
+}
+
+fn seen<Q: Queue, C: Content>(way: &'static str, queue: Q, timing: Timing, workload: &Workload) -> Seen {
+    let Timing { clock, interval_ns } = timing;
+    let (sender, _receiver) = sync_channel(1);
+    let stop = AtomicBool::new(false);
+    let Until::AmountBytes(left_bytes) = workload.until else { unreachable!("an amount was asked for") };
+    let mut worker = Worker {
+        queue: Noted { inner: queue, back: Vec::new() },
+        clock,
+        ahead: Ahead::of(Stream::new(1, 0, 1, &workload.pattern()), left_bytes),
+        content: C::new(workload, 0),
+        recorder: Recorder::new(interval_ns, None, sender),
+        depth: workload.queue_depth,
+        write_buffers: WriteBuffers::of(workload),
+        deadline_ns: u64::MAX,
+        stop: &stop,
+        requests: vec![Request::default(); (workload.queue_depth + write_buffers::spares(workload)).into()],
+        failure: None,
+        repeats: Repeats::reserved(workload.queue_depth),
+        late: false,
+    };
+    let start_ns = clock.now_ns();
+    worker.recorder.start(start_ns, 0);
+    worker.fill_write_buffers();
+    worker.run().expect("a queue");
+    assert!(worker.failure.is_none(), "{way}: {:?}", worker.failure);
+    assert_eq!(worker.queue.back.len() as u64, left_bytes / u64::from(workload.block_bytes), "{way}");
+    Seen { way, start_ns, back: worker.queue.back }
+}
+
+/// Runs the same workload on every engine that this host supports.
+fn seen_by_all<C: Content>(timing: Timing, workload: &Workload) -> Vec<Seen> {
+    let file = tempfile::tempfile().expect("a file");
+    file.set_len(workload.range.segment_bytes).expect("room");
+    let shape = Shape {
+        fd: file.as_raw_fd(),
+        depth: workload.queue_depth,
+        spares: write_buffers::spares(workload),
+        block_bytes: workload.block_bytes,
+        clock: timing.clock,
+        polling: Polling::No,
+    };
+    let mut all = vec![
+        seen::<_, C>("null", Null::new(shape).expect("memory"), timing, workload),
+        seen::<_, C>("pread and pwrite", Threads::new(shape).expect("threads"), timing, workload),
+    ];
+    match Aio::new(shape) {
+        Ok(queue) => all.push(seen::<_, C>("libaio", queue, timing, workload)),
+        Err(error) => println!("no libaio on this host: {error}"),
+    }
+    match (Uring::<Transfer>::new(shape, ()), Uring::<NoOp>::new(shape, ())) {
+        (Ok((ring, _)), Ok((no_op, _))) => {
+            all.push(seen::<_, C>("io_uring", ring, timing, workload));
+            all.push(seen::<_, C>("no-op ring", no_op, timing, workload));
+        }
+        (Err(error), _) | (_, Err(error)) => println!("no ring on this host: {error}"),
+    }
+    all
+}
+
+#[test]
+fn where_nothing_lies_between_the_end_of_one_is_the_start_of_the_next() {
+    let timing = Timing::of_readings();
+    for Seen { way, start_ns, back } in seen_by_all::<Fill>(timing, &asked(100, 512, 1, 1000)) {
+        let intervals = |number: usize| (back[number].done_ns - start_ns) / timing.interval_ns;
+        let mut carried = 0;
+        for number in 1..back.len() {
+            let drew = number.is_multiple_of(DRAWN_AHEAD);
+            let closed = intervals(number - 1) > if number == 1 { 0 } else { intervals(number - 2) };
+            let (ended_ns, started_ns) = (back[number - 1].done_ns, back[number].started_ns);
+            if drew || closed {
+                assert!(started_ns > ended_ns, "{way}, I/O {number}");
+            } else {
+                assert_eq!(started_ns, ended_ns, "{way}, I/O {number}");
+                carried += 1;
+            }
+        }
+        assert!(carried > 0, "{way}: an interval was over after each");
+    }
+}
+
+#[test]
+fn data_that_is_made_or_checked_is_in_no_response_time() {
+    let check = |all: Vec<Seen>, least_ns: u64| {
+        for Seen { way, back, .. } in all {
+            for pair in back.windows(2) {
+                let between_ns = pair[1].started_ns.saturating_sub(pair[0].done_ns);
+                assert!(between_ns >= least_ns, "{way}: {between_ns} ns");
+            }
+        }
+    };
+    for data_pattern in [DataPattern::Random, DataPattern::Zero] {
+        let asked = Workload { data_pattern, ..asked(0, BIG_BYTES, 1, 20) };
+        check(seen_by_all::<Fill>(Timing::real(), &asked), LEAST_NS);
+    }
+    check(seen_by_all::<Stamped>(Timing::real(), &asked(0, BIG_BYTES, 1, 20)), LEAST_NS);
+    // A read without a stamp is recognised by its first bytes, so checking it takes little time.
+    check(seen_by_all::<Stamped>(Timing::of_readings(), &asked(100, BIG_BYTES, 1, 20)), 1);
+}
+
+#[test]
+fn deeper_every_start_is_read_from_the_clock() {
+    let seen = |workload: &Workload| seen_by_all::<Fill>(Timing::of_readings(), workload);
+    let small = seen(&asked(100, 512, 4, 1000));
+    // Writes from the stock: without reads, mixed with reads, and with stamps.
+    let large = [0, 50].map(|reads| seen(&asked(reads, BIG_BYTES, 4, 40)));
+    let stamped = seen_by_all::<Stamped>(Timing::of_readings(), &asked(0, BIG_BYTES / 8, 2, 40));
+    for Seen { way, back, .. } in small.into_iter().chain(large.into_iter().flatten()).chain(stamped) {
+        let ends: HashSet<u64> = back.iter().map(|done| done.done_ns).collect();
+        assert!(back.iter().all(|done| !ends.contains(&done.started_ns)), "{way}");
+    }
+}

@@ -1,0 +1,208 @@
+//! Tests the loop against a kernel with scripted results.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::mpsc::sync_channel;
+
+use record::{Arrivals, DataPattern, Process};
+use stdx::access::{Kind, Order, Pattern, Span};
+
+use super::*;
+use crate::load::fill::Fill;
+use crate::load::schedule::Schedule;
+use crate::queue::stamps::Stamps;
+
+/// A kernel that returns scripted results, and success after the script ends.
+struct Scripted {
+    answers: VecDeque<i32>,
+    pushed: Vec<(Slot, Access)>,
+    finished: VecDeque<Completion>,
+    stamps: Stamps,
+    now_ns: u64,
+    memory: Vec<u8>,
+}
+
+/// Time between waits, and duration of an attempt.
+const WAIT_NS: u64 = 1000;
+const ATTEMPT_NS: u64 = 100;
+
+impl Queue for Scripted {
+    fn buffer(&mut self, _: Slot) -> &mut [u8] {
+        &mut self.memory
+    }
+
+    fn push(&mut self, slot: Slot, access: Access) {
+        assert!(self.pushed.iter().all(|(pushed, _)| *pushed != slot), "one I/O per slot");
+        self.pushed.push((slot, access));
+    }
+
+    fn stamps(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        self.now_ns += WAIT_NS;
+        let (started_ns, done_ns) = (self.now_ns, self.now_ns + ATTEMPT_NS);
+        for (slot, access) in self.pushed.drain(..) {
+            let result = self.answers.pop_front().unwrap_or(access.block_bytes.cast_signed());
+            self.finished.push_back(Completion { slot, result, started_ns, done_ns });
+        }
+        Ok(())
+    }
+
+    fn wait_until(&mut self, _: u64) -> io::Result<()> {
+        self.wait()
+    }
+
+    fn reap(&mut self) -> Option<Completion> {
+        self.finished.pop_front()
+    }
+}
+
+#[test]
+fn as_many_bytes_of_the_stream_are_asked_for_as_are_wanted() {
+    let kind = |block_bytes| Kind { share_percent: 50, order: Order::Random, read_percent: 50, block_bytes };
+    let span = Span::contiguous(0, 1 << 20);
+    let pattern = Pattern { span, kinds: vec![kind(512), kind(4096)], zones: Vec::new() };
+    for (wanted_bytes, back_every) in
+        [0, 1, 512, 100_000, 1 << 20].into_iter().flat_map(|bytes| [(bytes, 2), (bytes, u32::MAX)])
+    {
+        let mut stream = Stream::new(1, 0, 1, &pattern);
+        let mut ahead = Ahead::of(stream.clone(), wanted_bytes);
+        let (mut left_bytes, mut number) = (wanted_bytes, 0);
+        while left_bytes > 0 {
+            assert!(!ahead.is_over());
+            let (request, _) = ahead.next().expect("more to ask for");
+            assert_eq!(request.access(), stream.next_access(), "one after the other, and none is left out");
+            number += 1;
+            if number % back_every == 0 {
+                ahead.give_back(request);
+            } else {
+                left_bytes = left_bytes.saturating_sub(request.block_bytes().into());
+            }
+        }
+        assert!(ahead.next().is_none() && ahead.is_over(), "{wanted_bytes} B");
+    }
+}
+
+/// The three I/O loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Depth,
+    WriteBuffers,
+    Arrivals,
+}
+
+const ALL: [By; 3] = [By::Depth, By::WriteBuffers, By::Arrivals];
+/// Slots beyond the queue depth, the same for all loops.
+const SPARES: u16 = 2;
+
+/// Runs 1000 writes at QD 4. Returns the number of counted I/Os, the number of resubmissions, and the
+/// failure.
+fn run(answers: Vec<i32>, by: By) -> (u64, u32, Option<Failure>) {
+    let (write, repeats, failure) = run_at(4, answers, by);
+    (write.count(), repeats, failure)
+}
+
+fn run_at(depth: u16, answers: Vec<i32>, by: By) -> (stdx::Histogram, u32, Option<Failure>) {
+    let (sender, _receiver) = sync_channel(1);
+    let (clock, stop) = (Clock::start(), AtomicBool::new(false));
+    let pattern = Pattern::plain(Order::Random, 0, 512, Span::contiguous(0, 1 << 20));
+    let answers = answers.into();
+    let queue = Scripted {
+        answers,
+        pushed: Vec::new(),
+        finished: VecDeque::new(),
+        stamps: Stamps::of(clock),
+        now_ns: clock.now_ns(),
+        memory: vec![0; 512],
+    };
+    let mut worker = Worker {
+        queue,
+        clock,
+        ahead: Ahead::of(Stream::new(1, 0, 1, &pattern), 1000 * 512),
+        content: Fill::new(DataPattern::Zero, 1, 0),
+        recorder: Recorder::new(1_000_000_000, None, sender),
+        depth,
+        write_buffers: (by == By::WriteBuffers).then(|| WriteBuffers::new(depth + SPARES, SPARES)),
+        deadline_ns: u64::MAX,
+        stop: &stop,
+        requests: vec![Request::default(); (depth + SPARES).into()],
+        failure: None,
+        repeats: Repeats::reserved(depth),
+        late: false,
+    };
+    let start_ns = clock.now_ns();
+    worker.recorder.start(start_ns, 0);
+    if by == By::Arrivals {
+        let arrivals = Arrivals { per_second: 1_000_000, process: Process::Constant };
+        worker.run_paced(Schedule::new(arrivals, 1, 0, 1, start_ns)).expect("a queue");
+    } else {
+        worker.run().expect("a queue");
+    }
+    (worker.recorder.finish().write, worker.repeats.count, worker.failure)
+}
+
+#[test]
+fn what_the_kernel_asks_to_repeat_is_repeated_and_counted_once() {
+    for by in ALL {
+        let answers = [-libc::EAGAIN, -libc::EINTR, -libc::EAGAIN].repeat(100);
+        let (counted, repeats, failure) = run(answers, by);
+        assert_eq!((counted, repeats), (1000, 300));
+        assert!(failure.is_none());
+    }
+}
+
+#[test]
+fn what_was_repeated_counts_from_its_first_attempt() {
+    for (depth, by) in [(1, By::Depth), (4, By::Depth), (4, By::WriteBuffers)] {
+        let first = u64::from(depth);
+        // Two retries for all I/Os that start together: their third attempt completes two waits later.
+        let (times, repeats, _) = run_at(depth, vec![-libc::EAGAIN; 2 * usize::from(depth)], by);
+        assert_eq!((times.count(), u64::from(repeats)), (1000, 2 * first), "depth {depth}, {by:?}");
+        let longest_ns = 2 * WAIT_NS + ATTEMPT_NS;
+        assert_eq!((times.max(), times.min()), (Some(longest_ns), Some(ATTEMPT_NS)));
+        let sum_ns = first * longest_ns + (1000 - first) * ATTEMPT_NS;
+        assert_eq!(times.sum(), u128::from(sum_ns), "and no other I/O has anything of it");
+    }
+}
+
+#[test]
+fn what_was_repeated_fails_as_any_other() {
+    for (answer, transferred_bytes) in [(-libc::EIO, 0), (0, 0), (100, 100)] {
+        let (times, repeats, failure) = run_at(1, vec![-libc::EAGAIN, answer], By::Depth);
+        let failure = failure.expect("a failure");
+        assert_eq!((times.count(), repeats), (0, 1));
+        assert_eq!((failure.access.block_bytes, failure.errno), (512, -answer.min(0)));
+        assert_eq!(failure.transferred_bytes, transferred_bytes);
+    }
+}
+
+#[test]
+fn what_is_asked_to_repeat_for_ever_is_an_error() {
+    for by in ALL {
+        let (counted, repeats, failure) = run(vec![-libc::EAGAIN; 20_000], by);
+        assert_eq!((counted, repeats), (0, REPEAT_LIMIT));
+        assert_eq!(failure.expect("a failure").errno, libc::EAGAIN);
+    }
+}
+
+#[test]
+fn every_failed_io_is_counted_by_its_kind_and_none_as_done() {
+    for by in ALL {
+        let mut answers = vec![512; 40];
+        answers.extend([-libc::EIO, 100, -libc::EIO, -libc::ENODATA]);
+        let (counted, _, failure) = run(answers, by);
+        let failure = failure.expect("a failure");
+        assert_eq!(failure.errno, libc::EIO);
+        let count = |kind| failure.counts.iter().find(|(errno, _)| *errno == kind).map(|(_, count)| *count);
+        assert_eq!(count(libc::EIO).map(|n| n > 0), Some(true));
+        // I/Os in flight together with the first failure; the loop issues no more.
+        assert!(failure.counts.iter().map(|(_, count)| count).sum::<u64>() <= 4);
+        assert!((40..44).contains(&counted), "{counted}");
+    }
+}

@@ -1,0 +1,61 @@
+//! How a target is driven: I/O engine, thread placement, and polling.
+
+use record::PathRemark;
+
+use crate::placement::Places;
+
+/// How a target is driven.
+#[derive(Debug, Clone)]
+pub struct LoadOptions {
+    /// I/O engine.
+    pub engine: Engine,
+    /// The CPUs for the threads.
+    pub places: Places,
+    /// io_uring polling mode.
+    pub polling: Polling,
+    /// Why nothing polls although polling was requested.
+    pub unpolled: Option<&'static str>,
+}
+
+/// I/O engine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// `pread` and `pwrite` at QD 1, io_uring at larger depths. If io_uring cannot be set up, falls back to
+    /// libaio and then to threads; the segment records which engine ran and why.
+    #[default]
+    Auto,
+    /// io_uring; an error if it is not available.
+    IoUring,
+    /// Linux's older asynchronous interface; an error if it is not available.
+    Libaio,
+    /// `pread` and `pwrite`, with one thread per outstanding I/O.
+    Threads,
+    /// NVMe commands through io_uring (passthrough), bypassing the block layer. NVMe only. Falls back to
+    /// plain io_uring if the kernel or the drive does not support passthrough; the segment states why.
+    IoUringCmd,
+}
+
+/// io_uring polling mode. Polling saves interrupts and occupies a CPU.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Polling {
+    /// No polling.
+    #[default]
+    No,
+    /// The load's own thread polls for completions (`IORING_SETUP_IOPOLL`, fio's `hipri`). Requires a block
+    /// device with poll queues; without them the load runs unpolled, and the segment states why.
+    Completions,
+    /// A kernel thread polls for submissions (`IORING_SETUP_SQPOLL`, fio's `sqthread_poll`). Its CPU time is
+    /// not part of any segment.
+    Submissions,
+}
+
+impl Polling {
+    /// Returns the remark for segments recorded in this mode.
+    pub(crate) const fn remark(self) -> Option<PathRemark> {
+        match self {
+            Self::No => None,
+            Self::Completions => Some(PathRemark::CompletionsPolled),
+            Self::Submissions => Some(PathRemark::SubmissionsPolled),
+        }
+    }
+}

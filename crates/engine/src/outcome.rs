@@ -1,0 +1,24 @@
+//! How a load ended.
+
+use record::{Effort, Segment};
+
+/// How a workload ended.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one value per workload")]
+pub enum Outcome {
+    /// It ran to its end.
+    Finished(Segment),
+    /// The receiver of the ticks stopped it. Its measurements are incomplete and discarded.
+    Stopped,
+}
+
+impl Outcome {
+    /// Returns the CPU cost. `None` for a simulated drive, or if the workload was stopped.
+    #[must_use]
+    pub fn effort(&self) -> Option<Effort> {
+        match self {
+            Self::Finished(segment) => segment.host.as_ref().map(|host| host.effort),
+            Self::Stopped => None,
+        }
+    }
+}

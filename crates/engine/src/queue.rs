@@ -1,0 +1,121 @@
+//! I/O queues: how I/Os reach the kernel and return. One private trait, one file per engine.
+//!
+//! The worker loop is generic over [`Queue`], so it is compiled separately for each engine. A queue owns its
+//! buffers, one per slot, and lends a buffer only while its slot is idle, so that nothing else uses the
+//! memory of an I/O in flight.
+
+pub(crate) mod aio;
+pub(crate) mod buffers;
+mod entry;
+mod helped;
+mod mapping;
+pub(crate) mod null;
+pub(crate) mod operation;
+pub(crate) mod passthrough;
+mod ring;
+pub(crate) mod stamps;
+pub(crate) mod threads;
+pub(crate) mod uring;
+
+use std::io;
+
+use record::Effort;
+use stamps::Stamps;
+use stdx::access::Access;
+
+/// Index of an I/O in the queue, below the sum of queue depth and spares.
+pub(crate) type Slot = u16;
+
+/// Number of I/Os reaped before the free slots are resubmitted. Larger batches let the queue depth sag.
+pub(crate) const REFILL_BATCH: u32 = 4;
+/// At larger depths the batch may be this fraction of the depth, which keeps the relative sag small.
+pub(crate) const REFILL_PART: u32 = 16;
+
+/// A completed I/O.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Completion {
+    pub(crate) slot: Slot,
+    /// Bytes transferred, or a negative error number.
+    pub(crate) result: i32,
+    /// Time before the system call that submitted it; at QD 1 possibly the end of the previous I/O.
+    pub(crate) started_ns: u64,
+    /// Time after the system call that returned it.
+    pub(crate) done_ns: u64,
+}
+
+/// A queue of fixed depth: at most that many slots are busy. Each slot takes one I/O at a time, up to the
+/// queue's block size.
+pub(crate) trait Queue {
+    /// Returns the buffer of an idle slot.
+    fn buffer(&mut self, slot: Slot) -> &mut [u8];
+    /// Queues an I/O on an idle slot. Submission may wait for [`flush`](Self::flush).
+    fn push(&mut self, slot: Slot, access: Access);
+    /// Returns the queue's source of time stamps.
+    fn stamps(&mut self) -> &mut Stamps;
+    /// Submits the queued I/Os.
+    fn flush(&mut self) -> io::Result<()>;
+    /// Submits the queued I/Os and waits for at least one completion.
+    fn wait(&mut self) -> io::Result<()>;
+    /// Submits the queued I/Os and waits for at least one completion or until this time.
+    fn wait_until(&mut self, until_ns: u64) -> io::Result<()>;
+    /// Returns the next of the completions that the last `wait` found.
+    fn reap(&mut self) -> Option<Completion>;
+    /// Submits the I/Os queued on slots that were just freed. May leave this to the next [`wait`](Self::wait)
+    /// if that is near.
+    #[inline]
+    fn refill(&mut self) -> io::Result<()> {
+        self.flush()
+    }
+    /// Returns the number of I/Os to push before the next [`refill`](Self::refill).
+    #[inline]
+    fn refill_batch(&self) -> u32 {
+        REFILL_BATCH
+    }
+    /// Whether the queue polls, and so keeps a CPU busy even without work.
+    fn is_polling(&self) -> bool {
+        false
+    }
+    /// Stops the queue's helper threads and returns their CPU cost. The queue must not be used afterwards.
+    fn retire(&mut self) -> Effort {
+        Effort::default()
+    }
+}
+
+/// Upper bound of how late a sleeping thread wakes up; this last part of a wait is spent polling.
+pub(crate) const WAKE_UP_NS: u64 = 100_000;
+
+/// Returns how long to sleep before `until_ns`; `None` if it is too near to sleep.
+#[inline]
+pub(crate) fn sleep_before(until_ns: u64, now_ns: u64) -> Option<std::time::Duration> {
+    let left_ns = until_ns.saturating_sub(now_ns);
+    (left_ns > 2 * WAKE_UP_NS).then(|| std::time::Duration::from_nanos(left_ns - WAKE_UP_NS))
+}
+
+/// Sleeps for part of the time until `until_ns`, or spins once if it is near.
+#[inline]
+pub(crate) fn rest(until_ns: u64, now_ns: u64) {
+    match sleep_before(until_ns, now_ns) {
+        Some(time) => std::thread::sleep(time),
+        None => std::hint::spin_loop(),
+    }
+}
+
+/// Parameters of a queue.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) fd: std::os::fd::RawFd,
+    /// Queue depth.
+    pub(crate) depth: u16,
+    /// Slots beyond the depth, whose buffers can be filled while all others are in flight.
+    pub(crate) spares: u16,
+    /// Length of the largest I/O.
+    pub(crate) block_bytes: u32,
+    pub(crate) clock: crate::clock::Clock,
+    pub(crate) polling: crate::options::Polling,
+}
+
+impl Shape {
+    pub(crate) fn slots(&self) -> u16 {
+        self.depth + self.spares
+    }
+}

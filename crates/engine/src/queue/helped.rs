@@ -1,0 +1,97 @@
+//! Targets that may block (zram, some stacked devices, some file systems): io_uring passes each of their I/Os
+//! to an io-wq worker thread, and the number of workers is limited.
+//!
+//! I/Os beyond this limit wait inside the kernel, not at the target. So one call may wait for several
+//! completions while the target stays fully loaded; waking up for each completion cost more than the rest of
+//! an I/O.
+
+use std::io::IoSliceMut;
+use std::os::fd::{BorrowedFd, RawFd};
+
+use rustix::event::epoll;
+use rustix::io::{Errno, ReadWriteFlags};
+
+/// An offset beyond the end of every target, and a multiple of every block size.
+const NOWHERE: u64 = 1 << 62;
+/// If completions arrive less often than this, each is waited for individually, so that its time stamp is
+/// exact.
+const QUICK_NS: u64 = 10_000;
+
+/// Whether the target may block during submission, so that io_uring leaves its I/Os to io-wq workers.
+pub(super) fn may_block(fd: RawFd) -> bool {
+    // SAFETY: the target keeps its file open for the whole run.
+    let file = unsafe { BorrowedFd::borrow_raw(fd) };
+    // The kernel checks the flag before the offset, so nothing is read either way.
+    let answer = rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut [0])], NOWHERE, ReadWriteFlags::NOWAIT);
+    answer == Err(Errno::OPNOTSUPP) && !can_be_polled(file)
+}
+
+/// Whether the kernel polls the file for readiness before each I/O; then no worker thread is needed. FUSE
+/// always reports ready, then blocks.
+fn can_be_polled(file: BorrowedFd<'_>) -> bool {
+    let watched = epoll::create(epoll::CreateFlags::CLOEXEC)
+        .and_then(|watch| epoll::add(watch, file, epoll::EventData::new_u64(0), epoll::EventFlags::empty()));
+    watched != Err(Errno::PERM)
+}
+
+/// Number of completions that one call waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WaitBatch {
+    most: usize,
+    quick: bool,
+}
+
+impl WaitBatch {
+    /// Always waits for one completion.
+    pub(super) const ONE: Self = Self { most: 1, quick: false };
+
+    /// Waits for up to `batch` of `depth` I/Os, while enough remain to keep all `helpers` worker threads
+    /// busy.
+    pub(super) fn of(depth: u32, batch: u32, helpers: u32) -> Self {
+        Self { most: depth.saturating_sub(helpers).clamp(1, batch) as usize, quick: false }
+    }
+
+    /// Returns the number to wait for, with `in_flight` I/Os in flight, all of them submitted.
+    #[inline]
+    pub(super) fn count(self, in_flight: usize) -> u32 {
+        if self.quick { self.most.min(in_flight) as u32 } else { 1 }
+    }
+
+    /// Takes into account that this many completions arrived within this time.
+    #[inline]
+    pub(super) fn learn(&mut self, count: usize, within_ns: u64) {
+        self.quick = self.most > 1 && within_ns < QUICK_NS * count as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_are_waited_for_only_while_all_helpers_are_busy_and_quick() {
+        let mut wait_batch = WaitBatch::of(32, 4, 8);
+        assert_eq!(wait_batch.count(32), 1, "nothing is known yet");
+        wait_batch.learn(1, QUICK_NS - 1);
+        assert_eq!((wait_batch.count(32), wait_batch.count(3)), (4, 3));
+        wait_batch.learn(4, 4 * QUICK_NS);
+        assert_eq!(wait_batch.count(32), 1);
+        for (depth, helpers, most) in [(10, 8, 2), (8, 8, 1), (4, 8, 1), (1, 1, 1), (128, 8, 4)] {
+            let mut wait_batch = WaitBatch::of(depth, 4, helpers);
+            wait_batch.learn(1, 0);
+            assert_eq!(wait_batch.count(depth as usize), most, "depth {depth}, {helpers} helpers");
+        }
+    }
+
+    #[test]
+    fn who_may_block_says_so_and_nothing_is_read() {
+        use std::os::fd::AsRawFd as _;
+        let may_block = |path| super::may_block(std::fs::File::open(path).expect(path).as_raw_fd());
+        assert!(may_block("/proc/self/status"), "files of the kernel make who reads them wait");
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("a release");
+        let mut numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
+        if (numbers.next(), numbers.next()) >= (Some(5), Some(17)) {
+            assert!(!may_block("/dev/zero"), "zeros are there at once (since Linux 5.17)");
+        }
+    }
+}

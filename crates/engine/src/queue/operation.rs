@@ -1,0 +1,137 @@
+//! What a ring submits for an access: a read, a write, an NVMe command, or a no-op.
+
+use std::io;
+
+use record::PathRemark;
+use rustix::io_uring::{IoringOp, IoringSqeFlags};
+use stdx::access::Access;
+
+use super::buffers::Buffers;
+use super::entry::{Entry, Head, Submission};
+use super::ring::Ring;
+use super::{Shape, Slot};
+
+/// SQEs refer to the registered file by its index.
+pub(super) const REGISTERED_FILE: u8 = IoringSqeFlags::FIXED_FILE.bits();
+
+/// Operation that a ring performs for each access.
+pub(crate) trait Operation: Sized {
+    type Submission: Submission;
+    /// What the operation must know about the target besides its file.
+    type Target: Copy;
+    /// Whether it accesses the target; otherwise polling is pointless.
+    const REACHES_TARGET: bool;
+    /// Whether kernel support becomes apparent only with the first I/O.
+    const NEEDS_A_TRIAL: bool;
+
+    /// Registers file and buffers with the kernel. Remarks state which registration the kernel refused.
+    fn new(
+        ring: &Ring<Self::Submission>,
+        shape: &Shape,
+        buffers: &Buffers,
+        target: Self::Target,
+    ) -> io::Result<(Self, Vec<PathRemark>)>;
+    /// Returns the SQE for an access with this buffer. Its `user_data` is the slot.
+    fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Self::Submission;
+    /// Converts the `res` of a CQE to bytes transferred or a negative error number.
+    fn result(result: i32, length_bytes: u32) -> i32;
+    /// Whether io-wq workers perform it, because the target may block.
+    fn is_helped(_: &Shape) -> bool {
+        false
+    }
+}
+
+/// Reads and writes the file.
+pub(crate) struct Transfer {
+    /// Whether the buffers are registered.
+    registered: bool,
+}
+
+impl Operation for Transfer {
+    type Submission = Entry;
+    type Target = ();
+    const REACHES_TARGET: bool = true;
+    const NEEDS_A_TRIAL: bool = false;
+
+    fn new(
+        ring: &Ring<Entry>,
+        shape: &Shape,
+        buffers: &Buffers,
+        (): (),
+    ) -> io::Result<(Self, Vec<PathRemark>)> {
+        ring.register_file(shape.fd)?;
+        let refused = register_buffers(ring, shape, buffers).err();
+        let registered = refused.is_none();
+        let remark =
+            refused.map(|error| PathRemark::UnregisteredBuffers { cause: record::errno::reason(&error) });
+        Ok((Self { registered }, remark.into_iter().collect()))
+    }
+
+    #[inline]
+    fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Entry {
+        let opcode = match (self.registered, access.read) {
+            (true, true) => IoringOp::ReadFixed,
+            (true, false) => IoringOp::WriteFixed,
+            (false, true) => IoringOp::Read,
+            (false, false) => IoringOp::Write,
+        };
+        let head = Head {
+            opcode: opcode as u8,
+            flags: REGISTERED_FILE,
+            offset: access.offset_bytes,
+            address: buffer as u64,
+            length: access.block_bytes,
+            user_data: slot.into(),
+            buffer_index: slot,
+            ..Head::default()
+        };
+        Entry { head, ..Entry::default() }
+    }
+
+    #[inline]
+    fn result(result: i32, _: u32) -> i32 {
+        result
+    }
+
+    fn is_helped(shape: &Shape) -> bool {
+        super::helped::may_block(shape.fd)
+    }
+}
+
+/// `IORING_OP_NOP`: enters the kernel but does not access the target.
+pub(crate) struct NoOp;
+
+impl Operation for NoOp {
+    type Submission = Entry;
+    type Target = ();
+    const REACHES_TARGET: bool = false;
+    const NEEDS_A_TRIAL: bool = false;
+
+    fn new(_: &Ring<Entry>, _: &Shape, _: &Buffers, (): ()) -> io::Result<(Self, Vec<PathRemark>)> {
+        Ok((Self, Vec::new()))
+    }
+
+    #[inline]
+    fn entry(&self, slot: Slot, _: *mut u8, _: Access) -> Entry {
+        let head = Head { opcode: IoringOp::Nop as u8, user_data: slot.into(), ..Head::default() };
+        Entry { head, ..Entry::default() }
+    }
+
+    #[inline]
+    fn result(result: i32, length_bytes: u32) -> i32 {
+        match result {
+            0 => length_bytes.cast_signed(),
+            error => error,
+        }
+    }
+}
+
+pub(super) fn register_buffers<S: Submission>(
+    ring: &Ring<S>,
+    shape: &Shape,
+    buffers: &Buffers,
+) -> io::Result<()> {
+    // SAFETY: the vectors point into `buffers`, which outlives every I/O: the queue waits for all I/Os in its
+    // drop.
+    unsafe { ring.register_buffers(&buffers.vectors(shape.slots())) }
+}

@@ -1,0 +1,174 @@
+//! NVMe commands through io_uring (`io_uring_cmd`), bypassing the kernel's block layer.
+//!
+//! SQEs are twice as long as usual, because each contains a command. The kernel accepts them on the generic
+//! character device of a namespace, from Linux 6.1 on with registered buffers.
+
+use std::io;
+
+use record::PathRemark;
+use rustix::io_uring::{IoringOp, IoringUringCmdFlags};
+use stdx::access::Access;
+
+use super::buffers::Buffers;
+use super::entry::{BigEntry, Head};
+use super::operation::{Operation, REGISTERED_FILE, register_buffers};
+use super::ring::Ring;
+use super::{Shape, Slot};
+
+/// Size of `struct nvme_uring_cmd` (linux/nvme_ioctl.h).
+const COMMAND_BYTES: usize = 72;
+/// `NVME_URING_CMD_IO`.
+const OPERATION: u32 = libc::_IOWR::<[u8; COMMAND_BYTES]>(b'N' as u32, 0x80) as u32;
+/// NVM Command Set 1.0c, figure 21.
+const WRITE: u8 = 0x01;
+const READ: u8 = 0x02;
+
+/// Namespace addressed by a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Namespace {
+    /// Its number.
+    pub number: u32,
+    /// Logarithm to base 2 of the logical block size in bytes.
+    pub block_shift: u32,
+    /// Whether writes are allowed. Checked here, because the kernel lets root write through a file opened for
+    /// reading.
+    pub writable: bool,
+}
+
+/// Reads and writes a namespace.
+pub(crate) struct Command {
+    namespace: Namespace,
+}
+
+impl Operation for Command {
+    type Submission = BigEntry;
+    type Target = Namespace;
+    const REACHES_TARGET: bool = true;
+    const NEEDS_A_TRIAL: bool = true;
+
+    fn new(
+        ring: &Ring<BigEntry>,
+        shape: &Shape,
+        buffers: &Buffers,
+        namespace: Namespace,
+    ) -> io::Result<(Self, Vec<PathRemark>)> {
+        ring.register_file(shape.fd)?;
+        register_buffers(ring, shape, buffers)?;
+        Ok((Self { namespace }, Vec::new()))
+    }
+
+    #[inline]
+    fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> BigEntry {
+        let head = Head {
+            opcode: IoringOp::UringCmd as u8,
+            flags: REGISTERED_FILE,
+            offset: OPERATION.into(),
+            op_flags: IoringUringCmdFlags::FIXED.bits(),
+            user_data: slot.into(),
+            buffer_index: slot,
+            ..Head::default()
+        };
+        BigEntry { head, command: command(&self.namespace, buffer as u64, access) }
+    }
+
+    #[inline]
+    fn result(result: i32, length_bytes: u32) -> i32 {
+        match result {
+            0 => length_bytes.cast_signed(),
+            error @ ..0 => error,
+            status => -errno_of(status as u16),
+        }
+    }
+}
+
+/// Returns the command for an access with the buffer at `address`, as a `struct nvme_uring_cmd`.
+#[inline]
+fn command(namespace: &Namespace, address: u64, access: Access) -> [u8; 80] {
+    let Access { read, block_bytes, offset_bytes } = access;
+    assert!(read || namespace.writable, "the target was opened for reading only");
+    let first_block = offset_bytes >> namespace.block_shift;
+    // NLB is a 0's based value.
+    let blocks = (block_bytes >> namespace.block_shift) - 1;
+    let mut bytes = [0; 80];
+    bytes[0] = if read { READ } else { WRITE };
+    bytes[4..8].copy_from_slice(&namespace.number.to_ne_bytes());
+    bytes[24..32].copy_from_slice(&address.to_ne_bytes());
+    bytes[36..40].copy_from_slice(&block_bytes.to_ne_bytes());
+    bytes[40..44].copy_from_slice(&(first_block as u32).to_ne_bytes());
+    bytes[44..48].copy_from_slice(&((first_block >> 32) as u32).to_ne_bytes());
+    bytes[48..52].copy_from_slice(&blocks.to_ne_bytes());
+    bytes
+}
+
+/// Maps an NVMe status (code and type, bits 10:0) to the error number that the kernel's block layer would
+/// return, so that errors are counted alike for every engine.
+fn errno_of(status: u16) -> i32 {
+    match status & 0x7ff {
+        // Capacity exceeded.
+        0x081 => libc::ENOSPC,
+        // Bad opcode, field or namespace, command not supported, bad attributes.
+        0x001 | 0x002 | 0x00b | 0x015 | 0x180 => libc::EOPNOTSUPP,
+        // LBA out of range, command interrupted, namespace not ready.
+        0x080 | 0x021 | 0x082 => libc::EREMOTEIO,
+        // Read-only range, write fault, unrecovered read error, compare failure, access denied, unwritten block.
+        0x182 | 0x280 | 0x281 | 0x285 | 0x286 | 0x287 => libc::ENODATA,
+        // Guard, application tag and reference tag.
+        0x181 | 0x282 | 0x283 | 0x284 => libc::EILSEQ,
+        // Reservation conflict.
+        0x083 => libc::EBADE,
+        // Host path error.
+        0x370 => libc::ENOLINK,
+        _ => libc::EIO,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMESPACE: Namespace = Namespace { number: 3, block_shift: 12, writable: true };
+
+    fn words(access: Access) -> [u32; 20] {
+        let bytes = command(&NAMESPACE, 0x1122_3344_5566_7788, access);
+        std::array::from_fn(|i| u32::from_ne_bytes(bytes[4 * i..4 * i + 4].try_into().expect("four bytes")))
+    }
+
+    #[test]
+    fn the_number_of_the_operation_is_the_kernels() {
+        assert_eq!(OPERATION, 0xc048_4e80);
+    }
+
+    #[test]
+    fn commands_name_blocks_beyond_two_to_the_32() {
+        let offset_bytes = 0x1_2345_6789 << 12;
+        let words = words(Access { read: true, block_bytes: 128 << 10, offset_bytes });
+        assert_eq!(words[0].to_ne_bytes(), [READ, 0, 0, 0]);
+        assert_eq!((words[1], words[9]), (3, 128 << 10));
+        assert_eq!((words[10], words[11], words[12]), (0x2345_6789, 1, 31));
+        let address = [words[6], words[7]].map(u32::to_ne_bytes).concat();
+        assert_eq!(address, 0x1122_3344_5566_7788_u64.to_ne_bytes());
+    }
+
+    #[test]
+    fn one_block_is_counted_as_zero_and_a_write_is_a_write() {
+        let words = words(Access { read: false, block_bytes: 4096, offset_bytes: 4096 });
+        assert_eq!((words[0].to_ne_bytes()[0], words[10], words[12]), (WRITE, 1, 0));
+    }
+
+    #[test]
+    fn errors_of_the_drive_have_the_kernels_numbers() {
+        // The upper bits, such as do-not-retry (14) and more (13), are ignored.
+        for (status, errno) in
+            [(0x4281, libc::ENODATA), (0x80, libc::EREMOTEIO), (0x2081, libc::ENOSPC), (0x6, libc::EIO)]
+        {
+            assert_eq!(errno_of(status), errno, "{status:#x}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "for reading only")]
+    fn nothing_is_written_through_a_target_that_was_opened_to_be_read() {
+        let namespace = Namespace { writable: false, ..NAMESPACE };
+        command(&namespace, 0, Access { read: false, block_bytes: 4096, offset_bytes: 0 });
+    }
+}

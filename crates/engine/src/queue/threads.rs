@@ -1,0 +1,228 @@
+//! `pread` and `pwrite`: by the worker itself at QD 1, by a pool of helpers at larger depths.
+//!
+//! Time stamps are taken right around the system call, so waiting for a helper is not part of the response
+//! time.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use record::Effort;
+use stdx::access::Access;
+
+use super::buffers::Buffers;
+use super::stamps::Stamps;
+use super::{Completion, Queue, Shape, Slot};
+use crate::effort;
+
+/// An I/O to perform.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    slot: Slot,
+    access: Access,
+}
+
+/// The queue of one worker.
+pub(crate) struct Threads {
+    shared: Arc<Shared>,
+    /// Those of the worker; each helper has its own.
+    stamps: Stamps,
+    helpers: Vec<JoinHandle<Effort>>,
+    busy: Vec<bool>,
+    pushed: Vec<Request>,
+    finished: VecDeque<Completion>,
+    in_flight: usize,
+}
+
+struct Shared {
+    buffers: Buffers,
+    shape: Shape,
+    lists: Mutex<Lists>,
+    requested: Condvar,
+    completed: Condvar,
+}
+
+struct Lists {
+    requests: VecDeque<Request>,
+    completions: VecDeque<Completion>,
+    closing: bool,
+}
+
+impl Shared {
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        // A panicking helper leaves the lists consistent: every change is one push or one pop.
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Performs one I/O. The caller owns the slot.
+    fn perform(&self, request: Request, stamps: &mut Stamps) -> Completion {
+        let Request { slot, access: Access { read, block_bytes, offset_bytes } } = request;
+        // SAFETY: the slice is `block_bytes` long and initialised; its slot is busy and owned by this request
+        // alone: `Threads::push` and `Threads::buffer` check that, and a request is popped once.
+        let buffer =
+            unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) };
+        let buffer = &mut buffer[..block_bytes as usize];
+        // SAFETY: the target keeps its file open until after the run, and the queue is joined before that.
+        let file = unsafe { BorrowedFd::borrow_raw(self.shape.fd) };
+        let started_ns = stamps.start_ns();
+        let answer = if read {
+            rustix::io::pread(file, buffer, offset_bytes)
+        } else {
+            rustix::io::pwrite(file, buffer, offset_bytes)
+        };
+        let done_ns = stamps.now_ns();
+        let result = answer.map_or_else(|errno| -errno.raw_os_error(), |n| n as i32);
+        Completion { slot, result, started_ns, done_ns }
+    }
+
+    /// Performs I/Os until the queue closes. Returns the CPU cost.
+    fn help(&self) -> Effort {
+        let mut stamps = Stamps::of(self.shape.clock);
+        loop {
+            let mut lists = self.lists();
+            let request = loop {
+                if let Some(request) = lists.requests.pop_front() {
+                    break request;
+                }
+                if lists.closing {
+                    return effort::of_this_thread();
+                }
+                lists = self.requested.wait(lists).unwrap_or_else(PoisonError::into_inner);
+            };
+            drop(lists);
+            let completion = self.perform(request, &mut stamps);
+            self.lists().completions.push_back(completion);
+            self.completed.notify_one();
+        }
+    }
+}
+
+impl Threads {
+    /// Starts the helpers, if the depth requires any.
+    pub(crate) fn new(shape: Shape) -> io::Result<Self> {
+        let depth = usize::from(shape.depth);
+        let lists = Lists {
+            requests: VecDeque::with_capacity(depth),
+            completions: VecDeque::with_capacity(depth),
+            closing: false,
+        };
+        let shared = Arc::new(Shared {
+            buffers: Buffers::new(shape.slots(), shape.block_bytes)?,
+            shape,
+            lists: Mutex::new(lists),
+            requested: Condvar::new(),
+            completed: Condvar::new(),
+        });
+        let mut queue = Self {
+            shared,
+            stamps: Stamps::of(shape.clock),
+            helpers: Vec::with_capacity(depth),
+            busy: vec![false; shape.slots().into()],
+            pushed: Vec::with_capacity(depth),
+            finished: VecDeque::with_capacity(depth),
+            in_flight: 0,
+        };
+        let helpers = if depth == 1 { 0 } else { depth };
+        for _ in 0..helpers {
+            let shared = Arc::clone(&queue.shared);
+            let builder = std::thread::Builder::new().name("io-helper".into()).stack_size(128 << 10);
+            queue.helpers.push(builder.spawn(move || shared.help())?);
+        }
+        Ok(queue)
+    }
+}
+
+impl Queue for Threads {
+    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        assert!(!self.busy[usize::from(slot)], "a helper owns this buffer");
+        let buffers = &self.shared.buffers;
+        // SAFETY: as in `perform`; the slot is idle, so no request for it exists, and the reference borrows
+        // `self`, so none can be pushed in the meantime.
+        unsafe { std::slice::from_raw_parts_mut(buffers.at(slot), buffers.block_bytes()) }
+    }
+
+    fn push(&mut self, slot: Slot, access: Access) {
+        let busy = &mut self.busy[usize::from(slot)];
+        assert!(!*busy, "one I/O per slot");
+        *busy = true;
+        self.in_flight += 1;
+        self.pushed.push(Request { slot, access });
+    }
+
+    fn stamps(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.helpers.is_empty() {
+            return Ok(());
+        }
+        let count = self.pushed.len();
+        self.shared.lists().requests.extend(self.pushed.drain(..));
+        for _ in 0..count {
+            self.shared.requested.notify_one();
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        if self.helpers.is_empty() {
+            let Self { shared, stamps, pushed, finished, .. } = self;
+            finished.extend(pushed.drain(..).map(|request| shared.perform(request, stamps)));
+            return Ok(());
+        }
+        self.flush()?;
+        let mut lists = self.shared.lists();
+        while lists.completions.is_empty() && self.in_flight > 0 {
+            lists = self.shared.completed.wait(lists).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.finished.extend(lists.completions.drain(..));
+        Ok(())
+    }
+
+    fn wait_until(&mut self, until_ns: u64) -> io::Result<()> {
+        if until_ns == u64::MAX || (self.helpers.is_empty() && !self.pushed.is_empty()) {
+            return self.wait();
+        }
+        self.flush()?;
+        loop {
+            let mut lists = self.shared.lists();
+            let now_ns = self.stamps.now_ns();
+            if let Some(time) = super::sleep_before(until_ns, now_ns).filter(|_| lists.completions.is_empty())
+            {
+                lists =
+                    self.shared.completed.wait_timeout(lists, time).unwrap_or_else(PoisonError::into_inner).0;
+            }
+            self.finished.extend(lists.completions.drain(..));
+            drop(lists);
+            if !self.finished.is_empty() || now_ns >= until_ns {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    fn reap(&mut self) -> Option<Completion> {
+        let completion = self.finished.pop_front()?;
+        self.busy[usize::from(completion.slot)] = false;
+        self.in_flight -= 1;
+        Some(completion)
+    }
+
+    fn retire(&mut self) -> Effort {
+        self.shared.lists().closing = true;
+        self.shared.requested.notify_all();
+        let mut sum = Effort::default();
+        // The CPU cost of a helper that panicked is unknown.
+        self.helpers.drain(..).filter_map(|helper| helper.join().ok()).for_each(|cost| sum.add(&cost));
+        sum
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.retire();
+    }
+}
