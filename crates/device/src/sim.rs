@@ -119,11 +119,11 @@ impl Simulated {
     }
 
     pub(crate) fn watch(&mut self) {
-        self.ssd.watch(true);
+        self.ssd.record_load(true);
     }
 
     pub(crate) fn witness(&self) -> Option<&LoadRecorder> {
-        self.ssd.witness()
+        self.ssd.load_recorder()
     }
 
     pub(crate) fn health(&self) -> record::Health {

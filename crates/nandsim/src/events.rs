@@ -20,7 +20,7 @@ const NO_EVENT: Key = Key::MAX;
 pub(crate) struct Events {
     dies: Tree,
     commands: Tree,
-    line: Fifo,
+    in_order: Fifo,
     first_command: usize,
     leaf_bits: u32,
     leaf_mask: u64,
@@ -36,7 +36,7 @@ impl Events {
         Self {
             dies: Tree::new(dies),
             commands: Tree::new(commands),
-            line: Fifo::new(commands),
+            in_order: Fifo::new(commands),
             first_command: dies,
             leaf_bits,
             leaf_mask: (1 << leaf_bits) - 1,
@@ -54,16 +54,16 @@ impl Events {
     #[inline(always)]
     fn key(&mut self, leaf: usize, time_ns: u64) -> Key {
         if !self.overflow.is_empty() {
-            self.leave_far(leaf);
+            self.remove_overflow(leaf);
         }
         if time_ns >= self.too_late_ns {
-            return self.put_far(leaf, time_ns);
+            return self.add_overflow(leaf, time_ns);
         }
         time_ns << self.leaf_bits | leaf as u64
     }
 
     #[cold]
-    fn put_far(&mut self, leaf: usize, time_ns: u64) -> Key {
+    fn add_overflow(&mut self, leaf: usize, time_ns: u64) -> Key {
         if time_ns != NEVER {
             self.overflow.insert((time_ns, leaf));
         }
@@ -71,7 +71,7 @@ impl Events {
     }
 
     #[cold]
-    fn leave_far(&mut self, leaf: usize) {
+    fn remove_overflow(&mut self, leaf: usize) {
         self.overflow.retain(|event| event.1 != leaf);
     }
 
@@ -86,16 +86,16 @@ impl Events {
     #[inline(always)]
     pub(crate) fn set(&mut self, leaf: usize, time_ns: u64) {
         let key = self.key(leaf, time_ns);
-        self.leave_line(leaf);
+        self.pop_if_first(leaf);
         self.commands.set(leaf - self.first_command, key);
     }
 
     /// Like [`set`](Self::set), but fast if the time is later than those of all events added this way before. The
     /// command must not have a pending event.
     #[inline]
-    pub(crate) fn join(&mut self, leaf: usize, time_ns: u64) {
+    pub(crate) fn append(&mut self, leaf: usize, time_ns: u64) {
         let key = self.key(leaf, time_ns);
-        if !self.line.join(key) {
+        if !self.in_order.append(key) {
             self.commands.set(leaf - self.first_command, key);
         }
     }
@@ -110,15 +110,15 @@ impl Events {
     pub(crate) fn forget(&mut self, leaf: usize) {
         if !self.clear_known(leaf) {
             let mask = self.leaf_mask;
-            self.line.forget(|key| key & mask == leaf as u64);
+            self.in_order.remove(|key| key & mask == leaf as u64);
         }
     }
 
     #[inline]
-    fn leave_line(&mut self, leaf: usize) -> bool {
-        let first = self.leaf_of(self.line.front) == leaf;
+    fn pop_if_first(&mut self, leaf: usize) -> bool {
+        let first = self.leaf_of(self.in_order.front) == leaf;
         if first {
-            self.line.leave();
+            self.in_order.pop();
         }
         first
     }
@@ -126,10 +126,10 @@ impl Events {
     #[inline]
     fn clear_known(&mut self, leaf: usize) -> bool {
         if !self.overflow.is_empty() {
-            self.leave_far(leaf);
+            self.remove_overflow(leaf);
         }
         let place = leaf - self.first_command;
-        if self.leave_line(leaf) {
+        if self.pop_if_first(leaf) {
             return true;
         }
         let in_tree = self.commands.is_set(place);
@@ -142,7 +142,7 @@ impl Events {
     /// Time and leaf of the earliest event; the time is [`NEVER`] if there is none.
     #[inline(always)]
     pub(crate) fn next(&self) -> (u64, usize) {
-        let key = earlier(earlier(self.commands.first(), self.line.front), self.dies.first());
+        let key = earlier(earlier(self.commands.first(), self.in_order.front), self.dies.first());
         if key == NO_EVENT {
             return self.overflow.first().copied().unwrap_or((NEVER, 0));
         }
@@ -211,7 +211,7 @@ impl Fifo {
 
     /// Appends an event. False if it is earlier than the last one, or is [`NO_EVENT`].
     #[inline]
-    fn join(&mut self, key: Key) -> bool {
+    fn append(&mut self, key: Key) -> bool {
         let fits = (self.front == NO_EVENT || key > self.last) && key != NO_EVENT;
         if fits {
             let place = self.end & (self.ring.len() - 1);
@@ -225,7 +225,7 @@ impl Fifo {
 
     /// Removes the first event.
     #[inline]
-    fn leave(&mut self) {
+    fn pop(&mut self) {
         let last_place = self.ring.len() - 1;
         self.ring[self.first & last_place] = NO_EVENT;
         self.first += 1;
@@ -233,13 +233,13 @@ impl Fifo {
     }
 
     /// Removes an event from any position.
-    fn forget(&mut self, is_it: impl Fn(Key) -> bool) {
+    fn remove(&mut self, is_it: impl Fn(Key) -> bool) {
         let kept: Vec<Key> = (self.first..self.end)
             .map(|at| self.ring[at & (self.ring.len() - 1)])
             .filter(|&key| !is_it(key))
             .collect();
         *self = Self::new(self.ring.len());
-        kept.into_iter().for_each(|key| assert!(self.join(key), "a line is in order"));
+        kept.into_iter().for_each(|key| assert!(self.append(key), "what is left of a sequence is in order"));
     }
 }
 
@@ -283,7 +283,7 @@ mod tests {
                     events.set_die(leaf, time_ns);
                     list[leaf] = time_ns;
                 } else if list[leaf] == NEVER {
-                    if what < 3 { events.set(leaf, time_ns) } else { events.join(leaf, time_ns) }
+                    if what < 3 { events.set(leaf, time_ns) } else { events.append(leaf, time_ns) }
                     list[leaf] = time_ns;
                 } else if what == 0 {
                     events.forget(leaf);

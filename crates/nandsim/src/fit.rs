@@ -6,6 +6,7 @@
 
 mod climb;
 mod protocol;
+mod reference;
 
 use serde::{Deserialize, Serialize};
 

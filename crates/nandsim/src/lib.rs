@@ -9,43 +9,29 @@
 //! and loads produce the same bytes on every machine.
 #![forbid(unsafe_code)]
 
-mod admin;
-mod cache;
+#[cfg(test)]
 mod check;
-mod collect;
-mod command;
+mod defects;
+mod device;
 mod events;
 mod faults;
 pub mod fit;
 mod flash;
-mod health;
-mod hybrid;
+mod ftl;
 mod link;
-mod load;
-mod map;
 mod model;
-mod plan;
-mod power;
-mod queue;
-mod reference;
-mod run;
 mod scale;
-mod ssd;
-mod thermal;
-mod witness;
-mod write;
-mod write_through;
+mod timeline;
 
+pub use defects::{Defects, Sound};
+pub use device::{
+    Command, CommandQueue, Completion, Device, Direction, Failed, Health, Load, LoadRecorder, MOST_IN_FLIGHT,
+    PARTS, Queue, Smart, Ssd, Tally, Tick, Until,
+};
 pub use faults::{Cause, FAULT_GRAMMAR, Failure, FaultError, Faults, LostCommands, MediaFault, Throttling};
-pub use health::{Health, Smart};
-pub use load::{Direction, Failed, Load, Tally, Tick, Until};
-pub use map::Memory;
+pub use flash::Memory;
 pub use model::{
     Cache, Calibration, Class, Firmware, Geometry, Hybrid, Interface, MODELS, Model, ModelError, Pcie,
     Thermal, Timing, VictimPolicy,
 };
-pub use queue::{Command, Completion, Queue};
-pub use run::MOST_IN_FLIGHT;
 pub use scale::{Scale, ScaleError};
-pub use ssd::Ssd;
-pub use witness::{LoadRecorder, PARTS};

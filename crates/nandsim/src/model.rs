@@ -2,6 +2,7 @@
 
 mod check;
 mod interface;
+mod text;
 
 use serde::{Deserialize, Serialize};
 
@@ -314,49 +315,4 @@ pub enum ModelError {
         /// The allowed values.
         allowed: String,
     },
-}
-
-/// The error on one line, with its location: a missing key has no line of its own, but its table has.
-fn place_and_problem(text: &str, error: &toml::de::Error) -> String {
-    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
-        return error.message().to_owned();
-    };
-    let line = before.matches('\n').count();
-    let is_table = |line: &&str| line.starts_with('[');
-    let table = text.lines().take(line + 1).filter(is_table).last();
-    let table = table.map_or_else(String::new, |name| format!(", in {}", name.trim_end()));
-    let key = text.lines().nth(line).and_then(|line| line.split_once('=')).map(|(key, _)| key.trim());
-    let key = key.map_or_else(String::new, |key| format!("{key}: "));
-    format!("line {}{table}: {key}{}", line + 1, error.message())
-}
-
-impl Model {
-    /// Returns the model of [`MODELS`] with this name.
-    ///
-    /// # Errors
-    /// For an unknown name, the error lists the known ones.
-    pub fn named(name: &str) -> Result<Self, ModelError> {
-        let known = || MODELS.iter().map(|m| m.0).collect::<Vec<_>>().join(", ");
-        let (_, text) = MODELS
-            .iter()
-            .find(|m| m.0 == name)
-            .ok_or_else(|| ModelError::Unknown { name: name.to_owned(), known: known() })?;
-        Self::from_toml(text)
-    }
-
-    /// Parses a model.
-    ///
-    /// # Errors
-    /// Names the key and the values it allows.
-    pub fn from_toml(text: &str) -> Result<Self, ModelError> {
-        let model: Self = toml::from_str(text).map_err(|e| ModelError::Text(place_and_problem(text, &e)))?;
-        model.check()?;
-        Ok(model)
-    }
-
-    /// Serializes the model as TOML that [`from_toml`](Self::from_toml) accepts.
-    #[must_use]
-    pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("a model has only what TOML can say")
-    }
 }

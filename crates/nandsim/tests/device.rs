@@ -1,4 +1,4 @@
-//! The drive as a device: health log, admin commands, faults, temperature, the witness, cache and suspension.
+//! The drive as a device: health log, admin commands, faults, temperature, the load recorder, cache and suspension.
 
 mod common;
 
@@ -194,15 +194,15 @@ fn a_slow_time_is_told_while_it_lasts() {
 }
 
 #[test]
-fn the_witness_tells_what_came() {
+fn the_load_recorder_reports_what_arrived() {
     let mut ssd = small(64, 20.0, 256);
     fill(&mut ssd);
-    assert!(ssd.witness().is_none());
-    ssd.watch(true);
+    assert!(ssd.load_recorder().is_none());
+    ssd.record_load(true);
     let span = Span::contiguous(16 << 20, 16 << 20);
     let some = Load { span, ..load(&ssd, Order::Random, 65, 8192, Until::ForNs(SECOND)) };
     let tally = run(&mut ssd, &some);
-    let seen = ssd.witness().unwrap();
+    let seen = ssd.load_recorder().unwrap();
     let completed = tally.read.ios + tally.write.ios;
     assert!(seen.commands() >= completed && seen.commands() <= completed + 32, "{seen:?}");
     assert!((seen.read_percent().unwrap() - 65.0).abs() < 3.0, "{seen:?}");
@@ -215,13 +215,13 @@ fn the_witness_tells_what_came() {
     assert_eq!(seen.parts.iter().sum::<u64>(), seen.parts[16..32].iter().sum());
     assert!(seen.consecutive < seen.commands() / 100);
 
-    ssd.watch(true);
+    ssd.record_load(true);
     for block in [131_072, 4096, 131_072] {
         let until = Until::Bytes(4 << 20);
         let one = Load { threads: 1, ..load(&ssd, Order::Sequential, 0, block, until) };
         run(&mut ssd, &Load { queue_depth: 4, ..one });
     }
-    let seen = ssd.witness().unwrap();
+    let seen = ssd.load_recorder().unwrap();
     assert_eq!(seen.sizes_in_order, [131_072, 4096, 131_072]);
     assert_eq!(seen.sizes.values().sum::<u64>(), 32 + 1024 + 32);
     assert!(seen.consecutive >= seen.commands() - 3 && seen.most_outstanding == 4);
@@ -231,7 +231,7 @@ fn the_witness_tells_what_came() {
 fn a_pattern_of_several_kinds_arrives_as_asked() {
     let mut ssd = small(64, 20.0, 256);
     fill(&mut ssd);
-    ssd.watch(true);
+    ssd.record_load(true);
     let base = load(&ssd, Order::Random, 0, 4096, Until::Bytes(64 << 20));
     let kind = |share_percent, read_percent, block_bytes| Kind {
         share_percent,
@@ -246,7 +246,7 @@ fn a_pattern_of_several_kinds_arrives_as_asked() {
         span: base.span,
     };
     let tally = ssd.run_pattern(&base, &pattern, &mut |_| true);
-    let seen = ssd.witness().unwrap();
+    let seen = ssd.load_recorder().unwrap();
     assert_eq!(tally.read.bytes + tally.write.bytes, seen.read_bytes + seen.write_bytes);
     assert!(seen.read_bytes + seen.write_bytes >= 64 << 20);
     let share = |part: u64| 100.0 * part as f64 / seen.commands() as f64;
@@ -256,14 +256,14 @@ fn a_pattern_of_several_kinds_arrives_as_asked() {
 }
 
 #[test]
-fn watching_changes_nothing() {
-    let [mut alone, mut watched] = [1, 1].map(|_| small(64, 20.0, 256));
-    watched.watch(true);
-    for ssd in [&mut alone, &mut watched] {
+fn recording_changes_nothing() {
+    let [mut alone, mut recorded] = [1, 1].map(|_| small(64, 20.0, 256));
+    recorded.record_load(true);
+    for ssd in [&mut alone, &mut recorded] {
         fill(ssd);
         churn(ssd, 2);
     }
-    assert_eq!(alone.state_hash(), watched.state_hash());
+    assert_eq!(alone.state_hash(), recorded.state_hash());
 }
 
 #[test]

@@ -144,16 +144,3 @@ fn number(key: &'static str, value: f64, least: f64, most: f64) -> Result<(), Mo
     }
     Err(wrong(key, value, format!("{least} to {most}")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_link_is_no_faster_than_its_interface() {
-        let mut model = Model::named("sata-mlc-2011").unwrap();
-        model.timing.link_mb_per_s = 601.0;
-        let error = model.check().unwrap_err().to_string();
-        assert!(error.contains("timing.link_mb_per_s") && error.contains("600"), "{error}");
-    }
-}

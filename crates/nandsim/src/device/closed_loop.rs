@@ -3,11 +3,11 @@
 use stdx::access::{Access, Pattern, Stream};
 use stdx::histogram::coarse::{Columns, Ledger, ROWS};
 
-use crate::events::{Events, NEVER};
-use crate::flash::NOBODY;
-use crate::load::Failed;
-use crate::ssd::Ssd;
-use crate::{Cause, Direction, Failure, Load, Tally, Tick, Until};
+use super::driver::{Advance, MOST_IN_FLIGHT};
+use super::load::{Direction, Failed, Load, Tally, Tick, Until};
+use super::state::Device;
+use crate::events::NEVER;
+use crate::{Cause, Defects, Failure};
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
@@ -19,8 +19,6 @@ struct Slot {
     busy: bool,
 }
 
-/// Maximum number of commands in flight.
-pub const MOST_IN_FLIGHT: u32 = 1 << 16;
 /// Mapping entries per CPU cache line.
 const LINE_UNITS: u32 = 16;
 /// The hardware prefetcher covers the rest.
@@ -65,7 +63,7 @@ struct Run {
     times: Ledger,
 }
 
-impl Ssd {
+impl<D: Defects> Device<D> {
     /// Runs `load` and returns the results. Calls `on_tick` at the end of every tick and of the run; the run ends
     /// early if it returns false.
     ///
@@ -94,99 +92,55 @@ impl Ssd {
         on_tick: &mut dyn FnMut(&Tick) -> bool,
     ) -> Tally {
         self.assert_possible(load, pattern);
-        let dies = self.plan.dies as usize;
-        let mut run = Run::new(load, pattern, self.now_ns);
-        self.begin(run.slots.len());
-        let deadline = match load.until {
-            Until::ForNs(ns) => self.now_ns + ns,
+        let now_ns = self.now_ns();
+        let mut run = Run::new(load, pattern, now_ns);
+        self.prepare(run.slots.len());
+        let deadline_ns = match load.until {
+            Until::ForNs(ns) => now_ns + ns,
             Until::Bytes(_) => NEVER,
         };
-        let gone_ns = self.gone_ns().map_or(NEVER, |at| at.max(self.now_ns));
+        let gone_ns = self.gone_ns();
         for slot in 0..run.slots.len() {
             self.submit_next(&mut run, slot);
         }
-        let mut tick_end = if load.tick_ns == 0 { NEVER } else { self.now_ns + load.tick_ns };
+        let mut tick_end = if load.tick_ns == 0 { NEVER } else { now_ns + load.tick_ns };
+        // After the deadline, the host waits for the commands that will fail, and submits nothing new in the meantime.
+        let mut awaits_failure = false;
         while self.in_flight > 0 {
-            let (time, leaf) = self.events.next();
-            let past = time > deadline && run.completions >= load.min_completions;
-            // The host waits for the commands that will fail, and submits nothing new in the meantime.
-            let waits = past && self.has_failing();
-            if waits {
-                run.threads.iter_mut().for_each(|thread| thread.left_bytes = 0);
+            let bound = run.completions >= load.min_completions && !awaits_failure;
+            let end_ns = if bound { deadline_ns } else { NEVER };
+            match self.advance(end_ns.min(tick_end), gone_ns) {
+                Advance::Completed { command, cause } => {
+                    self.complete(&mut run, command, cause);
+                    awaits_failure = awaits_failure && self.faults.has_failing();
+                    continue;
+                }
+                Advance::Gone => {
+                    self.fail_all_in_flight(&mut run);
+                    break;
+                }
+                Advance::Limit => {}
             }
-            let over = past && !waits;
-            assert!(over || time.min(gone_ns) != NEVER, "a command in flight that never ends");
-            let end = if over { deadline.max(self.now_ns) } else { time };
-            let gone = end >= gone_ns;
-            let end = end.min(gone_ns);
-            while tick_end < end {
-                self.now_ns = tick_end;
+            let next_ns = self.ftl.timeline().events.next().0;
+            assert!(next_ns.min(gone_ns).min(end_ns) != NEVER, "a command in flight that never ends");
+            if tick_end < end_ns {
                 if !run.end_tick(tick_end, on_tick) {
                     run.tally.stopped = true;
-                    return self.end(run, on_tick);
+                    break;
                 }
                 tick_end += load.tick_ns;
-            }
-            self.now_ns = end;
-            if gone {
-                self.fail_all_in_flight(&mut run);
-            }
-            if over || gone {
-                break;
-            }
-            if leaf < dies {
-                self.die_event(leaf);
+            } else if self.faults.has_failing() {
+                awaits_failure = true;
+                run.stop_submitting();
             } else {
-                self.complete(&mut run, leaf, time);
+                break;
             }
         }
         self.end(run, on_tick)
     }
 
-    /// Prepares the events for `commands` commands in flight.
-    pub(crate) fn begin(&mut self, commands: usize) {
-        self.events = Events::new(self.plan.dies as usize, commands);
-        self.flash.announce(&mut self.events);
-        if let Some(through) = &mut self.through {
-            through.begin(commands);
-        }
-    }
-
-    /// Lets commands in flight complete, except writes that wait for the buffer, without counting them. If the
-    /// drive disappears, they are dropped.
-    pub(crate) fn drain_in_flight(&mut self) {
-        let dies = self.plan.dies as usize;
-        // On a drive that is gone, the blocked commands may have failed already.
-        self.in_flight = self.in_flight.saturating_sub(self.blocked.len() as u32);
-        self.blocked.clear();
-        let gone_ns = self.gone_ns().unwrap_or(NEVER);
-        while self.in_flight > 0 {
-            let (time, leaf) = self.events.next();
-            assert!(time.min(gone_ns) != NEVER, "a command in flight that never ends");
-            if time >= gone_ns {
-                self.now_ns = self.now_ns.max(gone_ns);
-                break;
-            }
-            self.now_ns = time;
-            if leaf < dies {
-                self.die_event(leaf);
-            } else {
-                self.in_flight -= 1;
-                self.struck(leaf);
-                self.events.clear(leaf);
-            }
-        }
-        self.in_flight = 0;
-        if let Some(through) = &mut self.through {
-            through.take(NOBODY);
-            self.flash.forget_commands();
-        }
-        self.forget_failing();
-        self.warm_up();
-    }
-
     fn assert_possible(&self, load: &Load, pattern: &Pattern) {
-        let sector = u64::from(self.plan.logical_block_bytes);
+        let sector = u64::from(self.logical_block_bytes());
         let span = pattern.span;
         assert!(load.threads > 0 && load.queue_depth > 0, "no command in flight");
         let commands = u32::from(load.threads) * u32::from(load.queue_depth);
@@ -195,26 +149,25 @@ impl Ssd {
         for bytes in sizes.chain([span.start_bytes, span.segment_bytes, span.stride_bytes]) {
             assert!(bytes % sector == 0, "{bytes} bytes are not a multiple of the logical block");
         }
-        assert!(span.end_bytes() <= self.plan.capacity_bytes, "the span ends beyond the end of the drive");
+        assert!(span.end_bytes() <= self.capacity_bytes(), "the span ends beyond the end of the drive");
     }
 
     /// Finalizes the tally.
     fn end(&mut self, mut run: Run, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
-        run.tally.end_ns = self.now_ns;
-        if run.tick_ns > 0 && !run.tally.stopped && self.now_ns > run.tick.start_ns {
-            run.end_tick(self.now_ns, on_tick);
+        run.tally.end_ns = self.now_ns();
+        if run.tick_ns > 0 && !run.tally.stopped && self.now_ns() > run.tick.start_ns {
+            run.end_tick(self.now_ns(), on_tick);
         }
         self.drain_in_flight();
-        self.health.host_read_bytes += run.tally.read.bytes;
+        self.counters.host_read_bytes += run.tally.read.bytes;
         Tally { times: run.times.finish(), ..run.tally }
     }
 
     /// Handles a completion: counts the command and submits the next one.
     #[inline]
-    fn complete(&mut self, run: &mut Run, leaf: usize, time_ns: u64) {
-        let index = leaf - self.plan.dies as usize;
-        self.in_flight -= 1;
-        match self.struck(leaf) {
+    fn complete(&mut self, run: &mut Run, index: usize, cause: Option<Cause>) {
+        let time_ns = self.ftl.timeline().now_ns;
+        match cause {
             None => run.complete(index, time_ns),
             Some(cause) => run.fail(index, cause, time_ns),
         }
@@ -224,10 +177,10 @@ impl Ssd {
     /// The drive is gone: fails everything in flight.
     #[cold]
     fn fail_all_in_flight(&mut self, run: &mut Run) {
-        let cause = self.gone_cause();
+        let cause = self.faults.gone_cause();
         for index in 0..run.slots.len() {
             if run.slots[index].busy {
-                run.fail(index, cause, self.now_ns);
+                run.fail(index, cause, self.now_ns());
             }
         }
     }
@@ -235,28 +188,28 @@ impl Ssd {
     /// Prefetches the memory that the next accesses of a thread need.
     #[inline(never)]
     fn fetch_ahead(&self, thread: &Thread) {
-        let shift = self.plan.map_unit_shift;
+        let (shift, map) = (self.ftl.layout().map_unit_shift(), self.ftl.map());
         let unit = |access: &Access| (access.offset_bytes >> shift) as u32;
         let [soon, later] = thread.halves();
-        self.map.fetch_units(later.iter().map(unit));
-        self.map.fetch_bits(soon.iter().filter(|access| !access.read).map(unit));
+        map.fetch_units(later.iter().map(unit));
+        map.fetch_bits(soon.iter().filter(|access| !access.read).map(unit));
         // Larger accesses have their entries in several cache lines.
         for access in later.iter().filter(|access| access.block_bytes >> shift >= LINE_UNITS / 2) {
             let last = ((access.offset_bytes + u64::from(access.block_bytes) - 1) >> shift) as u32;
             let lines = (unit(access)..last).step_by(LINE_UNITS as usize).take(MOST_LINES).skip(1);
-            self.map.fetch_units(lines.chain([last]));
+            map.fetch_units(lines.chain([last]));
         }
     }
 
     /// Submits the next command of a slot, or leaves it empty if its thread is done.
     #[inline]
     fn submit_next(&mut self, run: &mut Run, index: usize) {
-        let leaf = self.plan.dies as usize + index;
+        let leaf = self.ftl.layout().dies() as usize + index;
         let slot = &mut run.slots[index];
         let thread = &mut run.threads[slot.thread as usize];
         slot.busy = thread.left_bytes > 0;
         if !slot.busy {
-            self.events.clear(leaf);
+            self.ftl.timeline_mut().events.clear(leaf);
             return;
         }
         if thread.next.is_multiple_of(AHEAD) {
@@ -266,9 +219,9 @@ impl Ssd {
         let access = thread.ahead[thread.next % (2 * AHEAD)];
         thread.next += 1;
         thread.left_bytes = thread.left_bytes.saturating_sub(access.block_bytes.into());
-        (slot.submitted_ns, slot.read) = (self.now_ns, access.read);
+        (slot.submitted_ns, slot.read) = (self.ftl.timeline().now_ns, access.read);
         (slot.offset_bytes, slot.block_bytes) = (access.offset_bytes, access.block_bytes);
-        self.take(leaf, access.read, access.offset_bytes, access.block_bytes);
+        self.accept(leaf, access.read, access.offset_bytes, access.block_bytes);
     }
 }
 
@@ -342,6 +295,10 @@ impl Run {
             at_ns,
         };
         self.tally.failed.get_or_insert(Failed::none(failure)).count(cause);
+        self.stop_submitting();
+    }
+
+    fn stop_submitting(&mut self) {
         self.threads.iter_mut().for_each(|thread| thread.left_bytes = 0);
     }
 

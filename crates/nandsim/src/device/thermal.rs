@@ -7,7 +7,8 @@ const STEPS: u64 = 64;
 /// Hysteresis: how far the temperature must fall for throttling to end, in micro-degrees.
 const RELEASE: i64 = 3_000_000;
 
-pub(crate) struct Thermal {
+/// The temperature of a drive, and whether it throttles.
+pub(super) struct Thermal {
     rest: i64,
     rise_per_gb_per_s: i64,
     step_ns: u64,
@@ -22,7 +23,7 @@ pub(crate) struct Thermal {
 }
 
 impl Thermal {
-    pub(crate) fn new(model: &Model, scale: Scale) -> Self {
+    pub(super) fn new(model: &Model, scale: Scale) -> Self {
         let thermal = &model.thermal;
         let micro = |degrees: f64| (degrees * 1e6).round() as i64;
         let step = thermal.time_constant_s * 1e9 / STEPS as f64;
@@ -40,25 +41,25 @@ impl Thermal {
     }
 
     /// Whether the drive can throttle on its own.
-    pub(crate) fn may_throttle(&self) -> bool {
+    pub(super) fn may_throttle(&self) -> bool {
         self.throttle_at.is_some()
     }
 
-    pub(crate) fn throttled(&self) -> bool {
+    pub(super) fn is_throttled(&self) -> bool {
         self.throttled
     }
 
     /// Controller time in ns per 64 KiB while throttled.
-    pub(crate) fn slow_ns_per_64k(&self) -> u64 {
+    pub(super) fn slow_ns_per_64k(&self) -> u64 {
         self.slow_ns_per_64k
     }
 
-    pub(crate) fn celsius(&self) -> i64 {
+    pub(super) fn celsius(&self) -> i64 {
         (self.now + 500_000).div_euclid(1_000_000)
     }
 
     /// Advances to `now_ns` in whole steps; `moved_bytes` is the total since the drive was created.
-    pub(crate) fn advance(&mut self, now_ns: u64, moved_bytes: u64) {
+    pub(super) fn advance(&mut self, now_ns: u64, moved_bytes: u64) {
         let steps = (now_ns - self.up_to_ns) / self.step_ns;
         if steps == 0 {
             return;

@@ -1,11 +1,9 @@
 //! Individual commands, submitted and completed by tag, for loads that are not a closed loop.
 
+use super::driver::{Advance, MOST_IN_FLIGHT};
+use super::state::Device;
 use crate::events::NEVER;
-use crate::ssd::Ssd;
-use crate::{Cause, Failure};
-
-/// Maximum number of tags of a queue.
-const MOST_TAGS: usize = 1 << 16;
+use crate::{Cause, Defects, Failure, Sound};
 
 /// One read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,82 +31,75 @@ pub struct Completion {
     pub failed: Option<Failure>,
 }
 
+/// A drive's commands in flight; see [`CommandQueue`].
+pub type Queue<'a> = CommandQueue<'a, Sound>;
+
 /// A drive's commands in flight. Dropping the queue lets them complete, as at the end of a timed run.
 ///
-/// Commands take the same path as in [`Ssd::run`]: a closed loop of the same accesses yields the same times and
-/// leaves the drive in the same state. The collector works ahead only in [`Ssd::idle`].
-pub struct Queue<'a> {
-    ssd: &'a mut Ssd,
+/// Commands take the same path as in [`Ssd::run`](crate::Ssd::run): a closed loop of the same accesses yields the same
+/// times and leaves the drive in the same state. The collector works ahead only in [`Ssd::idle`](crate::Ssd::idle).
+pub struct CommandQueue<'a, D: Defects> {
+    device: &'a mut Device<D>,
     tags: Vec<Option<(Command, u64)>>,
 }
 
-impl Ssd {
+impl<D: Defects> Device<D> {
     /// Creates a queue with `tags` tags, numbered from 0.
     ///
     /// # Panics
-    /// Panics if `tags` is 0 or more than 65,536.
-    pub fn queue(&mut self, tags: usize) -> Queue<'_> {
-        assert!((1..=MOST_TAGS).contains(&tags), "a queue has 1 to {MOST_TAGS} tags");
-        self.begin(tags);
-        Queue { ssd: self, tags: vec![None; tags] }
+    /// Panics if `tags` is 0 or more than [`MOST_IN_FLIGHT`].
+    pub fn queue(&mut self, tags: usize) -> CommandQueue<'_, D> {
+        assert!((1..=MOST_IN_FLIGHT as usize).contains(&tags), "a queue has 1 to {MOST_IN_FLIGHT} tags");
+        self.prepare(tags);
+        CommandQueue { device: self, tags: vec![None; tags] }
     }
 }
 
-impl Queue<'_> {
+impl<D: Defects> CommandQueue<'_, D> {
     /// Submits `command` now under a free tag.
     ///
     /// # Panics
     /// Panics if the tag is in use or out of range, or if the command is empty, not aligned to the logical block
     /// or extends beyond the end of the drive; callers validate first.
     pub fn submit(&mut self, tag: usize, command: Command) {
-        let plan = &self.ssd.plan;
-        let sector = u64::from(plan.logical_block_bytes);
+        let device = &mut *self.device;
+        let sector = u64::from(device.logical_block_bytes());
         let (offset, length) = (command.offset_bytes, u64::from(command.length_bytes));
         assert!(length > 0 && length % sector == 0 && offset % sector == 0, "{command:?} is not aligned");
-        assert!(offset + length <= plan.capacity_bytes, "{command:?} ends beyond the end of the drive");
+        assert!(offset + length <= device.capacity_bytes(), "{command:?} ends beyond the end of the drive");
         assert!(self.tags[tag].is_none(), "tag {tag} is taken");
-        let leaf = plan.dies as usize + tag;
-        self.tags[tag] = Some((command, self.ssd.now_ns));
-        self.ssd.take(leaf, command.read, offset, command.length_bytes);
+        let leaf = device.ftl.layout().dies() as usize + tag;
+        self.tags[tag] = Some((command, device.now_ns()));
+        device.accept(leaf, command.read, offset, command.length_bytes);
     }
 
     /// Advances time to the next completion, but not beyond `until_ns`: then returns `None`, with the clock at
     /// `until_ns`. With nothing in flight and no limit, the clock does not move.
     pub fn next_completion(&mut self, until_ns: u64) -> Option<Completion> {
-        let dies = self.ssd.plan.dies as usize;
-        loop {
-            let (time, leaf) = self.ssd.events.next();
-            if self.in_flight() > 0
-                && let Some(gone_ns) = self.ssd.gone_ns().map(|at| at.max(self.ssd.now_ns))
-                && gone_ns <= time.min(until_ns)
-            {
-                self.ssd.now_ns = gone_ns;
+        let nothing = self.in_flight() == 0;
+        if nothing && until_ns == NEVER {
+            return None;
+        }
+        let gone_ns = if nothing { NEVER } else { self.device.gone_ns() };
+        match self.device.advance(until_ns, gone_ns) {
+            Advance::Completed { command, cause } => Some(self.complete(command, cause)),
+            Advance::Gone => {
                 let tag = self.tags.iter().position(Option::is_some).expect("one is in flight");
-                return Some(self.complete(tag, gone_ns, Some(self.ssd.gone_cause())));
+                self.device.in_flight -= 1;
+                Some(self.complete(tag, Some(self.device.faults.gone_cause())))
             }
-            if time > until_ns || (time == NEVER || self.in_flight() == 0 && until_ns == NEVER) {
-                if until_ns != NEVER {
-                    self.ssd.now_ns = self.ssd.now_ns.max(until_ns);
-                }
-                return None;
-            }
-            self.ssd.now_ns = time;
-            if leaf < dies {
-                self.ssd.die_event(leaf);
-            } else {
-                let cause = self.ssd.struck(leaf);
-                return Some(self.complete(leaf - dies, time, cause));
-            }
+            Advance::Limit => None,
         }
     }
 
-    fn complete(&mut self, tag: usize, completed_ns: u64, cause: Option<Cause>) -> Completion {
+    fn complete(&mut self, tag: usize, cause: Option<Cause>) -> Completion {
         let (command, submitted_ns) = self.tags[tag].take().expect("a command completes once");
-        self.ssd.in_flight -= 1;
-        self.ssd.events.forget(self.ssd.plan.dies as usize + tag);
+        let leaf = self.device.ftl.layout().dies() as usize + tag;
+        let completed_ns = self.now_ns();
+        self.device.ftl.timeline_mut().events.forget(leaf);
         let Command { read, offset_bytes, length_bytes } = command;
         if read && cause.is_none() {
-            self.ssd.health.host_read_bytes += u64::from(length_bytes);
+            self.device.counters.host_read_bytes += u64::from(length_bytes);
         }
         let failure = |cause| Failure { cause, read, offset_bytes, length_bytes, at_ns: completed_ns };
         let failed = cause.map(failure);
@@ -118,27 +109,27 @@ impl Queue<'_> {
     /// Number of commands in flight.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
-        self.ssd.in_flight
+        self.device.in_flight()
     }
 
     /// Whether a command in flight will fail.
     #[must_use]
     pub fn will_fail(&self) -> bool {
-        self.ssd.has_failing()
+        self.device.faults.has_failing()
     }
 
     /// The virtual clock in ns.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
-        self.ssd.now_ns
+        self.device.now_ns()
     }
 }
 
-impl Drop for Queue<'_> {
+impl<D: Defects> Drop for CommandQueue<'_, D> {
     fn drop(&mut self) {
         // During a panic, the state of the drive is undefined, and a second panic would abort the process.
         if !std::thread::panicking() {
-            self.ssd.drain_in_flight();
+            self.device.drain_in_flight();
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Health data: the drive's counters and its health log.
 
-use crate::ssd::Ssd;
-
 /// Counters since the drive was created; a purge does not reset them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Health {
@@ -70,34 +68,4 @@ pub struct Smart {
     pub media_errors: u64,
     /// Whether the drive is throttled now, by its temperature or by an injected fault.
     pub throttled: bool,
-}
-
-impl Ssd {
-    /// Counters since the drive was created.
-    #[must_use]
-    pub fn health(&self) -> Health {
-        self.health
-    }
-
-    /// The health log.
-    #[must_use]
-    pub fn smart(&self) -> Smart {
-        let units = |bytes: u64| bytes.div_ceil(512_000);
-        let health = &self.health;
-        let superblocks = u64::from(self.plan.superblocks + self.plan.cache_superblocks);
-        Smart {
-            temperature_c: self.thermal.celsius(),
-            percentage_used: health.erases * 100 / (superblocks * u64::from(self.plan.rated_erases)),
-            data_units_read: units(health.host_read_bytes),
-            data_units_written: units(health.host_written_bytes),
-            nand_units_written: units(health.nand_written_bytes),
-            mean_erases: health.erases / superblocks,
-            least_erases: self.wear.iter().min().map_or(0, |&erases| erases.into()),
-            most_erases: self.wear.iter().max().map_or(0, |&erases| erases.into()),
-            power_cycles: health.power_cycles,
-            unsafe_shutdowns: health.unsafe_shutdowns,
-            media_errors: health.media_errors,
-            throttled: self.thermal.throttled() || self.is_held_back(),
-        }
-    }
 }

@@ -118,7 +118,7 @@ pub struct Failed {
 }
 
 impl Failed {
-    pub(crate) fn none(first: Failure) -> Self {
+    pub(super) fn none(first: Failure) -> Self {
         Self { first, media: 0, timeouts: 0, removed: 0, unpowered: 0 }
     }
 

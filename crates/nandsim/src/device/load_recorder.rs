@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::ssd::Ssd;
-
 /// Number of equal parts of the capacity in which accesses are counted.
 pub const PARTS: usize = 64;
 /// Maximum number of recorded block size changes.
@@ -45,7 +43,7 @@ pub struct LoadRecorder {
 }
 
 impl LoadRecorder {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             reads: 0,
             writes: 0,
@@ -82,44 +80,36 @@ impl LoadRecorder {
     pub fn alignment_bytes(&self) -> Option<u64> {
         self.alignments.iter().position(|&n| n > 0).map(|shift| 1 << shift)
     }
-}
 
-impl Ssd {
-    /// Starts a new recording, or stops recording.
-    pub fn watch(&mut self, on: bool) {
-        self.witness = on.then(|| Box::new(LoadRecorder::new()));
-        self.attend();
-    }
-
-    /// The load recorded since [`watch`](Self::watch).
-    #[must_use]
-    pub fn witness(&self) -> Option<&LoadRecorder> {
-        self.witness.as_deref()
-    }
-
-    pub(crate) fn see(&mut self, read: bool, offset: u64, bytes: u32) {
-        let Some(seen) = self.witness.as_deref_mut() else { return };
+    /// Records a command of a drive of `capacity_bytes`, which arrives at `now_ns` with `in_flight` commands in flight,
+    /// including itself.
+    pub(super) fn record(
+        &mut self,
+        (read, offset, bytes): (bool, u64, u32),
+        capacity_bytes: u64,
+        (in_flight, now_ns): (u32, u64),
+    ) {
         let length = u64::from(bytes);
         if read {
-            seen.reads += 1;
-            seen.read_bytes += length;
+            self.reads += 1;
+            self.read_bytes += length;
         } else {
-            seen.writes += 1;
-            seen.write_bytes += length;
+            self.writes += 1;
+            self.write_bytes += length;
         }
-        *seen.sizes.entry(bytes).or_default() += 1;
-        if seen.sizes_in_order.last() != Some(&bytes) && seen.sizes_in_order.len() < MOST_CHANGES {
-            seen.sizes_in_order.push(bytes);
+        *self.sizes.entry(bytes).or_default() += 1;
+        if self.sizes_in_order.last() != Some(&bytes) && self.sizes_in_order.len() < MOST_CHANGES {
+            self.sizes_in_order.push(bytes);
         }
-        let part = u128::from(offset) * PARTS as u128 / u128::from(self.plan.capacity_bytes);
-        seen.parts[part as usize] += 1;
-        seen.alignments[offset.trailing_zeros().min(63) as usize] += 1;
-        seen.first_byte = seen.first_byte.min(offset);
-        seen.end_byte = seen.end_byte.max(offset + length);
-        seen.consecutive += u64::from(offset == seen.last_end);
-        seen.last_end = offset + length;
-        seen.most_outstanding = seen.most_outstanding.max(self.in_flight);
-        seen.first_ns = seen.first_ns.min(self.now_ns);
-        seen.last_ns = self.now_ns;
+        let part = u128::from(offset) * PARTS as u128 / u128::from(capacity_bytes);
+        self.parts[part as usize] += 1;
+        self.alignments[offset.trailing_zeros().min(63) as usize] += 1;
+        self.first_byte = self.first_byte.min(offset);
+        self.end_byte = self.end_byte.max(offset + length);
+        self.consecutive += u64::from(offset == self.last_end);
+        self.last_end = offset + length;
+        self.most_outstanding = self.most_outstanding.max(in_flight);
+        self.first_ns = self.first_ns.min(now_ns);
+        self.last_ns = now_ns;
     }
 }

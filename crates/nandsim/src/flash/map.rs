@@ -3,54 +3,27 @@
 
 use std::ops::Range;
 
+use super::divisor::Divisor;
+
 /// No map unit, or no slot.
 pub(crate) const NONE: u32 = u32::MAX;
-
-/// Exact division of 32-bit integers by a constant divisor, using multiplication.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Divisor {
-    by: u32,
-    reciprocal: u64,
-    /// Mask for the remainder if the divisor is a power of two.
-    mask: Option<u32>,
-}
-
-impl Divisor {
-    pub(crate) fn new(by: u32) -> Self {
-        assert!(by > 0, "a division by zero");
-        let mask = by.is_power_of_two().then(|| by - 1);
-        Self { by, reciprocal: (u64::MAX / u64::from(by)).wrapping_add(1), mask }
-    }
-
-    #[inline]
-    pub(crate) fn quotient(self, n: u32) -> u32 {
-        if self.by == 1 {
-            return n;
-        }
-        ((u128::from(n) * u128::from(self.reciprocal)) >> 64) as u32
-    }
-
-    #[inline]
-    pub(crate) fn remainder(self, n: u32) -> u32 {
-        self.mask.map_or_else(|| n - self.quotient(n) * self.by, |mask| n & mask)
-    }
-}
 
 /// Superblocks per entry of [`Map::fewest`].
 const GROUP: usize = 128;
 
+/// The mapping table.
 pub(crate) struct Map {
     /// Physical slot of each map unit.
-    pub(crate) l2p: Vec<u32>,
+    l2p: Vec<u32>,
     /// Map unit last written to each slot; only meaningful if the slot is valid.
-    pub(crate) p2l: Vec<u32>,
+    p2l: Vec<u32>,
     bits: Vec<u64>,
     /// Valid slots per superblock.
-    pub(crate) valid: Vec<u32>,
+    valid: Vec<u32>,
     /// Lower bound per group: no superblock that counts has fewer valid slots. Sealing a superblock may lower it.
     fewest: Vec<u32>,
     /// Number of mapped units.
-    pub(crate) mapped: u32,
+    mapped: u32,
     superblock: Divisor,
     fetch: Option<fn(*const u8)>,
 }
@@ -108,6 +81,30 @@ impl Map {
         self.mapped = 0;
     }
 
+    /// The slot that holds `unit`, or [`NONE`].
+    #[inline]
+    pub(crate) fn slot_of(&self, unit: u32) -> u32 {
+        self.l2p[unit as usize]
+    }
+
+    /// The map unit last written to `slot`; only meaningful if the slot is valid.
+    #[inline]
+    pub(crate) fn unit_in(&self, slot: u32) -> u32 {
+        self.p2l[slot as usize]
+    }
+
+    /// Number of valid slots of a superblock.
+    #[inline]
+    pub(crate) fn valid_slots(&self, superblock: u32) -> u32 {
+        self.valid[superblock as usize]
+    }
+
+    /// Number of mapped units.
+    #[inline]
+    pub(crate) fn mapped(&self) -> u32 {
+        self.mapped
+    }
+
     #[inline]
     pub(crate) fn is_valid(&self, slot: u32) -> bool {
         self.bits[slot as usize / 64] >> (slot % 64) & 1 == 1
@@ -148,12 +145,49 @@ impl Map {
     }
 
     /// Whether the lower bound of its group holds for a superblock that counts.
-    pub(crate) fn is_bounded(&self, superblock: usize) -> bool {
+    pub(crate) fn is_bounded(&self, superblock: u32) -> bool {
+        let superblock = superblock as usize;
         self.fewest[superblock / GROUP] <= self.valid[superblock]
     }
 
+    /// All entries of the table, and the valid slots of each superblock.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u32> {
+        self.l2p.iter().chain(&self.valid).copied()
+    }
+
+    /// Checks that both directions of the mapping, the validity bits and the counts agree.
+    pub(crate) fn check(&self, slots_per_superblock: u32) -> Result<(), String> {
+        let mut mapped = 0u64;
+        for (unit, &slot) in self.l2p.iter().enumerate().filter(|&(_, &slot)| slot != NONE) {
+            mapped += 1;
+            let back = self.p2l[slot as usize];
+            if back as usize != unit {
+                return Err(format!("map unit {unit} is in slot {slot}, which holds {back}"));
+            }
+            if !self.is_valid(slot) {
+                return Err(format!("map unit {unit} is in slot {slot}, which is garbage"));
+            }
+        }
+        let counted: u64 = self.valid.iter().map(|&n| u64::from(n)).sum();
+        if mapped != u64::from(self.mapped) {
+            return Err(format!("{mapped} map units are mapped, but {} are counted", self.mapped));
+        }
+        if mapped != counted {
+            return Err(format!("{mapped} map units are mapped, but {counted} slots count as valid"));
+        }
+        for (superblock, &count) in self.valid.iter().enumerate() {
+            let first = superblock as u32 * slots_per_superblock;
+            let bits = (first..first + slots_per_superblock).filter(|&slot| self.is_valid(slot)).count();
+            if bits != count as usize {
+                return Err(format!("superblock {superblock} counts {count} valid slots, but has {bits}"));
+            }
+        }
+        Ok(())
+    }
+
     /// To be called when a superblock begins to count.
-    pub(crate) fn counts_now(&mut self, superblock: usize) {
+    pub(crate) fn counts_now(&mut self, superblock: u32) {
+        let superblock = superblock as usize;
         self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
     }
 
@@ -253,6 +287,12 @@ impl Map {
         self.valid[self.superblock.quotient(slot) as usize] += 1;
     }
 
+    /// Loses the entry of `unit` and leaves its slot valid: a defect, for tests of the checks.
+    #[inline]
+    pub(crate) fn lose_entry(&mut self, unit: u32) {
+        self.l2p[unit as usize] = NONE;
+    }
+
     pub(crate) fn unmap(&mut self, unit: u32) {
         let old = std::mem::replace(&mut self.l2p[unit as usize], NONE);
         if old != NONE {
@@ -287,21 +327,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn division_is_exact(n: u32, by in 1u32..) {
-            let divisor = Divisor::new(by);
-            prop_assert_eq!((divisor.quotient(n), divisor.remainder(n)), (n / by, n % by));
-        }
-
-        #[test]
         fn next_valid_finds_what_a_scan_finds(set in prop::collection::btree_set(0u32..300, 0..20), from in 0u32..300, length in 0u32..300) {
             let mut map = Map::new(300, 3, 100, Memory::default());
             for &slot in &set {
                 map.map(slot, slot);
             }
             let end = (from + length).min(300);
-            let wanted = set.range(from..end.max(from));
-            let first = wanted.clone().next().map_or(0, |slot| slot / 64 * 64);
-            let bits = wanted.filter(|&slot| slot / 64 == first / 64).fold(0u64, |bits, slot| bits | 1 << (slot % 64));
+            let expected = set.range(from..end.max(from));
+            let first = expected.clone().next().map_or(0, |slot| slot / 64 * 64);
+            let bits = expected.filter(|&slot| slot / 64 == first / 64).fold(0u64, |bits, slot| bits | 1 << (slot % 64));
             prop_assert_eq!(map.next_valid(from, end), (bits != 0).then_some((first, bits)));
         }
     }

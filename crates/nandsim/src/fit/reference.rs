@@ -1,6 +1,6 @@
 //! The published measurements that the models were fitted to.
 
-use crate::fit::{ActiveRange, Measured, Saturation};
+use super::{ActiveRange, Measured, Saturation};
 
 const MINUTE_NS: u64 = 60_000_000_000;
 /// The active range of PTS-C 1.0: 16 GiB in 2048 segments.
@@ -21,7 +21,7 @@ struct Reference {
 const REFERENCES: &[Reference] = &[
     Reference {
         model: "sas-slc-2011",
-        table: include_str!("../references/sas-slc-2011.csv"),
+        table: include_str!("../../references/sas-slc-2011.csv"),
         cells: (2, 16, 60),
         active_range: None,
         saturation: Some(Saturation {
@@ -36,7 +36,7 @@ const REFERENCES: &[Reference] = &[
     },
     Reference {
         model: "sas-slc-fast-2011",
-        table: include_str!("../references/sas-slc-fast-2011.csv"),
+        table: include_str!("../../references/sas-slc-fast-2011.csv"),
         cells: (2, 16, 60),
         active_range: None,
         saturation: Some(Saturation {
@@ -51,7 +51,7 @@ const REFERENCES: &[Reference] = &[
     },
     Reference {
         model: "sata-mlc-2011",
-        table: include_str!("../references/sata-mlc-2011.csv"),
+        table: include_str!("../../references/sata-mlc-2011.csv"),
         cells: (1, 8, 60),
         active_range: Some(CLIENT_RANGE),
         saturation: Some(Saturation {
@@ -66,7 +66,7 @@ const REFERENCES: &[Reference] = &[
     },
     Reference {
         model: "sata-mlc-hybrid-2011",
-        table: include_str!("../references/sata-mlc-hybrid-2011.csv"),
+        table: include_str!("../../references/sata-mlc-hybrid-2011.csv"),
         cells: (32, 1, 60),
         active_range: Some(CLIENT_RANGE),
         saturation: Some(Saturation {
@@ -81,7 +81,7 @@ const REFERENCES: &[Reference] = &[
     },
     Reference {
         model: "sata-eslc-2012",
-        table: include_str!("../references/sata-eslc-2012.csv"),
+        table: include_str!("../../references/sata-eslc-2012.csv"),
         cells: (2, 16, 60),
         active_range: None,
         saturation: None,
@@ -90,7 +90,7 @@ const REFERENCES: &[Reference] = &[
     },
     Reference {
         model: "nvme-tlc-2018",
-        table: include_str!("../references/nvme-tlc-2018.csv"),
+        table: include_str!("../../references/nvme-tlc-2018.csv"),
         cells: (2, 16, 30),
         active_range: None,
         saturation: None,

@@ -1,0 +1,67 @@
+//! Admin operations: purge, format, sanitize and TRIM; and idle time.
+
+use super::state::Device;
+use crate::Defects;
+use crate::link::Link;
+
+/// Purges end on a multiple of this, so that the same workload after any purge repeats to the nanosecond.
+const PURGE_GRID_NS: u64 = 1 << 30;
+
+impl<D: Defects> Device<D> {
+    /// Lets `ns` of virtual time pass; after the model's idle delay, the collector works ahead.
+    pub fn idle(&mut self, ns: u64) {
+        let (now_ns, end) = (self.now_ns(), self.now_ns() + ns);
+        let ahead_from = (now_ns + self.timing.idle_delay_ns).min(end);
+        self.finish_until(ahead_from);
+        self.set_now(ahead_from);
+        while self.now_ns() < end {
+            self.ftl.work_ahead();
+            if !self.finish_next(end) {
+                break;
+            }
+        }
+        self.set_now(end);
+        self.update_temperature();
+    }
+
+    /// Erases everything. The drive is like new, except for its clock and its counters.
+    ///
+    /// Commands in flight complete first. The clock then advances to a multiple of 2^30 ns, so that the same loads
+    /// take the same time after any two purges.
+    pub fn purge(&mut self) {
+        self.renew(self.timing.purge_ns);
+    }
+
+    /// Erases every block, as a drive's sanitize command does; takes as long as the erases.
+    ///
+    /// Leaves the drive in the same state as [`purge`](Self::purge).
+    pub fn sanitize(&mut self) {
+        self.renew(self.ftl.erase_all_ns());
+    }
+
+    /// Discards all data without erasing it; the collector has to erase it later.
+    pub fn format(&mut self) {
+        self.settle();
+        self.trim(0, self.capacity_bytes());
+    }
+
+    /// Unmaps the map units that lie entirely within `len_bytes` from `start_bytes`; takes no time.
+    ///
+    /// Ignores any part beyond the capacity.
+    pub fn trim(&mut self, start_bytes: u64, len_bytes: u64) {
+        let shift = self.ftl.layout().map_unit_shift();
+        let end = start_bytes.saturating_add(len_bytes).min(self.capacity_bytes()) >> shift;
+        for unit in start_bytes.div_ceil(1 << shift)..end {
+            self.ftl.unmap(unit as u32);
+        }
+    }
+
+    fn renew(&mut self, takes_ns: u64) {
+        self.settle();
+        self.set_now((self.now_ns() + takes_ns).next_multiple_of(PURGE_GRID_NS));
+        self.ftl.renew(self.seed);
+        let link = Link::new(self.timing.link_ns(4096));
+        (self.link_up, self.link_down) = (link.clone(), link);
+        self.update_temperature();
+    }
+}

@@ -1,0 +1,71 @@
+//! Power, and everything else that decides whether data in the write buffer survives: faults and the write cache.
+//!
+//! Data that exists only in a volatile write buffer is lost; everything else survives. The simulator keeps no older
+//! versions of lost data: the affected map units read as never written. The collector never loses data, because it
+//! erases a source only after copying it.
+
+use super::state::Device;
+use crate::{Cause, Defects, Faults};
+
+/// Time from a power loss to the first command, at scale 1.
+const POWER_CYCLE_NS: u64 = 2_000_000_000;
+
+impl<D: Defects> Device<D> {
+    /// Replaces the injected faults by `faults`; [`Faults::default`] removes them all. If one of them will cut the
+    /// power of a volatile buffer, the buffer is flushed first.
+    pub fn inject_faults(&mut self, faults: Faults) {
+        let disappears = faults.removed_at_ns.is_some() || !faults.power_lost_at_ns.is_empty();
+        let loses = self.volatile_buffer && disappears;
+        if loses && self.ftl.buffer_used() > 0 {
+            self.empty_buffer();
+        }
+        self.ftl.track_unprogrammed(loses);
+        self.faults.inject(faults);
+        self.update_inspection();
+    }
+
+    /// Enables or disables all faults without discarding them.
+    pub fn set_faulty(&mut self, faulty: bool) {
+        self.faults.enable(faulty);
+        self.update_inspection();
+    }
+
+    /// Turns the drive off and on again. A drive that was removed or lost its power comes back.
+    ///
+    /// Accepted data is on the flash when the drive returns; a partial program unit is padded. After a removal or
+    /// a loss of power, however, the contents of a volatile buffer are lost. The write cache is on afterwards.
+    pub fn power_cycle(&mut self) {
+        self.counters.power_cycles += 1;
+        if self.faults.restore_power(self.now_ns()) {
+            self.counters.unsafe_shutdowns += 1;
+            self.ftl.lose_buffer();
+        }
+        self.empty_buffer();
+        self.ftl.set_write_through(false);
+        self.set_now(self.now_ns() + POWER_CYCLE_NS / u64::from(self.timing.divisor));
+        self.update_temperature();
+    }
+
+    /// Whether the drive lost its power and was not power-cycled since.
+    #[must_use]
+    pub fn has_lost_power(&self) -> bool {
+        self.is_gone() && self.faults.gone_cause() == Cause::Power
+    }
+
+    /// Whether the volatile write cache is on; `None` for a drive with a non-volatile buffer, whose writes always
+    /// complete from the buffer.
+    #[must_use]
+    pub fn write_cache(&self) -> Option<bool> {
+        self.volatile_buffer.then_some(!self.ftl.is_write_through())
+    }
+
+    /// Enables or disables the volatile write cache, after flushing it. False if the drive has none.
+    pub fn set_write_cache(&mut self, on: bool) -> bool {
+        let Some(is_on) = self.write_cache() else { return false };
+        if is_on != on {
+            self.empty_buffer();
+            self.ftl.set_write_through(!on);
+        }
+        true
+    }
+}

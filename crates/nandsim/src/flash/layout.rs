@@ -1,0 +1,150 @@
+//! How a model's flash at a scale is divided into superblocks, program units and slots.
+
+use super::divisor::Divisor;
+use crate::{Model, Scale};
+
+/// Superblocks that never hold data for long: the two open ones, and a pool that keeps the collector running. They
+/// come on top of the effective over-provisioning.
+pub(crate) const RESERVE: u32 = 4;
+
+/// With fewer superblocks than this, write amplification depends on their number. Scaling down reduces the number
+/// of superblocks to this limit first, and their size after that.
+const LEAST_SUPERBLOCKS: u32 = 1024;
+
+/// Minimum program units per die at any scale: the collector needs room to work.
+const LEAST_ROWS: u64 = 64;
+
+/// The division of the flash. A slot holds one map unit, a row is one program unit on each die, and a superblock is
+/// one or more rows that are erased as a whole.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    capacity_bytes: u64,
+    map_unit_shift: u32,
+    map_units: u32,
+    /// Slots per program unit, as a shift.
+    unit_shift: u32,
+    dies: u32,
+    by_die: Divisor,
+    dies_per_channel: u32,
+    superblock_slots: u32,
+    /// Not counting the cache.
+    superblocks: u32,
+    /// The superblocks of the SLC cache follow the others.
+    cache_superblocks: u32,
+    cache_start: u32,
+}
+
+impl Layout {
+    pub(crate) fn new(model: &Model, scale: Scale) -> Self {
+        let geometry = &model.geometry;
+        let n = u64::from(scale.divisor());
+        let map_unit = geometry.map_unit_bytes;
+        let unit_slots = geometry.program_unit_bytes / map_unit;
+        let dies = u32::from(geometry.channels) * u32::from(geometry.dies_per_channel);
+        let row = unit_slots * dies;
+        let least = (LEAST_ROWS * u64::from(row) * u64::from(map_unit)).next_multiple_of(1 << 20);
+        let capacity_bytes = ((geometry.capacity_bytes / n) >> 20 << 20).max(least);
+        let map_units = (capacity_bytes / u64::from(map_unit)) as u32;
+
+        let slots = f64::from(map_units) * (1.0 + geometry.effective_op_percent / 100.0);
+        let target =
+            (geometry.superblocks / scale.divisor()).max(LEAST_SUPERBLOCKS.min(geometry.superblocks));
+        let rows = ((slots / f64::from(target) / f64::from(row)) as u32).max(1);
+        let superblock_slots = rows * row;
+        let superblocks = (slots / f64::from(superblock_slots)).ceil() as u32 + RESERVE;
+        let superblock_bytes = u64::from(superblock_slots) * u64::from(map_unit);
+        let cache = model.cache.as_ref();
+        let cache_superblocks = cache.map_or(0, |c| (c.bytes / n / superblock_bytes).max(2) as u32);
+        Self {
+            capacity_bytes,
+            map_unit_shift: map_unit.trailing_zeros(),
+            map_units,
+            unit_shift: unit_slots.trailing_zeros(),
+            dies,
+            by_die: Divisor::new(dies),
+            dies_per_channel: geometry.dies_per_channel.into(),
+            superblock_slots,
+            superblocks,
+            cache_superblocks,
+            cache_start: if cache_superblocks == 0 { u32::MAX } else { superblocks * superblock_slots },
+        }
+    }
+
+    /// User capacity, a multiple of 1 MiB.
+    pub(crate) fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    /// Bytes per map unit, as a shift.
+    #[inline]
+    pub(crate) fn map_unit_shift(&self) -> u32 {
+        self.map_unit_shift
+    }
+
+    /// Map units that the host can address.
+    pub(crate) fn map_units(&self) -> u32 {
+        self.map_units
+    }
+
+    /// Slots per program unit, as a shift.
+    #[inline]
+    pub(crate) fn unit_shift(&self) -> u32 {
+        self.unit_shift
+    }
+
+    #[inline]
+    pub(crate) fn dies(&self) -> u32 {
+        self.dies
+    }
+
+    pub(super) fn dies_per_channel(&self) -> u32 {
+        self.dies_per_channel
+    }
+
+    #[inline]
+    pub(crate) fn superblock_slots(&self) -> u32 {
+        self.superblock_slots
+    }
+
+    /// Number of superblocks, not counting those of the cache.
+    #[inline]
+    pub(crate) fn superblocks(&self) -> u32 {
+        self.superblocks
+    }
+
+    /// Number of superblocks of the cache; they follow the others.
+    #[inline]
+    pub(crate) fn cache_superblocks(&self) -> u32 {
+        self.cache_superblocks
+    }
+
+    /// Number of all superblocks.
+    pub(crate) fn all_superblocks(&self) -> u32 {
+        self.superblocks + self.cache_superblocks
+    }
+
+    /// First slot of the cache; no slot reaches it on a drive without one.
+    #[inline]
+    pub(crate) fn cache_start(&self) -> u32 {
+        self.cache_start
+    }
+
+    /// Slots of a row.
+    pub(crate) fn row_slots(&self) -> u32 {
+        self.dies << self.unit_shift
+    }
+
+    /// Superblocks beyond those that the user capacity and the reserve need.
+    pub(crate) fn spare_superblocks(&self) -> u32 {
+        self.superblocks - RESERVE - self.map_units.div_ceil(self.superblock_slots)
+    }
+
+    pub(crate) fn superblock_bytes(&self) -> u64 {
+        u64::from(self.superblock_slots) << self.map_unit_shift
+    }
+
+    #[inline]
+    pub(crate) fn die_of(&self, slot: u32) -> usize {
+        self.by_die.remainder(slot >> self.unit_shift) as usize
+    }
+}

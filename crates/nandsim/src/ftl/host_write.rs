@@ -1,0 +1,65 @@
+//! A write command in the units of the translation layer.
+
+/// A write command, or the part of it that did not fit into the buffer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HostWrite {
+    leaf: u32,
+    pub(super) next_unit: u32,
+    pub(super) end_unit: u32,
+    /// Whether the next unit is written only partially.
+    pub(super) partial_head: bool,
+    /// Whether the last unit is written only partially.
+    pub(super) partial_tail: bool,
+    /// When the data accepted so far has arrived and been merged.
+    pub(super) ready_ns: u64,
+    bytes: u32,
+}
+
+impl HostWrite {
+    /// A write of `bytes` bytes from `offset` in map units of `1 << map_unit_shift` bytes, by the command on the event
+    /// leaf `leaf`.
+    #[inline]
+    pub(crate) fn new(leaf: u32, offset: u64, bytes: u32, map_unit_shift: u32) -> Self {
+        let inside = (1u64 << map_unit_shift) - 1;
+        let end = offset + u64::from(bytes);
+        Self {
+            leaf,
+            next_unit: (offset >> map_unit_shift) as u32,
+            end_unit: ((end + inside) >> map_unit_shift) as u32,
+            partial_head: offset & inside != 0,
+            partial_tail: end & inside != 0,
+            ready_ns: 0,
+            bytes,
+        }
+    }
+
+    /// Number of map units that are not accepted yet.
+    #[inline]
+    pub(crate) fn units(&self) -> u32 {
+        self.end_unit - self.next_unit
+    }
+
+    /// The same write, with data that arrives no earlier than `ready_ns`.
+    #[inline]
+    pub(crate) fn not_before(self, ready_ns: u64) -> Self {
+        Self { ready_ns: self.ready_ns.max(ready_ns), ..self }
+    }
+
+    /// Event leaf of the command.
+    #[inline]
+    pub(crate) fn leaf(&self) -> u32 {
+        self.leaf
+    }
+
+    /// Length of the whole command in bytes.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// When the data accepted so far has arrived and been merged.
+    #[inline]
+    pub(crate) fn ready_ns(&self) -> u64 {
+        self.ready_ns
+    }
+}

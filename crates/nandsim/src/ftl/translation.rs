@@ -1,0 +1,283 @@
+//! The translation layer of a drive, whichever it is: what the device above it may do with it.
+
+use super::block_manager::BlockManager;
+use super::host_write::HostWrite;
+use super::hybrid::Hybrid;
+use super::layer::Ftl;
+use super::page_mapped::PageMapped;
+use super::placement::read;
+use super::superblocks::OpenSuperblock;
+use super::unprogrammed::UnprogrammedSlots;
+use super::write_through::WriteThrough;
+use crate::flash::{Finished, Layout, Map, Memory, NOBODY, NONE};
+use crate::timeline::Timeline;
+use crate::{Defects, Model, Scale};
+
+/// The kinds of translation layer; the choice is made once per call, not once per map unit.
+enum Layer {
+    PageMapped(PageMapped),
+    Hybrid(Hybrid),
+}
+
+/// A translation layer and its blocks.
+pub(crate) struct Translation<D> {
+    blocks: BlockManager<D>,
+    layer: Layer,
+}
+
+/// Evaluates a call of the layer, whichever it is.
+macro_rules! each {
+    ($layer:expr, $it:ident => $call:expr) => {
+        match $layer {
+            Layer::PageMapped($it) => $call,
+            Layer::Hybrid($it) => $call,
+        }
+    };
+}
+
+impl<D: Defects> Translation<D> {
+    /// Creates a layer over erased flash; `seed` determines the spread of the program times.
+    pub(crate) fn new(model: &Model, scale: Scale, seed: u64, means: (Memory, D)) -> Self {
+        let layout = Layout::new(model, scale);
+        let layer = match &model.hybrid {
+            Some(hybrid) => Layer::Hybrid(Hybrid::new(model, hybrid, scale, &layout)),
+            None => Layer::PageMapped(PageMapped::new(model, &layout)),
+        };
+        Self { blocks: BlockManager::new(model, scale, layout, seed, means), layer }
+    }
+
+    #[inline]
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.blocks.layout
+    }
+
+    #[inline]
+    pub(crate) fn map(&self) -> &Map {
+        &self.blocks.map
+    }
+
+    #[inline]
+    pub(crate) fn defects(&self) -> &D {
+        &self.blocks.defects
+    }
+
+    #[inline]
+    pub(crate) fn timeline(&self) -> &Timeline {
+        &self.blocks.timeline
+    }
+
+    #[inline]
+    pub(crate) fn timeline_mut(&mut self) -> &mut Timeline {
+        &mut self.blocks.timeline
+    }
+
+    /// Prepares for the events of `commands` commands in flight.
+    pub(crate) fn prepare(&mut self, commands: usize) {
+        let blocks = &mut self.blocks;
+        blocks.timeline.renew(blocks.layout.dies(), commands);
+        blocks.flash.announce(&mut blocks.timeline.events);
+        if let Some(write_through) = &mut blocks.write_through {
+            write_through.prepare(commands);
+        }
+    }
+
+    /// Handles the end of a program or erase on `die`.
+    #[inline]
+    pub(crate) fn finish(&mut self, die: usize) -> Finished {
+        self.blocks.finish(die)
+    }
+
+    /// Accepts as many map units of `write` as the buffer has room for. True once all of it was accepted.
+    #[inline]
+    pub(crate) fn admit(&mut self, write: &mut HostWrite) -> bool {
+        if let Some(write_through) = &mut self.blocks.write_through {
+            write_through.accept_for(write.leaf());
+        }
+        each!(&mut self.layer, layer => layer.admit(&mut self.blocks, write))
+    }
+
+    /// Reads the map units from `first` to `last`, from `start_ns` on. Returns when the first of them is available, and
+    /// when all are.
+    #[inline]
+    pub(crate) fn read(&mut self, units: (u32, u32), start_ns: u64) -> (u64, u64) {
+        each!(&self.layer, layer => read(layer, &mut self.blocks, units, start_ns))
+    }
+
+    /// Whether every write command changes enough of the mapping table to be accounted for.
+    #[inline]
+    pub(crate) fn writes_table(&self) -> bool {
+        self.blocks.policy.map_bytes_per_write > 0
+    }
+
+    /// Accounts for the changes of the mapping table by a write command.
+    #[inline]
+    pub(crate) fn write_table(&mut self, ready_ns: u64) {
+        self.blocks.write_table(ready_ns);
+    }
+
+    /// Work after each command.
+    #[inline]
+    pub(crate) fn work_under_load(&mut self) {
+        each!(&mut self.layer, layer => layer.work_under_load(&mut self.blocks));
+    }
+
+    /// Works ahead of the host until the dies have enough to do or nothing is left.
+    pub(crate) fn work_ahead(&mut self) {
+        let enough = 2 * self.blocks.layout.dies();
+        while self.blocks.flash.outstanding() < enough
+            && each!(&mut self.layer, layer => layer.work_ahead(&mut self.blocks))
+        {}
+    }
+
+    /// Sends all partial program units to their dies; their remaining slots stay empty. Returns the number of those.
+    pub(crate) fn flush(&mut self) -> u32 {
+        let before = self.blocks.host.next;
+        self.blocks.flush_host_unit();
+        self.blocks.host.next - before + each!(&mut self.layer, layer => layer.flush(&mut self.blocks))
+    }
+
+    /// Whether writes complete only when their data is on the flash.
+    #[inline]
+    pub(crate) fn is_write_through(&self) -> bool {
+        self.blocks.write_through.is_some()
+    }
+
+    /// Makes writes complete when their data is on the flash, or when it is in the buffer.
+    pub(crate) fn set_write_through(&mut self, on: bool) {
+        self.blocks.write_through = on.then(|| WriteThrough::new(self.blocks.layout.dies()));
+    }
+
+    /// Called once all data of a command that writes through is in the buffer. Its last program unit is sent even if it
+    /// is partial, rather than wait for a command that may never arrive; this costs small writes extra programs and
+    /// space, as on real drives. Returns the completion time if no program is left to wait for.
+    pub(crate) fn complete_through(&mut self, leaf: u32, ready_ns: u64) -> Option<u64> {
+        let empty = self.flush();
+        let blocks = &mut self.blocks;
+        // The empty slots are space that the collector must reclaim.
+        if blocks.host.next <= blocks.layout.cache_start() {
+            (0..empty).for_each(|_| blocks.pace_collector());
+        }
+        blocks.write_through.as_mut().expect("only without a cache").all_sent(leaf, ready_ns)
+    }
+
+    /// Called when a program that the command on `leaf` waits for has ended. Returns the earliest completion time if it
+    /// was the last one.
+    pub(crate) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
+        self.blocks.write_through.as_mut()?.program_ended(leaf)
+    }
+
+    /// Detaches all commands from their programs.
+    pub(crate) fn forget_commands(&mut self) {
+        if let Some(write_through) = &mut self.blocks.write_through {
+            write_through.accept_for(NOBODY);
+            self.blocks.flash.forget_commands();
+        }
+    }
+
+    /// Unmaps a map unit.
+    #[inline]
+    pub(crate) fn unmap(&mut self, unit: u32) {
+        self.blocks.unmap(unit);
+    }
+
+    /// Starts or stops keeping track of data that would be lost without power.
+    pub(crate) fn track_unprogrammed(&mut self, on: bool) {
+        self.blocks.unprogrammed = on.then(|| Box::new(UnprogrammedSlots::new(self.blocks.layout.dies())));
+    }
+
+    /// Discards data that exists only in the buffer, if it is kept track of.
+    pub(crate) fn lose_buffer(&mut self) {
+        let mut none = OpenSuperblock::default();
+        let log = each!(&mut self.layer, layer => Ftl::<D>::open_log_mut(layer)).unwrap_or(&mut none);
+        self.blocks.lose_buffer(log);
+    }
+
+    /// Erases everything; only the clock and the counters remain.
+    pub(crate) fn renew(&mut self, seed: u64) {
+        self.blocks.renew(seed);
+        each!(&mut self.layer, layer => layer.renew(&self.blocks));
+    }
+
+    /// Time to erase every superblock in ns.
+    pub(crate) fn erase_all_ns(&self) -> u64 {
+        u64::from(self.blocks.layout.all_superblocks()) * self.blocks.flash.superblock_erase_ns()
+    }
+
+    /// Number of slots of the write buffer.
+    pub(crate) fn buffer_slots(&self) -> u32 {
+        self.blocks.policy.buffer_slots
+    }
+
+    /// Number of slots of the write buffer in use.
+    pub(crate) fn buffer_used(&self) -> u32 {
+        self.blocks.buffer_used
+    }
+
+    /// When the dies and the layer's own work are done.
+    pub(crate) fn busy_ns(&self) -> u64 {
+        self.free_ns().chain([self.layer_busy_ns()]).max().unwrap_or(0)
+    }
+
+    fn free_ns(&self) -> impl Iterator<Item = u64> {
+        (0..self.blocks.layout.dies() as usize).map(|die| self.blocks.flash.free_ns(die))
+    }
+
+    fn layer_busy_ns(&self) -> u64 {
+        each!(&self.layer, layer => Ftl::<D>::busy_ns(layer))
+    }
+
+    fn open_log(&self) -> OpenSuperblock {
+        each!(&self.layer, layer => Ftl::<D>::open_log(layer))
+    }
+
+    /// Bytes programmed since the drive was created.
+    #[inline]
+    pub(crate) fn programmed_bytes(&self) -> u64 {
+        self.blocks.programmed_bytes
+    }
+
+    /// Number of superblock erases since the drive was created.
+    pub(crate) fn erases(&self) -> u64 {
+        self.blocks.superblocks.erases_total
+    }
+
+    /// Lowest and highest number of erases of any superblock.
+    pub(crate) fn wear(&self) -> (u64, u64) {
+        let erases = &self.blocks.superblocks.erases;
+        let (least, most) = (erases.iter().min(), erases.iter().max());
+        (least.map_or(0, |&erases| erases.into()), most.map_or(0, |&erases| erases.into()))
+    }
+
+    /// Checks the invariants. Takes time proportional to the capacity.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.blocks.check(self.open_log())?;
+        each!(&self.layer, layer => layer.check(&self.blocks))
+    }
+
+    /// The tables as a fingerprint sees them: mapping, free superblocks, wear and dies.
+    pub(crate) fn table_words(&self) -> impl Iterator<Item = u64> {
+        let superblocks = &self.blocks.superblocks;
+        let lists = superblocks.free.iter().chain(&superblocks.erases).copied();
+        self.blocks.map.words().chain(lists).map(u64::from).chain(self.free_ns())
+    }
+
+    /// The positions of the layer as a fingerprint sees them.
+    pub(crate) fn position_words(&self) -> [u64; 7] {
+        let (blocks, log) = (&self.blocks, self.open_log());
+        [
+            blocks.buffer_used.into(),
+            blocks.host.next.into(),
+            blocks.copies.next.into(),
+            log.next.into(),
+            self.layer_busy_ns(),
+            blocks.victim.as_ref().map_or(NONE, |victim| victim.superblock).into(),
+            blocks.owed.into(),
+        ]
+    }
+
+    /// The pending changes of the mapping table, if the layer keeps them.
+    pub(crate) fn pending_table_words(&self) -> Option<[u64; 2]> {
+        let (bytes, die) = self.blocks.table;
+        self.writes_table().then_some([bytes.into(), die as u64])
+    }
+}

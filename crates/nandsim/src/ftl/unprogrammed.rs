@@ -1,0 +1,29 @@
+//! Slots of the host's data that exist only in the write buffer, and are lost with a volatile one.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Slots of host data whose programs have not ended, per die in the order of their ends. Maintained only on a
+/// drive with a volatile buffer and a power loss ahead.
+pub(super) struct UnprogrammedSlots(Vec<VecDeque<Range<u32>>>);
+
+impl UnprogrammedSlots {
+    pub(super) fn new(dies: u32) -> Self {
+        Self(vec![VecDeque::new(); dies as usize])
+    }
+
+    /// Records that a program of these slots was sent to `die`.
+    pub(super) fn sent(&mut self, die: usize, slots: Range<u32>) {
+        self.0[die].push_back(slots);
+    }
+
+    /// Records that the oldest program on `die` has ended.
+    pub(super) fn ended(&mut self, die: usize) {
+        self.0[die].pop_front();
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().flatten().cloned().flatten()
+    }
+}
