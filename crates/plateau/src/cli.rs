@@ -1,10 +1,16 @@
 //! The command line; help texts, completions and man pages are made from it.
 
+pub(crate) mod completion;
+pub(crate) mod inapplicable;
 mod library;
 mod load;
+pub(crate) mod models;
 mod numbers;
 mod parse;
+pub(crate) mod plan_file;
+pub(crate) mod positional;
 mod progress;
+pub(crate) mod rejected;
 mod request;
 mod settings;
 mod tests_argument;
@@ -22,13 +28,12 @@ pub use request::RequestOptions;
 use request::profiles;
 pub use settings::{PlannedSettings, ResumableSettings};
 
-use crate::completing;
-use crate::outputs::Outputs;
+use crate::output::options::Outputs;
 
 /// The SNIA SSS Performance Test Specification for solid-state drives: purge, precondition, run the
 /// standard tests to steady state, report.
 #[derive(Debug, Parser)]
-#[command(name = "plateau", version, long_version = crate::version::LONG, max_term_width = 110, after_help = AFTER_HELP)]
+#[command(name = "plateau", version, long_version = crate::output::version::LONG, max_term_width = 110, after_help = AFTER_HELP)]
 pub struct Cli {
     /// Print one JSON document as the result
     #[arg(long, global = true, display_order = GLOBAL_ORDER)]
@@ -120,7 +125,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Demo {
     /// Simulated drive
-    #[arg(long, default_value = "sas-slc-2011", add = completing::model())]
+    #[arg(long, default_value = "sas-slc-2011", add = completion::model())]
     pub model: String,
     /// Divide capacity and minutes by this, such as 1/16
     #[arg(long, default_value = "1/16")]
@@ -173,7 +178,7 @@ pub struct PlanCommand {
     pub assumptions: Assumptions,
     /// Run the tests on a simulated drive of this model (see `plateau sim list`) and show the expected curve; the
     /// default for a simulated target is its own model
-    #[arg(long, value_name = "MODEL", add = completing::model())]
+    #[arg(long, value_name = "MODEL", add = completion::model())]
     pub rehearse: Option<String>,
     /// Simulated drives: estimate only, do not rehearse
     #[arg(long, conflicts_with = "rehearse")]
@@ -212,7 +217,7 @@ fn positive(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 pub struct Resume {
     /// The run
-    #[arg(add = completing::run())]
+    #[arg(add = completion::run())]
     pub run: String,
     /// Restart the interrupted test from its purge, so that it conforms to the PTS
     #[arg(long)]
@@ -232,14 +237,14 @@ pub struct Resume {
 #[derive(Debug, Args)]
 pub struct Show {
     /// The run
-    #[arg(add = completing::run())]
+    #[arg(add = completion::run())]
     pub run: String,
 }
 
 #[derive(Debug, Args)]
 pub struct Verify {
     /// The run
-    #[arg(add = completing::run())]
+    #[arg(add = completion::run())]
     pub run: String,
     /// Also check the signature against this Ed25519 public key (PEM)
     #[arg(long, value_name = "KEY")]
@@ -249,7 +254,7 @@ pub struct Verify {
 #[derive(Debug, Args)]
 pub struct Report {
     /// The run
-    #[arg(add = completing::run())]
+    #[arg(add = completion::run())]
     pub run: String,
     /// Files to write; the extension of each selects its format: .html, .pdf, .json, .xlsx, .xml, .prom
     #[arg(value_name = "FILE")]
@@ -283,10 +288,10 @@ pub struct Publisher {
 #[derive(Debug, Args)]
 pub struct Compare {
     /// Two to eight runs; the first is the baseline
-    #[arg(required = true, value_name = "RUN", add = completing::run())]
+    #[arg(required = true, value_name = "RUN", add = completion::run())]
     pub runs: Vec<String>,
     /// Compare all RUNs with this one
-    #[arg(long, value_name = "BASELINE", add = completing::run())]
+    #[arg(long, value_name = "BASELINE", add = completion::run())]
     pub against: Option<String>,
     /// Exit with code 7 if a difference beyond noise matches this condition: 'iops.rnd4k.w < -5%', 'lat.* > 10%'
     #[arg(long, value_name = "CONDITION")]
@@ -335,7 +340,7 @@ fn examples() -> PossibleValuesParser {
 #[derive(Debug, Args)]
 pub struct Info {
     /// Block device, regular file, sim:MODEL, or array:FILE.toml
-    #[arg(add = completing::target())]
+    #[arg(add = completion::target())]
     pub target: String,
     /// Size of a regular file that does not exist yet
     #[arg(long, value_name = "SIZE")]
@@ -348,7 +353,7 @@ pub struct Info {
 #[derive(Debug, Args)]
 pub struct Check {
     /// Block device or regular file
-    #[arg(add = completing::target())]
+    #[arg(add = completion::target())]
     pub target: String,
     /// Try out --tune: apply the safe settings, check again, and restore the previous ones
     #[arg(long)]
@@ -358,7 +363,7 @@ pub struct Check {
 #[derive(Debug, Args)]
 pub struct Purge {
     /// Block device or regular file; with sim:MODEL, a rehearsal on a drive that exists only during this command
-    #[arg(add = completing::target())]
+    #[arg(add = completion::target())]
     pub target: String,
     /// Confirm that everything on the target is lost, by typing its identity; repeat for each other
     /// namespace that the method would erase as well
@@ -382,7 +387,7 @@ pub enum Sim {
     /// Show a model: its parameters, how well it fits, and where it is known to be off
     Show {
         /// Model, or FILE.toml
-        #[arg(add = completing::model())]
+        #[arg(add = completion::model())]
         model: String,
         /// Print the model as TOML, as a starting point for a model of your own
         #[arg(long)]
@@ -395,10 +400,10 @@ pub enum Sim {
 #[derive(Debug, Args)]
 pub struct SimFit {
     /// The run, with an IOPS test
-    #[arg(add = completing::run())]
+    #[arg(add = completion::run())]
     pub run: String,
     /// Model or FILE.toml to start from [default: the built-in model closest to the run]
-    #[arg(long, value_name = "MODEL", add = completing::model())]
+    #[arg(long, value_name = "MODEL", add = completion::model())]
     pub from: Option<String>,
     /// File to write [default: fit-RUN.toml]
     #[arg(long, value_name = "FILE")]

@@ -7,67 +7,31 @@
 //! hidden module `untrusted` is for the fuzz targets.
 #![forbid(unsafe_code)]
 
-mod active_range;
-mod audience;
-mod campaign;
-mod checks;
 mod cli;
 mod commands;
-mod completing;
-mod conduct;
-pub mod course;
-mod driving;
 mod failure;
-mod fio;
-mod health;
 mod host;
-mod labels;
-mod lba_format;
-mod listing;
-mod load_plan;
-mod load_result;
-mod meaningless;
-mod misread;
-mod models;
+mod load;
 mod output;
-mod outputs;
-mod places;
-mod plan_file;
-mod preflight;
-mod printer;
-mod progress;
-mod publication;
-mod rebuild;
-mod rehearsal;
-mod renamed;
-mod report_file;
-mod run_files;
-mod run_request;
-mod screen;
-mod session;
-mod signals;
-mod signature;
-mod speeds;
-pub mod state;
-mod summary;
-mod terminal;
-mod text_chart;
-pub mod tuning;
-mod undo;
+mod run;
 #[doc(hidden)]
 pub mod untrusted;
-mod upkeep;
-mod verbose;
-mod version;
-mod words;
-pub mod write_cache;
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
+use cli::completion;
+use cli::rejected;
 use failure::{Done, Exit};
+pub use host::state;
+pub use host::tuning;
+pub use host::write_cache;
+use output::printer;
+use output::verbose;
+pub use run::course;
+use run::signals;
 
 /// Disables all output to standard error, for simulations that nobody watches.
 pub fn mute() {
@@ -77,7 +41,7 @@ pub fn mute() {
 /// Executes the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    completing::answer();
+    completion::answer();
     if let Err(failure) = signals::prepare() {
         return ended(Err(failure), false);
     }
@@ -103,7 +67,7 @@ fn answered(said: &clap::Error) -> ExitCode {
             let _ = said.print();
             return ExitCode::from(Exit::Usage.code());
         }
-        return ended(Err(misread::failure(said)), json);
+        return ended(Err(rejected::failure(said)), json);
     }
     let printed = said.print().and_then(|()| std::io::stdout().flush());
     ended(printer::outcome(printed), false)

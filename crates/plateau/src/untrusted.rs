@@ -3,7 +3,11 @@
 
 use device::{KnownSettings, Tuning};
 
-use crate::{lba_format, signature, tuning, undo, write_cache};
+use crate::host::lba_format;
+use crate::host::restore;
+use crate::host::tuning;
+use crate::host::write_cache;
+use crate::output::signature;
 
 /// Everything that a restore record can request.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -19,7 +23,7 @@ pub struct Noted {
 /// Reads a restore record.
 #[must_use]
 pub fn note(bytes: &[u8], known: &KnownSettings) -> Noted {
-    let content = undo::parse(bytes);
+    let content = restore::parse(bytes);
     Noted {
         tunings: tuning::judged(&content, known).flatten().collect(),
         write_cache_was_on: write_cache::noted(&content),

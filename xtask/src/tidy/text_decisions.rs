@@ -11,11 +11,11 @@ pub const CHECK: Check = Check { name: "text_decisions", run, bless: None };
 const CRATES: &str = "crates/";
 /// Files that read what other programs print, by the end of their path.
 const FOREIGN: &[(&str, &str)] = &[
-    ("array/hardware.rs", "slots, as the controller's program writes them"),
-    ("array/storcli.rs", "answers of storcli"),
+    ("array/description/hardware.rs", "slots, as the controller's program writes them"),
+    ("array/storcli/program.rs", "answers of storcli"),
     ("array/storcli/answer.rs", "answers of storcli"),
     ("import/src/formats/fio.rs", "output of fio"),
-    ("plateau/src/misread.rs", "errors of clap, as text"),
+    ("plateau/src/cli/rejected.rs", "errors of clap, as text"),
 ];
 
 /// Code that makes a message, or names one; white space is ignored.

@@ -4,20 +4,20 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::completing;
-use crate::outputs::Outputs;
+use crate::cli::completion;
+use crate::output::options::Outputs;
 
 /// What the operator calls a run.
 #[derive(Debug, Clone, Args, Default)]
 pub struct Labelling {
     /// Name the run; RUN may then be this name
-    #[arg(long, value_name = "NAME", value_parser = crate::labels::name)]
+    #[arg(long, value_name = "NAME", value_parser = crate::run::labels::name)]
     pub name: Option<String>,
     /// Tag the run, to find it with `plateau runs TAG`; repeatable
-    #[arg(long, value_name = "TAG", value_parser = crate::labels::tag)]
+    #[arg(long, value_name = "TAG", value_parser = crate::run::labels::tag)]
     pub tag: Vec<String>,
     /// Store a note with the run; repeatable
-    #[arg(long, value_name = "TEXT", value_parser = crate::labels::note)]
+    #[arg(long, value_name = "TEXT", value_parser = crate::run::labels::note)]
     pub note: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ pub struct Runs {
     #[arg(long, value_name = "STATE")]
     pub state: Vec<State>,
     /// Only runs started since 2026-11-01, 2026-11-01T08:00, or in the last 12h, 7d or 2mo
-    #[arg(long, value_name = "WHEN", value_parser = crate::listing::since)]
+    #[arg(long, value_name = "WHEN", value_parser = crate::output::listing::since)]
     pub since: Option<jiff::Timestamp>,
     /// Order
     #[arg(long, value_name = "KEY", default_value = "newest")]
@@ -90,7 +90,7 @@ pub enum Sort {
 #[derive(Debug, Args)]
 pub struct Rm {
     /// The runs
-    #[arg(required = true, value_name = "RUN", add = completing::run())]
+    #[arg(required = true, value_name = "RUN", add = completion::run())]
     pub runs: Vec<String>,
     /// Do not ask for confirmation
     #[arg(short = 'y', long)]
@@ -100,7 +100,7 @@ pub struct Rm {
 #[derive(Debug, Args)]
 pub struct Open {
     /// The run [default: the newest]
-    #[arg(default_value = "latest", hide_default_value = true, add = completing::run())]
+    #[arg(default_value = "latest", hide_default_value = true, add = completion::run())]
     pub run: String,
     /// Program to open it with [default: $BROWSER, else xdg-open]
     #[arg(long, value_name = "PROGRAM")]
@@ -110,7 +110,7 @@ pub struct Open {
 #[derive(Debug, Args)]
 pub struct Export {
     /// The runs; of several, each output is a folder with one file or folder per run
-    #[arg(value_name = "RUN", required_unless_present = "all", add = completing::run())]
+    #[arg(value_name = "RUN", required_unless_present = "all", add = completion::run())]
     pub runs: Vec<String>,
     /// Export every run in the library
     #[arg(long, conflicts_with = "runs")]

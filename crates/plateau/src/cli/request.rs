@@ -8,7 +8,7 @@ use pts::{PRESETS, PROFILES, Profile};
 
 use super::settings::PlannedSettings;
 use super::tests_argument::TestNames;
-use crate::completing;
+use crate::cli::completion;
 
 /// Which tests, on what, how.
 #[derive(Debug, Clone, Args, Default)]
@@ -16,7 +16,7 @@ pub struct RequestOptions {
     /// In any order: tests (separated by commas; each begins with its own purge; `all` for every test of the profile) or
     /// a preset, and the target: a block device, a regular file, sim:MODEL, or array:FILE.toml. Further targets of `run`
     /// are tested concurrently, each in its own run
-    #[arg(value_name = "TESTS|TARGET", value_parser = TestNames, add = completing::word())]
+    #[arg(value_name = "TESTS|TARGET", value_parser = TestNames, add = completion::word())]
     pub words: Vec<String>,
     /// Run a preset: a plan that ships with Plateau (see `plateau plan --list`)
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = presets(), conflicts_with = "plan")]

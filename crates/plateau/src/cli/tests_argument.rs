@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use pts::TESTS;
 
-use crate::words::{ALIASES, ALL};
+use crate::cli::positional::{ALIASES, ALL};
 
 /// Takes any text: with a plan, what is typed first is the target.
 #[derive(Debug, Clone, Copy)]

@@ -4,10 +4,15 @@ use device::{Drive, OpenOptions};
 use record::{Event, HostCheck, HostVerdict};
 use serde_json::json;
 
+use crate::cli::models;
 use crate::cli::{Check, Cli};
 use crate::failure::{Done, Exit, Failure};
-use crate::tuning::{self, Tuner};
-use crate::{checks, models, places, printer, signals, undo};
+use crate::host::checks;
+use crate::host::restore;
+use crate::host::tuning::{self, Tuner};
+use crate::output::places;
+use crate::output::printer;
+use crate::run::signals;
 
 pub fn run(cli: &Cli, options: &Check) -> Done {
     let drive = device::open(&models::existing_target(&options.target)?, &OpenOptions::default())?;
@@ -20,7 +25,7 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
     if options.tune {
         refuse_use(&drive)?;
         let state = places::state()?;
-        undo::warn_of_untrusted(&places::library(cli.library.as_deref())?, &state);
+        restore::warn_of_untrusted(&places::library(cli.library.as_deref())?, &state);
         tuning::restore_left_over(drive.facts(), &*state)?;
         // From here on, signals no longer end the process before the settings are restored.
         signals::watch()?;

@@ -5,7 +5,11 @@ use serde_json::json;
 
 use crate::cli::{Cli, Compare};
 use crate::failure::{Done, Exit, Failure};
-use crate::{conduct, output, outputs, places, printer};
+use crate::output::file;
+use crate::output::options;
+use crate::output::places;
+use crate::output::printer;
+use crate::run::lifecycle;
 
 pub fn run(cli: &Cli, options: &Compare) -> Done {
     let thresholds: Vec<Threshold> = options
@@ -16,12 +20,12 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         .map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?;
     let files = [&options.html, &options.pdf, &options.csv];
     let files = || files.iter().filter_map(|path| path.as_deref());
-    output::check(files(), cli.json)?;
+    file::check(files(), cli.json)?;
     for (ends, path) in
         [(&["html", "htm"][..], &options.html), (&["pdf"], &options.pdf), (&["csv"], &options.csv)]
     {
         let Some(path) = path else { continue };
-        outputs::check_name(ends[0], ends, path).map_err(|text| Failure::text(Exit::Usage, text))?;
+        options::check_name(ends[0], ends, path).map_err(|text| Failure::text(Exit::Usage, text))?;
     }
     let comparison = read(cli, options)?;
     let mut matched: Vec<ThresholdMatch> = Vec::new();
@@ -30,14 +34,14 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         matched.extend(found.map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?);
     }
     if let Some(path) = &options.html {
-        output::file(path, report::compare::html(&comparison).as_bytes())?;
+        file::file(path, report::compare::html(&comparison).as_bytes())?;
     }
     if let Some(path) = &options.pdf {
         let bytes = report::compare::pdf(&comparison).map_err(|text| Failure::text(Exit::Internal, text))?;
-        output::file(path, &bytes)?;
+        file::file(path, &bytes)?;
     }
     if let Some(path) = &options.csv {
-        output::file(path, report::compare::csv(&comparison).as_bytes())?;
+        file::file(path, report::compare::csv(&comparison).as_bytes())?;
     }
     let mut document = report::compare::json(&comparison);
     document["fail_if"] =
@@ -45,7 +49,7 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     document["html"] = json!(options.html.as_deref().map(places::text_of));
     document["pdf"] = json!(options.pdf.as_deref().map(places::text_of));
     document["csv"] = json!(options.csv.as_deref().map(places::text_of));
-    let streamed = files().any(output::is_stdout);
+    let streamed = files().any(file::is_stdout);
     if !cli.json && !streamed {
         printer::print(&report::compare::text(&comparison, options.all))?;
     } else if cli.json && matched.is_empty() {
@@ -77,14 +81,14 @@ fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
     let (mut candidates, mut incomplete) = (Vec::with_capacity(names.len()), Vec::new());
     for name in names {
         let run = match library.find(name) {
-            Err(_) if outputs::by_extension(name.as_ref()).is_ok() => {
+            Err(_) if options::by_extension(name.as_ref()).is_ok() => {
                 let text = format!("{name} is not a run; name a file by its format, such as --pdf {name}");
                 return Err(Failure::text(Exit::Usage, text));
             }
             found => found?,
         };
         let loaded = run.load()?;
-        if !conduct::is_complete(&loaded) {
+        if !lifecycle::is_complete(&loaded) {
             incomplete.push(run.file.id.clone());
         }
         let candidate = Candidate::of(&run.file, &loaded);

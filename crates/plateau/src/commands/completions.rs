@@ -3,9 +3,9 @@
 use clap_complete::env::Shells;
 
 use crate::cli::Completions;
-use crate::completing;
+use crate::cli::completion;
 use crate::failure::{Done, Exit, Failure};
-use crate::printer;
+use crate::output::printer;
 
 pub fn run(options: &Completions) -> Done {
     let name = options.shell.to_string();
@@ -14,6 +14,6 @@ pub fn run(options: &Completions) -> Done {
         .completer(&name)
         .ok_or_else(|| Failure::text(Exit::Internal, format!("there is no completion script for {name}")))?;
     let mut script = Vec::new();
-    shell.write_registration(completing::VARIABLE, "plateau", "plateau", "plateau", &mut script)?;
+    shell.write_registration(completion::VARIABLE, "plateau", "plateau", "plateau", &mut script)?;
     printer::print_bytes(&script)
 }

@@ -2,10 +2,11 @@
 
 use pts::settings::typed;
 
+use crate::cli::models;
 use crate::cli::{Cli, Demo, PlannedSettings, RequestOptions, ResumableSettings};
 use crate::failure::{Done, Exit, Failure};
-use crate::run_request::RunRequest;
-use crate::{conduct, models};
+use crate::run::lifecycle;
+use crate::run::request::RunRequest;
 
 pub fn run(cli: &Cli, options: &Demo) -> Done {
     let settings = [("scale", &options.scale), ("seed", &options.seed.to_string())];
@@ -18,6 +19,6 @@ pub fn run(cli: &Cli, options: &Demo) -> Done {
         ..RequestOptions::default()
     };
     let request = RunRequest::of(&request, &ResumableSettings::default())?;
-    let done = conduct::perform(cli.library.as_deref(), request, &[])?;
-    conduct::finish(cli, done)
+    let done = lifecycle::perform(cli.library.as_deref(), request, &[])?;
+    lifecycle::finish(cli, done)
 }

@@ -6,7 +6,8 @@ use serde_json::json;
 use super::import::store;
 use crate::cli::{Cli, Examples};
 use crate::failure::Done;
-use crate::{places, printer};
+use crate::output::places;
+use crate::output::printer;
 
 pub fn run(cli: &Cli, options: &Examples) -> Done {
     match &options.install {

@@ -8,12 +8,20 @@ use serde_json::{Value, json};
 
 use crate::cli::{Cli, Export, Publisher};
 use crate::failure::{Done, Exit, Failure};
-use crate::{output, places, printer, publication, report_file};
+use crate::output::file;
+use crate::output::places;
+use crate::output::printer;
+use crate::output::publication;
+use crate::output::report_file;
 
 pub fn run(cli: &Cli, options: &Export) -> Done {
     let outputs = &options.outputs.0;
     if outputs.is_empty() {
-        let text = match options.runs.iter().find(|run| crate::outputs::by_extension(run.as_ref()).is_ok()) {
+        let text = match options
+            .runs
+            .iter()
+            .find(|run| crate::output::options::by_extension(run.as_ref()).is_ok())
+        {
             Some(file) => format!("`plateau report RUN {file}` selects the format by its extension"),
             None => "export what? Name a format and a place, such as --csv DIR or --json-file FILE; \
                      `plateau export --help` lists all formats"
@@ -33,12 +41,12 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
         return Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display())));
     }
     let is_one = runs.len() == 1 && !options.all;
-    if !is_one && let Some((format, _)) = outputs.iter().find(|(_, path)| output::is_stdout(path)) {
+    if !is_one && let Some((format, _)) = outputs.iter().find(|(_, path)| file::is_stdout(path)) {
         let text = format!("--{} of several runs writes several files; specify a directory", format.name);
         return Err(Failure::text(Exit::Usage, text));
     }
     if !is_one {
-        outputs.iter().try_for_each(|(_, path)| output::check_folder_of_many(path))?;
+        outputs.iter().try_for_each(|(_, path)| file::check_folder_of_many(path))?;
     }
     let mut written = Vec::new();
     for run in &runs {

@@ -8,11 +8,13 @@ use record::{Library, Run};
 use stdx::files::Links;
 
 use crate::cli::{Cli, Import};
-use crate::conduct::new_id;
 use crate::failure::{Done, Exit, Failure};
-use crate::run_files::IMPORTED;
-use crate::summary::Summary;
-use crate::{places, printer, version};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::run_files::IMPORTED;
+use crate::output::summary::Summary;
+use crate::output::version;
+use crate::run::lifecycle::new_id;
 
 pub fn run(cli: &Cli, options: &Import) -> Done {
     let bytes = contents(&options.file)?;

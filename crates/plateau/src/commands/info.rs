@@ -4,15 +4,19 @@ use device::{About, Drive, Fact, OpenOptions, PurgeMethod, Value as Known};
 use serde_json::{Map, Value, json};
 use stdx::units::{amount_base10, parse_size};
 
+use crate::cli::models;
 use crate::cli::{Cli, Info};
 use crate::failure::{Done, Exit, Failure};
-use crate::{health, models, printer, run_request, summary};
+use crate::host::health;
+use crate::output::printer;
+use crate::output::summary;
+use crate::run::request;
 
 pub fn run(cli: &Cli, options: &Info) -> Done {
     let size = options.size.as_deref().map(parse_size).transpose();
     let size_bytes = size.map_err(|text| Failure::text(Exit::Usage, format!("--size: {text}")))?;
     // The simulated drive that a run uses by default.
-    let sim_seed = run_request::USUAL_SEED;
+    let sim_seed = request::USUAL_SEED;
     let open = OpenOptions { size_bytes, scale: options.scale.clone(), sim_seed, ..OpenOptions::default() };
     let drive = device::open(&models::target(&options.target)?, &open)?;
     let about = drive.about()?;

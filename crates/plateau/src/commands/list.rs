@@ -6,7 +6,7 @@ use stdx::units::amount_base10;
 
 use crate::cli::Cli;
 use crate::failure::Done;
-use crate::printer;
+use crate::output::printer;
 
 pub fn run(cli: &Cli) -> Done {
     let devices = device::list()?;

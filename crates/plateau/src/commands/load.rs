@@ -16,11 +16,13 @@ use stdx::units::SECOND_NS;
 
 use crate::cli::{Cli, Load, OutputFormat};
 use crate::failure::{Done, Exit, Failure};
-use crate::fio::Job;
-use crate::load_plan::{self, LoadRequest, Need};
-use crate::load_result::{Document, Part};
-use crate::progress::{Board, Left, Phase, Rate, Row, View, Watched};
-use crate::{places, printer, signals};
+use crate::load::fio::Job;
+use crate::load::plan::{self, LoadRequest, Need};
+use crate::load::result::{Document, Part};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::progress::{Board, Left, Phase, Rate, Row, View, Watched};
+use crate::run::signals;
 
 /// A target, opened with no more rights than its jobs need.
 enum Opened {
@@ -34,7 +36,7 @@ type ByJob = BTreeMap<usize, Vec<(Outcome, Option<VerifyReport>)>>;
 type Ended = Done<(Vec<Outcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
-    let request = load_plan::request(options)?;
+    let request = plan::request(options)?;
     let mut opened = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
@@ -65,7 +67,7 @@ fn open_all(request: &LoadRequest, options: &Load, libraries: &[PathBuf]) -> Don
     request.workloads(&facts, options.seed)?;
     let writing: Vec<&TargetFacts> =
         looked_at.iter().filter(|(need, _)| need.writes).map(|(_, drive)| drive.facts()).collect();
-    let mut confirmations = load_plan::confirmations(&options.erase, &writing)?.into_iter();
+    let mut confirmations = plan::confirmations(&options.erase, &writing)?.into_iter();
     let mut opened = BTreeMap::new();
     for (need, drive) in looked_at {
         let target = if need.writes {

@@ -5,7 +5,7 @@ use clap_mangen::Man as Page;
 
 use crate::cli::{Cli, Man};
 use crate::failure::{Done, EXIT_CODES};
-use crate::output;
+use crate::output::file;
 
 pub fn run(options: &Man) -> Done {
     let mut command = Cli::command().disable_help_subcommand(true);
@@ -15,8 +15,8 @@ pub fn run(options: &Man) -> Done {
     if let Some((_, page)) = pages.iter_mut().find(|(name, _)| name == "plateau.1") {
         page.extend_from_slice(exit_status().as_bytes());
     }
-    output::folder(&options.dir, &pages)?;
-    crate::printer::tell_line(&format!("wrote the man pages to {}", options.dir.display()));
+    file::folder(&options.dir, &pages)?;
+    crate::output::printer::tell_line(&format!("wrote the man pages to {}", options.dir.display()));
     Ok(())
 }
 

@@ -8,7 +8,9 @@ use serde_json::json;
 
 use crate::cli::{Cli, Open};
 use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer, report_file};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::report_file;
 
 /// Programs that pass a file on to the user's browser exit at once; one still running after this time displays it
 /// itself.

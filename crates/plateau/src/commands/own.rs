@@ -5,7 +5,7 @@ use stdx::units::grouped;
 
 use crate::cli::Cli;
 use crate::failure::Done;
-use crate::printer;
+use crate::output::printer;
 
 pub fn run(cli: &Cli) -> Done {
     let ceiling = engine::ceiling()?;

@@ -12,12 +12,16 @@ use record::{RunFile, TargetFacts};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, grouped, span};
 
+use crate::cli::inapplicable;
 use crate::cli::{Cli, PlanCommand, ResumableSettings};
 use crate::failure::{Done, Exit, Failure};
-use crate::rehearsal::{self, Rehearsal};
-use crate::run_request::RunRequest;
-use crate::speeds::{self, Known};
-use crate::{conduct, meaningless, places, printer, summary};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::summary;
+use crate::run::lifecycle;
+use crate::run::rehearsal::{self, Rehearsal};
+use crate::run::request::RunRequest;
+use crate::run::speeds::{self, Known};
 use endurance::Endurance;
 
 /// Everything that is printed.
@@ -48,9 +52,9 @@ pub fn estimate(cli: &Cli, options: &PlanCommand, handling: &ResumableSettings) 
     let library = places::library(cli.library.as_deref())?;
     let mut request = RunRequest::of(&options.request, handling)?;
     let typed = options.request.settings.given().iter().chain(handling.given());
-    meaningless::check(&request.target, typed, &[])?;
+    inapplicable::check(&request.target, typed, &[])?;
     request.open.libraries = vec![library.root().to_owned()];
-    let (file, drive) = conduct::prepare(request, conduct::Being::now())?;
+    let (file, drive) = lifecycle::prepare(request, lifecycle::Being::now())?;
     let known = speeds::of(&file, &options.assumptions, &library)?;
     let health = drive.about().map(|about| about.health).unwrap_or_default();
     let endurance = Endurance::of(options.tbw, &health).map_err(usage)?;

@@ -8,16 +8,20 @@ use record::{SimulatedFacts, TargetFacts};
 use serde_json::json;
 use stdx::units::{SECOND_NS, amount_base10};
 
-use crate::audience::{Audience as _, Step};
+use crate::cli::models;
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
-use crate::progress::Progress;
-use crate::{models, places, printer, run_request, signals};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::progress::Progress;
+use crate::run::audience::{Audience as _, Step};
+use crate::run::request;
+use crate::run::signals;
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
     let open = OpenOptions {
         scale: options.scale.clone(),
-        sim_seed: run_request::USUAL_SEED,
+        sim_seed: request::USUAL_SEED,
         libraries: places::libraries(cli.library.as_deref()),
         ..OpenOptions::default()
     };

@@ -4,13 +4,18 @@ use serde_json::{Map, json};
 
 use crate::cli::{Cli, Report};
 use crate::failure::{Done, Exit, Failure};
-use crate::{output, places, printer, publication, report_file, signature};
+use crate::output::file;
+use crate::output::places;
+use crate::output::printer;
+use crate::output::publication;
+use crate::output::report_file;
+use crate::output::signature;
 
 pub fn run(cli: &Cli, options: &Report) -> Done {
     let named = report_file::named(&options.files)?;
     let library = places::library(cli.library.as_deref())?;
     let run = match library.find(&options.run) {
-        Err(_) if crate::outputs::by_extension(options.run.as_ref()).is_ok() => {
+        Err(_) if crate::output::options::by_extension(options.run.as_ref()).is_ok() => {
             let file = &options.run;
             let text = format!("{file} is not a run; RUN comes first: `plateau report latest {file}`");
             return Err(Failure::text(Exit::Usage, text));
@@ -35,7 +40,7 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     }
     let lines: Vec<String> = written.iter().map(|(_, path)| path.display().to_string()).collect();
     // The result went to standard output; a list of files must not follow it.
-    if outputs.iter().any(|(_, path)| output::is_stdout(path)) {
+    if outputs.iter().any(|(_, path)| file::is_stdout(path)) {
         Ok(())
     } else {
         printer::print(&lines.join("\n"))

@@ -9,11 +9,16 @@ use pts::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
-use crate::conduct::{self, Work};
-use crate::course::Resumption;
 use crate::failure::{Done, Exit, Failure};
-use crate::progress::Progress;
-use crate::{driving, places, rebuild, renamed, signals, speeds};
+use crate::output::places;
+use crate::output::progress::Progress;
+use crate::run::course::Resumption;
+use crate::run::driving;
+use crate::run::lifecycle::{self, Work};
+use crate::run::rebuild;
+use crate::run::renamed;
+use crate::run::signals;
+use crate::run::speeds;
 
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -31,14 +36,14 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
     }
     // The journal of a complete run is not opened for writing.
-    if conduct::is_complete(&stored.load()?) {
-        crate::printer::tell_line(&format!("run {id} is already complete"));
-        return conduct::finish(cli, stored);
+    if lifecycle::is_complete(&stored.load()?) {
+        crate::output::printer::tell_line(&format!("run {id} is already complete"));
+        return lifecycle::finish(cli, stored);
     }
     let typed = members_confirmed(&stored, is_own, &options.erase)?;
     let (mut journal, loaded) = stored.reopen()?;
     if let Some(torn) = loaded.torn {
-        crate::printer::tell_line(&format!("{torn}; its step will be repeated"));
+        crate::output::printer::tell_line(&format!("{torn}; its step will be repeated"));
     }
     let mut run = RunSettings::of(stored.file.settings.clone());
     run.handling = stored.file.handling.clone();
@@ -47,12 +52,12 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         let text = "a run continues in the LBA format in which it started; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
-    conduct::dismantle_left_over(&library, &typed)?;
+    lifecycle::dismantle_left_over(&library, &typed)?;
     let drive = open_again(&stored.file)?;
     let identities = confirmed(&stored.file, &drive, &loaded.entries, &typed)?;
     let mut armed = drive.arm_for_run(&identities, &places::state()?)?;
     let interrupted = signals::watch()?;
-    let gap = conduct::gap_since(&loaded, journal.now());
+    let gap = lifecycle::gap_since(&loaded, journal.now());
     // An array does not outlive an interrupted run, so its test is restarted.
     let restart = options.restart_test || stored.file.target.array.is_some();
     let begin = match (restart, options.continue_timeline) {
@@ -60,7 +65,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         (false, true) => Resumption::ContinueTimeline,
         (false, false) => Resumption::Plain,
     };
-    let begin = begin.begin(conduct::gap_before_answer(&loaded, gap));
+    let begin = begin.begin(lifecycle::gap_before_answer(&loaded, gap));
     let mut progress = Progress::of(&stored.file, speeds::usual_purge(&stored.file, &library));
     if stored.file.target.kind == TargetKind::Simulated {
         rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut progress)?;
@@ -74,9 +79,9 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         handling: &run.handling,
         progress: &mut progress,
     };
-    conduct::execute(work, &loaded.entries, begin)?;
+    lifecycle::execute(work, &loaded.entries, begin)?;
     drop(journal);
-    conduct::finish(cli, stored)
+    lifecycle::finish(cli, stored)
 }
 
 /// Opens the target of the run and checks that it is the same one.
@@ -113,7 +118,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     {
         let text =
             format!("the drive that was {} when the run started is now {path} ({})", was.path, was.identity);
-        crate::printer::tell_line(&text);
+        crate::output::printer::tell_line(&text);
         opened = device::open(&path, &open);
     }
     let drive = opened?;

@@ -10,8 +10,10 @@ use stdx::units::count_of;
 
 use crate::cli::{Cli, Rm};
 use crate::failure::{Done, Exit, Failure};
-use crate::run_files::{IMPORTED, LOGO, SIGNATURE};
-use crate::{places, printer, summary};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::run_files::{IMPORTED, LOGO, SIGNATURE};
+use crate::output::summary;
 
 pub fn run(cli: &Cli, options: &Rm) -> Done {
     let library = places::library(cli.library.as_deref())?;

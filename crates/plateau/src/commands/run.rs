@@ -3,10 +3,17 @@
 use std::path::PathBuf;
 
 use super::plan;
+use crate::cli::inapplicable;
 use crate::cli::{Cli, PlanCommand, Publisher, Run};
 use crate::failure::{Done, Exit, Failure};
-use crate::run_request::RunRequest;
-use crate::{campaign, conduct, labels, meaningless, output, printer, publication, report_file};
+use crate::output::file;
+use crate::output::printer;
+use crate::output::publication;
+use crate::output::report_file;
+use crate::run::campaign;
+use crate::run::labels;
+use crate::run::lifecycle;
+use crate::run::request::RunRequest;
 
 pub fn run(cli: &Cli, options: &Run) -> Done {
     if options.dry_run {
@@ -19,9 +26,9 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
     let mut requests = RunRequest::each(&options.request, &options.handling)?;
     requests.iter_mut().for_each(|each| each.labels = labels::of(&options.labels));
     // If there is also a real target, the options apply to that one.
-    if let Some(simulated) = meaningless::all_simulated(&requests) {
+    if let Some(simulated) = inapplicable::all_simulated(&requests) {
         let typed = options.request.settings.given().iter().chain(options.handling.given());
-        meaningless::check(simulated, typed, &options.erase)?;
+        inapplicable::check(simulated, typed, &options.erase)?;
     }
     let reports = report_file::named(&options.report)?;
     if requests.len() > 1 {
@@ -32,11 +39,11 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
         return campaign::run(cli, requests, &options.erase);
     }
     // Check now: the outputs are written hours later.
-    output::check(options.report.iter().map(PathBuf::as_path), cli.json)?;
-    let done = conduct::perform(cli.library.as_deref(), requests.remove(0), &options.erase)?;
+    file::check(options.report.iter().map(PathBuf::as_path), cli.json)?;
+    let done = lifecycle::perform(cli.library.as_deref(), requests.remove(0), &options.erase)?;
     let publication = publication::of(&done, &Publisher::default())?;
     let written = report_file::write_all(&done, &reports, publication, cli.json)?;
-    conduct::finish(cli, done)?;
+    lifecycle::finish(cli, done)?;
     if cli.json || written.is_empty() {
         return Ok(());
     }

@@ -6,10 +6,14 @@ use record::{Library, Run};
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
 
+use crate::cli::models;
+use crate::cli::positional;
 use crate::cli::{Cli, Runs, Sort};
 use crate::failure::{Done, Exit, Failure};
-use crate::listing::{self, Listed};
-use crate::{models, places, printer, summary, words};
+use crate::output::listing::{self, Listed};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::summary;
 
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
@@ -28,7 +32,7 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
 /// Refuses a test that neither Plateau nor any run has: it is mistyped, and an empty list would hide that.
 fn check_test(test: &str, runs: &[Run]) -> Done {
     let own = || runs.iter().flat_map(|run| run.file.tests.iter().map(String::as_str));
-    if words::test_named(test).is_some() || own().any(|name| name.eq_ignore_ascii_case(test)) {
+    if positional::test_named(test).is_some() || own().any(|name| name.eq_ignore_ascii_case(test)) {
         return Ok(());
     }
     let built_in = TESTS.iter().flat_map(|test| [test.family, test.name]);

@@ -2,8 +2,9 @@
 
 use crate::cli::{Cli, Show};
 use crate::failure::Done;
-use crate::summary::Summary;
-use crate::{places, printer};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::summary::Summary;
 
 pub fn run(cli: &Cli, options: &Show) -> Done {
     let library = places::library(cli.library.as_deref())?;

@@ -7,10 +7,10 @@ use nandsim::{Calibration, Class, MODELS, Model};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, block_size, grouped};
 
+use crate::cli::models::named_model;
 use crate::cli::{Cli, Sim};
 use crate::failure::Done;
-use crate::models::named_model;
-use crate::printer;
+use crate::output::printer;
 use scores::{held_out, scores, verdict};
 
 pub fn run(cli: &Cli, action: &Sim) -> Done {

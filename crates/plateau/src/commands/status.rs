@@ -7,7 +7,9 @@ use stdx::units::span;
 
 use crate::cli::Cli;
 use crate::failure::{Done, Exit, Failure};
-use crate::{places, printer, summary};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::summary;
 
 /// A run that a process is executing.
 struct InProgress {

@@ -7,8 +7,12 @@ use stdx::files::Links;
 
 use crate::cli::{Cli, Verify};
 use crate::failure::{Done, Exit, Failure};
-use crate::run_files::IMPORTED;
-use crate::{conduct, places, printer, publication, signature};
+use crate::output::places;
+use crate::output::printer;
+use crate::output::publication;
+use crate::output::run_files::IMPORTED;
+use crate::output::signature;
+use crate::run::lifecycle;
 
 pub fn run(cli: &Cli, options: &Verify) -> Done {
     let run = places::library(cli.library.as_deref())?.find(&options.run)?;
@@ -33,7 +37,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
         "journal_sha256": digest,
         "records": loaded.entries.len(),
         "signature_valid": options.verify_key.as_ref().map(|_| true),
-        "closed": conduct::is_complete(&loaded),
+        "closed": lifecycle::is_complete(&loaded),
         "torn_bytes": loaded.torn.map(|torn| torn.bytes),
         "same": count == 0,
         "tests": verified.iter().map(test_json).collect::<Vec<_>>(),
@@ -56,7 +60,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
         "run {} was judged differently than this version ({}) judges it, in {places}; its report shows this \
          version's judgement",
         run.file.id,
-        crate::version::NUMBER
+        crate::output::version::NUMBER
     );
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
 }
@@ -89,7 +93,7 @@ fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
     if cli.json {
         return printer::print_json(&json!({
             "run": run.file.id, "journal_sha256": loaded.digest.to_string(), "records": loaded.entries.len(),
-            "closed": conduct::is_complete(loaded), "torn_bytes": loaded.torn.map(|torn| torn.bytes),
+            "closed": lifecycle::is_complete(loaded), "torn_bytes": loaded.torn.map(|torn| torn.bytes),
             "same": true, "imported_file_sha256": origin.sha256, "tests": [],
         }));
     }
@@ -106,12 +110,12 @@ fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
 /// record does.
 fn journal(loaded: &Loaded) -> String {
     let (records, digest) = (loaded.entries.len(), loaded.digest);
-    let intact = if conduct::is_complete(loaded) { "intact" } else { "intact as far as it goes" };
+    let intact = if lifecycle::is_complete(loaded) { "intact" } else { "intact as far as it goes" };
     let mut out = format!("journal   {records} records, {intact}, SHA-256 {digest}\n");
     if let Some(torn) = loaded.torn {
         out.push_str(&format!("note      {torn}, and was ignored\n"));
     }
-    if !conduct::is_complete(loaded) {
+    if !lifecycle::is_complete(loaded) {
         out.push_str(
             "note      the run is not complete: the journal has no closing record, so records may be missing at its \
              end\n",

@@ -6,8 +6,9 @@ use pts::{PRESETS, Plan, Preset};
 use serde_json::{Value, json};
 
 use crate::cli::Cli;
+use crate::cli::plan_file;
 use crate::failure::{Done, Exit, Failure};
-use crate::{plan_file, printer};
+use crate::output::printer;
 
 pub fn list(cli: &Cli) -> Done {
     let plans: Vec<Plan> = PRESETS.iter().map(Preset::plan).collect();

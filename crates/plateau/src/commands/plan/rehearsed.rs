@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, count_of, grouped, span};
 
-use crate::rehearsal::{Curve, Rehearsal, Rehearsed};
-use crate::text_chart;
+use crate::output::text_chart;
+use crate::run::rehearsal::{Curve, Rehearsal, Rehearsed};
 
 pub fn text(rehearsal: &Rehearsal) -> String {
     let mut out = format!(

@@ -12,11 +12,13 @@ use serde_json::json;
 use stdx::units::{block_size, grouped};
 
 use super::scores::{HELD_OUT_LIMIT, held_out, scores};
+use crate::cli::models::named_model;
 use crate::cli::{Cli, SimFit};
 use crate::failure::{Done, Exit, Failure};
-use crate::models::named_model;
-use crate::summary::Summary;
-use crate::{output, places, printer};
+use crate::output::file;
+use crate::output::places;
+use crate::output::printer;
+use crate::output::summary::Summary;
 
 /// Simulated bytes per trial; larger drives only take longer.
 const TRIAL_BYTES: u64 = 2_500_000_000;
@@ -40,8 +42,8 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
     let capacity_bytes = file.target.capacity_bytes * u64::from(file.scale_divisor());
     let scale = scale(options.scale.as_deref(), capacity_bytes).map_err(usage)?;
     let path = options.output.clone().unwrap_or_else(|| PathBuf::from(format!("fit-{}.toml", file.id)));
-    output::check([path.as_path()], cli.json)?;
-    if !output::is_stdout(&path) && path.exists() {
+    file::check([path.as_path()], cli.json)?;
+    if !file::is_stdout(&path) && path.exists() {
         return Err(usage(format!("{} already exists; choose another file with --output", path.display())));
     }
     let start = start(options, file, capacity_bytes, &measured, scale)?;
@@ -64,7 +66,7 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
     let simulated = simulate(&model, scale, &measured, ROUNDS.1);
     let score = Score::of(&measured, &simulated.iops, scale.divisor());
     describe(&mut model, &from, &summary, &measured, &simulated, score);
-    output::file(&path, model.to_toml().as_bytes())?;
+    file::file(&path, model.to_toml().as_bytes())?;
     if cli.json {
         return printer::print_json(&json!({
             "model": path, "from": from, "score": score, "held_out_ratio": score.held_out_ratio(),
@@ -75,7 +77,7 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
             })).collect::<Vec<_>>(),
         }));
     }
-    if output::is_stdout(&path) {
+    if file::is_stdout(&path) {
         return Ok(());
     }
     printer::print(&format!(

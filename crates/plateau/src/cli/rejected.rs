@@ -1,0 +1,177 @@
+//! Command lines that clap rejects: the common prefix, and hints that only this program can give.
+
+use clap::CommandFactory as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use import::examples::EXAMPLES;
+use pts::PRESETS;
+
+use crate::cli::Cli;
+use crate::cli::models;
+use crate::cli::positional;
+use crate::failure::{Exit, Failure};
+use crate::load::fio::KEYS;
+
+/// Names of commands in other programs, with what does the same here.
+const OTHER_NAMES: &[(&[&str], &str)] = &[
+    (&["ls"], "`plateau runs` lists runs, `plateau list` block devices"),
+    (&["history", "results"], "`plateau runs` lists runs"),
+    (&["devices", "drives", "lsblk"], "`plateau list` lists block devices"),
+    (&["delete", "del", "remove"], "`plateau rm RUN` removes a run"),
+    (&["diff"], "`plateau compare RUN RUN` compares runs"),
+    (&["html", "pdf", "csv"], "`plateau report RUN` writes a report"),
+    (&["view", "cat"], "`plateau show RUN` shows the results of a run"),
+    (&["start", "test", "bench", "benchmark", "execute"], "`plateau run TESTS TARGET` runs tests"),
+    (&["rehearse", "estimate", "dry-run"], "`plateau plan TESTS TARGET` estimates a run"),
+    (&["last", "latest"], "`plateau show latest` shows the newest run"),
+    (&["version"], "`plateau --version` prints the version"),
+    (&["continue"], "`plateau resume RUN` continues a run"),
+    (&["fio"], "`plateau load TARGET` takes fio's options and job files"),
+    (&["erase", "wipe", "trim", "format", "sanitize"], "`plateau purge TARGET` purges a target"),
+    (&["models"], "`plateau sim list` lists the models of simulated drives"),
+    (&["presets"], "`plateau plan --list` lists the presets"),
+];
+
+/// Converts an error of clap.
+pub fn failure(said: &clap::Error) -> Failure {
+    let hint = hint(said);
+    let text = said.render().to_string();
+    // The tip to pass `--yes` as a value does not help, and where there is a better hint, no similar name does.
+    let is_tip = |line: &str| {
+        let line = line.trim_start();
+        let is_general = line.starts_with("tip: ") || line.starts_with("For more information");
+        line.starts_with("tip: to pass") || (is_general && hint.is_some())
+    };
+    let lines: Vec<&str> = text.strip_prefix("error: ").unwrap_or(&text).trim_end().lines().collect();
+    let parts = lines.split(|line| is_tip(line)).map(|part| part.join("\n").trim().to_owned());
+    let text = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
+    let hint = hint.map(|hint| format!("\n\n{hint}")).unwrap_or_default();
+    Failure::text(Exit::Usage, format!("{text}{hint}"))
+}
+
+fn hint(said: &clap::Error) -> Option<String> {
+    let text = |kind| match said.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match said.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let typed = text(ContextKind::InvalidSubcommand)?.to_lowercase();
+            of_command(&typed, said.get(ContextKind::SuggestedSubcommand).is_some())
+        }
+        ErrorKind::UnknownArgument => {
+            let usage = said.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+            of_argument(text(ContextKind::InvalidArg)?, |command| {
+                usage.contains(&format!("plateau {command} "))
+            })
+        }
+        ErrorKind::MissingRequiredArgument => match said.get(ContextKind::InvalidArg) {
+            Some(ContextValue::Strings(missing)) if missing.iter().any(|name| name.starts_with("<TARGET>")) => {
+                Some("TARGET is a block device, a file or sim:MODEL; `plateau list` lists the devices of this host.".into())
+            }
+            Some(ContextValue::Strings(missing)) if missing.iter().any(|name| name.starts_with("<RUN>")) => {
+                Some("RUN is an id, the beginning of one, the name of a run, or `latest`; `plateau runs` lists the runs.".into())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The hint for an unknown command, in lower case. `is_near` if clap names similar ones.
+fn of_command(typed: &str, is_near: bool) -> Option<String> {
+    if let Some((_, hint)) = OTHER_NAMES.iter().find(|(names, _)| names.contains(&typed)) {
+        return Some(format!("{hint}."));
+    }
+    let program = Cli::command();
+    let commands = || program.get_subcommands().map(clap::Command::get_name);
+    if let Some(command) = commands().find(|name| *name == typed) {
+        return Some(format!("Commands are in lower case and come first: `plateau {command}`."));
+    }
+    if positional::test_named(typed).is_some() || PRESETS.iter().any(|preset| preset.name == typed) {
+        return Some(format!(
+            "`plateau run {typed} TARGET` runs it; `plateau help run` describes tests and options."
+        ));
+    }
+    // Within `help`, clap suggests nothing.
+    let near = stdx::nearest(typed, commands()).filter(|_| !is_near)?;
+    Some(format!("Did you mean `{near}`?"))
+}
+
+/// Options of other programs, with the one of `plateau run` that does the same.
+const OTHER_OPTIONS: &[(&[&str], &str)] = &[
+    (&["--threads", "--jobs"], "--tc N sets the number of threads"),
+    (&["--depth", "--queue-depth"], "--qd N sets the queue depth"),
+    (&["--time", "--duration", "--seconds"], "--cell-seconds S sets the length of a cell"),
+    (
+        &["--output", "-o", "--out", "--format"],
+        "--report FILE writes a report; its extension selects the format",
+    ),
+];
+
+/// `of` returns whether this is the command line of a command.
+fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
+    if ["--yes", "-y", "--force", "-f", "--confirm"].contains(&argument) {
+        return Some(
+            "The loss of all data on a target is confirmed by its identity: --erase IDENTITY. `plateau info TARGET` \
+             shows it."
+                .into(),
+        );
+    }
+    let option = argument.strip_prefix("--").map(|name| name.replace('-', "_"));
+    if let Some(option) = option
+        && ["run", "plan", "resume"].into_iter().any(&of)
+        && KEYS.iter().any(|key| key.name == option || key.aliases.contains(&&*option))
+    {
+        let own = match &*option {
+            "iodepth" => " Its queue depth is set by --qd.",
+            "numjobs" => " Its number of threads is set by --tc.",
+            _ => "",
+        };
+        return Some(format!(
+            "{argument} is an option of fio, which `plateau load` takes; the workloads of a test are those of the \
+             PTS.{own}"
+        ));
+    }
+    if ["run", "plan", "resume"].into_iter().any(&of)
+        && let Some((_, hint)) = OTHER_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
+    {
+        return Some(format!("{hint}."));
+    }
+    if of("report") && ["-o", "--output", "--out", "--format", "-f"].contains(&argument) {
+        return Some(
+            "The file follows RUN, and its extension selects the format: `plateau report RUN out.pdf`."
+                .into(),
+        );
+    }
+    if argument.starts_with('-') {
+        return None;
+    }
+    if of("load") {
+        return Some(format!(
+            "What the load does is set by fio's options, such as --rw={argument} or --bs=4k."
+        ));
+    }
+    if of("list") {
+        return Some("`plateau info TARGET` shows one target.".into());
+    }
+    if of("demo") {
+        let model = models::simulated(argument).unwrap_or("MODEL");
+        return Some(format!(
+            "The demo takes no target; choose its simulated drive with --model {model}, or run tests on a target with \
+             `plateau run`."
+        ));
+    }
+    if of("examples") {
+        return Some(match EXAMPLES.iter().find(|example| example.name.eq_ignore_ascii_case(argument)) {
+            Some(example) => format!("`plateau examples --install {}` adds it to the library.", example.name),
+            None => {
+                let names: Vec<&str> = EXAMPLES.iter().map(|example| example.name).collect();
+                format!("`plateau examples --install NAME` adds one to the library: {}.", names.join(", "))
+            }
+        });
+    }
+    if of("show") {
+        return Some("`plateau show` takes one run; `plateau compare RUN RUN` compares several.".into());
+    }
+    None
+}

@@ -1,0 +1,120 @@
+//! Sets the LBA format of an NVMe namespace for a run and restores it at the end.
+//!
+//! Formatting erases the drive, so the format is restored only when every test is complete: until then, `resume`
+//! needs the data. If it was not restored, the next run on the drive does so.
+
+use std::path::Path;
+
+use device::Armed;
+use record::{Event, Journal};
+use serde_json::{Value, json};
+
+use crate::failure::Done;
+use crate::host::restore::Note;
+use crate::output::printer;
+
+const KIND: &str = "lba-format";
+
+/// The LBA format before Plateau changed it.
+pub struct Changed {
+    was: u8,
+    note: Note,
+}
+
+/// Before a new run: sets the requested format, or restores the one that an earlier run left changed.
+pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
+    let left = left_over(armed, state)?;
+    let now = armed.lba_format();
+    let own = left.as_ref().map(|changed| changed.was).or(now);
+    match asked {
+        Some(asked) if now != Some(asked) => {
+            armed.check_lba_format(asked)?;
+            printer::tell_line(&format!("formatting the drive to LBA format {asked}"));
+            // Write the record again even if one is left: a crash may occur before the drive has been formatted.
+            drop(left);
+            let identity = armed.facts().identity.clone();
+            let note = own
+                .map(|was| Note::write(state, KIND, &identity, &json!({ "identity": identity, "was": was })));
+            let note = note.transpose()?;
+            if let Err(error) = armed.set_lba_format(asked) {
+                // A refused command has not changed anything; after any other failure, the state is unknown.
+                if error.kind() != device::ErrorKind::Device && now == own {
+                    note.into_iter().for_each(Note::done);
+                }
+                return Err(error.into());
+            }
+        }
+        Some(_) => {}
+        None => {
+            if let Some(changed) = left {
+                armed.set_lba_format(changed.was)?;
+                printer::tell_line("restored the drive's LBA format, which an earlier run had left changed");
+                changed.note.done();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// When a run begins or continues: returns the format to restore at its end, if any.
+pub fn begin(armed: &Armed, state: &Path, journal: &mut Journal) -> Done<Option<Changed>> {
+    let Some(changed) = left_over(armed, state)? else { return Ok(None) };
+    if let Some(is) = armed.lba_format() {
+        journal.append(Event::LbaFormat { was: changed.was, is, restored: false })?;
+    }
+    Ok(Some(changed))
+}
+
+/// Restores the format after every test is complete. A failure is reported, and the restore record is kept.
+pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
+    let Some(was) = armed.lba_format() else { return };
+    match armed.set_lba_format(changed.was) {
+        Ok(()) => {
+            changed.note.done();
+            // The run is over; a failing journal has already been reported.
+            drop(journal.append(Event::LbaFormat { was, is: changed.was, restored: true }));
+        }
+        Err(error) => printer::tell_line(&format!(
+            "the LBA format was {} before and could not be restored: {error}; the next run on this drive \
+             will try again",
+            changed.was
+        )),
+    }
+}
+
+fn left_over(armed: &Armed, state: &Path) -> Done<Option<Changed>> {
+    let Some((note, content)) = Note::left_over(state, KIND, &armed.facts().identity)? else {
+        return Ok(None);
+    };
+    match noted(&content) {
+        Some(was) => Ok(Some(Changed { was, note })),
+        None => {
+            note.done();
+            Ok(None)
+        }
+    }
+}
+
+/// Returns the original format in a restore record.
+pub fn noted(content: &Value) -> Option<u8> {
+    content["was"].as_u64().and_then(|was| u8::try_from(was).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_formats_is_refused_and_leaves_no_note() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let options = device::OpenOptions { scale: Some("1/1024".into()), ..device::OpenOptions::default() };
+        let drive = device::open("sim:sas-slc-2011", &options).expect("a simulated drive");
+        let mut armed = drive.arm(None).expect("an armed drive");
+        prepare(&mut armed, dir.path(), None).expect("nothing to do");
+        let failure = prepare(&mut armed, dir.path(), Some(1)).expect_err("no formats");
+        assert!(failure.message().contains("only NVMe"), "{}", failure.message());
+        drop(Note::write(dir.path(), KIND, &armed.facts().identity, &json!("{")).expect("a note"));
+        assert!(left_over(&armed, dir.path()).expect("a look").is_none());
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0);
+    }
+}

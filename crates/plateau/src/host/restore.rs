@@ -1,0 +1,189 @@
+//! Restore records: what has to be restored after a run.
+//!
+//! A record is on disk before anything is changed, and is removed after it was restored, so that the next start on
+//! the same drive can restore it after a crash. Other processes ignore it while the process that wrote it is alive.
+
+use std::path::Path;
+
+use record::storage::Stored;
+use record::{Digest, Library};
+use serde_json::Value;
+use stdx::files::{OwnedFolder, Unowned};
+
+use crate::failure::{Done, Exit, Failure};
+use crate::host::state::{self, State, StateFolder};
+use crate::output::printer;
+
+/// Larger than any record.
+const MOST_BYTES: u64 = 1 << 20;
+/// File systems limit names to 255 bytes.
+const MOST_NAME_BYTES: usize = 200;
+/// Prefixes of record names; records in a library are not acted upon.
+const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".array-"];
+
+/// A restore record, locked by this process.
+#[derive(Debug)]
+pub struct Note {
+    folder: Box<dyn StateFolder>,
+    name: String,
+    /// Locked until it is closed.
+    _file: Box<dyn Stored>,
+}
+
+impl Note {
+    /// Writes a record of what has to be restored on the drive with this identity; returns once it is on disk.
+    pub fn write(state: &(impl State + ?Sized), kind: &str, identity: &str, content: &Value) -> Done<Self> {
+        let name = name(kind, identity);
+        let folder = state.make().map_err(untrusted)?;
+        let mut file = folder.make_file(&name).map_err(untrusted)?;
+        let failed = |error: std::io::Error| {
+            let path = folder.path().join(&name);
+            Failure::text(Exit::Run, format!("cannot write {}: {error}", path.display()))
+        };
+        if !file.try_lock().map_err(failed)? {
+            return Err(Failure::text(
+                Exit::Refused,
+                format!(
+                    "another plateau process has changed the {kind} of {identity} and is still running; wait \
+                     until it completes"
+                ),
+            ));
+        }
+        state::replace(&mut *file, content.to_string().as_bytes()).map_err(failed)?;
+        folder.sync().map_err(untrusted)?;
+        Ok(Self { folder, name, _file: file })
+    }
+
+    /// Returns the record left by a dead process, with null content if it is unreadable. Ignores records that another
+    /// user can have written.
+    pub fn left_over(
+        state: &(impl State + ?Sized),
+        kind: &str,
+        identity: &str,
+    ) -> Done<Option<(Self, Value)>> {
+        let Ok(Some(folder)) = state.open() else { return Ok(None) };
+        let name = name(kind, identity);
+        let mut file = match folder.file(&name) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                printer::tell_line(&format!("warning: ignored a restore record: {}", chain(&error)));
+                return Ok(None);
+            }
+        };
+        if !file.try_lock()? {
+            return Ok(None);
+        }
+        let content = content_of(&mut *file);
+        Ok(Some((Self { folder, name, _file: file }, content)))
+    }
+
+    /// Removes the record after the restore.
+    pub fn done(self) {
+        // If it cannot be removed, the next start repeats the restore, which is harmless.
+        drop(self.folder.remove(&self.name));
+    }
+}
+
+/// Returns the content of a record; null if it is torn, too long or unreadable.
+pub fn content_of(file: &mut dyn Stored) -> Value {
+    file.read(MOST_BYTES).map_or(Value::Null, |bytes| parse(&bytes))
+}
+
+/// Parses the content of a record; null if it is invalid.
+pub fn parse(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).unwrap_or(Value::Null)
+}
+
+/// Warns of records that are ignored: those in a library, which others may have written, and all in a state folder
+/// that others can write to.
+pub fn warn_of_untrusted(library: &Library, state: &Path) {
+    if let Err(error) = OwnedFolder::open(state) {
+        printer::tell_line(&format!(
+            "warning: settings that an earlier run may have left changed are not restored: {}",
+            chain(&error)
+        ));
+    }
+    let entries = std::fs::read_dir(library.root()).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)));
+    names.sort();
+    if let [first, rest @ ..] = &names[..] {
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        printer::tell_line(&format!(
+            "warning: {}{more}: restore records in a library are ignored, because others may have written \
+             them; Plateau keeps its own in {}; remove them",
+            library.root().join(first).display(),
+            state.display()
+        ));
+    }
+}
+
+/// Returns the error for an unusable state folder, with its remedy.
+pub fn untrusted(error: Unowned) -> Failure {
+    let text = format!(
+        "{}; a run records its changes where nobody else can write, so that they can be restored after a \
+         crash: specify such a directory with PLATEAU_STATE",
+        chain(&error)
+    );
+    Failure::text(Exit::Run, text)
+}
+
+fn chain(error: &Unowned) -> String {
+    match error {
+        Unowned::System { source, .. } => format!("{error}: {source}"),
+        other => other.to_string(),
+    }
+}
+
+/// Returns a file name for the records of one drive. Different identities have different names.
+fn name(kind: &str, identity: &str) -> String {
+    let mut plain = String::new();
+    for byte in identity.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            plain.push(char::from(byte));
+        } else {
+            plain.push_str(&format!("-{byte:02x}"));
+        }
+    }
+    if plain.len() > MOST_NAME_BYTES {
+        plain = format!("--{}", Digest::of(identity.as_bytes()));
+    }
+    format!(".{kind}-{plain}.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_note_has_a_plain_name() {
+        assert_eq!(name("write-cache", "../S1:n2"), ".write-cache--2e-2e-2fS1-3an2.json");
+        let long = [name("tuning", &"a".repeat(300)), name("tuning", &"a".repeat(301))];
+        assert!(long[0].len() < 255 && long[0] != long[1], "{long:?}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn identities_do_not_share_a_note(a in "[a-f0-9:-]{0,8}", b in "[a-f0-9:-]{0,8}") {
+            proptest::prop_assert_eq!(a == b, name("tuning", &a) == name("tuning", &b));
+        }
+    }
+
+    #[test]
+    fn a_note_is_left_over_only_when_its_writer_is_gone() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let left = || Note::left_over(dir.path(), "tuning", "S1").expect("a look");
+        assert!(left().is_none());
+        let note = Note::write(dir.path(), "tuning", "S1", &json!({ "was": 1 })).expect("a note");
+        assert!(left().is_none(), "its writer is at work");
+        assert!(Note::write(dir.path(), "tuning", "S1", &json!({})).is_err());
+        drop(note);
+        let (note, content) = left().expect("a note that was left over");
+        assert_eq!(content, json!({ "was": 1 }));
+        note.done();
+        assert!(left().is_none());
+    }
+}

@@ -1,0 +1,85 @@
+//! Applies drive and host settings for a run and restores them afterwards: host checks, host settings, the write
+//! cache, the LBA format.
+
+use std::path::Path;
+
+use device::Armed;
+use pts::Profile;
+use record::{CacheChoice, Event, Handling, HostVerdict, Journal};
+
+use crate::failure::Done;
+use crate::host::checks;
+use crate::host::lba_format;
+use crate::host::tuning::{self, Tuned, Tuner};
+use crate::host::write_cache::{self, Changed};
+use crate::output::printer;
+
+/// What has to be restored.
+pub struct Upkeep {
+    cache: Option<Changed>,
+    tuned: Option<Tuned>,
+    format: Option<lba_format::Changed>,
+}
+
+/// Restores what a crash left changed, checks the host, and applies the run's settings.
+pub fn begin(
+    armed: &mut Armed,
+    state: &Path,
+    profile: &Profile,
+    handling: &Handling,
+    journal: &mut Journal,
+) -> Done<Upkeep> {
+    tuning::restore_left_over(armed.facts(), state)?;
+    let format = lba_format::begin(armed, state, journal)?;
+    let tuned = look(armed, state, handling.tune, journal)?;
+    let choice = handling.write_cache.unwrap_or(CacheChoice::Profile);
+    match write_cache::set(armed, state, profile, choice, journal) {
+        Ok(cache) => Ok(Upkeep { cache, tuned, format }),
+        Err(failure) => {
+            restore_tuned(tuned, journal);
+            Err(failure)
+        }
+    }
+}
+
+/// Restores everything, the LBA format only after a complete run; reports anything that cannot be restored.
+pub fn end(upkeep: Upkeep, armed: &mut Armed, journal: &mut Journal, is_complete: bool) {
+    if let Some(changed) = upkeep.cache {
+        write_cache::restore(armed, changed, journal);
+    }
+    restore_tuned(upkeep.tuned, journal);
+    if let Some(changed) = upkeep.format.filter(|_| is_complete) {
+        lba_format::restore(armed, changed, journal);
+    }
+}
+
+fn restore_tuned(tuned: Option<Tuned>, journal: &mut Journal) {
+    // The run is over; a failing journal has already been reported.
+    tuned.into_iter().flat_map(Tuned::restore).for_each(|event| drop(journal.append(event)));
+}
+
+/// Checks the host as it is during the run: after the tuning.
+fn look(armed: &Armed, state: &Path, tune: bool, journal: &mut Journal) -> Done<Option<Tuned>> {
+    let tuner = tune.then(|| Tuner::begin(state)).transpose()?;
+    let mut looked = armed.host_look();
+    let mut tuned = None;
+    if let Some(tuner) = tuner {
+        let wanted = std::mem::take(&mut looked.tunings);
+        let is_changed = !wanted.is_empty();
+        tuned = Some(tuner.set(armed.facts(), state, wanted)?);
+        if is_changed {
+            looked = armed.host_look();
+        }
+    }
+    for event in tuned.iter().flat_map(Tuned::events) {
+        journal.append(event)?;
+    }
+    if looked.checks.is_empty() {
+        return Ok(tuned);
+    }
+    for check in looked.checks.iter().filter(|check| check.verdict == HostVerdict::WouldInvalidate) {
+        printer::tell_line(&checks::line(check));
+    }
+    journal.append(Event::HostChecked { checks: looked.checks })?;
+    Ok(tuned)
+}

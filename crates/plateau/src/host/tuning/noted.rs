@@ -1,0 +1,55 @@
+//! Changed settings in a restore record, and what restores them.
+
+use device::Tuning;
+use serde_json::{Value, json};
+
+use crate::host::state::Host;
+use crate::output::printer;
+
+/// Restores a setting; a failure is reported and does not prevent a run.
+pub(super) fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {
+    let undone = host.set(tuning, &tuning.was);
+    if let Err(error) = &undone {
+        printer::tell_line(&format!("warning: {error}; the next run will try again"));
+    }
+    undone.is_ok()
+}
+
+/// Returns the settings of a record that still exist; prints a warning for each invalid one.
+pub(super) fn noted(content: &Value, host: &dyn Host, lives: impl Fn(&Tuning) -> bool) -> Vec<Tuning> {
+    let accepted = |judged| match judged {
+        Ok(tuning) => Some(tuning),
+        Err(error) => {
+            printer::tell_line(&format!("warning: {error}"));
+            None
+        }
+    };
+    read_all(content).filter(lives).map(|tuning| host.accept(tuning)).filter_map(accepted).collect()
+}
+
+/// Returns the valid settings of a record.
+pub(super) fn read_all(content: &Value) -> impl Iterator<Item = Tuning> {
+    content["tunings"].as_array().into_iter().flatten().filter_map(read)
+}
+
+/// Returns a setting as it is recorded.
+pub(super) fn written(tuning: &Tuning) -> Value {
+    json!({
+        "setting": tuning.setting,
+        "path": tuning.path,
+        "was": tuning.was,
+        "to": tuning.to,
+        "of_host": tuning.of_host,
+    })
+}
+
+fn read(value: &Value) -> Option<Tuning> {
+    let text = |name: &str| value[name].as_str().map(str::to_owned);
+    Some(Tuning {
+        setting: text("setting")?,
+        path: text("path")?.into(),
+        was: text("was")?,
+        to: text("to")?,
+        of_host: value["of_host"].as_bool()?,
+    })
+}

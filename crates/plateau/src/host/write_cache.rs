@@ -1,0 +1,182 @@
+//! The drive's volatile write cache: set as the profile requires, restored at the end and after a crash.
+
+use std::path::Path;
+
+use device::{Armed, DriveError};
+use pts::{Profile, WriteCache};
+use record::{CacheChoice, Event, Journal, TargetKind};
+use serde_json::{Value, json};
+
+use crate::failure::Done;
+use crate::host::restore::Note;
+use crate::host::state::State;
+use crate::output::printer;
+
+const KIND: &str = "write-cache";
+
+/// A drive with a configurable write cache.
+pub trait Cached {
+    /// Returns the identity of the drive.
+    fn identity(&self) -> String;
+    /// Returns whether its setting outlives this process.
+    fn outlives_the_process(&self) -> bool;
+    /// Sets the cache; returns once the drive reports the new state.
+    ///
+    /// # Errors
+    /// When the drive refuses.
+    fn switch(&mut self, on: bool) -> Result<(), DriveError>;
+}
+
+impl Cached for Armed {
+    fn identity(&self) -> String {
+        self.facts().identity.clone()
+    }
+
+    fn outlives_the_process(&self) -> bool {
+        self.facts().kind != TargetKind::Simulated
+    }
+
+    fn switch(&mut self, on: bool) -> Result<(), DriveError> {
+        self.set_write_cache(on).map(drop)
+    }
+}
+
+/// The original state of a drive's write cache.
+pub struct Changed {
+    was_on: bool,
+    /// None for a simulated drive: it does not outlive the run, so nothing has to be restored.
+    note: Option<Note>,
+}
+
+/// Restores what an earlier run left, then sets the requested state; returns what has to be restored, if anything.
+pub fn set(
+    armed: &mut Armed,
+    state: &Path,
+    profile: &Profile,
+    choice: CacheChoice,
+    journal: &mut Journal,
+) -> Done<Option<Changed>> {
+    restore_left_over(armed, state)?;
+    bring(armed, state, profile, choice, journal)
+}
+
+/// Sets the requested state, assuming that no earlier run left anything to restore.
+pub fn bring(
+    armed: &mut Armed,
+    state: &Path,
+    profile: &Profile,
+    choice: CacheChoice,
+    journal: &mut Journal,
+) -> Done<Option<Changed>> {
+    let Some(was_on) = armed.write_cache()? else { return Ok(None) };
+    let want_on = match choice {
+        CacheChoice::Keep => was_on,
+        CacheChoice::On => true,
+        CacheChoice::Off => false,
+        CacheChoice::Profile => profile.write_cache == WriteCache::Enabled,
+    };
+    let changed = if want_on == was_on { None } else { Some(change(armed, state, was_on)?) };
+    journal.append(Event::WriteCache {
+        was_on: Some(was_on),
+        is_on: armed.write_cache()?,
+        restored: false,
+    })?;
+    Ok(changed)
+}
+
+/// Inverts the state of the cache.
+///
+/// # Errors
+/// When the record cannot be written, or the drive refuses.
+pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bool) -> Done<Changed> {
+    let identity = drive.identity();
+    let content = json!({ "identity": identity, "was_on": was_on });
+    let note = drive.outlives_the_process().then(|| Note::write(state, KIND, &identity, &content));
+    let note = note.transpose()?;
+    match drive.switch(!was_on) {
+        Ok(()) => Ok(Changed { was_on, note }),
+        Err(error) => {
+            // Nothing is left to restore; the failure of the drive is the one to report.
+            drop(drive.switch(was_on));
+            note.into_iter().for_each(Note::done);
+            Err(error.into())
+        }
+    }
+}
+
+/// Restores the cache. A failure is reported, and the record is kept for the next start.
+pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
+    let word = |on| if on { "on" } else { "off" };
+    let was_on = changed.was_on;
+    match put_back(armed, changed) {
+        Ok(()) => {
+            let event = Event::WriteCache { was_on: Some(!was_on), is_on: Some(was_on), restored: true };
+            // The run is over; a failing journal has already been reported.
+            drop(journal.append(event));
+        }
+        Err(error) => printer::tell_line(&format!(
+            "the write cache was {} before and could not be restored: {error}; the next run on this drive \
+             will try again",
+            word(was_on)
+        )),
+    }
+}
+
+/// Restores the cache without a journal.
+///
+/// # Errors
+/// When the drive refuses.
+pub fn put_back(drive: &mut impl Cached, changed: Changed) -> Result<(), DriveError> {
+    drive.switch(changed.was_on)?;
+    changed.note.into_iter().for_each(Note::done);
+    Ok(())
+}
+
+/// After a crash, restores a recorded state that was not restored.
+///
+/// # Errors
+/// When the drive refuses, or the system does.
+pub fn restore_left_over(drive: &mut impl Cached, state: &(impl State + ?Sized)) -> Done {
+    let Some((note, content)) = Note::left_over(state, KIND, &drive.identity())? else {
+        return Ok(());
+    };
+    if let Some(was_on) = noted(&content) {
+        drive.switch(was_on)?;
+        printer::tell_line("restored the drive's write cache, which an earlier run had left changed");
+    }
+    note.done();
+    Ok(())
+}
+
+/// Returns the original cache state in a restore record.
+pub fn noted(content: &Value) -> Option<bool> {
+    content["was_on"].as_bool()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs on the same model do not share a drive: a record of one would be mistaken for a left-over of the other.
+    #[test]
+    fn a_simulated_drive_leaves_no_note() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let options = device::OpenOptions { scale: Some("1/1024".into()), ..device::OpenOptions::default() };
+        let drive = device::open("sim:nvme-tlc-2018", &options).expect("a simulated drive");
+        let mut armed = drive.arm(None).expect("an armed drive");
+        let changed = change(&mut armed, dir.path(), true).expect("a change");
+        assert!(changed.was_on && armed.write_cache().is_ok_and(|now| now == Some(false)));
+        assert!(Note::left_over(dir.path(), KIND, &armed.facts().identity).expect("a look").is_none());
+    }
+
+    #[test]
+    fn a_note_without_sense_is_taken_away_and_harms_nothing() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let options = device::OpenOptions { scale: Some("1/1024".into()), ..device::OpenOptions::default() };
+        let drive = device::open("sim:sas-slc-2011", &options).expect("a simulated drive");
+        let mut armed = drive.arm(None).expect("an armed drive");
+        drop(Note::write(dir.path(), KIND, &armed.facts().identity, &json!("{")).expect("a note"));
+        restore_left_over(&mut armed, dir.path()).expect("no error");
+        assert!(Note::left_over(dir.path(), KIND, &armed.facts().identity).expect("a look").is_none());
+    }
+}

@@ -1,0 +1,151 @@
+//! Writes every output file of a command: regular files are replaced atomically, links are not followed, and anything
+//! other than a regular file is not overwritten.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use record::Run;
+use stdx::files::{Folder, WriteError};
+
+use crate::failure::{Done, Exit, Failure};
+use crate::output::printer;
+use crate::output::run_files::{IMPORTED, LOGO};
+
+/// Paths that mean standard output. The last three are links, which are not followed otherwise.
+const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+/// Enough to identify the type of a file.
+const BEGINNING_BYTES: u64 = 4096;
+
+/// Returns whether an output is standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    STDOUT.iter().any(|name| path == Path::new(name))
+}
+
+/// Refuses outputs that cannot be written, before any is created. `json`: standard output is used for a JSON
+/// document.
+pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done {
+    let mut streams = usize::from(json);
+    for path in files {
+        if is_stdout(path) {
+            streams += 1;
+        } else {
+            check_file(path)?;
+        }
+    }
+    if streams < 2 {
+        return Ok(());
+    }
+    let taken = if json { "--json prints its document there" } else { "only one output can be" };
+    Err(Failure::text(Exit::Usage, format!("standard output is taken: {taken}; name a file instead")))
+}
+
+/// Refuses a folder that does not exist, because its name is probably mistyped.
+fn check_folder(folder: &Path) -> Done {
+    let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    let current = folder.as_os_str().is_empty();
+    if current || !std::fs::metadata(folder).is_err_and(is_missing) {
+        return Ok(());
+    }
+    let folder = folder.display();
+    let text = format!("{folder}: no such folder; create it with `mkdir -p {folder}`, or choose another one");
+    Err(Failure::text(Exit::Usage, text))
+}
+
+/// Checks the folder for one output of several runs, and creates it: it is named by the user, its folder is not.
+pub fn check_folder_of_many(path: &Path) -> Done {
+    path.parent().map_or(Ok(()), check_folder)?;
+    Folder::make(path, false).map(drop).map_err(refused)
+}
+
+/// Checks one file.
+fn check_file(path: &Path) -> Done {
+    path.parent().map_or(Ok(()), check_folder)?;
+    let (folder, name) = Folder::around(path).map_err(refused)?;
+    check_name(&folder, name, path)
+}
+
+/// Checks that a name in a folder may be written; the files of a run and the images of loop devices are never replaced.
+fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
+    folder.check(name).map_err(refused)?;
+    let begin = folder.beginning(name, BEGINNING_BYTES).map_err(|source| {
+        Failure::new(Exit::Run, anyhow::Error::new(source).context(format!("cannot read {}", path.display())))
+    })?;
+    let is_named_so = match name.to_str() {
+        Some("run.json") => folder.has("journal"),
+        Some("journal") => folder.has("run.json"),
+        Some(name) => is_of_run(name) && (folder.has("run.json") || folder.has("journal")),
+        None => false,
+    };
+    let problem = if is_named_so || record::begins_as_file_of_run(&begin) {
+        "is part of a run".to_owned()
+    } else if let Some(use_of_it) = device::built_on_file(path).first() {
+        format!("is in use ({use_of_it})")
+    } else {
+        return Ok(());
+    };
+    let text = format!("{} {problem}, which no output replaces; choose another path", path.display());
+    Err(Failure::text(Exit::Usage, text))
+}
+
+/// Returns whether a run may keep something under this name beside its `run.json` and journal.
+fn is_of_run(name: &str) -> bool {
+    name.starts_with(record::RESCUED_JOURNAL) || [LOGO, IMPORTED].contains(&name)
+}
+
+/// Writes a file, or writes to standard output if `path` means that.
+pub fn file(path: &Path, bytes: &[u8]) -> Done {
+    if is_stdout(path) {
+        return printer::print_bytes(bytes);
+    }
+    let (folder, name) = Folder::around(path).map_err(refused)?;
+    check_name(&folder, name, path)?;
+    folder.replace(name, bytes).map_err(refused)
+}
+
+/// Writes a file into the directory of a run. Does not create it: a run that was removed in the meantime stays
+/// removed.
+pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
+    let folder = Folder::known(&run.dir, run.identity()).map_err(refused)?;
+    check_name(&folder, name, &run.dir.join(name))?;
+    folder.replace(name, bytes).map_err(refused)
+}
+
+/// Writes files into a folder, creating it if missing.
+pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
+    if is_stdout(path) {
+        let text =
+            format!("{} is not a directory, and this output consists of several files", path.display());
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    path.parent().map_or(Ok(()), check_folder)?;
+    if std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        let text = format!(
+            "{} is a file, but this output consists of several files; name a folder instead",
+            path.display()
+        );
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let folder = Folder::make(path, false).map_err(refused)?;
+    // All or none, as far as that can be checked in advance.
+    files.iter().try_for_each(|(name, _)| check_name(&folder, OsStr::new(name), &path.join(name)))?;
+    files.iter().try_for_each(|(name, bytes)| folder.replace(OsStr::new(name), bytes).map_err(refused))
+}
+
+fn refused(error: WriteError) -> Failure {
+    match error {
+        WriteError::System { path, source } => {
+            let context = format!("cannot write {}", path.display());
+            Failure::new(Exit::Run, anyhow::Error::new(source).context(context))
+        }
+        WriteError::InTheWay { .. } => Failure::text(
+            Exit::Usage,
+            format!("cannot write: {error}; only regular files are replaced, choose another path"),
+        ),
+        WriteError::Replaced { .. } => Failure::text(
+            Exit::Run,
+            format!("cannot write: {error} since the run was read; find out who did that, then try again"),
+        ),
+        WriteError::NoName { .. } => Failure::text(Exit::Usage, format!("cannot write: {error}")),
+    }
+}

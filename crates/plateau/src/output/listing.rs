@@ -1,0 +1,126 @@
+//! Runs as a list: filters and order.
+
+use std::path::PathBuf;
+
+use jiff::{Span, Timestamp, Zoned};
+use pts::TESTS;
+use record::{Run, RunFile};
+
+use crate::cli::positional;
+use crate::cli::{Runs, Sort, State};
+use crate::output::summary::{self, Summary};
+
+/// One run in a list.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    pub file: RunFile,
+    pub dir: PathBuf,
+    pub state: State,
+    /// Its current activity, why it cannot be read, or its state as text.
+    pub text: String,
+}
+
+/// Parses a date, a date and time, or an age.
+///
+/// # Errors
+/// When it is none of these.
+pub fn since(text: &str) -> Result<Timestamp, String> {
+    since_at(text, &Zoned::now())
+}
+
+fn since_at(text: &str, now: &Zoned) -> Result<Timestamp, String> {
+    let at =
+        |date: jiff::civil::DateTime| date.to_zoned(now.time_zone().clone()).map(|zoned| zoned.timestamp());
+    let ago =
+        || text.parse::<Span>().and_then(|span| now.checked_sub(span.abs())).map(|zoned| zoned.timestamp());
+    let time = text.parse::<Timestamp>().or_else(|_| text.parse().and_then(at)).or_else(|_| ago());
+    time.map_err(|_| {
+        "use a date such as 2026-11-01, a time such as 2026-11-01T08:00, or an age such as 7d".into()
+    })
+}
+
+/// Returns whether a run matches the filters, as far as its `run.json` decides that.
+pub fn is_meant(file: &RunFile, asked: &Runs) -> bool {
+    let has = |text: Option<&str>, part: &Option<String>| {
+        let part = part.as_deref().map(str::to_lowercase);
+        part.is_none_or(|part| text.is_some_and(|text| text.to_lowercase().contains(&part)))
+    };
+    let target = &file.target;
+    let members = || target.array.iter().flat_map(|array| &array.members);
+    let has_serial = has(target.serial.as_deref(), &asked.serial)
+        || has(Some(&target.identity), &asked.serial)
+        || members().any(|member| has(Some(&member.identity), &asked.serial));
+    let simulated = target.simulated.as_ref().map(|simulated| &*simulated.model);
+    let has_model = has(target.model.as_deref(), &asked.model)
+        || has(simulated, &asked.model)
+        || members().any(|member| has(member.model.as_deref(), &asked.model));
+    let words = words(file).to_lowercase();
+    has_serial
+        && has_model
+        && asked.text.iter().all(|text| words.contains(&text.to_lowercase()))
+        && asked.test.as_deref().is_none_or(|test| file.tests.iter().any(|name| is_test(name, test)))
+        && asked.profile.as_deref().is_none_or(|profile| file.profile.starts_with(&profile.to_lowercase()))
+        && asked.since.is_none_or(|since| file.created >= since)
+}
+
+/// Returns all searchable text of a run.
+fn words(file: &RunFile) -> String {
+    let labels = &file.labels;
+    let labelled = labels.name.iter().chain(&labels.tags).chain(&labels.notes).cloned();
+    let own = [file.id.clone(), summary::target(file), file.tests.join(" "), file.profile.clone()];
+    own.into_iter().chain(file.target.serial.clone()).chain(labelled).collect::<Vec<_>>().join("\n")
+}
+
+fn is_test(name: &str, asked: &str) -> bool {
+    let asked = positional::test_named(asked).unwrap_or_else(|| asked.to_owned());
+    name.eq_ignore_ascii_case(&asked) || TESTS.iter().any(|test| test.name == name && test.family == asked)
+}
+
+/// Returns the state of a run.
+pub fn listed(run: Run) -> Listed {
+    let (file, dir) = (run.file.clone(), run.dir.clone());
+    let (state, text) = match Summary::live(run) {
+        Ok(summary) => {
+            (summary.standing(), summary.in_progress().unwrap_or_else(|| summary.verdict().to_owned()))
+        }
+        Err(failure) => (State::Unreadable, format!("unreadable: {}", failure.message())),
+    };
+    Listed { file, dir, state, text }
+}
+
+/// Sorts runs, which are passed newest first.
+pub fn sort(runs: &mut [Listed], by: Sort) {
+    match by {
+        Sort::Newest => {}
+        Sort::Oldest => runs.reverse(),
+        Sort::Target => runs.sort_by_cached_key(|run| summary::target(&run.file)),
+        Sort::Test => runs.sort_by_cached_key(|run| run.file.tests.join(",")),
+        Sort::Profile => runs.sort_by_cached_key(|run| run.file.profile.clone()),
+        Sort::State => runs.sort_by_key(|run| run.state),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_dates_or_so_long_ago() {
+        let now: Zoned = "2026-11-23T12:00[UTC]".parse().expect("a time");
+        for (text, expected) in [
+            ("2026-11-01", "2026-11-01T00:00:00Z"),
+            ("2026-11-01T08:30", "2026-11-01T08:30:00Z"),
+            ("2026-11-01T08:30+02:00", "2026-11-01T06:30:00Z"),
+            ("7d", "2026-11-16T12:00:00Z"),
+            ("12h", "2026-11-23T00:00:00Z"),
+            ("2mo", "2026-09-23T12:00:00Z"),
+            ("1 week", "2026-11-16T12:00:00Z"),
+            ("1 day ago", "2026-11-22T12:00:00Z"),
+        ] {
+            assert_eq!(since_at(text, &now).map(|time| time.to_string()), Ok(expected.into()), "{text}");
+        }
+        for text in ["", "soon", "7", "2026-13-01"] {
+            assert!(since_at(text, &now).is_err(), "{text}");
+        }
+    }
+}

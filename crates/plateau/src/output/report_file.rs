@@ -1,0 +1,71 @@
+//! Writes the report of a run to files.
+
+use std::path::PathBuf;
+
+use record::Run;
+use report::Publication;
+use report::formats::{FORMATS, Format, Make, Source};
+
+use crate::cli::Publisher;
+use crate::failure::{Done, Exit, Failure};
+use crate::output::file;
+use crate::output::options;
+use crate::output::publication;
+
+/// Writes the HTML report of `run` into its directory and returns its path.
+pub fn write(run: &Run) -> Done<PathBuf> {
+    let html = (&FORMATS[0], run.dir.join("report.html"));
+    Ok(write_all(run, &[html], publication::of(run, &Publisher::default())?, false)?.swap_remove(0).1)
+}
+
+/// Selects the formats of files by their extensions.
+///
+/// # Errors
+/// When an extension is unknown.
+pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Format, PathBuf)>> {
+    let all = files.iter().map(|path| options::by_extension(path)).collect::<Result<_, _>>();
+    all.map_err(|text| Failure::text(Exit::Usage, text))
+}
+
+/// Writes `run` in every requested format; returns the formats with the absolute paths of the files. `json`: standard
+/// output is used for a JSON document.
+pub fn write_all(
+    run: &Run,
+    wanted: &[(&'static Format, PathBuf)],
+    publication: Publication,
+    json: bool,
+) -> Done<Vec<(&'static str, PathBuf)>> {
+    for (format, path) in wanted {
+        if matches!(format.make, Make::Folder(_)) && file::is_stdout(path) {
+            let text = format!("--{} writes several files; specify a directory", format.name);
+            return Err(Failure::text(Exit::Usage, text));
+        }
+    }
+    let files = wanted.iter().filter(|(format, _)| matches!(format.make, Make::File(_)));
+    file::check(files.map(|(_, path)| path.as_path()), json)?;
+    let fit = wanted.iter().try_for_each(|(format, path)| options::check(format, path));
+    fit.map_err(|text| Failure::text(Exit::Usage, text))?;
+    let loaded = run.load()?;
+    let document = report::fold(&run.file, &loaded)
+        .map_err(|text| Failure::text(Exit::Run, text))?
+        .published(publication);
+    let source = Source { document: &document, entries: &loaded.entries };
+    let mut written = Vec::new();
+    for (format, path) in wanted {
+        let failed = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
+        match format.make {
+            Make::File(make) => {
+                let bytes = make(source).map_err(failed)?;
+                match path.file_name().filter(|_| path.parent() == Some(&run.dir)) {
+                    Some(name) => file::of_run(run, name, &bytes)?,
+                    None => file::file(path, &bytes)?,
+                }
+            }
+            Make::Folder(make) => file::folder(path, &make(source).map_err(failed)?)?,
+        }
+        if !file::is_stdout(path) {
+            written.push((format.name, std::path::absolute(path)?));
+        }
+    }
+    Ok(written)
+}

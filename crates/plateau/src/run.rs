@@ -1,0 +1,18 @@
+//! A run, from its request to its end: what was requested, whether it is possible, and its execution on one or several
+//! targets, with interruption and resumption. Nothing here parses a command line or formats a result.
+
+pub(crate) mod active_range;
+pub(crate) mod audience;
+pub(crate) mod campaign;
+pub mod course;
+pub(crate) mod driving;
+pub(crate) mod labels;
+pub(crate) mod lifecycle;
+pub(crate) mod preflight;
+pub(crate) mod rebuild;
+pub(crate) mod rehearsal;
+pub(crate) mod renamed;
+pub(crate) mod request;
+pub(crate) mod session;
+pub(crate) mod signals;
+pub(crate) mod speeds;

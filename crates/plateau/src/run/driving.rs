@@ -1,0 +1,42 @@
+//! How I/Os are submitted to the kernel: from `run.json` to the drive.
+
+use engine::{Engine, Polling};
+use record::Driving;
+
+use crate::load::fio;
+
+/// Returns the requested options for the drive.
+///
+/// # Errors
+/// Lists the supported engines.
+pub fn way(driving: Option<&Driving>) -> Result<(Engine, Polling), String> {
+    let Some(driving) = driving else { return Ok((Engine::Auto, Polling::No)) };
+    let engine = match &driving.ioengine {
+        None => Engine::Auto,
+        Some(name) => fio::engine(name).map_err(|problem| format!("--ioengine {name}: {problem}"))?,
+    };
+    Ok((engine, polling(driving.hipri, driving.sqthread_poll)))
+}
+
+/// The command line accepts at most one of the two.
+pub fn polling(hipri: bool, sqthread_poll: bool) -> Polling {
+    match (hipri, sqthread_poll) {
+        (true, _) => Polling::Completions,
+        (_, true) => Polling::Submissions,
+        _ => Polling::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requested_engines_are_those_of_fio() {
+        let requested = Driving { ioengine: Some("io_uring_cmd".into()), hipri: true, ..Driving::default() };
+        assert_eq!(way(Some(&requested)), Ok((Engine::IoUringCmd, Polling::Completions)));
+        assert_eq!(way(None), Ok((Engine::Auto, Polling::No)));
+        let unknown = Driving { ioengine: Some("mmap".into()), ..Driving::default() };
+        assert!(way(Some(&unknown)).is_err_and(|problem| problem.contains("io_uring_cmd")));
+    }
+}

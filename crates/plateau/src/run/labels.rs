@@ -1,0 +1,91 @@
+//! Labels that an operator may give to a run.
+
+use record::{Labels, Library};
+
+use crate::cli::Labelling;
+use crate::output::printer;
+
+const MOST_CHARACTERS: usize = 200;
+
+/// Returns the typed labels as they are stored with the run.
+pub fn of(typed: &Labelling) -> Labels {
+    let mut tags = typed.tag.clone();
+    tags.sort();
+    tags.dedup();
+    Labels { name: typed.name.clone(), tags, notes: typed.note.clone() }
+}
+
+/// Warns if another run already has the name, which then identifies neither.
+pub fn warn_of_namesakes(library: &Library, labels: &Labels) {
+    let Some(name) = &labels.name else { return };
+    // A library that cannot be read is an error of the run itself.
+    let Ok((runs, _)) = library.list() else { return };
+    let namesakes = runs.iter().filter(|run| run.file.labels.name.as_ref() == Some(name));
+    let ids: Vec<&str> = namesakes.map(|run| &*run.file.id).collect();
+    if !ids.is_empty() {
+        printer::tell_line(&format!(
+            "warning: '{name}' is already the name of {}; RUN has to be an id for each of them",
+            ids.join(", ")
+        ));
+    }
+}
+
+/// Checks a name, which later identifies the run.
+pub fn name(text: &str) -> Result<String, String> {
+    let text = note(text)?;
+    let means_another = text.starts_with("latest") || text.starts_with("last") || text.starts_with('-');
+    if means_another || text.contains('/') {
+        return Err(
+            "a name must not begin with `latest`, `last` or `-`, nor contain `/`, because RUN would mean something else"
+                .into()
+        );
+    }
+    Ok(text)
+}
+
+/// Checks a tag, a word to find runs by.
+pub fn tag(text: &str) -> Result<String, String> {
+    let text = note(text)?;
+    if text.contains(|c: char| c.is_whitespace() || c == ',') {
+        return Err("a tag is one word without spaces and commas; repeat --tag for each".into());
+    }
+    Ok(text)
+}
+
+/// Checks a note.
+pub fn note(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("it is empty".into());
+    }
+    if text.contains(char::is_control) {
+        return Err("it must be one line without control characters".into());
+    }
+    if text.chars().count() > MOST_CHARACTERS {
+        return Err(format!("it has more than {MOST_CHARACTERS} characters"));
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_short_lines_that_mean_nothing_else() {
+        assert_eq!(name(" shelf 3 "), Ok("shelf 3".into()));
+        for bad in ["", "  ", "latest", "last~2", "a/b", "a\nb", "\u{1b}[2J", &"x".repeat(201)] {
+            assert!(name(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(tag("fw-1.2"), Ok("fw-1.2".into()));
+        assert!(tag("a b").is_err() && tag("a,b").is_err());
+        assert_eq!(note("after 1,000 h"), Ok("after 1,000 h".into()));
+    }
+
+    #[test]
+    fn tags_are_kept_once_in_order() {
+        let tag = ["b", "a", "b"].map(str::to_owned).to_vec();
+        let typed = Labelling { tag, ..Labelling::default() };
+        assert_eq!(of(&typed).tags, ["a", "b"]);
+    }
+}

@@ -1,0 +1,330 @@
+//! A run from its command line to its report, shared by `run`, `demo` and `resume`.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use device::{Armed, Drive, PurgeOptions};
+use nandsim::{Faults, Scale};
+use pts::Profile;
+use record::{
+    Digest, Event, Gap, Handling, HostFacts, Journal, Library, Loaded, RUN_FILE_VERSION, Run as StoredRun,
+    RunFile, TargetFacts, TargetKind,
+};
+use stdx::rng::split_mix;
+
+use crate::cli::{Assumptions, Cli};
+use crate::failure::{Done, Exit, Failure};
+use crate::host::facts;
+use crate::host::lba_format;
+use crate::host::restore;
+use crate::host::setup;
+use crate::output::places;
+use crate::output::printer;
+use crate::output::progress::Progress;
+use crate::output::publication;
+use crate::output::report_file;
+use crate::output::run_files::LOGO;
+use crate::output::summary::{self, Summary};
+use crate::output::version;
+use crate::run::active_range;
+use crate::run::audience::Audience;
+use crate::run::labels;
+use crate::run::preflight;
+use crate::run::request::RunRequest;
+use crate::run::session::{Begin, Session};
+use crate::run::signals;
+use crate::run::speeds;
+
+/// Checks everything, then executes the run; returns the completed run.
+pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]) -> Done<StoredRun> {
+    let library = places::library(library)?;
+    labels::warn_of_namesakes(&library, &request.labels);
+    dismantle_left_over(&library, erase)?;
+    let logo = request.logo.as_deref().map(publication::picture).transpose()?;
+    request.open.libraries = vec![library.root().to_owned()];
+    let (file, drive) = prepare(request, Being::now())?;
+    // From here on, an interruption must restore what the run has changed.
+    let interrupted = signals::watch()?;
+    let (mut file, mut armed) = take(file, drive, erase)?;
+    if file.target.simulated.is_none() {
+        file.ceiling = Some(engine::quick_ceiling()?);
+    }
+    let (run, mut journal) = begin(&library, file, logo.as_deref())?;
+    printer::notice(&announcement(&run.file));
+    let work = Work {
+        run: &run,
+        armed: &mut armed,
+        journal: &mut journal,
+        interrupted: &interrupted,
+        handling: &run.file.handling,
+        progress: &mut Progress::of(&run.file, speeds::usual_purge(&run.file, &library)),
+    };
+    execute(work, &[], Begin::Fresh)?;
+    Ok(run)
+}
+
+/// Arms the target, in the requested LBA format.
+pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile, Armed)> {
+    let state = places::state()?;
+    if file.handling.lba_format.is_some() && file.target.kind == TargetKind::File {
+        // A file does not exist before it is armed.
+        let text = "only NVMe namespaces have a choice of LBA formats; omit --lba-format";
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let mut armed = drive.arm_for_run(erase, &state)?;
+    lba_format::prepare(&mut armed, &state, file.handling.lba_format)?;
+    // Only now is the sector size of a new file known, the capacity of an array, and that of a drive in another
+    // format.
+    file.target = armed.facts().clone();
+    if file.target.kind == TargetKind::File {
+        // The run may be resumed in another folder, where a relative path would name another file.
+        let whole = std::path::absolute(&file.target.path)?;
+        file.target.path = whole.to_str().map_or(file.target.path, str::to_owned);
+    }
+    armed.check_purge(&purge_options(&file.handling))?;
+    preflight::check(&file)?;
+    Ok((file, armed))
+}
+
+fn purge_options(handling: &Handling) -> PurgeOptions {
+    PurgeOptions {
+        method: handling.purge_method.clone(),
+        verify: handling.verify_purge,
+        also_erase: Vec::new(),
+    }
+}
+
+/// Creates the run's directory and stores the estimates.
+pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<(StoredRun, Journal)> {
+    let known = speeds::of(&file, &Assumptions::default(), library)?;
+    let estimates =
+        speeds::estimates(&file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
+    if let Some(plan) = &mut file.plan {
+        plan.logo_sha256 = logo.map(|bytes| Digest::of(bytes).to_string());
+    }
+    let logo = logo.map(|bytes| (LOGO, bytes));
+    let (run, mut journal) = library.create_with(file, logo.as_slice())?;
+    journal.append(Event::Estimated(pts::cost::estimated(&estimates, &known.source)))?;
+    Ok((run, journal))
+}
+
+/// Returns the first line of a run: its id and target.
+pub fn announcement(file: &RunFile) -> String {
+    format!("run {} on {}", file.id, summary::target(file))
+}
+
+/// What distinguishes a run from one with the same command line, started at another time or on another host.
+pub struct Being {
+    /// Beginning of the run's id.
+    pub letters: String,
+    pub created: jiff::Timestamp,
+    pub command: Vec<String>,
+    /// Collects the facts about the host of a target.
+    pub host: fn(&TargetFacts) -> HostFacts,
+}
+
+impl Being {
+    /// The current host and time.
+    pub fn now() -> Self {
+        Self {
+            letters: new_letters(),
+            created: record::wall_now(),
+            command: places::command_line(),
+            host: facts::facts,
+        }
+    }
+}
+
+/// Dismantles arrays left by interrupted runs if each member is confirmed, so that the members are drives again
+/// before any target is inspected. A failure does not prevent tests of other drives; the members of the remaining
+/// array are refused.
+pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
+    let state = places::state()?;
+    restore::warn_of_untrusted(library, &state);
+    for done in device::dissolve_left_over(&state, erase) {
+        match done {
+            Ok(done) => printer::tell_line(&done),
+            Err(error) => printer::tell_line(&format!("warning: {error}")),
+        }
+    }
+    Ok(())
+}
+
+/// Prepares the requested run: opens its target and checks everything that can be checked without touching it.
+pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
+    let usage = |text: String| Failure::text(Exit::Usage, text);
+    let drive = device::open(&request.target, &request.open)?;
+    let driving = request.driving();
+    let RunRequest { run, .. } = request;
+    let file = RunFile {
+        version: RUN_FILE_VERSION,
+        id: id_of(&being.letters, &name_of(&request.tests), &request.target),
+        created: being.created,
+        plateau_version: version::NUMBER.into(),
+        plateau_commit: version::commit().map(Into::into),
+        command: being.command,
+        tests: request.tests,
+        profile: request.profile.name.into(),
+        settings: run.settings,
+        host: (being.host)(drive.facts()),
+        target: drive.facts().clone(),
+        ceiling: None,
+        origin: None,
+        placement: run.placement,
+        handling: run.handling,
+        plan: request.plan,
+        driving,
+        beside: None,
+        labels: request.labels,
+    };
+    active_range::check(&file, &run.given).map_err(usage)?;
+    preflight::check(&file)?;
+    Ok((file, drive))
+}
+
+/// A run and everything needed to execute it.
+pub struct Work<'a> {
+    pub run: &'a StoredRun,
+    pub armed: &'a mut Armed,
+    pub journal: &'a mut Journal,
+    pub interrupted: &'a AtomicBool,
+    pub handling: &'a Handling,
+    pub progress: &'a mut dyn Audience,
+}
+
+/// Executes the remainder of a run, including the changes to drive and host around it.
+pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
+    let Work { run, armed, journal, interrupted, handling, progress } = work;
+    journal.set_refuges(places::refuges());
+    let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
+    let upkeep = setup::begin(armed, &places::state()?, profile, handling, journal)
+        .map_err(|failure| failure.of_run(&run.file.id))?;
+    let work = Work { run, armed, journal, interrupted, handling, progress };
+    let result = tests(work, entries, begin);
+    setup::end(upkeep, armed, journal, result.is_ok());
+    // The failure of the run takes precedence; a remaining array is dismantled at the next start.
+    let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
+    result?;
+    dissolved?;
+    // The report is read from the journal's path, which must still be the file that was written.
+    Ok(journal.check_in_place()?)
+}
+
+/// Executes the remaining tests of a run.
+pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
+    let Work { run, armed, journal, interrupted, handling, progress } = work;
+    let purge = purge_options(handling);
+    let result =
+        Session::new(armed, journal, progress, interrupted, purge).execute(&run.file, entries, begin);
+    progress.clear();
+    result.map_err(|failure| {
+        let id = &run.file.id;
+        progress.say(&match is_stuck(&run.file, &failure) {
+            true => format!(
+                "run {id} cannot be completed: the media fault of its simulated drive remains when it is resumed; start a new \
+                 run without this --sim-fault, or with the fault elsewhere"
+            ),
+            false => format!("run {id} is not complete; `plateau resume {id}` continues it"),
+        });
+        failure.of_run(&run.file.id)
+    })
+}
+
+/// Returns whether the run would fail again at the same place whenever it is resumed.
+fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
+    let Some(simulated) = &file.target.simulated else { return false };
+    let Some(scale) = Scale::one_over(simulated.scale_divisor) else { return false };
+    let faults = Faults::from_stored_texts(&simulated.faults, file.target.capacity_bytes, scale);
+    failure.exit == Exit::Device && faults.is_ok_and(|faults| faults.remain())
+}
+
+/// Returns whether every test of a run is complete.
+pub fn is_complete(loaded: &Loaded) -> bool {
+    loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
+}
+
+/// Returns the interruption since the last result, which the next result has to state: if a resumed run was
+/// interrupted again before it measured anything, that is longer than the time since its last record.
+pub fn gap_before_answer(loaded: &Loaded, gap: Gap) -> Gap {
+    let is_answer = |event: &Event| {
+        matches!(
+            event,
+            Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. }
+        )
+    };
+    let events = loaded.entries.iter().rev().map(|entry| &entry.event);
+    let earlier = events.take_while(|event| !is_answer(event)).map(|event| match event {
+        Event::Resumed { gap_ns } => *gap_ns,
+        _ => 0,
+    });
+    Gap { length_ns: earlier.fold(gap.length_ns, u64::saturating_add) }
+}
+
+/// Returns the interruption since the last record.
+pub fn gap_since(loaded: &Loaded, now: jiff::Timestamp) -> Gap {
+    Gap { length_ns: record::gap_ns(loaded.entries.last().map_or(now, |entry| entry.wall), now) }
+}
+
+/// Writes the report and prints the result.
+pub fn finish(cli: &Cli, run: StoredRun) -> Done {
+    let (document, text) = report(run)?;
+    if cli.json { printer::print_json(&document) } else { printer::print(&text) }
+}
+
+/// Writes the report; returns the result as a document and as text.
+pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
+    let report = report_file::write(&run)?;
+    let summary = Summary::of(run)?;
+    let mut document = summary.json();
+    document["report"] = serde_json::json!(places::text_of(&report));
+    let text = format!(
+        "{}\nrun       {}\nreport    {}\n",
+        summary.text(),
+        summary.run.dir.display(),
+        report.display()
+    );
+    Ok((document, text))
+}
+
+/// Returns a short random prefix, so that a few letters identify a run.
+pub fn new_letters() -> String {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let nanoseconds = record::wall_now().as_nanosecond() as u64;
+    let mut state = nanoseconds ^ (u64::from(std::process::id()) << 40);
+    let bits = split_mix(&mut state);
+    (0..6).map(|place| char::from(LETTERS[((bits >> (5 * place)) & 31) as usize])).collect()
+}
+
+/// Returns the prefix, the test and the target as an id.
+pub fn id_of(letters: &str, test: &str, target: &str) -> String {
+    let name = target.rsplit(['/', ':']).next().unwrap_or(target);
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = name.chars().map(plain).take(32).collect();
+    format!("{letters}-{test}-{}", name.trim_matches('-'))
+}
+
+/// Returns the id of a new run.
+pub fn new_id(test: &str, target: &str) -> String {
+    id_of(&new_letters(), test, target)
+}
+
+/// Returns how the id of a run names its tests.
+pub fn name_of(tests: &[String]) -> String {
+    match tests {
+        [only] => only.clone(),
+        several => format!("{}-tests", several.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_short_plain_and_different() {
+        let (a, b) = (new_id("iops", "sim:sas-slc-2011"), new_id("iops", "./My File.bin"));
+        assert!(a.ends_with("-iops-sas-slc-2011"), "{a}");
+        assert!(b.ends_with("-iops-my-file-bin"), "{b}");
+        assert_ne!(a[..6], b[..6]);
+    }
+}

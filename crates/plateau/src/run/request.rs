@@ -1,0 +1,270 @@
+//! The request for a run: from the command line, then the plan, then the profile.
+
+use std::path::{Path, PathBuf};
+
+use device::OpenOptions;
+use pts::settings::{Given, RunSettings};
+use pts::{Plan, Preset, Profile, Test};
+use record::{Driving, Labels, PlanFacts};
+
+use crate::cli::plan_file;
+use crate::cli::positional::{self, Meaning};
+use crate::cli::{RequestOptions, ResumableSettings};
+use crate::failure::{Done, Exit, Failure};
+use crate::run::driving;
+
+/// Default version of the specification.
+const USUAL_PROFILE: &str = "pts-e-2.0";
+/// Default seed of a run and of its simulated drive.
+pub const USUAL_SEED: u64 = 1;
+
+/// A requested run.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// Test names without duplicates; families are expanded.
+    pub tests: Vec<String>,
+    pub target: String,
+    pub profile: &'static Profile,
+    /// Settings of the profile, changed by those of the plan, then by those of the command line.
+    pub run: RunSettings,
+    pub open: OpenOptions,
+    /// The parts of the plan that the run stores.
+    pub plan: Option<PlanFacts>,
+    /// The plan's logo for the report.
+    pub logo: Option<PathBuf>,
+    /// The operator's labels of the run.
+    pub labels: Labels,
+}
+
+/// A plan, and the folder to which its paths are relative.
+struct Chosen {
+    plan: Plan,
+    folder: PathBuf,
+}
+
+impl RunRequest {
+    /// Returns the requested run, on one target.
+    ///
+    /// # Errors
+    /// When something is missing or unknown, or there is more than one target.
+    pub fn of(options: &RequestOptions, handling: &ResumableSettings) -> Done<Self> {
+        let mut each = Self::each(options, handling)?;
+        if each.len() > 1 {
+            let targets: Vec<&str> = each.iter().map(|request| &request.target[..]).collect();
+            let text = format!("this takes one target, not {}: {}", each.len(), targets.join(", "));
+            return Err(Failure::text(Exit::Usage, text));
+        }
+        Ok(each.remove(0))
+    }
+
+    /// Returns one requested run per target, at least one.
+    ///
+    /// # Errors
+    /// When something is missing or unknown.
+    pub fn each(options: &RequestOptions, handling: &ResumableSettings) -> Done<Vec<Self>> {
+        let usage = |text: String| Failure::text(Exit::Usage, text);
+        let named = named_plan(options)?;
+        let custom_tests: Option<Vec<String>> = named
+            .as_ref()
+            .map(|chosen| chosen.plan.custom_tests.iter().map(|test| test.name.clone()).collect());
+        let exists = |path: &str| Path::new(path).exists();
+        let meaning = positional::meaning(&options.words, custom_tests.as_deref(), &exists).map_err(usage)?;
+        let chosen = match meaning.preset {
+            Some(name) => Some(of_preset(name)?),
+            None => named,
+        };
+        check_complete(&meaning, chosen.as_ref()).map_err(usage)?;
+        let typed: Vec<Given> = options.settings.given().iter().chain(handling.given()).cloned().collect();
+        let profile = options.profile.as_deref();
+        let by = |target: &String| Self::by(profile, &typed, &meaning.tests, target, chosen.as_ref());
+        meaning.targets.iter().map(by).collect::<Result<_, _>>().map_err(usage)
+    }
+
+    fn by(
+        profile: Option<&str>,
+        typed: &[Given],
+        tests: &[String],
+        target: &str,
+        chosen: Option<&Chosen>,
+    ) -> Result<Self, String> {
+        let plan = chosen.map(|chosen| &chosen.plan);
+        let tests =
+            if tests.is_empty() { plan.map(|plan| &plan.tests[..]).unwrap_or_default() } else { tests };
+        let profile = profile.or(plan.and_then(|plan| plan.profile.as_deref()));
+        let profile = Profile::named(profile.unwrap_or(USUAL_PROFILE))?;
+        let mut run = RunSettings::of(profile.settings(USUAL_SEED));
+        run.apply(plan.into_iter().flat_map(|plan| &plan.settings).chain(typed))?;
+        let (engine, polling) = driving::way(Some(&run.driving))?;
+        let open = OpenOptions {
+            engine,
+            polling,
+            size_bytes: run.size_bytes,
+            scale: run.scale.clone(),
+            sim_seed: run.settings.seed,
+            placement: run.placement.clone(),
+            sim_faults: run.sim_faults.clone(),
+            ..OpenOptions::default()
+        };
+        let logo = chosen.and_then(|chosen| Some(chosen.folder.join(chosen.plan.publisher.logo.as_ref()?)));
+        let tests = expand(&positional::expanded(tests, profile), profile, plan)?;
+        run.check()?;
+        Ok(Self {
+            plan: plan.map(|plan| kept(plan, &tests)),
+            tests,
+            target: target.to_owned(),
+            profile,
+            run,
+            open,
+            logo,
+            labels: Labels::default(),
+        })
+    }
+
+    /// The I/O path that was requested; none if the engine is chosen automatically.
+    pub fn driving(&self) -> Option<Driving> {
+        (self.run.driving != Driving::default()).then(|| self.run.driving.clone())
+    }
+}
+
+/// Reads the plan or preset that an option names.
+fn named_plan(options: &RequestOptions) -> Done<Option<Chosen>> {
+    if let Some(path) = &options.plan {
+        let plan =
+            plan_file::read(path)?.map_err(|errors| Failure::text(Exit::Usage, plan_file::lines(&errors)))?;
+        let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        return Ok(Some(Chosen { plan, folder }));
+    }
+    options.preset.as_deref().map(of_preset).transpose()
+}
+
+fn of_preset(name: &str) -> Done<Chosen> {
+    let preset = Preset::named(name).map_err(|text| Failure::text(Exit::Usage, text))?;
+    Ok(Chosen { plan: preset.plan(), folder: PathBuf::new() })
+}
+
+fn check_complete(meaning: &Meaning, chosen: Option<&Chosen>) -> Result<(), String> {
+    let has_tests = !meaning.tests.is_empty() || chosen.is_some();
+    match (has_tests, meaning.targets.is_empty()) {
+        (true, false) => Ok(()),
+        (true, true) => {
+            let name = chosen.map_or_else(|| meaning.tests.join(","), |chosen| chosen.plan.name.clone());
+            Err(format!(
+                "{name} needs a target: a block device, a file or sim:MODEL, such as `plateau run {name} /dev/nvme0n1`"
+            ))
+        }
+        (false, false) => {
+            let target = meaning.targets.join(" ");
+            Err(format!(
+                "{target}: which tests? Name some, such as `plateau run iops {target}`, or a preset, such as `plateau run \
+                 quick {target}`"
+            ))
+        }
+        (false, true) => {
+            Err("a run needs tests and a target, such as `plateau run iops TARGET`, or a preset and a \
+                              target, such as `plateau run quick TARGET`"
+                .into())
+        }
+    }
+}
+
+/// Expands the requested tests in order; a family stands for all its tests in the profile.
+fn expand(names: &[String], profile: &Profile, plan: Option<&Plan>) -> Result<Vec<String>, String> {
+    let mut tests: Vec<String> = Vec::new();
+    let mut take = |name: &str| {
+        if tests.iter().any(|known| known == name) {
+            return Err(format!("duplicate test '{name}'"));
+        }
+        tests.push(name.into());
+        Ok(())
+    };
+    for name in names {
+        if plan.is_some_and(|plan| plan.custom_test(name).is_some()) {
+            take(name)?;
+            continue;
+        }
+        for test in Test::all_named(name, profile)? {
+            take(test.name)?;
+        }
+    }
+    Ok(tests)
+}
+
+/// Returns what a run stores of a plan: the plan's own tests that it runs, and the data for the report.
+fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
+    let publisher = &plan.publisher;
+    PlanFacts {
+        name: plan.name.clone(),
+        title: plan.title.clone(),
+        not_pts: plan.not_pts.clone(),
+        sponsor: publisher.sponsor.clone(),
+        auditor: publisher.auditor.clone(),
+        notes: publisher.notes.clone(),
+        logo: publisher.logo.as_ref().map(|_| crate::output::run_files::LOGO.to_owned()),
+        // Set once the image has been read.
+        logo_sha256: None,
+        own_tests: plan.custom_tests.iter().filter(|test| tests.contains(&test.name)).cloned().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::PlannedSettings;
+
+    fn options(words: &str, preset: Option<&str>) -> RequestOptions {
+        RequestOptions {
+            words: words.split_whitespace().map(str::to_owned).collect(),
+            preset: preset.map(str::to_owned),
+            ..RequestOptions::default()
+        }
+    }
+
+    fn request(options: &RequestOptions) -> Done<RunRequest> {
+        RunRequest::of(options, &ResumableSettings::default())
+    }
+
+    #[test]
+    fn with_a_plan_the_only_name_is_the_target() {
+        let request = request(&options("/dev/x", Some("tkperf"))).unwrap();
+        assert_eq!(request.target, "/dev/x");
+        assert_eq!(request.tests[..2], ["iops", "lat"]);
+        assert_eq!((request.profile.name, request.run.settings.threads), ("pts-e-1.0", 1));
+        assert_eq!(request.plan.unwrap().own_tests.len(), 5);
+    }
+
+    #[test]
+    fn a_part_of_a_plan_can_be_requested() {
+        let request = request(&options("qd-seq-write ./x", Some("anandtech-qd"))).unwrap();
+        assert_eq!(request.tests, ["qd-seq-write"]);
+        assert_eq!(request.plan.unwrap().own_tests.len(), 1);
+    }
+
+    #[test]
+    fn the_map_is_a_test_and_a_preset() {
+        let request = request(&options("map ./x", None)).unwrap();
+        assert_eq!((request.tests, request.plan.unwrap().name), (vec!["map".to_owned()], "map".to_owned()));
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_plan() {
+        let mut options = options("/dev/x", Some("tkperf"));
+        options.settings = PlannedSettings::of(vec![pts::settings::typed("tc", "8").unwrap()]);
+        options.profile = Some("pts-e-1.1".into());
+        let handling = ResumableSettings::of(vec![pts::settings::typed("write-cache", "off").unwrap()]);
+        let request = RunRequest::of(&options, &handling).unwrap();
+        assert_eq!((request.run.settings.threads, request.run.settings.queue_depth), (8, 1));
+        assert_eq!(request.profile.name, "pts-e-1.1");
+        assert_eq!(request.run.handling.write_cache, Some(record::CacheChoice::Off));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let missing = |options: &RequestOptions| request(options).unwrap_err().message();
+        assert!(missing(&options("", None)).contains("needs tests and a target"));
+        assert!(missing(&options("iops", None)).contains("iops needs a target"));
+        assert!(missing(&options("./x", None)).contains("which tests?"));
+        assert!(missing(&options("iops ./x ./y", None)).contains("one target, not 2"));
+        assert!(missing(&options("./x", Some("quik"))).contains("available presets: quick"));
+        assert!(missing(&options("iops,iops ./x", None)).contains("duplicate test"));
+    }
+}

@@ -1,0 +1,290 @@
+//! The live bench: results are taken from the journal until it ends, then from the drive.
+//!
+//! Only this module connects the method (`pts`) and the device (`drive`). Every result of the drive is on disk before
+//! the test or the audience receives it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use device::{Armed, DriveError, PowerMeter, PurgeOptions, Purging};
+use engine::{Flow, Outcome as Driven};
+use pts::{Bench, Context, Replay, Stop, Task};
+use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
+use stdx::units::SECOND_NS;
+
+use crate::failure::{Done, Exit, Failure};
+use crate::run::audience::{Audience, Step};
+
+/// Minimum interval of health readings while a test measures; shorter on a scaled drive.
+const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
+
+/// Where a session begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// A new run.
+    Fresh,
+    /// After the last result in the journal, following this interruption. A test whose timeline is the result is
+    /// restarted at its purge.
+    Continue(Gap),
+    /// The same, but timelines continue with a gap.
+    ContinueTimeline(Gap),
+    /// At the purge of the interrupted test.
+    RestartTest,
+}
+
+/// The state of a session.
+pub struct Session<'a> {
+    pub armed: &'a mut Armed,
+    pub journal: &'a mut Journal,
+    pub progress: &'a mut dyn Audience,
+    pub interrupted: &'a AtomicBool,
+    replay: Replay,
+    purge: PurgeOptions,
+    /// Time of the last health reading, on the drive's clock.
+    asked_ns: Option<u64>,
+    /// Power meter of the host; none if the drive is simulated.
+    power: Option<PowerMeter>,
+    gap: Option<Gap>,
+    ceiling: Option<Ceiling>,
+    failure: Option<Failure>,
+}
+
+impl<'a> Session<'a> {
+    pub fn new(
+        armed: &'a mut Armed,
+        journal: &'a mut Journal,
+        progress: &'a mut dyn Audience,
+        interrupted: &'a AtomicBool,
+        purge: PurgeOptions,
+    ) -> Self {
+        let replay = Replay::of("", &[]);
+        let power = armed.facts().simulated.is_none().then(PowerMeter::default);
+        let (asked_ns, gap, ceiling, failure) = (None, None, None, None);
+        Self { armed, journal, progress, interrupted, replay, purge, asked_ns, power, gap, ceiling, failure }
+    }
+
+    /// Executes every test of `run` that is not completed in `entries`.
+    pub fn execute(&mut self, run: &RunFile, entries: &[Entry], begin: Begin) -> Done {
+        let context = Context::of(run).map_err(|e| Failure::text(Exit::Run, e))?;
+        self.ceiling.clone_from(&run.ceiling);
+        for name in &run.tests {
+            let ended = |e: &Entry| matches!(&e.event, Event::TestEnded { test, .. } if test == name);
+            let started = |e: &Entry| matches!(&e.event, Event::TestStarted { test } if test == name);
+            if entries.iter().any(ended) {
+                continue;
+            }
+            let started = entries.iter().any(started);
+            let test = Task::named(run, name).map_err(|e| Failure::text(Exit::Run, e))?;
+            self.begin_test(test, started.then_some(entries), begin)?;
+            self.run_test(&context, test)?;
+        }
+        self.ask_health().and_then(|()| self.keep(Event::Closed)).map_err(|stop| self.failure_of(&stop))
+    }
+
+    fn begin_test(&mut self, test: Task<'_>, earlier: Option<&[Entry]>, begin: Begin) -> Done {
+        let name = test.name().to_owned();
+        let gap = match begin {
+            Begin::Continue(gap) => (!test.is_timeline()).then_some(gap),
+            Begin::ContinueTimeline(gap) => Some(gap),
+            Begin::Fresh | Begin::RestartTest => None,
+        };
+        let (replay, event) = match (earlier, gap) {
+            (Some(entries), Some(gap)) => {
+                self.gap = Some(gap);
+                (Replay::of(test.name(), entries), None)
+            }
+            (Some(_), None) => (Replay::of(test.name(), &[]), Some(Event::Restarted { test: name })),
+            (None, _) => (Replay::of(test.name(), &[]), Some(Event::TestStarted { test: name })),
+        };
+        self.replay = replay;
+        event.map_or(Ok(()), |event| self.keep(event)).map_err(|stop| self.failure_of(&stop))
+    }
+
+    fn run_test(&mut self, context: &Context<'_>, test: Task<'_>) -> Done {
+        let outcome = test.run(context, self);
+        match outcome.stop {
+            None => {
+                let ended = Event::TestEnded { test: test.name().into(), converged: outcome.converged };
+                self.keep(ended).map_err(|stop| self.failure_of(&stop))
+            }
+            Some(stop) => {
+                // The journal itself may have failed; the first failure is the one to report.
+                drop(self.journal.append(Event::Interrupted { reason: stop.to_string() }));
+                Err(self.failure_of(&stop))
+            }
+        }
+    }
+
+    fn failure_of(&mut self, stop: &Stop) -> Failure {
+        self.failure.take().unwrap_or_else(|| {
+            let exit = if matches!(stop, Stop::Interrupted(_)) { Exit::Interrupted } else { Exit::Run };
+            Failure::text(exit, stop.to_string())
+        })
+    }
+
+    fn keep(&mut self, event: Event) -> Result<(), Stop> {
+        match self.journal.append(event) {
+            Ok(entry) => {
+                self.progress.event(&entry.event);
+                Ok(())
+            }
+            Err(error) => Err(self.fail(error.into())),
+        }
+    }
+
+    /// Reads the drive's health before a workload, when no I/O is outstanding, at most once a minute.
+    fn ask_health_now_and_then(&mut self) -> Result<(), Stop> {
+        let now_ns = self.armed.now_ns();
+        let scale =
+            self.armed.facts().simulated.as_ref().map_or(1, |sim| u64::from(sim.scale_divisor.max(1)));
+        let due = self.asked_ns.is_none_or(|asked| now_ns.saturating_sub(asked) >= HEALTH_EVERY_NS / scale);
+        if due { self.ask_health() } else { Ok(()) }
+    }
+
+    fn ask_health(&mut self) -> Result<(), Stop> {
+        let at_ns = self.armed.now_ns();
+        self.asked_ns = Some(at_ns);
+        let power_milliwatts = self.power.as_mut().map(PowerMeter::read).unwrap_or_default();
+        let health = Health { power_milliwatts, ..self.armed.health() };
+        // Files and many virtual devices report nothing.
+        if health == Health::default() { Ok(()) } else { self.keep(Event::Health { at_ns, health }) }
+    }
+
+    fn fail(&mut self, failure: Failure) -> Stop {
+        let stop = Stop::Failed(failure.message());
+        self.failure = Some(failure);
+        stop
+    }
+
+    fn device(&mut self, mut error: DriveError) -> Stop {
+        if let Some(cut) = error.take_cut() {
+            // If the journal fails too, the device failed first.
+            drop(self.keep(Event::Cut(*cut)));
+        }
+        self.fail(error.into())
+    }
+
+    fn drive_load(&mut self, workload: &Workload, measured: bool) -> Result<Segment, Stop> {
+        let (progress, interrupted) = (&mut *self.progress, self.interrupted);
+        progress.begin(workload, measured);
+        let driven = self.armed.run(workload, &mut |tick| {
+            progress.tick(tick);
+            if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+        });
+        match driven {
+            Ok(Driven::Finished(segment)) => Ok(self.completed(segment)),
+            Ok(Driven::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
+            Err(error) => Err(self.device(error)),
+        }
+    }
+
+    /// Waits until the members of an array are synchronized, before anything is measured.
+    fn settle(&mut self, purged: &mut Purged) -> Result<(), Stop> {
+        let (progress, interrupted) = (&mut *self.progress, self.interrupted);
+        let mut told = false;
+        let settled = self.armed.settle(&mut |what, share| {
+            if !std::mem::replace(&mut told, true) {
+                progress.step(Step::Settle(what));
+            }
+            progress.share_done(share);
+            if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+        });
+        if let Some(evidence) = settled.map_err(|e| self.device(e))? {
+            purged.end_ns = self.armed.now_ns();
+            purged.evidence.push(evidence);
+        }
+        self.check_interrupted()
+    }
+
+    /// Completes a segment with facts that the drive crate does not have.
+    fn completed(&mut self, mut segment: Segment) -> Segment {
+        let share = self.ceiling.as_ref().and_then(|ceiling| ceiling.share_of(&segment));
+        if let Some(host) = &mut segment.host {
+            host.ceiling_share = share;
+        }
+        Segment { gap_before: self.gap.take(), ..segment }
+    }
+
+    fn check_interrupted(&self) -> Result<(), Stop> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(Stop::Interrupted("stopped between two steps".into()));
+        }
+        Ok(())
+    }
+}
+
+impl Bench for Session<'_> {
+    fn purge(&mut self) -> Result<Purged, Stop> {
+        match self.replay.purge() {
+            Err(Stop::EndOfJournal) => {}
+            answered => return answered,
+        }
+        self.check_interrupted()?;
+        self.progress.step(Step::Purge);
+        // Events before the purge do not affect the results.
+        self.gap = None;
+        self.ask_health()?;
+        let (progress, interrupted) = (&mut *self.progress, self.interrupted);
+        let purged = self.armed.purge_with(&self.purge, &mut |purging| {
+            match purging {
+                Purging::Step(text) => progress.step(Step::PurgeStep(text)),
+                Purging::ShareDone(share) => progress.share_done(share),
+                Purging::Expected(length) => progress.expected(length),
+                Purging::Waiting => {}
+            }
+            if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+        });
+        let mut purged = purged.map_err(|error| match error {
+            DriveError::Stopped(why) => Stop::Interrupted(why),
+            error => self.device(error),
+        })?;
+        self.settle(&mut purged)?;
+        self.keep(Event::Purged(purged.clone()))?;
+        // Read the health again before the next workload: writes from then on belong to the test.
+        self.asked_ns = None;
+        Ok(purged)
+    }
+
+    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        match self.replay.write(workload) {
+            Err(Stop::EndOfJournal) => {}
+            answered => return answered,
+        }
+        self.check_interrupted()?;
+        self.ask_health_now_and_then()?;
+        let segment = self.drive_load(workload, false)?;
+        self.keep(Event::Preconditioned(segment.clone()))?;
+        self.ask_health()?;
+        Ok(segment)
+    }
+
+    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
+        match self.replay.run(workload) {
+            Err(Stop::EndOfJournal) => {}
+            answered => return answered,
+        }
+        self.check_interrupted()?;
+        self.ask_health_now_and_then()?;
+        let segment = self.drive_load(workload, true)?;
+        self.keep(Event::Measured(segment.clone()))?;
+        Ok(segment)
+    }
+
+    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
+        match self.replay.idle(length_ns) {
+            Err(Stop::EndOfJournal) => {}
+            answered => return answered,
+        }
+        self.check_interrupted()?;
+        self.progress.step(Step::Idle { length_ns });
+        self.armed.idle(length_ns).map_err(|e| self.device(e))?;
+        self.keep(Event::Idled { length_ns })
+    }
+
+    fn note(&mut self, note: Note) -> Result<(), Stop> {
+        if self.replay.had_noted(&note) {
+            self.progress.event(&Event::Noted(note));
+            return Ok(());
+        }
+        self.keep(Event::Noted(note))
+    }
+}
