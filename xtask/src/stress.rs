@@ -31,6 +31,7 @@ const SUBJECTS: &[&str] = &[
     "device/open_loop",
     "device/system_calls",
     "device/load",
+    "device/released",
     "device/failing_device",
     "device/seccomp_fallback",
     "device/known_latency",
