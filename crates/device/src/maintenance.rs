@@ -14,7 +14,7 @@ use crate::exclusive::Inner;
 use crate::target::Real;
 
 impl Armed {
-    /// As [`Drive::host_look`].
+    /// As [`Drive::host_look`](crate::Drive::host_look).
     #[must_use]
     pub fn host_look(&self) -> HostLook {
         match &self.inner {
