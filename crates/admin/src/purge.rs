@@ -1,6 +1,6 @@
 //! The methods of purging a drive, and the choice among them.
 //!
-//! One file per method and one line in [`PURGE_METHODS`], best first: the PTS's order of preference for each
+//! One file per method and one line in `PURGE_METHODS`, best first: the PTS's order of preference for each
 //! interface. The choice is a pure function of what the device reports. A method that fails ends the purge with an
 //! error; a weaker one is never substituted silently.
 
