@@ -189,7 +189,8 @@ impl RegularFile {
             found.push(Refusal::Swap { device: self.facts.path.clone() });
         }
         if found.is_empty() {
-            found.extend(held_elsewhere(file, facts.unseen_user_of_files()));
+            let is_whole = !facts.is_stored_elsewhere(thing);
+            found.extend(held_elsewhere(file, is_whole, facts.unseen_user_of_files()));
         }
         found
     }
@@ -373,17 +374,20 @@ fn has_data(file: impl AsFd) -> bool {
     rustix::fs::seek(file, SeekFrom::Data(0)) != Err(Errno::NXIO)
 }
 
-/// Checks users of an open file that only the kernel knows.
-fn held_elsewhere(file: &OwnedFd, unseen_user: Option<&str>) -> Option<Refusal> {
+/// Checks users of an open file that only the kernel knows. A lease covers only the file itself: if its content is
+/// stored in another one (`!is_whole`), users of that must be known.
+fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> Option<Refusal> {
     let locked = descriptor::locked_by_others(file) || is_flocked(file);
     if locked {
         return Some(Refusal::Busy);
     }
     match descriptor::open_elsewhere(file) {
-        Elsewhere::No => None,
+        Elsewhere::No if is_whole => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
         // Without a lease, all users of files must be known.
-        Elsewhere::Unknown => unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() }),
+        Elsewhere::No | Elsewhere::Unknown => {
+            unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() })
+        }
     }
 }
 
