@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use record::errno::reason;
 use record::{TargetFacts, TargetKind};
@@ -55,7 +55,8 @@ struct Identity {
 pub struct FileState {
     /// Its length.
     pub length_bytes: u64,
-    /// Modification time, by the clock of its file system.
+    /// When its content or attributes were changed last, by the clock of its file system. Unlike the modification
+    /// time, the time of change cannot be set back.
     pub modified: SystemTime,
     /// Signatures of file systems and the like, which no run writes.
     pub signatures: Vec<Refusal>,
@@ -212,7 +213,7 @@ impl RegularFile {
         (needed_bytes > free_bytes).then_some(Refusal::NoSpace { needed_bytes, free_bytes })
     }
 
-    /// Returns length, modification time and signatures of the file; none if it does not exist yet.
+    /// Returns length, time of the last change and signatures of the file; none if it does not exist yet.
     pub(crate) fn state(&self) -> Result<Option<FileState>, DriveError> {
         let Some(identity) = &self.found else { return Ok(None) };
         let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(&e.into()))?;
@@ -223,7 +224,9 @@ impl RegularFile {
         let read = || {
             let metadata = file.metadata()?;
             let signatures = signature::refusals(&file, metadata.len(), &self.facts.path)?;
-            Ok(FileState { length_bytes: metadata.len(), modified: metadata.modified()?, signatures })
+            let changed = Duration::new(metadata.ctime().max(0) as u64, metadata.ctime_nsec() as u32);
+            let modified = metadata.modified()?.max(SystemTime::UNIX_EPOCH + changed);
+            Ok(FileState { length_bytes: metadata.len(), modified, signatures })
         };
         read().map(Some).map_err(|e| self.unusable(&e))
     }
