@@ -219,3 +219,43 @@ fn many_loop_devices_above_a_claimed_one() {
     // From the top.
     while stack.pop().is_some() {}
 }
+
+/// Mounts the EROFS image `F`, for a descriptor that outlives the mount or in the mount namespace of a thread alone.
+const MOUNT: &str = "
+import threading
+libc.unshare(0x20000)
+libc.mount(b'none', b'/', None, 0x44000, None)
+os.chdir(os.path.dirname(sys.argv[1]))
+mount = lambda: libc.mount(b'F', b'm', b'erofs', 1, None) and sys.exit(print('skip: no EROFS in files'))";
+const DETACHED: &str = "mount()\nf = os.open('m/file', os.O_RDONLY)\nlibc.umount2(b'm', 2)";
+const OF_THREAD: &str = "
+done = threading.Event()
+def thread():
+    libc.unshare(0x20200)
+    libc.mount(b'none', b'/', None, 0x44000, None)
+    mount()
+    done.set()
+    threading.Event().wait()
+threading.Thread(target=thread, daemon=True).start()
+done.wait(10)";
+
+#[test]
+fn devices_over_an_image_that_is_mounted_where_no_process_shows_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [image, content, at] = ["F", "content", "m"].map(|name| dir.path().join(name));
+    for folder in [&content, &at] {
+        fs::create_dir(folder).expect("a folder");
+    }
+    fs::write(content.join("file"), "text").expect("a file");
+    if let Err(why) = command("mkfs.erofs", &[text(&image), text(&content)]) {
+        return skip(&why);
+    }
+    fs::File::options().write(true).open(&image).and_then(|file| file.set_len(SIZE)).expect("an image");
+    for (mounted, is_listed) in [(DETACHED, false), (OF_THREAD, true)] {
+        let Some(device) = Loop::over(&image, &["--offset", "32M"]) else { return };
+        let Some(_holder) = Holder::new(&format!("{MOUNT}\n{mounted}"), text(&image)) else { return };
+        let found = refused(&device.path);
+        let unlisted = found.iter().any(|refusal| refusal.to_string().contains("no mount table shows"));
+        assert_eq!(unlisted, !is_listed, "{found:?}");
+    }
+}

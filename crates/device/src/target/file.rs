@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use record::errno::reason;
 use record::{TargetFacts, TargetKind};
@@ -55,7 +55,8 @@ struct Identity {
 pub struct FileState {
     /// Its length.
     pub length_bytes: u64,
-    /// Modification time, by the clock of its file system.
+    /// When its content or attributes were changed last, by the clock of its file system. Unlike the modification
+    /// time, the time of change cannot be set back.
     pub modified: SystemTime,
     /// Signatures of file systems and the like, which no run writes.
     pub signatures: Vec<Refusal>,
@@ -200,7 +201,8 @@ impl RegularFile {
             found.push(Refusal::Swap { device: self.facts.path.clone() });
         }
         if found.is_empty() {
-            found.extend(held_elsewhere(file, facts.unseen_user_of_files()));
+            let is_whole = !facts.is_stored_elsewhere(thing);
+            found.extend(held_elsewhere(file, is_whole, facts.unseen_user_of_files()));
         }
         found
     }
@@ -222,7 +224,7 @@ impl RegularFile {
         (needed_bytes > free_bytes).then_some(Refusal::NoSpace { needed_bytes, free_bytes })
     }
 
-    /// Returns length, modification time and signatures of the file; none if it does not exist yet.
+    /// Returns length, time of the last change and signatures of the file; none if it does not exist yet.
     pub(crate) fn state(&self) -> Result<Option<FileState>, DriveError> {
         let Some(identity) = &self.found else { return Ok(None) };
         let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(&e.into()))?;
@@ -233,7 +235,9 @@ impl RegularFile {
         let read = || {
             let metadata = file.metadata()?;
             let signatures = signature::refusals(&file, metadata.len(), &self.facts.path)?;
-            Ok(FileState { length_bytes: metadata.len(), modified: metadata.modified()?, signatures })
+            let changed = Duration::new(metadata.ctime().max(0) as u64, metadata.ctime_nsec() as u32);
+            let modified = metadata.modified()?.max(SystemTime::UNIX_EPOCH + changed);
+            Ok(FileState { length_bytes: metadata.len(), modified, signatures })
         };
         read().map(Some).map_err(|e| self.unusable(&e))
     }
@@ -384,17 +388,20 @@ fn has_data(file: impl AsFd) -> bool {
     rustix::fs::seek(file, SeekFrom::Data(0)) != Err(Errno::NXIO)
 }
 
-/// Checks users of an open file that only the kernel knows.
-fn held_elsewhere(file: &OwnedFd, unseen_user: Option<&str>) -> Option<Refusal> {
+/// Checks users of an open file that only the kernel knows. A lease covers only the file itself: if its content is
+/// stored in another one (`!is_whole`), users of that must be known.
+fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> Option<Refusal> {
     let locked = descriptor::locked_by_others(file) || is_flocked(file);
     if locked {
         return Some(Refusal::Busy);
     }
     match descriptor::open_elsewhere(file) {
-        Elsewhere::No => None,
+        Elsewhere::No if is_whole => None,
         Elsewhere::Open => Some(Refusal::OpenElsewhere),
         // Without a lease, all users of files must be known.
-        Elsewhere::Unknown => unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() }),
+        Elsewhere::No | Elsewhere::Unknown => {
+            unseen_user.map(|what| Refusal::UnknownUser { what: what.to_owned() })
+        }
     }
 }
 

@@ -155,6 +155,12 @@ impl Facts {
         self.unseen.first().map(|unseen| unseen.what.as_str())
     }
 
+    /// Whether the content of a file is stored in another one, below an overlay.
+    pub(crate) fn is_stored_elsewhere(&self, thing: Thing) -> bool {
+        let node = self.place_of(thing);
+        self.layers.iter().any(|layer| layer.kind == Kind::Overlay && Some(layer.upper) == node)
+    }
+
     pub(super) fn add_unseen(&mut self, what: String, is_of_file: bool) {
         let unseen = Unseen { what, is_of_file };
         if !self.unseen.contains(&unseen) {

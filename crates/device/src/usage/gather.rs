@@ -127,7 +127,14 @@ fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice, overlays
     let mut looks = 0;
     let (path, status) = loop {
         let status = loop_status(device);
-        let Some(path) = device.attribute("loop/backing_file") else { return };
+        let path = match device.attribute("loop/backing_file") {
+            Some(path) => path,
+            // The kernel cannot show a path longer than a page.
+            None if device.position().join("loop/backing_file").exists() => {
+                format!("the file below {}", device.kname)
+            }
+            None => return,
+        };
         // ENXIO: it is being detached.
         let is_leaving = status.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO));
         if !is_leaving || looks == DETACH_LOOKS {

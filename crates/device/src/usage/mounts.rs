@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -11,7 +11,7 @@ use super::descriptor::{self, Elsewhere};
 use super::facts::{By, Facts};
 use super::mountinfo::{Mount, Namespace, parse};
 use super::overlay::Overlays;
-use super::procfs::{read, unescape};
+use super::procfs::{entries, read, unescape};
 use super::stored::node_at;
 use super::thing::{Thing, thing_at};
 use crate::host::Roots;
@@ -26,6 +26,25 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, namespaces: &[Namespace],
             add(facts, namespace, overlays, &mount, has_source);
         }
     }
+    if has_unlisted_erofs(roots, namespaces) {
+        let what = "an EROFS that no mount table shows may have its data in any file; end the processes that have \
+                    its files open";
+        facts.add_unseen(what.into(), true);
+    }
+}
+
+/// Whether an EROFS without a device exists that is mounted nowhere, or nowhere visible: detached while in use, or
+/// never attached. The kernel has a folder for each, such as `erofs-25`, or the name of its device (fs/erofs/sysfs.c).
+fn has_unlisted_erofs(roots: &Roots, namespaces: &[Namespace]) -> bool {
+    let is_in_file = |folder: &PathBuf| {
+        let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name != "features" && roots.number_of(name).is_none()
+    };
+    let count = entries(&roots.sys.join("fs/erofs")).iter().filter(|folder| is_in_file(folder)).count();
+    let mounts = namespaces.iter().flat_map(|namespace| namespace.mountinfo.lines()).filter_map(parse);
+    let in_files = mounts.filter(|mount| mount.file_system == "erofs" && mount.number.major == 0);
+    let listed: BTreeSet<_> = in_files.map(|mount| mount.number).collect();
+    count > listed.len()
 }
 
 fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount: &Mount, has_source: bool) {
