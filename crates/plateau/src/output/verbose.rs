@@ -10,7 +10,7 @@ impl Log for ToStandardError {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         // Messages of third-party libraries are not about the drive.
         let of_us = metadata.target().split("::").next();
-        of_us.is_some_and(|part| ["drive", "plateau", "record"].contains(&part))
+        of_us.is_some_and(|part| ["admin", "device", "engine", "plateau", "record"].contains(&part))
     }
 
     fn log(&self, record: &Record<'_>) {
