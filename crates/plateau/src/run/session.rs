@@ -1,6 +1,6 @@
 //! The live bench: results are taken from the journal until it ends, then from the drive.
 //!
-//! Only this module connects the method (`pts`) and the device (`drive`). Every result of the drive is on disk before
+//! Only this module connects the method (`pts`) and the device (`device`). Every result of the drive is on disk before
 //! the test or the audience receives it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
