@@ -108,7 +108,9 @@ fn timed_runs_keep_mix_time_and_depth() {
         // checked on a device of 500 IOPS, in failing_device.rs.
         assert!(depth < 16.5, "{depth} with {engine:?}");
         // A busy machine may deliver a second tick while the last I/Os complete.
-        assert!(!ticks.is_empty() && ticks.iter().map(|tick| tick.read_ios + tick.write_ios).sum::<u64>() <= ios);
+        assert!(
+            !ticks.is_empty() && ticks.iter().map(|tick| tick.read_ios + tick.write_ios).sum::<u64>() <= ios
+        );
         assert!(ticks[0].bytes > 0);
         assert!(ticks.iter().all(|tick| (0.66..=1.0).contains(&tick.share_done)), "{ticks:?}");
     }
