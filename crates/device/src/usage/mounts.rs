@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::descriptor::{self, Elsewhere};
 use super::facts::{By, Facts};
-use super::mountinfo::{Mount, Namespace, parse};
+use super::mountinfo::{Mount, Namespace, namespaces as namespaces_now, parse};
 use super::overlay::Overlays;
 use super::procfs::{entries, read, unescape};
 use super::stored::node_at;
@@ -26,7 +26,9 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, namespaces: &[Namespace],
             add(facts, namespace, overlays, &mount, has_source);
         }
     }
-    if has_unlisted_erofs(roots, namespaces) {
+    // Mounts may come and go while they are read; what is hidden stays hidden.
+    let again = || namespaces_now(roots).is_ok_and(|read| !has_unlisted_erofs(roots, &read));
+    if has_unlisted_erofs(roots, namespaces) && !again() {
         let what = "an EROFS that no mount table shows may have its data in any file; end the processes that have \
                     its files open";
         facts.add_unseen(what.into(), true);
