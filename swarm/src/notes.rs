@@ -156,7 +156,7 @@ impl Host for Process {
     }
 
     fn set(&self, tuning: &Tuning, value: &str) -> Result<(), DriveError> {
-        let world = self.call().map_err(|error| DriveError::Unusable(error.to_string()))?;
+        let world = self.call().map_err(|error| tuning.not_written(value, error))?;
         world.set(&tuning.path, value);
         Ok(())
     }
@@ -190,7 +190,7 @@ impl Cached for Cache<'_> {
     }
 
     fn switch(&mut self, on: bool) -> Result<(), DriveError> {
-        let world = self.process.call().map_err(|error| DriveError::Unusable(error.to_string()))?;
+        let world = self.process.call().map_err(DriveError::Usage)?;
         world.set(&cache_path(self.run), if on { "on" } else { "off" });
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! What a device supports beyond reading and writing, as reported by the device.
 
+use record::OtherNamespace;
+
 use crate::command::{Admin, Fault, ata, nvme, scsi};
 use crate::wire;
 
@@ -48,16 +50,7 @@ pub struct Nvme {
     pub(crate) controller: wire::nvme::Controller,
     pub(crate) namespace: wire::nvme::Namespace,
     /// Other namespaces of the same subsystem that are visible to the host.
-    pub(crate) others: Vec<Other>,
-}
-
-/// Another namespace: its name, and the identity to type to erase it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Other {
-    /// Kernel name.
-    pub name: String,
-    /// Identity.
-    pub identity: String,
+    pub(crate) others: Vec<OtherNamespace>,
 }
 
 /// A SCSI disk. `None` is what the device does not report.
@@ -81,7 +74,7 @@ const SANITIZE: u8 = 0x48;
 ///
 /// # Errors
 /// When it does not answer.
-pub fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<Other>) -> Result<Protocol, Fault> {
+pub fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<OtherNamespace>) -> Result<Protocol, Fault> {
     let controller = nvme::controller(admin)?;
     let namespace = nvme::namespace(admin, number)?;
     Ok(Protocol::Nvme(Nvme { number, controller, namespace, others }))

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use record::errno::{cause, reason};
 
-use crate::error::AdminError;
+use crate::error::{AdminError, Step};
 use crate::wire::ata::Registers;
 use crate::wire::nvme::status_text;
 use crate::wire::sense::Sense;
@@ -103,10 +103,10 @@ impl std::fmt::Display for Fault {
 }
 
 impl Fault {
-    /// Converts the fault into an error of the attempted step, with the next step as advice.
+    /// Converts the fault into an error of the attempted step.
     #[must_use]
-    pub fn during(&self, step: &str, advice: &str) -> AdminError {
-        AdminError::device(format!("{step} failed: {self}; {advice}"))
+    pub fn during(self, step: Step) -> AdminError {
+        AdminError::Command { step, fault: self }
     }
 }
 

@@ -1,6 +1,12 @@
-//! Errors of administrative commands.
-//!
-//! Every message is a lowercase fragment: what happened, the likely cause, the next step.
+//! Errors of administrative commands, as data. Their text says what happened; what to type next is the caller's to say.
+
+use std::fmt;
+
+use record::{OtherNamespace, WhyNot};
+
+use crate::command::Fault;
+use crate::wire::nvme::SanitizeState;
+use crate::wire::sense::Sense;
 
 /// A command, or a sequence of them, failed or is not possible.
 #[derive(Debug, thiserror::Error)]
@@ -8,25 +14,255 @@ pub enum AdminError {
     /// The device is no longer the one that may be erased, or came into use.
     #[error(transparent)]
     Recheck(Box<dyn std::error::Error + Send + Sync>),
-    /// The device does not support any purge, or not this one.
-    #[error("no purge available: {0}")]
-    NoPurge(String),
+    /// No method has this name.
+    #[error("unknown purge method '{name}'")]
+    UnknownMethod {
+        /// The name.
+        name: String,
+        /// Methods that may have been meant.
+        meant: Vec<&'static str>,
+    },
+    /// Plateau implements no method that the device supports.
+    #[error("no purge available: the drive supports no purge method that Plateau implements")]
+    NoMethod {
+        /// Methods that it may support, and why each was passed over.
+        passed_over: Vec<PassedOver>,
+    },
+    /// The device does not support this method.
+    #[error("no purge available: {method}: {why}")]
+    Unavailable {
+        /// Name of the method.
+        method: &'static str,
+        /// Why not.
+        why: WhyNot,
+    },
     /// More than the device would be erased, and this was not confirmed.
-    #[error("{0}")]
-    AlsoErased(String),
-    /// The device failed.
-    #[error("{0}")]
-    Device(String),
-    /// Cancelled while waiting for the device, which continues by itself.
-    #[error("{0}")]
-    Stopped(String),
-    /// The device does not support the request.
-    #[error("{0}")]
-    Invalid(String),
+    #[error("{method}: {}", WhyNot::ErasesOthers(.others.clone()))]
+    AlsoErased {
+        /// Name of the method.
+        method: &'static str,
+        /// What else it would erase, without confirmation.
+        others: Vec<OtherNamespace>,
+    },
+    /// The device does not support this LBA format.
+    #[error(transparent)]
+    LbaFormat(#[from] LbaFormatError),
+    /// A command failed.
+    #[error("{step} failed: {fault}")]
+    Command {
+        /// What was attempted.
+        step: Step,
+        /// Why it failed.
+        fault: Fault,
+    },
+    /// A step that the device continues by itself is not waited for any longer.
+    #[error("stopped waiting for {0}, which the drive continues on its own")]
+    StoppedWaiting(Step),
+    /// Writing was stopped before the end.
+    #[error("stopped after {bytes} of {all} bytes; the remaining bytes are unchanged")]
+    StoppedWriting {
+        /// Bytes written.
+        bytes: u64,
+        /// Bytes that were to be written.
+        all: u64,
+    },
+    /// The device accepted a command and did something else, or failed later.
+    #[error(transparent)]
+    Drive(#[from] DriveFault),
 }
 
-impl AdminError {
-    pub(crate) fn device(what: impl Into<String>) -> Self {
-        Self::Device(what.into())
+/// A method that was not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Label of the method.
+    pub method: &'static str,
+    /// Why it was not used.
+    pub why: WhyNot,
+}
+
+/// Why a namespace cannot have an LBA format.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LbaFormatError {
+    /// It is not an NVMe namespace.
+    #[error("only NVMe namespaces have a choice of LBA formats")]
+    NotNvme,
+    /// The drive has no command for it.
+    #[error("the drive does not support Format NVM, so its LBA format cannot be changed")]
+    NoFormatCommand,
+    /// A format affects all namespaces.
+    #[error("a format would affect all namespaces of this drive, including {}", .others.join(", "))]
+    AffectsOthers {
+        /// Kernel names of the others.
+        others: Vec<String>,
+    },
+    /// The drive does not have it.
+    #[error("the drive has no LBA format {format} without metadata; it has {}", formats(.known))]
+    Unknown {
+        /// The requested format.
+        format: u8,
+        /// The numbers of those that it has, with their block sizes.
+        known: Vec<(u8, u64)>,
+    },
+}
+
+fn formats(known: &[(u8, u64)]) -> String {
+    let known: Vec<String> = known.iter().map(|(number, bytes)| format!("{number} ({bytes} B)")).collect();
+    known.join(", ")
+}
+
+/// A step of a purge or of another change, named as in the specification of its command set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// NVMe Format to erase.
+    Format,
+    /// NVMe Format to change the LBA format.
+    ChangeFormat,
+    /// NVMe Identify after a format.
+    IdentifyAfterFormat,
+    /// NVMe Sanitize.
+    Sanitize,
+    /// NVMe log page of sanitize operations.
+    SanitizeLog,
+    /// ATA IDENTIFY DEVICE.
+    AtaIdentify,
+    /// ATA SECURITY UNLOCK.
+    SecurityUnlock,
+    /// ATA SECURITY SET PASSWORD.
+    SecuritySetPassword,
+    /// ATA SECURITY ERASE UNIT.
+    SecurityErase,
+    /// ATA SANITIZE DEVICE.
+    AtaSanitize,
+    /// ATA SANITIZE STATUS EXT.
+    AtaSanitizeStatus,
+    /// SCSI FORMAT UNIT.
+    FormatUnit,
+    /// SCSI SANITIZE.
+    ScsiSanitize,
+    /// SCSI TEST UNIT READY.
+    TestUnitReady,
+    /// Discard of the whole device.
+    Discard,
+    /// Zeroes written from this byte on.
+    WriteZeroes(u64),
+    /// A sample written at this byte.
+    WriteSample(u64),
+    /// The same sample read back.
+    ReadSample(u64),
+    /// The write cache queried.
+    GetWriteCache,
+    /// The write cache turned on or off.
+    SetWriteCache(bool),
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Format | Self::ChangeFormat => "Format NVM",
+            Self::IdentifyAfterFormat => "Identify after the format",
+            Self::Sanitize => "Sanitize",
+            Self::SanitizeLog => "reading the sanitize log",
+            Self::AtaIdentify => "IDENTIFY DEVICE",
+            Self::SecurityUnlock => "SECURITY UNLOCK",
+            Self::SecuritySetPassword => "SECURITY SET PASSWORD",
+            Self::SecurityErase => "SECURITY ERASE UNIT",
+            Self::AtaSanitize => "SANITIZE DEVICE",
+            Self::AtaSanitizeStatus => "SANITIZE STATUS EXT",
+            Self::FormatUnit => "FORMAT UNIT",
+            Self::ScsiSanitize => "SANITIZE",
+            Self::TestUnitReady => "TEST UNIT READY",
+            Self::Discard => "discard",
+            Self::GetWriteCache => "querying the write cache",
+            Self::SetWriteCache(true) => "turning the write cache on",
+            Self::SetWriteCache(false) => "turning the write cache off",
+            Self::WriteZeroes(at) => return write!(f, "writing zeroes at byte {at}"),
+            Self::WriteSample(at) => return write!(f, "writing a sample at byte {at}"),
+            Self::ReadSample(at) => return write!(f, "reading back a sample at byte {at}"),
+        })
     }
+}
+
+/// What a device did instead of what it accepted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DriveFault {
+    /// The LBA format was not changed.
+    #[error("the drive accepted Format NVM with LBA format {requested} but still has format {kept}")]
+    LbaFormatKept {
+        /// The requested format.
+        requested: u8,
+        /// The one that it still has.
+        kept: u8,
+    },
+    /// A format that was to keep size and LBA format changed them.
+    #[error(
+        "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}",
+        .was.0, .was.1, .is.0, .is.1
+    )]
+    NamespaceChanged {
+        /// Blocks and format before.
+        was: (u64, u8),
+        /// Blocks and format after.
+        is: (u64, u8),
+    },
+    /// The write cache was not changed.
+    #[error("the drive accepted the command to turn its write cache {} but did not do it", if *.on { "on" } else { "off" })]
+    WriteCacheKept {
+        /// Whether it was to be turned on.
+        on: bool,
+    },
+    /// A security erase cannot start.
+    #[error("SECURITY ERASE UNIT cannot start: {0}")]
+    CannotErase(WhyNot),
+    /// The password that an erase needs was not set.
+    #[error("the drive or its adapter accepted a password without setting it, so an erase would do nothing")]
+    PasswordNotSet,
+    /// The password survived the erase.
+    #[error("the drive reports success, but its password is still set, so nothing was erased")]
+    PasswordLeft,
+    /// The firmware of the computer does not permit a sanitize.
+    #[error("this computer's firmware has frozen SANITIZE")]
+    SanitizeFrozen,
+    /// A sanitize is in progress already.
+    #[error("a sanitize started by another program is running on this drive")]
+    SanitizeRunning,
+    /// An ATA sanitize failed.
+    #[error("SANITIZE failed, and the drive accepts only another SANITIZE now")]
+    AtaSanitizeFailed,
+    /// An NVMe sanitize failed.
+    #[error("the sanitize failed, according to the drive's log; it accepts only another sanitize now")]
+    SanitizeFailed,
+    /// A SCSI format or sanitize failed.
+    #[error("{}; the drive may accept only the same command now", .0.text())]
+    ScsiFailed(Sense),
+    /// The sanitize is not in the log.
+    #[error("the drive accepted the sanitize, but its log reports none ({0:?})")]
+    NoSanitize(SanitizeState),
+    /// The log has another sanitize.
+    #[error(
+        "the sanitize log reports another sanitize ({found:08x}h) than the one requested ({requested:08x}h): the \
+         drive did not do it"
+    )]
+    OtherSanitize {
+        /// Command dword 10 in the log.
+        found: u32,
+        /// That of the command.
+        requested: u32,
+    },
+    /// A step does not end.
+    #[error("{step} has not completed after {hours} hours; the drive hangs")]
+    Hangs {
+        /// The step.
+        step: Step,
+        /// How long it was waited for.
+        hours: u64,
+    },
+    /// A sample was lost before the purge.
+    #[error("the sample at byte {0} did not read back as written: the drive does not retain data")]
+    SampleLost(u64),
+    /// A sample survived the purge.
+    #[error(
+        "the purge reported success, but what was written at byte {0} before is still there: the drive was not \
+         purged"
+    )]
+    SampleSurvived(u64),
 }

@@ -2,7 +2,7 @@
 
 use crate::capability::{Capabilities, Nvme, Protocol};
 use crate::command::{Admin, Data, NvmeCommand, nvme};
-use crate::error::AdminError;
+use crate::error::{AdminError, DriveFault, LbaFormatError, Step};
 use crate::purge::{FORMAT_NVM, FORMATTING, format_settings};
 
 /// Returns the number of the current format; none for anything but an NVMe namespace.
@@ -19,14 +19,8 @@ pub fn get(can: &Capabilities) -> Option<u8> {
 /// # Errors
 /// When the device does not support or do it.
 pub fn check(can: &Capabilities, format: u8) -> Result<&Nvme, AdminError> {
-    let Protocol::Nvme(drive) = &can.protocol else { return Err(only_nvme()) };
-    problem(drive, format).map_or(Ok(drive), |problem| Err(AdminError::Invalid(problem)))
-}
-
-/// The error for anything but an NVMe namespace.
-#[must_use]
-pub fn only_nvme() -> AdminError {
-    AdminError::Invalid("only NVMe namespaces have a choice of LBA formats; omit --lba-format".into())
+    let Protocol::Nvme(drive) = &can.protocol else { return Err(LbaFormatError::NotNvme.into()) };
+    problem(drive, format).map_or(Ok(drive), |problem| Err(problem.into()))
 }
 
 /// Formats the namespace and verifies the new format.
@@ -40,45 +34,38 @@ pub fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), 
         timeout: FORMATTING,
         ..NvmeCommand::of(FORMAT_NVM, drive.number, format_settings(format), 0)
     };
-    admin.nvme(&command, Data::None).map_err(|fault| {
-        fault.during("Format NVM", "look at the drive with plateau info, or omit --lba-format")
-    })?;
-    let after = nvme::namespace(admin, drive.number)
-        .map_err(|fault| fault.during("Identify after the format", "power-cycle the drive"))?;
+    admin.nvme(&command, Data::None).map_err(|fault| fault.during(Step::ChangeFormat))?;
+    let after =
+        nvme::namespace(admin, drive.number).map_err(|fault| fault.during(Step::IdentifyAfterFormat))?;
     if after.format == format {
         return Ok(());
     }
-    Err(AdminError::device(format!(
-        "the drive accepted Format NVM with LBA format {format} but still has format {}; omit --lba-format",
-        after.format
-    )))
+    Err(DriveFault::LbaFormatKept { requested: format, kept: after.format }.into())
 }
 
 /// Explains why a format is unavailable, and lists the available ones.
-fn problem(drive: &Nvme, format: u8) -> Option<String> {
+fn problem(drive: &Nvme, format: u8) -> Option<LbaFormatError> {
     if !drive.controller.can_format {
-        return Some("the drive does not support Format NVM, so its LBA format cannot be changed".into());
+        return Some(LbaFormatError::NoFormatCommand);
     }
     if drive.controller.format_hits_all && !drive.others.is_empty() {
-        let names: Vec<&str> = drive.others.iter().map(|other| other.name.as_str()).collect();
-        return Some(format!(
-            "a format would affect all namespaces of this drive, including {}",
-            names.join(", ")
-        ));
+        let others = drive.others.iter().map(|other| other.name.clone()).collect();
+        return Some(LbaFormatError::AffectsOthers { others });
     }
     let plain = || drive.namespace.formats.iter().filter(|known| known.metadata_bytes == 0);
     if plain().any(|known| known.index == format) {
         return None;
     }
-    let choices: Vec<String> =
-        plain().map(|known| format!("{} ({} B)", known.index, known.block_bytes)).collect();
-    Some(format!("the drive has no LBA format {format} without metadata; it has {}", choices.join(", ")))
+    let known = plain().map(|known| (known.index, known.block_bytes)).collect();
+    Some(LbaFormatError::Unknown { format, known })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::Other;
+    use record::OtherNamespace;
+
+    use crate::command::Fault;
     use crate::command::script::{Answer, Script};
     use crate::wire::nvme::{Controller, IDENTIFY_BYTES, Namespace};
 
@@ -97,7 +84,7 @@ mod tests {
                 number: 2,
                 controller: Controller::decode(&bytes),
                 namespace: Namespace::decode(namespace(0)[..].try_into().expect("that many")),
-                others: vec![Other { name: "nvme0n1".into(), identity: "S1".into() }],
+                others: vec![OtherNamespace { name: "nvme0n1".into(), identity: "S1".into() }],
             }),
             capacity_bytes: 0,
             block_bytes: 512,
@@ -120,16 +107,18 @@ mod tests {
     #[test]
     fn a_drive_that_fails_or_does_nothing_is_an_error() {
         let mut script = Script::new(0).nvme(0x80, 2, 1, Answer::Nvme(0x10a));
+        let error = set(&mut script, &drive(0b10, 0), 1).expect_err("an error");
         assert!(
-            set(&mut script, &drive(0b10, 0), 1)
-                .expect_err("an error")
-                .to_string()
-                .contains("Format NVM failed")
+            matches!(error, AdminError::Command { step: Step::ChangeFormat, fault: Fault::Nvme(0x10a) }),
+            "{error:?}"
         );
         let script = Script::new(0).nvme(0x80, 2, 1, Answer::Ok);
         let mut script = script.nvme(0x06, 2, 0, Answer::Bytes(namespace(0)));
         let error = set(&mut script, &drive(0b10, 0), 1).expect_err("an error");
-        assert!(error.to_string().contains("but still has format"), "{error}");
+        assert!(
+            matches!(error, AdminError::Drive(DriveFault::LbaFormatKept { requested: 1, kept: 0 })),
+            "{error:?}"
+        );
         script.finish();
         let mut script = Script::new(0);
         script.in_use_from = 0;
@@ -139,17 +128,19 @@ mod tests {
 
     #[test]
     fn nothing_is_sent_for_a_format_that_cannot_be_had() {
+        let unknown = |format| LbaFormatError::Unknown { format, known: vec![(0, 512), (1, 4096)] };
+        let others = vec!["nvme0n1".to_owned()];
         let cases = [
-            (drive(0, 0), 1, "does not support Format NVM"),
-            (drive(0b10, 0b1), 1, "including nvme0n1"),
-            (drive(0b10, 0), 2, "it has 0 (512 B), 1 (4096 B)"),
-            (drive(0b10, 0), 9, "no LBA format 9"),
-            (Capabilities { protocol: Protocol::Plain, ..drive(0, 0) }, 1, "only NVMe"),
+            (drive(0, 0), 1, LbaFormatError::NoFormatCommand),
+            (drive(0b10, 0b1), 1, LbaFormatError::AffectsOthers { others }),
+            (drive(0b10, 0), 2, unknown(2)),
+            (drive(0b10, 0), 9, unknown(9)),
+            (Capabilities { protocol: Protocol::Plain, ..drive(0, 0) }, 1, LbaFormatError::NotNvme),
         ];
         for (can, format, expected) in cases {
-            let error = set(&mut Script::new(0), &can, format).expect_err(expected);
-            assert!(matches!(error, AdminError::Invalid(_)));
-            assert!(error.to_string().contains(expected), "{error}");
+            let error = set(&mut Script::new(0), &can, format).expect_err("an error");
+            assert!(matches!(&error, AdminError::LbaFormat(error) if *error == expected), "{error:?}");
         }
+        assert!(unknown(2).to_string().ends_with("it has 0 (512 B), 1 (4096 B)"));
     }
 }

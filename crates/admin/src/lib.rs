@@ -31,6 +31,6 @@ mod wire;
 pub mod write_cache;
 
 pub use about::{About, Fact, Facts, Value, describe};
-pub use capability::{Capabilities, Other, Protocol, ask_nvme, ask_scsi};
+pub use capability::{Capabilities, Protocol, ask_nvme, ask_scsi};
 pub use command::{Admin, Data, Fault, NvmeCommand, ScsiAnswer};
-pub use error::AdminError;
+pub use error::{AdminError, DriveFault, LbaFormatError, PassedOver, Step};

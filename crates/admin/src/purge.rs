@@ -31,12 +31,12 @@ pub use ata::unlock;
 pub use method::Purging;
 use method::{Job, Method, Offer};
 pub(crate) use nvme::{FORMAT_NVM, FORMATTING, format_settings};
-use record::Purged;
+use record::{OtherNamespace, Purged, WhyNot};
 use stdx::Flow;
 
-use crate::capability::{Capabilities, Other, Protocol};
+use crate::capability::{Capabilities, Protocol};
 use crate::command::Admin;
-use crate::error::AdminError;
+use crate::error::{AdminError, PassedOver};
 
 /// Every method, best first. Methods of different interfaces do not compete.
 const PURGE_METHODS: &[Method] = &[
@@ -84,7 +84,7 @@ pub struct PurgeMethod {
     /// Whether it is used by default.
     pub is_chosen: bool,
     /// Why it is not used by default.
-    pub why_not: Option<String>,
+    pub why_not: Option<WhyNot>,
 }
 
 /// Returns every method of the drive's interface with its availability, best first.
@@ -94,8 +94,8 @@ pub fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     let told = |method: &Method| {
         let offer = (method.offer)(can);
         let others = others_hit(method, can);
-        let erases_others = || (!others.is_empty()).then(|| would_also_erase(&others));
-        let why_not = offer.why_not().map(str::to_owned).or_else(erases_others);
+        let erases_others = || (!others.is_empty()).then(|| WhyNot::ErasesOthers(others));
+        let why_not = offer.clone().why_not().or_else(erases_others);
         let available = offer.is_available();
         let is_chosen = chosen == Some(method.name);
         PurgeMethod {
@@ -129,33 +129,21 @@ pub fn unknown(name: &str) -> AdminError {
         _ => names().filter(|known| !lower.is_empty() && known.contains(&lower)).collect(),
     };
     let meant = if meant.is_empty() { stdx::nearest(name, names()).into_iter().collect() } else { meant };
-    let hint = match &meant[..] {
-        [] => String::new(),
-        [only] => format!("did you mean {only}? "),
-        [first @ .., last] => format!("did you mean {} or {last}? ", first.join(", ")),
-    };
-    AdminError::Invalid(format!(
-        "unknown purge method '{name}'; {hint}`plateau info TARGET` lists the methods of a target"
-    ))
+    AdminError::UnknownMethod { name: name.to_owned(), meant }
 }
 
 /// The chosen method, and why better ones were passed over.
 struct Choice {
     method: &'static Method,
-    passed_over: Vec<String>,
+    passed_over: Vec<PassedOver>,
 }
 
 /// Returns the other namespaces that the method would erase.
-fn others_hit<'a>(method: &Method, can: &'a Capabilities) -> Vec<&'a Other> {
+fn others_hit(method: &Method, can: &Capabilities) -> Vec<OtherNamespace> {
     match &can.protocol {
-        Protocol::Nvme(nvme) if (method.hits_others)(can) => nvme.others.iter().collect(),
+        Protocol::Nvme(nvme) if (method.hits_others)(can) => nvme.others.clone(),
         _ => Vec::new(),
     }
-}
-
-fn would_also_erase(others: &[&Other]) -> String {
-    let names: Vec<String> = others.iter().map(|o| format!("{} ('{}')", o.name, o.identity)).collect();
-    format!("it would also erase {}", names.join(", "))
 }
 
 fn choose(can: &Capabilities, options: &PurgeOptions) -> Result<Choice, AdminError> {
@@ -171,38 +159,28 @@ fn best(can: &Capabilities) -> Result<Choice, AdminError> {
         let others = others_hit(method, can);
         let why = match (method.offer)(can) {
             Offer::Yes if others.is_empty() => return Ok(Choice { method, passed_over }),
-            Offer::Yes => would_also_erase(&others),
+            Offer::Yes => WhyNot::ErasesOthers(others),
             // A command that the drive simply does not support needs no mention.
             Offer::NotReported | Offer::OtherInterface => continue,
             Offer::Unsure(why) | Offer::No(why) => why,
         };
-        passed_over.push(format!("not {}: {why}", method.label));
+        passed_over.push(PassedOver { method: method.label, why });
     }
-    Err(AdminError::NoPurge(format!(
-        "the drive supports no purge method that Plateau implements ({}); purge it with its vendor's tool",
-        passed_over.join("; ")
-    )))
+    Err(AdminError::NoMethod { passed_over })
 }
 
 fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choice, AdminError> {
     let method = PURGE_METHODS.iter().find(|method| method.name == name).ok_or_else(|| unknown(name))?;
     let offer = (method.offer)(can);
     if let (false, Some(why)) = (offer.is_available(), offer.why_not()) {
-        return Err(AdminError::NoPurge(format!(
-            "{name}: {why}; see plateau info for the available methods"
-        )));
+        return Err(AdminError::Unavailable { method: method.name, why });
     }
     let unconfirmed: Vec<_> = others_hit(method, can)
         .into_iter()
         .filter(|other| !options.also_erase.contains(&other.identity))
         .collect();
     if !unconfirmed.is_empty() {
-        let also: Vec<_> = unconfirmed.iter().map(|other| format!("--erase '{}'", other.identity)).collect();
-        return Err(AdminError::AlsoErased(format!(
-            "{name}: {}; if all of that may be lost, add {}",
-            would_also_erase(&unconfirmed),
-            also.join(" ")
-        )));
+        return Err(AdminError::AlsoErased { method: method.name, others: unconfirmed });
     }
     Ok(Choice { method, passed_over: Vec::new() })
 }
@@ -240,7 +218,7 @@ pub fn perform(
     if let Some(samples) = samples {
         evidence.push(verify::check(&mut job, &samples)?);
     }
-    evidence.extend(passed_over);
+    evidence.extend(passed_over.iter().map(|over| format!("not {}: {}", over.method, over.why)));
     let (method, pts_purge) = (method.label.into(), method.is_pts);
     Ok(Purged { method, pts_purge, start_ns, end_ns, evidence, samples_read })
 }

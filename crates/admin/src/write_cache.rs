@@ -2,7 +2,7 @@
 
 use crate::capability::{Capabilities, Protocol};
 use crate::command::{Admin, Fault, ata, nvme, scsi};
-use crate::error::AdminError;
+use crate::error::{AdminError, DriveFault, Step};
 
 /// Whether it is on; none without one, or without one that can be set.
 ///
@@ -24,13 +24,7 @@ pub fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fa
 /// # Errors
 /// When the device does not support or do it.
 pub fn set(admin: &mut dyn Admin, can: &Capabilities, on: bool) -> Result<bool, AdminError> {
-    let word = if on { "on" } else { "off" };
-    let failed = |fault: Fault| {
-        fault.during(
-            &format!("turning the write cache {word}"),
-            "run with --write-cache keep to leave it unchanged",
-        )
-    };
+    let failed = |fault: Fault| fault.during(Step::SetWriteCache(on));
     match get(admin, can).map_err(failed)? {
         None => return Ok(false),
         Some(now) if now == on => return Ok(true),
@@ -48,10 +42,7 @@ pub fn set(admin: &mut dyn Admin, can: &Capabilities, on: bool) -> Result<bool, 
     if get(admin, can).map_err(failed)? == Some(on) {
         return Ok(true);
     }
-    Err(AdminError::device(format!(
-        "the drive accepted the command to turn its write cache {word} but did not do it; run with --write-cache \
-         keep to leave it unchanged"
-    )))
+    Err(DriveFault::WriteCacheKept { on }.into())
 }
 
 #[cfg(test)]
@@ -98,10 +89,14 @@ mod tests {
         let script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Ok);
         let mut script = asked(script, 1);
         let error = set(&mut script, &nvme(), false).expect_err("an error");
-        assert!(error.to_string().contains("did not do it"), "{error}");
+        assert!(matches!(error, AdminError::Drive(DriveFault::WriteCacheKept { on: false })), "{error:?}");
         let mut script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Nvme(0x10e));
         let error = set(&mut script, &nvme(), false).expect_err("an error");
-        assert!(error.to_string().contains("not changeable"), "{error}");
+        let step = Step::SetWriteCache(false);
+        assert!(
+            matches!(&error, AdminError::Command { step: failed, fault: Fault::Nvme(0x10e) } if *failed == step),
+            "{error:?}"
+        );
     }
 
     #[test]

@@ -24,11 +24,13 @@ use std::time::Duration;
 
 use admin::purge::{PurgeOptions, Purging};
 use engine::{Clock, Flow};
-use record::errno::reason;
 use record::{ArrayFacts, MemberFacts, Purged, TargetFacts};
 use stdx::files::Links;
 
 use crate::error::DriveError;
+use crate::error::array::{ArrayError, Defect};
+use crate::error::confirm::Unconfirmed;
+use crate::error::target::TargetError;
 use crate::exclusive::Inner;
 use crate::host::Roots;
 use crate::load_options::load_options;
@@ -86,15 +88,17 @@ impl Array {
         options: &OpenOptions,
     ) -> Result<(Self, TargetFacts), DriveError> {
         if options.size_bytes.is_some() || options.scale.is_some() {
-            return Err(DriveError::Unusable(format!(
-                "{target}: the size of an array is that of its members"
-            )));
+            return Err(DriveError::target(target, TargetError::SizeOfArray));
         }
         if options.sim_faults.is_some() {
-            return Err(DriveError::Invalid(format!("{target}: {}", crate::target::ONLY_SIMULATED_FAIL)));
+            return Err(DriveError::target(target, TargetError::FaultsOfReal));
         }
-        let text = stdx::files::read_text(Path::new(file), Links::Followed, MOST_DESCRIPTION_BYTES)
-            .map_err(|error| DriveError::Unusable(format!("{target}: {file}: {}", reason(&error.into()))))?;
+        let text = stdx::files::read_text(Path::new(file), Links::Followed, MOST_DESCRIPTION_BYTES).map_err(
+            |error| {
+                let problem = TargetError::Description { file: file.to_owned(), source: error.into() };
+                DriveError::target(target, problem)
+            },
+        )?;
         let spec = description::parse(target, &text)?;
         let (members, facts) = Members::look(target, &spec)?;
         Ok((Self { spec, options: options.clone(), members }, facts))
@@ -149,14 +153,14 @@ impl Assembly {
         let made = self.controller.create(&built.plan).and_then(|node| self.take(&node, clock));
         made.map_err(|error| match self.dissolve() {
             Ok(()) => error,
-            Err(second) => DriveError::device(format!("{error}; and dismantling it: {second}")),
+            Err(second) => {
+                DriveError::NotDismantled { error: Box::new(error), dismantling: Box::new(second) }
+            }
         })
     }
 
     fn plan(&self, members: Vec<PathBuf>) -> Result<Plan, DriveError> {
-        let unusable =
-            |e: std::io::Error| DriveError::Unusable(format!("cannot create an array: {}", reason(&e)));
-        let uuid = fs::read_to_string("/proc/sys/kernel/random/uuid").map_err(unusable)?;
+        let uuid = fs::read_to_string("/proc/sys/kernel/random/uuid").map_err(ArrayError::NoIdentifier)?;
         let uuid = md_uuid(&uuid);
         let name = match &self.spec.hardware {
             Some(_) => hardware::volume_name(&uuid),
@@ -222,7 +226,7 @@ impl Assembly {
         let done = match (&mut ready, &before) {
             (Ready::Drives(armed), _) => members::purge_at_once(armed, &self.members, options)?,
             (Ready::Behind, Some(plan)) => self.controller.purge(plan, options, clock, on_progress)?,
-            (Ready::Behind, None) => return Err(DriveError::Invalid("there was no array".into())),
+            (Ready::Behind, None) => return Err(ArrayError::Absent.into()),
         };
         let end_ns = clock.now_ns();
         let mut evidence = evidence_of(&self.members, &done);
@@ -248,12 +252,10 @@ impl Assembly {
     pub(crate) fn check(&mut self) -> Result<(), DriveError> {
         match self.state()? {
             State::Whole => Ok(()),
-            State::Syncing(what, _) => Err(DriveError::device(format!(
-                "{}: a {what} of the array is in progress, so it cannot be measured; wait until it completes \
-                 and start the test again",
-                self.facts.path
-            ))),
-            State::Broken(why) => Err(self.broken(&why)),
+            State::Syncing(operation, _) => {
+                Err(ArrayError::Syncing { target: self.facts.path.clone(), operation }.into())
+            }
+            State::Broken(defect) => Err(self.broken(defect)),
         }
     }
 
@@ -267,7 +269,7 @@ impl Assembly {
         let mut waited_for = None;
         loop {
             match self.state()? {
-                State::Broken(why) => return Err(self.broken(&why)),
+                State::Broken(defect) => return Err(self.broken(defect)),
                 State::Whole => {
                     let seconds = (clock.now_ns() - start_ns) as f64 / 1e9;
                     return Ok(
@@ -289,16 +291,12 @@ impl Assembly {
     fn state(&mut self) -> Result<State, DriveError> {
         match &self.built {
             Some(built) => self.controller.state(&built.plan),
-            None => Ok(State::Broken("it has been dismantled".into())),
+            None => Ok(State::Broken(Defect::Dismantled)),
         }
     }
 
-    fn broken(&self, why: &str) -> DriveError {
-        DriveError::device(format!(
-            "{}: the array is no longer intact: {why}; see the kernel log, replace the failed member, and \
-             start the test again",
-            self.facts.path
-        ))
+    fn broken(&self, defect: Defect) -> DriveError {
+        ArrayError::Broken { target: self.facts.path.clone(), defect }.into()
     }
 
     /// Stops the array and removes its metadata from the members, each of which is verified first.
@@ -322,45 +320,36 @@ impl Drop for Assembly {
 
 /// The error for using an array outside of a run.
 pub(crate) fn only_for_runs(target: &str) -> DriveError {
-    DriveError::Invalid(format!("{target}: arrays exist only during `plateau run`; specify a drive"))
+    DriveError::target(target, TargetError::ArrayOutsideRun)
 }
 
 /// Closes the array so that it can be stopped. The descriptor that replaces it can be neither read nor written.
 pub(crate) fn let_go(inner: &mut Inner) -> Result<Clock, DriveError> {
     let Inner::Real { held, clock, .. } = inner else {
-        return Err(DriveError::Invalid("only an array of drives can be dismantled".into()));
+        return Err(ArrayError::NotArray.into());
     };
     *held = Held::nothing()?;
     Ok(*clock)
 }
 
 /// Requires that `erase` has the identity of each member, and nothing else.
-fn confirm(target: &str, members: &[MemberFacts], erase: &[String]) -> Result<(), DriveError> {
-    let strange: Vec<&String> =
-        erase.iter().filter(|typed| members.iter().all(|member| member.identity != **typed)).collect();
-    let missing: Vec<&MemberFacts> =
-        members.iter().filter(|member| !erase.contains(&member.identity)).collect();
+fn confirm(target: &str, members: &[MemberFacts], erase: &[String]) -> Result<(), Unconfirmed> {
+    let identities: Vec<&String> = members.iter().map(|member| &member.identity).collect();
+    let strange: Vec<String> = erase.iter().filter(|typed| !identities.contains(typed)).cloned().collect();
+    let missing: Vec<String> =
+        identities.into_iter().filter(|identity| !erase.contains(identity)).cloned().collect();
     if strange.is_empty() && missing.is_empty() {
         return Ok(());
     }
-    let strange: String =
-        strange.iter().map(|typed| format!(" and '{typed}' does not match any of its members;")).collect();
-    let paths: Vec<&str> = members.iter().map(|member| member.path.as_str()).collect();
-    let add: Vec<String> = missing.iter().map(|member| format!("--erase '{}'", member.identity)).collect();
-    let next =
-        if add.is_empty() { "omit that".into() } else { format!("to continue, add {}", add.join(" ")) };
-    Err(DriveError::UnconfirmedMembers(format!(
-        "everything on {} would be lost for {target};{strange} {next}",
-        paths.join(", ")
-    )))
+    let members = members.iter().map(|member| member.path.clone()).collect();
+    Err(Unconfirmed::Members { target: target.to_owned(), members, strange, missing })
 }
 
 /// Returns a kernel name that no array uses.
-fn free_name() -> Result<String, DriveError> {
+fn free_name() -> Result<String, ArrayError> {
     let taken = |number: &u32| Path::new(&format!("/sys/class/block/md{number}")).exists();
     let number = (0..=HIGHEST_NUMBER).rev().find(|number| !taken(number));
-    let number = number.ok_or_else(|| DriveError::Unusable("all array numbers are in use".into()))?;
-    Ok(format!("md{number}"))
+    number.map(|number| format!("md{number}")).ok_or(ArrayError::NoNumber)
 }
 
 /// Formats `0a1b2c3d-…` as mdadm does: four groups of eight digits.

@@ -3,7 +3,8 @@
 use engine::{check_depth, check_verifiable};
 use record::{TargetFacts, TargetKind, Workload};
 
-use crate::error::DriveError;
+use crate::error::target::{DataProblem, TargetError};
+use crate::error::{DriveError, WorkloadProblem};
 use crate::sim;
 
 /// Checks whether a target supports a workload, without accessing the target.
@@ -13,20 +14,18 @@ use crate::sim;
 pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
     workload
         .validate(facts.capacity_bytes, facts.logical_block_bytes)
-        .map_err(|e| DriveError::Invalid(format!("{}: {e}", facts.path)))?;
+        .map_err(|problem| DriveError::target(&facts.path, problem))?;
     let unknown = (facts.kind == TargetKind::Simulated).then(|| sim::problem(workload)).flatten();
-    let unverifiable = || check_verifiable(workload).err().map(|problem| problem.to_string());
-    if let Some(problem) = unknown.map(str::to_owned).or_else(unverifiable) {
-        return Err(DriveError::Invalid(format!("{}: workload {workload}: {problem}", facts.path)));
+    let unverifiable = || check_verifiable(workload).err().map(DataProblem::from);
+    if let Some(why) = unknown.or_else(unverifiable) {
+        let problem = TargetError::Data { workload: Box::new(workload.clone()), why };
+        return Err(DriveError::target(&facts.path, problem));
     }
     if facts.simulated.is_some() && workload.outstanding() > nandsim::MOST_IN_FLIGHT {
-        return Err(DriveError::Invalid(format!(
-            "workload {workload}: TC {} x QD {} exceeds the number of commands that a simulated drive \
-             accepts; use a QD of up to {}",
-            workload.threads,
-            workload.queue_depth,
-            nandsim::MOST_IN_FLIGHT / u32::from(workload.threads)
-        )));
+        let (threads, queue_depth) = (workload.threads, workload.queue_depth);
+        let most = nandsim::MOST_IN_FLIGHT / u32::from(threads);
+        let problem = WorkloadProblem::TooManyInFlight { threads, queue_depth, most };
+        return Err(DriveError::Workload { workload: Box::new(workload.clone()), problem });
     }
     Ok(check_depth(workload)?)
 }
@@ -34,9 +33,8 @@ pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError>
 /// Rejects workloads with verification, for callers that ignore its results.
 pub(crate) fn unverified(workload: &Workload) -> Result<(), DriveError> {
     if workload.regime.verify {
-        return Err(DriveError::Invalid(format!(
-            "workload {workload}: verify works only with `plateau load`"
-        )));
+        let problem = WorkloadProblem::Unverified;
+        return Err(DriveError::Workload { workload: Box::new(workload.clone()), problem });
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::armed::Armed;
 use crate::array::{self, Array};
 use crate::checks::HostLook;
 use crate::error::DriveError;
+use crate::error::confirm::Unconfirmed;
 use crate::exclusive::Exclusive;
 use crate::inspected::{Inspected, Single};
 use crate::reader::Reader;
@@ -110,10 +111,9 @@ impl Drive {
                 let (facts, inner, assembly) = array.arm(self.facts, erase, notes)?;
                 Ok(Armed { facts, inner, effort: None, array: Some(Box::new(assembly)) })
             }
-            (_, [_, second, ..]) => Err(DriveError::UnconfirmedMembers(format!(
-                "{} is one drive and is confirmed by one identity; omit --erase '{second}'",
-                self.facts.path
-            ))),
+            (_, [_, second, ..]) => {
+                Err(Unconfirmed::OneDrive { target: self.facts.path, second: second.clone() }.into())
+            }
             (kind, _) => Self { facts: self.facts, kind }.arm(erase.first().map(String::as_str)),
         }
     }

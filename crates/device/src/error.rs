@@ -1,12 +1,30 @@
-//! Errors of targets: kinds that a caller can act on, and messages that a person can act on.
+//! Errors of targets, as data: their [`kind`](DriveError::kind) is what a caller can act on.
 //!
-//! Every message is a lowercase fragment: what happened, the likely cause, the next step.
+//! Their text says what happened and why. What to type next depends on the program, so it is not said here.
+
+pub(crate) mod array;
+pub(crate) mod confirm;
+pub(crate) mod description;
+pub(crate) mod kind;
+pub(crate) mod simulated;
+pub(crate) mod target;
+pub(crate) mod tuning;
+
+use std::io;
+use std::path::PathBuf;
 
 use admin::AdminError;
 use engine::EngineError;
-use record::{Cut, ErrorCount};
+use record::errno::reason;
+use record::{Cut, ErrorCount, Workload};
 
 use crate::refusal::{Refusal, list};
+use array::ArrayError;
+use confirm::Unconfirmed;
+pub use kind::ErrorKind;
+use simulated::SimulatedFailure;
+use target::TargetError;
+use tuning::TuningError;
 
 /// An operation on a target failed.
 #[derive(Debug, thiserror::Error)]
@@ -19,68 +37,156 @@ pub enum DriveError {
         /// All refusals found, not only the first.
         refusals: Vec<Refusal>,
     },
-    /// All data on the target would be lost, and the erasure was not confirmed.
-    #[error("everything on {target} would be lost{}; to continue, add --erase '{identity}'", given_text(.given))]
-    Unconfirmed {
+    /// Data would be lost, and its loss was not confirmed.
+    #[error(transparent)]
+    Unconfirmed(#[from] Unconfirmed),
+    /// The target cannot be used, or not as requested.
+    #[error("{target}: {problem}")]
+    Target {
         /// Target as given on the command line.
         target: String,
-        /// Identity to confirm with.
-        identity: String,
-        /// What was given instead.
-        given: Option<String>,
+        /// What is wrong with it, or with the request.
+        problem: TargetError,
     },
-    /// The drives to be erased differ from those that were named.
-    #[error("{0}")]
-    UnconfirmedMembers(String),
-    /// More than the target would be erased, and this was not confirmed.
-    #[error("{0}")]
-    AlsoErased(String),
-    /// The target is unusable in its present state.
-    #[error("{0}")]
-    Unusable(String),
-    /// The target does not support any purge.
-    #[error("no purge available: {0}")]
-    NoPurge(String),
-    /// The device failed during use.
-    #[error("{what}")]
-    Device {
-        /// What failed, the likely cause and the next step.
-        what: String,
-        /// All failed I/Os by kind, including those after the first.
-        errors: Vec<ErrorCount>,
-        /// What a workload had measured before the failure. `None` if no workload was running, and for a
-        /// simulated drive that failed without losing power.
-        cut: Option<Box<Cut>>,
+    /// The target does not support the workload.
+    #[error("workload {workload}: {problem}")]
+    Workload {
+        /// The workload.
+        workload: Box<Workload>,
+        /// Why not.
+        problem: WorkloadProblem,
     },
-    /// The host disturbed the measurement: it was suspended, or its clock failed.
-    #[error("{0}")]
-    Disturbed(String),
-    /// Cancelled while waiting for a device operation, which continues by itself.
-    #[error("{0}")]
-    Stopped(String),
-    /// The target does not support the request.
-    #[error("{0}")]
-    Invalid(String),
+    /// Several workloads have more I/Os in flight than a simulated drive supports.
+    #[error("{outstanding} outstanding I/Os on a simulated drive; at most {most} are supported")]
+    TooManyInFlight {
+        /// I/Os in flight of all workloads.
+        outstanding: u32,
+        /// Supported number.
+        most: u32,
+    },
+    /// The target does not support the requested purge.
+    #[error(transparent)]
+    Purge(#[from] PurgeError),
+    /// An array, or what creates it, failed or is not as it should be.
+    #[error(transparent)]
+    Array(Box<ArrayError>),
+    /// An array could not be created, nor dismantled afterwards.
+    #[error("{error}; and dismantling it: {dismantling}")]
+    NotDismantled {
+        /// The first error.
+        error: Box<DriveError>,
+        /// The error while dismantling.
+        dismantling: Box<DriveError>,
+    },
+    /// An array left by an earlier run could not be dismantled.
+    #[error("an array left by an earlier run cannot be dismantled: {error}; it is described in {}", .note.display())]
+    LeftOver {
+        /// Why not.
+        error: Box<DriveError>,
+        /// The record of the array.
+        note: PathBuf,
+    },
+    /// The purge of a member of an array failed.
+    #[error("{path}: {error}")]
+    Member {
+        /// The member.
+        path: String,
+        /// Its error.
+        error: Box<DriveError>,
+    },
+    /// A setting of the host could not be changed or restored.
+    #[error(transparent)]
+    Tuning(#[from] TuningError),
+    /// The device no longer answers after a change of its format.
+    #[error("{target}: {}", reason(.source))]
+    Gone {
+        /// Target as given on the command line.
+        target: String,
+        /// What failed.
+        source: io::Error,
+    },
+    /// Something of the operating system could not be read.
+    #[error("{path} cannot be read: {}", reason(.source))]
+    System {
+        /// What.
+        path: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It could not be determined what uses the devices of this host.
+    #[error("{}", reason(.0))]
+    Usage(#[source] io::Error),
+    /// A simulated drive failed.
+    #[error(transparent)]
+    Simulated(Box<SimulatedFailure>),
+    /// An administrative command failed, or is not possible.
+    #[error(transparent)]
+    Admin(AdminError),
     /// A load failed, or is impossible.
     #[error(transparent)]
     Load(#[from] EngineError),
 }
 
-/// Classes of [`DriveError`], by what a caller can do about them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// Refused for safety: nothing was written.
-    Refused,
-    /// Wrong target, or a target in the wrong state: nothing was written.
-    Unusable,
-    /// The device failed during use.
-    Device,
-    /// The host was suspended or lost its clock. The device is not at fault; the request may be repeated.
-    Disturbed,
-    /// Cancelled; an operation already started may continue.
-    Stopped,
-    /// The request is not valid for this target.
-    Invalid,
+/// Why a target does not support a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WorkloadProblem {
+    /// More commands in flight than a simulated drive accepts.
+    #[error(
+        "TC {threads} x QD {queue_depth} exceeds the number of commands that a simulated drive accepts; use a QD \
+         of up to {most}"
+    )]
+    TooManyInFlight {
+        /// Number of threads.
+        threads: u16,
+        /// Queue depth of each.
+        queue_depth: u16,
+        /// Largest queue depth for that many threads.
+        most: u32,
+    },
+    /// The results of verification would be lost.
+    #[error("verification is not possible here")]
+    Unverified,
+}
+
+/// Why a target cannot be purged as requested.
+#[derive(Debug, thiserror::Error)]
+pub enum PurgeError {
+    /// A file has one method, which cannot be verified.
+    #[error("a file is purged by punching a hole in it, which cannot be verified")]
+    OptionsForFile,
+    /// The file system cannot punch holes.
+    #[error("no purge available: the file system of {file} does not support punching holes")]
+    NoHoles {
+        /// The file.
+        file: String,
+    },
+    /// A hole could not be punched.
+    #[error("punching a hole of {file} failed: {}", reason(.source))]
+    Hole {
+        /// The file.
+        file: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A simulated drive stores no data.
+    #[error("a simulated drive stores no data to look for after a purge")]
+    SimulatedVerification,
+    /// A simulated drive does not have the method.
+    #[error("no purge available: {name}: a simulated drive with this interface supports {}", .supported.join(", "))]
+    NotSimulated {
+        /// Name of the method.
+        name: String,
+        /// Names of the methods that it has.
+        supported: Vec<&'static str>,
+    },
+    /// A simulated drive does not have the recorded method.
+    #[error("no purge available: the simulated drive has no purge '{0}'")]
+    NotRecorded(String),
+    /// Drives on a RAID controller are purged as their description says.
+    #[error(
+        "drives on a RAID controller are purged as the array description says, and cannot be read to verify it"
+    )]
+    OptionsForController,
 }
 
 impl DriveError {
@@ -91,13 +197,18 @@ impl DriveError {
             Self::Refused { refusals, .. } if refusals.iter().all(|r| !r.protects_data()) => {
                 ErrorKind::Unusable
             }
-            Self::Refused { .. } | Self::Unconfirmed { .. } => ErrorKind::Refused,
-            Self::UnconfirmedMembers(_) | Self::AlsoErased(_) => ErrorKind::Refused,
-            Self::Unusable(_) | Self::NoPurge(_) => ErrorKind::Unusable,
-            Self::Device { .. } => ErrorKind::Device,
-            Self::Disturbed(_) => ErrorKind::Disturbed,
-            Self::Stopped(_) => ErrorKind::Stopped,
-            Self::Invalid(_) => ErrorKind::Invalid,
+            Self::Refused { .. } | Self::Unconfirmed(_) => ErrorKind::Refused,
+            Self::Target { problem, .. } => problem.kind(),
+            Self::Workload { .. } | Self::TooManyInFlight { .. } => ErrorKind::Invalid,
+            Self::Purge(error) => kind_of_purge(error),
+            Self::Array(error) => error.kind(),
+            Self::NotDismantled { .. } | Self::Member { .. } | Self::Gone { .. } | Self::Simulated(_) => {
+                ErrorKind::Device
+            }
+            Self::LeftOver { .. } | Self::Tuning(_) | Self::System { .. } | Self::Usage(_) => {
+                ErrorKind::Unusable
+            }
+            Self::Admin(error) => kind_of_admin(error),
             Self::Load(error) => kind_of_load(error),
         }
     }
@@ -106,7 +217,7 @@ impl DriveError {
     #[must_use]
     pub fn errors(&self) -> &[ErrorCount] {
         match self {
-            Self::Device { errors, .. } => errors,
+            Self::Simulated(failure) => &failure.errors,
             Self::Load(EngineError::Io(failure)) => &failure.errors,
             _ => &[],
         }
@@ -115,19 +226,39 @@ impl DriveError {
     /// Takes what a workload had measured before the device failed.
     pub fn take_cut(&mut self) -> Option<Box<Cut>> {
         match self {
-            Self::Device { cut, .. } => cut.take(),
+            Self::Simulated(failure) => failure.cut.take(),
             Self::Load(EngineError::Io(failure)) => failure.cut.take(),
             _ => None,
         }
     }
 
-    pub(crate) fn device(what: impl Into<String>) -> Self {
-        Self::Device { what: what.into(), errors: Vec::new(), cut: None }
+    pub(crate) fn target(target: &str, problem: impl Into<TargetError>) -> Self {
+        Self::Target { target: target.to_owned(), problem: problem.into() }
     }
 }
 
-fn given_text(given: &Option<String>) -> String {
-    given.as_ref().map_or_else(String::new, |text| format!(" and '{text}' is not its identity"))
+fn kind_of_purge(error: &PurgeError) -> ErrorKind {
+    match error {
+        PurgeError::OptionsForFile | PurgeError::SimulatedVerification | PurgeError::OptionsForController => {
+            ErrorKind::Invalid
+        }
+        PurgeError::NoHoles { .. } | PurgeError::NotSimulated { .. } | PurgeError::NotRecorded(_) => {
+            ErrorKind::Unusable
+        }
+        PurgeError::Hole { .. } => ErrorKind::Device,
+    }
+}
+
+fn kind_of_admin(error: &AdminError) -> ErrorKind {
+    match error {
+        AdminError::AlsoErased { .. } => ErrorKind::Refused,
+        AdminError::Recheck(_) | AdminError::NoMethod { .. } | AdminError::Unavailable { .. } => {
+            ErrorKind::Unusable
+        }
+        AdminError::Command { .. } | AdminError::Drive(_) => ErrorKind::Device,
+        AdminError::StoppedWaiting(_) | AdminError::StoppedWriting { .. } => ErrorKind::Stopped,
+        AdminError::UnknownMethod { .. } | AdminError::LbaFormat(_) => ErrorKind::Invalid,
+    }
 }
 
 fn kind_of_load(error: &EngineError) -> ErrorKind {
@@ -147,13 +278,46 @@ impl From<AdminError> for DriveError {
         match error {
             AdminError::Recheck(error) => match error.downcast::<Self>() {
                 Ok(error) => *error,
-                Err(other) => Self::Unusable(other.to_string()),
+                Err(other) => Self::Admin(AdminError::Recheck(other)),
             },
-            AdminError::NoPurge(what) => Self::NoPurge(what),
-            AdminError::AlsoErased(what) => Self::AlsoErased(what),
-            AdminError::Device(what) => Self::device(what),
-            AdminError::Stopped(what) => Self::Stopped(what),
-            AdminError::Invalid(what) => Self::Invalid(what),
+            other => Self::Admin(other),
         }
+    }
+}
+
+impl From<ArrayError> for DriveError {
+    fn from(error: ArrayError) -> Self {
+        Self::Array(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use admin::Step;
+    use record::OtherNamespace;
+
+    use super::*;
+
+    #[test]
+    fn refusals_that_protect_nothing_make_a_target_unusable() {
+        let refused = |refusals| DriveError::Refused { target: "t".into(), refusals }.kind();
+        assert_eq!(refused(vec![Refusal::ReadOnly]), ErrorKind::Unusable);
+        assert_eq!(refused(vec![Refusal::ReadOnly, Refusal::Busy]), ErrorKind::Refused);
+    }
+
+    #[test]
+    fn errors_of_commands_keep_their_kind() {
+        let others = vec![OtherNamespace { name: "nvme0n2".into(), identity: "S1:n2".into() }];
+        for (error, kind) in [
+            (AdminError::AlsoErased { method: "discard", others }, ErrorKind::Refused),
+            (AdminError::StoppedWaiting(Step::Sanitize), ErrorKind::Stopped),
+            (AdminError::UnknownMethod { name: "x".into(), meant: Vec::new() }, ErrorKind::Invalid),
+            (AdminError::NoMethod { passed_over: Vec::new() }, ErrorKind::Unusable),
+        ] {
+            assert_eq!(DriveError::from(error).kind(), kind);
+        }
+        let refused = DriveError::Refused { target: "t".into(), refusals: vec![Refusal::Busy] };
+        let again = DriveError::from(AdminError::Recheck(refused.into()));
+        assert!(matches!(again, DriveError::Refused { .. }), "what was found on the open target: {again:?}");
     }
 }

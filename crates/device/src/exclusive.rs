@@ -4,7 +4,7 @@ use admin::purge::{self, PurgeOptions, Purging};
 use engine::{Clock, Flow, LoadOptions};
 use record::{Purged, TargetFacts};
 
-use crate::error::DriveError;
+use crate::error::{DriveError, PurgeError};
 use crate::sim::Simulated;
 use crate::target::block::Block;
 use crate::target::{Held, Real};
@@ -60,7 +60,7 @@ impl Inner {
             Self::Simulated(sim) => sim.check_purge(options),
             Self::Real { real, held, clock, .. } => match &**real {
                 Real::Block(block) => Ok(purge::check(&block.capabilities(held, *clock), options)?),
-                Real::File(_) => only_way_of_a_file(options),
+                Real::File(_) => Ok(only_way_of_a_file(options)?),
             },
         }
     }
@@ -75,9 +75,9 @@ impl Inner {
     }
 }
 
-fn only_way_of_a_file(options: &PurgeOptions) -> Result<(), DriveError> {
+fn only_way_of_a_file(options: &PurgeOptions) -> Result<(), PurgeError> {
     match options {
         PurgeOptions { method: None, verify: false, .. } => Ok(()),
-        _ => Err(DriveError::Invalid("a file is purged by punching a hole in it, which cannot be verified; omit the options of the purge".into())),
+        _ => Err(PurgeError::OptionsForFile),
     }
 }

@@ -4,6 +4,8 @@ use engine::{Clock, Engine, LoadOptions, Polling};
 use record::TargetFacts;
 
 use crate::error::DriveError;
+use crate::error::confirm::Unconfirmed;
+use crate::error::target::TargetError;
 use crate::exclusive::{Exclusive, Inner};
 use crate::host::Roots;
 use crate::load_options::load_options;
@@ -75,7 +77,8 @@ impl Inspected {
         }
         // A wrong identity is an error even where none is required: the caller means another target.
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
-            return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });
+            let (target, identity) = (facts.path, facts.identity);
+            return Err(Unconfirmed::Target { target, identity, given }.into());
         }
         log::info!("{}: no user and nothing known on it; opening it for writing", facts.path);
         let held = real.hold(options.engine, given.is_some())?;
@@ -105,13 +108,13 @@ fn simulated(
     options: &OpenOptions,
 ) -> Result<(Simulated, TargetFacts), DriveError> {
     if options.placement.is_some() {
-        return Err(DriveError::Invalid(format!("{target}: it has no threads that could be pinned")));
+        return Err(DriveError::target(target, TargetError::NoThreads));
     }
     if options.polling != Polling::No {
-        return Err(DriveError::Invalid(format!("{target}: it has nothing that could be polled")));
+        return Err(DriveError::target(target, TargetError::NothingToPoll));
     }
     if options.engine == Engine::IoUringCmd {
-        return Err(DriveError::Invalid(format!("{target}: io_uring_cmd requires an NVMe drive")));
+        return Err(DriveError::target(target, TargetError::SimulatedPassthrough));
     }
     Simulated::new(target, model, options)
 }

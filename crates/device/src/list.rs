@@ -1,6 +1,6 @@
 //! The block devices of this host, and whether each may be tested.
 
-use record::errno::reason;
+use std::sync::Arc;
 
 use crate::error::{DriveError, ErrorKind};
 use crate::host::{Roots, SysDevice};
@@ -9,7 +9,7 @@ use crate::target::block::Block;
 use crate::usage::{self, Facts, Thing};
 
 /// A block device of this host.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Listed {
     /// Device node: `/dev/nvme0n1`.
     pub path: String,
@@ -21,8 +21,10 @@ pub struct Listed {
     pub model: Option<String>,
     /// Capacity.
     pub capacity_bytes: Option<u64>,
-    /// Why it cannot be tested; empty when it can.
-    pub refusals: Vec<String>,
+    /// Why it must not be written; empty when it may.
+    pub refusals: Vec<Refusal>,
+    /// Why it could not be inspected, if it could not.
+    pub unusable: Option<Arc<DriveError>>,
     /// Whether it is refused because it holds data or is in use; otherwise it is unusable.
     pub in_use: bool,
 }
@@ -33,28 +35,27 @@ pub struct Listed {
 /// [`ErrorKind::Unusable`] when `/sys` cannot be read.
 pub fn list() -> Result<Vec<Listed>, DriveError> {
     let roots = Roots::default();
-    let devices = roots
-        .block_devices()
-        .map_err(|e| DriveError::Unusable(format!("/sys/block cannot be read: {}", reason(&e))))?;
+    let devices =
+        roots.block_devices().map_err(|source| DriveError::System { path: "/sys/block", source })?;
     let filled = devices.into_iter().filter(|d| d.attribute("size").is_some_and(|size| size != "0"));
-    let usage = usage::gather(&roots, None).map_err(|e| DriveError::Unusable(reason(&e)))?;
+    let usage = usage::gather(&roots, None).map_err(DriveError::Usage)?;
     Ok(filled.map(|device| look(&device, roots.clone(), &usage)).collect())
 }
 
 fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
     let kname = &device.kname;
     let path = format!("/dev/{kname}");
-    let nothing = |why: String, in_use| Listed {
-        path: path.clone(),
-        kind: kind(kname, None),
-        identity: None,
-        model: None,
-        capacity_bytes: None,
-        refusals: vec![why],
-        in_use,
-    };
     match Block::open(&path, roots, &[]) {
-        Err(error) => nothing(error.to_string(), error.kind() == ErrorKind::Refused),
+        Err(error) => Listed {
+            path: path.clone(),
+            kind: kind(kname, None),
+            identity: None,
+            model: None,
+            capacity_bytes: None,
+            refusals: Vec::new(),
+            in_use: error.kind() == ErrorKind::Refused,
+            unusable: Some(Arc::new(error)),
+        },
         Ok(block) => {
             // A device in use is not even read.
             let users = usage::users_and_claims(block.roots(), usage, Thing::Device(device.number));
@@ -66,7 +67,8 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
                 model: facts.model.clone(),
                 capacity_bytes: Some(facts.capacity_bytes),
                 in_use: refusals.iter().any(Refusal::protects_data),
-                refusals: refusals.iter().map(ToString::to_string).collect(),
+                refusals,
+                unusable: None,
                 path,
             }
         }

@@ -3,6 +3,7 @@
 use engine::{Engine, EngineError, LoadOptions, Places, Polling};
 
 use crate::error::DriveError;
+use crate::error::target::TargetError;
 use crate::host;
 use crate::open_options::OpenOptions;
 use crate::target::Real;
@@ -17,14 +18,10 @@ pub(crate) fn load_options(
     let places = Places::of(&roots.sys, real.numa_node(), options.placement.clone());
     let places = places.map_err(EngineError::from)?;
     if options.polling != Polling::No && matches!(options.engine, Engine::Libaio | Engine::Threads) {
-        return Err(DriveError::Invalid(format!(
-            "{target}: only io_uring can poll; use io_uring, or omit polling"
-        )));
+        return Err(DriveError::target(target, TargetError::CannotPoll));
     }
     if options.engine == Engine::IoUringCmd && !real.is_nvme() {
-        return Err(DriveError::Invalid(format!(
-            "{target}: io_uring_cmd requires an NVMe namespace, and the target is not one; use io_uring"
-        )));
+        return Err(DriveError::target(target, TargetError::NotNvme));
     }
     let impossible = (options.polling == Polling::Completions).then(|| real.unpollable()).flatten();
     let polling = if impossible.is_some() { Polling::No } else { options.polling };

@@ -2,7 +2,7 @@
 //! an array.
 
 use admin::purge::{PurgeOptions, Purging};
-use admin::{health, lba_format, write_cache};
+use admin::{AdminError, LbaFormatError, Step, health, lba_format, write_cache};
 use engine::Flow;
 use record::{Health, Purged};
 
@@ -26,7 +26,7 @@ impl Armed {
     /// Purges the target: returns it to a state as close to new as possible.
     ///
     /// # Errors
-    /// [`DriveError::NoPurge`] when no method is available; [`crate::ErrorKind::Device`] when the method failed.
+    /// [`crate::ErrorKind::Unusable`] when no method is available; [`crate::ErrorKind::Device`] when the method failed.
     pub fn purge(&mut self) -> Result<Purged, DriveError> {
         self.purge_with(&PurgeOptions::default(), &mut |_| Flow::Continue)
     }
@@ -60,7 +60,7 @@ impl Armed {
     /// Repeats a purge recorded in a journal on a simulated drive; a real one still has its effects.
     ///
     /// # Errors
-    /// [`DriveError::NoPurge`] when the drive does not have the recorded method.
+    /// [`crate::ErrorKind::Unusable`] when the drive does not have the recorded method.
     pub fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
         match &mut self.inner {
             Inner::Simulated(sim) => sim.purge_again(purged),
@@ -128,7 +128,7 @@ impl Armed {
         let Real::Block(block) = &**real else { return Ok(None) };
         let can = block.capabilities(held, *clock);
         write_cache::get(&mut block.admin(held, *clock), &can)
-            .map_err(|fault| fault.during("querying the write cache", "see the kernel log").into())
+            .map_err(|fault| fault.during(Step::GetWriteCache).into())
     }
 
     /// Turns the drive's volatile write cache on or off and verifies it; `false` without one that can be set. A power
@@ -167,9 +167,9 @@ impl Armed {
     /// [`crate::ErrorKind::Invalid`] with the supported formats.
     pub fn check_lba_format(&self, format: u8) -> Result<(), DriveError> {
         let Inner::Real { real, held, clock, .. } = &self.inner else {
-            return Err(lba_format::only_nvme().into());
+            return Err(not_nvme());
         };
-        let Real::Block(block) = &**real else { return Err(lba_format::only_nvme().into()) };
+        let Real::Block(block) = &**real else { return Err(not_nvme()) };
         lba_format::check(&block.capabilities(held, *clock), format)?;
         Ok(())
     }
@@ -181,13 +181,17 @@ impl Armed {
     /// into use, [`crate::ErrorKind::Device`] when formatting fails.
     pub fn set_lba_format(&mut self, format: u8) -> Result<(), DriveError> {
         let Inner::Real { real, held, clock, .. } = &mut self.inner else {
-            return Err(lba_format::only_nvme().into());
+            return Err(not_nvme());
         };
-        let Real::Block(block) = &mut **real else { return Err(lba_format::only_nvme().into()) };
+        let Real::Block(block) = &mut **real else { return Err(not_nvme()) };
         let can = block.capabilities(held, *clock);
         lba_format::set(&mut block.admin(held, *clock), &can, format)?;
         block.reread(held)?;
         self.facts = block.facts.clone();
         Ok(())
     }
+}
+
+fn not_nvme() -> DriveError {
+    AdminError::from(LbaFormatError::NotNvme).into()
 }

@@ -5,6 +5,7 @@ use record::{Effort, TargetFacts, Workload};
 
 use crate::check::{check, unverified};
 use crate::error::DriveError;
+use crate::error::target::TargetError;
 use crate::sim::Simulated;
 use crate::target::{Held, Real};
 
@@ -93,10 +94,8 @@ impl Reader {
         if !workload.writes() {
             return Ok(());
         }
-        Err(DriveError::Invalid(format!(
-            "{}: workload {workload} writes, but the target was opened for reading only",
-            self.facts.path
-        )))
+        let problem = TargetError::ReadOnly(Box::new(workload.clone()));
+        Err(DriveError::target(&self.facts.path, problem))
     }
 
     /// Returns the CPU cost of the last workload, like [`crate::Armed::effort`].

@@ -272,8 +272,7 @@ impl Refusal {
             }
             Self::NoSpace { needed_bytes, free_bytes } => write!(
                 f,
-                "its file system has {} free and the file needs {} more; free some space or choose a smaller \
-                 --size",
+                "its file system has {} free and the file needs {} more",
                 amount_base2(*free_bytes),
                 amount_base2(*needed_bytes)
             ),
@@ -334,10 +333,7 @@ impl Refusal {
 /// Formats the refusal of a locked drive, with the outcome of trying the password of an interrupted purge.
 fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
     match tried {
-        None => f.write_str(
-            "it is locked with an ATA password, so its content is unknown; if a Plateau purge was \
-             interrupted, type its identity with --erase and the password of that purge is tried",
-        ),
+        None => f.write_str("it is locked with an ATA password, so its content is unknown"),
         Some(why) => write!(
             f,
             "it is locked with an ATA password that is not that of an interrupted purge ({why}); whoever set \

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use engine::{Flow, Outcome, Tick};
-use nandsim::{Cause, Failed, Faults, Load, LoadRecorder, Model, Scale, Ssd, Tally};
+use nandsim::{Failed, Faults, Load, LoadRecorder, Model, Scale, Ssd, Tally};
 use record::{
     Cut, Direction, ErrorCount, IoEngine, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until,
     Workload,
@@ -25,6 +25,8 @@ use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
 use crate::error::DriveError;
+use crate::error::simulated::SimulatedFailure;
+use crate::error::target::{DataProblem, ModelProblem, TargetError};
 use crate::open_options::OpenOptions;
 
 /// Minimum number of completions of a timed workload per outstanding I/O, however short its scaled time is.
@@ -49,13 +51,12 @@ pub(crate) struct Simulated {
 ///
 /// # Errors
 /// When no model has this name, or the file cannot be read or is invalid.
-pub fn model_of(name: &str) -> Result<Model, String> {
+pub fn model_of(name: &str) -> Result<Model, ModelProblem> {
     if !name.ends_with(".toml") {
-        return Model::named(name).map_err(|e| e.to_string());
+        return Ok(Model::named(name)?);
     }
-    let text = stdx::files::read_text(Path::new(name), Links::Followed, MOST_MODEL_BYTES)
-        .map_err(|e| format!("cannot read the model: {e}"))?;
-    Model::from_toml(&text).map_err(|e| e.to_string())
+    let text = stdx::files::read_text(Path::new(name), Links::Followed, MOST_MODEL_BYTES)?;
+    Ok(Model::from_toml(&text)?)
 }
 
 impl std::fmt::Debug for Simulated {
@@ -72,21 +73,17 @@ impl Simulated {
         name: &str,
         options: &OpenOptions,
     ) -> Result<(Self, TargetFacts), DriveError> {
-        let unusable = |problem: String| DriveError::Unusable(format!("{target}: {problem}"));
-        let invalid = |problem: String| DriveError::Invalid(format!("{target}: {problem}"));
         if options.size_bytes.is_some() {
-            return Err(invalid(
-                "--size applies only to files; use --scale for a smaller simulated drive".into(),
-            ));
+            return Err(DriveError::target(target, TargetError::SizeOfSimulated));
         }
-        let model = model_of(name).map_err(unusable)?;
+        let model = model_of(name).map_err(|problem| DriveError::target(target, problem))?;
         let scale = options.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
-        let scale = scale.map_err(|e| invalid(e.to_string()))?;
+        let scale = scale.map_err(|problem| DriveError::target(target, problem))?;
         let mut ssd = Ssd::new_in(&model, scale, options.sim_seed, memory::MEMORY);
         let texts = options.sim_faults.as_ref().unwrap_or(&model.faults);
         let read = if options.sim_resumed { Faults::from_stored_texts } else { Faults::from_texts };
         let faults = read(texts, ssd.capacity_bytes(), scale);
-        let faults = faults.map_err(|e| invalid(e.to_string()))?;
+        let faults = faults.map_err(|problem| DriveError::target(target, problem))?;
         ssd.inject_faults(if options.sim_resumed { faults.lasting() } else { faults });
         let mut facts = facts(target, &model, scale, options.sim_seed, &ssd);
         facts.simulated.iter_mut().for_each(|simulated| simulated.faults.clone_from(texts));
@@ -145,13 +142,13 @@ impl Simulated {
             let answers = self.run_queued(std::slice::from_ref(workload), &mut |_, tick| on_tick(tick));
             answers.map(|mut answers| answers.remove(0).outcome)
         };
-        if let Err(DriveError::Device { errors, cut, .. }) = &mut outcome
+        if let Err(DriveError::Simulated(failure)) = &mut outcome
             && self.restore_power()
         {
             let interval_ns = SECOND_NS / self.divisor;
             ticks.retain(|tick: &nandsim::Tick| tick.end_ns - tick.start_ns == interval_ns);
             let (workload, series) = (workload.clone(), series(interval_ns, &ticks, None));
-            *cut = Some(Box::new(Cut { workload, start_ns, series, errors: errors.clone() }));
+            failure.cut = Some(Box::new(Cut { workload, start_ns, series, errors: failure.errors.clone() }));
         }
         outcome
     }
@@ -276,41 +273,32 @@ impl Progress {
 }
 
 /// Returns why a simulated drive does not support a workload.
-pub(crate) fn problem(workload: &Workload) -> Option<&'static str> {
+pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
     if workload.regime.verify {
-        return Some("it stores no data, so nothing can be verified");
+        return Some(DataProblem::NothingStored);
     }
     let reducible = matches!(workload.data_pattern, record::DataPattern::Reducible(_));
-    reducible.then_some("it stores no data, so compressible or duplicate data makes no difference")
+    reducible.then_some(DataProblem::NothingReduced)
 }
 
 /// Describes the first failed command, and counts all failed ones.
 fn device_error(failed: &Failed) -> DriveError {
     let first = &failed.first;
-    let verb = if first.read { "read" } else { "write" };
-    let problem = match first.cause {
-        Cause::Media => "ENODATA: the simulated flash has a fault there",
-        Cause::Timeout => "ETIMEDOUT: the simulated drive did not answer",
-        Cause::Removed => "ENODEV: the simulated drive was removed",
-        Cause::Power => "EIO: the simulated drive lost its power, and has it again",
-    };
     let counts = [
         ("ENODATA", failed.media),
         ("ETIMEDOUT", failed.timeouts),
         ("ENODEV", failed.removed),
         ("EIO", failed.unpowered),
     ];
-    let more = counts.iter().map(|(_, count)| count).sum::<u64>() - 1;
-    let more = if more == 0 { String::new() } else { format!("; {more} more I/Os in flight failed") };
     let known = counts.into_iter().filter(|&(_, count)| count > 0);
-    DriveError::Device {
-        what: format!(
-            "a {verb} of {} B at byte {} failed with {problem}{more}",
-            first.length_bytes, first.offset_bytes
-        ),
+    DriveError::Simulated(Box::new(SimulatedFailure {
+        read: first.read,
+        length_bytes: first.length_bytes,
+        offset_bytes: first.offset_bytes,
+        cause: first.cause,
         errors: known.map(|(kind, count)| ErrorCount { kind: kind.to_owned(), count }).collect(),
         cut: None,
-    }
+    }))
 }
 
 fn series(interval_ns: u64, ticks: &[nandsim::Tick], times: Option<Columns>) -> Series {

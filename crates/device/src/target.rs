@@ -15,17 +15,12 @@ use std::os::unix::fs::FileTypeExt;
 
 use engine::Engine;
 use record::TargetFacts;
-use record::errno::reason;
 
 use crate::error::DriveError;
+use crate::error::target::{TargetError, WrongKind};
 use crate::host::Roots;
 use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
-use opening::hint;
-
-/// Why fault options are refused on real targets.
-pub(crate) const ONLY_SIMULATED_FAIL: &str =
-    "faults can be injected only into simulated drives (sim:MODEL); omit --sim-fault and --no-sim-faults";
 
 /// A real target as found.
 #[derive(Debug, Clone)]
@@ -37,39 +32,38 @@ pub(crate) enum Real {
 impl Real {
     /// Inspects `target` without changing it.
     pub(crate) fn open(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
-        let unusable = |problem: String| Err(DriveError::Unusable(format!("{target}: {problem}")));
-        let only_simulated = [
-            (options.scale.is_some(), "--scale applies only to simulated drives (sim:MODEL)"),
-            (options.sim_faults.is_some(), ONLY_SIMULATED_FAIL),
-        ];
-        if let Some((_, why)) = only_simulated.into_iter().find(|(asked, _)| *asked) {
-            return Err(DriveError::Invalid(format!("{target}: {why}")));
+        let unusable = |problem: TargetError| Err(DriveError::target(target, problem));
+        if options.scale.is_some() {
+            return unusable(TargetError::ScaleOfReal);
+        }
+        if options.sim_faults.is_some() {
+            return unusable(TargetError::FaultsOfReal);
         }
         let kind = match fs::metadata(target) {
             Ok(meta) => meta.file_type(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return file::RegularFile::planned(target, options).map(Self::File);
             }
-            Err(error) => return unusable(format!("{}{}", reason(&error), hint(&error))),
+            Err(error) => return unusable(error.into()),
         };
         if kind.is_block_device() {
             if options.size_bytes.is_some() {
-                return unusable("--size applies only to files; a drive is always tested as a whole".into());
+                return unusable(TargetError::SizeOfDrive);
             }
             return block::Block::open(target, roots, &options.libraries).map(Self::Block);
         }
         if kind.is_file() {
             return file::RegularFile::existing(target, options, roots).map(Self::File);
         }
-        unusable(if kind.is_dir() {
-            "it is a directory; name a block device or a file".into()
+        unusable(TargetError::WrongKind(if kind.is_dir() {
+            WrongKind::Directory
         } else if kind.is_char_device() {
             character_device(target)
         } else if kind.is_fifo() {
-            "it is a pipe; name a block device or a file".into()
+            WrongKind::Pipe
         } else {
-            "it is a socket; name a block device or a file".into()
-        })
+            WrongKind::Socket
+        }))
     }
 
     pub(crate) fn facts(&self) -> &TargetFacts {
@@ -162,17 +156,30 @@ impl Real {
     }
 }
 
-fn character_device(target: &str) -> String {
+fn character_device(target: &str) -> WrongKind {
     let nvme = target.strip_prefix("/dev/nvme").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
     if nvme {
-        format!("it is an NVMe controller; name one of its namespaces, such as {target}n1")
+        WrongKind::NvmeController { path: target.to_owned() }
     } else if let Some(namespace) = target.strip_prefix("/dev/ng") {
-        format!(
-            "it is the generic device of an NVMe namespace; name its block device, /dev/nvme{namespace}, \
-             with --ioengine io_uring_cmd"
-        )
+        WrongKind::NvmeGeneric { namespace: namespace.to_owned() }
     } else {
-        "it is a character device; name a block device or a file".into()
+        WrongKind::CharacterDevice
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_target_is_told_apart() {
+        let path = "/dev/nvme0".to_owned();
+        assert_eq!(character_device("/dev/nvme0"), WrongKind::NvmeController { path });
+        let namespace = "0n1".to_owned();
+        assert_eq!(character_device("/dev/ng0n1"), WrongKind::NvmeGeneric { namespace });
+        for other in ["/dev/null", "/dev/nvme-fabrics", "/dev/sg0"] {
+            assert_eq!(character_device(other), WrongKind::CharacterDevice, "{other}");
+        }
     }
 }
 

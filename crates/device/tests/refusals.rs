@@ -5,7 +5,7 @@ mod support;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use device::{DriveError, ErrorKind, OpenOptions, Refusal};
+use device::{DriveError, ErrorKind, OpenOptions, Refusal, TargetError, Unconfirmed};
 use support::{Loop, command, fingerprint, skip};
 
 const SIZE: u64 = 64 << 20;
@@ -154,8 +154,10 @@ fn erasing_needs_the_identity() {
     for wrong in [None, Some("loop99:1"), Some(""), Some(device.path.as_str())] {
         let error = open(&device.path).expect("a device").arm(wrong).expect_err("no confirmation");
         assert_eq!(error.kind(), ErrorKind::Refused);
-        let typed = format!("--erase '{}:{SIZE}'", device.kname());
-        assert!(error.to_string().contains(&typed), "{error}");
+        let DriveError::Unconfirmed(Unconfirmed::Target { identity, given, .. }) = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!((identity, given.as_deref()), (format!("{}:{SIZE}", device.kname()), wrong));
     }
     assert_eq!(fingerprint(&device.path), before);
 }
@@ -178,7 +180,7 @@ fn another_device_under_the_same_name_is_noticed() {
 fn what_is_no_target() {
     let dir = support::directory();
     assert_unusable("/dev/no-such-device", "no such device");
-    assert_unusable(dir.path().join("missing"), "--size");
+    assert_unusable(dir.path().join("missing"), "no such file");
     assert_unusable(dir.path(), "directory");
     assert_unusable("/dev/null", "character device");
     let _socket = UnixListener::bind(dir.path().join("socket")).expect("a socket");
@@ -202,7 +204,8 @@ fn options_of_other_targets() {
     assert_eq!(device::open(path, &scaled).expect_err("a scale").kind(), ErrorKind::Invalid);
     let Some(device) = Loop::new(SIZE, &[]) else { return };
     let sized = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };
-    assert!(device::open(&device.path, &sized).expect_err("a size").to_string().contains("--size"));
+    let error = device::open(&device.path, &sized).expect_err("a size");
+    assert!(matches!(error, DriveError::Target { problem: TargetError::SizeOfDrive, .. }), "{error:?}");
 }
 
 #[test]
@@ -227,7 +230,9 @@ fn files_need_confirmation_only_if_they_hold_data() {
     let before = fingerprint(&path);
     let drive = open(&path).expect("a file");
     assert!(drive.needs_erase_confirmation());
-    assert!(drive.arm(None).expect_err("data").to_string().contains("--erase 'target'"));
+    let error = drive.arm(None).expect_err("data");
+    let unconfirmed = Unconfirmed::Target { target: text.into(), identity: "target".into(), given: None };
+    assert!(matches!(&error, DriveError::Unconfirmed(error) if *error == unconfirmed), "{error:?}");
     assert_eq!(open(&path).expect("a file").arm(Some("other")).expect_err("data").kind(), ErrorKind::Refused);
     assert_eq!(fingerprint(&path), before);
     assert!(open(&path).expect("a file").arm(Some("target")).is_ok());

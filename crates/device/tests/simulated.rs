@@ -2,7 +2,7 @@
 
 mod support;
 
-use device::{ErrorKind, OpenOptions, PurgeOptions};
+use device::{DriveError, ErrorKind, OpenOptions, PurgeError, PurgeOptions};
 use engine::{Flow, Outcome};
 use record::{Access, Regime, Segment, TargetKind, Until, Workload};
 use support::{finish, workload};
@@ -230,7 +230,8 @@ fn a_purge_is_repeated_from_its_record() {
     let other =
         record::Purged { method: "ATA Sanitize".into(), ..scaled("1/1024").purge().expect("a purge") };
     let error = scaled("1/1024").purge_again(&other).expect_err("no such way");
-    assert!(error.to_string().contains("ATA Sanitize"), "{error}");
+    let DriveError::Purge(PurgeError::NotRecorded(method)) = error else { panic!("{error:?}") };
+    assert_eq!(method, "ATA Sanitize");
 }
 
 #[test]
@@ -263,10 +264,8 @@ fn a_loss_of_power_during_concurrent_workloads_leaves_a_drive_with_power() {
     let both = [cell.clone(), cell.clone()];
     let error =
         target.run_concurrently(&both, &[false; 2], &mut |_, _| Flow::Continue).expect_err("a loss of power");
-    assert!(
-        error.to_string().contains("EIO: the simulated drive lost its power, and has it again"),
-        "{error}"
-    );
+    let DriveError::Simulated(failure) = error else { panic!("{error:?}") };
+    assert_eq!(failure.cause, nandsim::Cause::Power);
     let after = finish(&mut target, &Workload { until: Until::DurationNs(60 * SECOND_NS), ..cell });
     assert!(after.write.ios > 0);
     assert_eq!(target.health().unsafe_shutdowns, Some(1));
@@ -292,8 +291,9 @@ fn life(ramp_ns: u64) -> (record::Cut, Segment, record::Health) {
         ..workload(capacity)
     };
     let error = target.run(&cell, &mut |_| Flow::Continue).expect_err("a loss of power");
-    assert!(error.to_string().contains("EIO: the simulated drive lost its power"), "{error}");
-    let device::DriveError::Device { cut: Some(cut), errors, .. } = error else { panic!("{error:?}") };
+    let DriveError::Simulated(failure) = error else { panic!("{error:?}") };
+    assert_eq!(failure.cause, nandsim::Cause::Power);
+    let (cut, errors) = (failure.cut.expect("what was measured"), failure.errors);
     assert_eq!((&cut.workload, &cut.errors, errors[0].count), (&cell, &errors, 8));
     let behind = finish(&mut target, &Workload { until: Until::DurationNs(60 * SECOND_NS), ..cell });
     (*cut, behind, target.health())

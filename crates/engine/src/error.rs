@@ -1,6 +1,6 @@
 //! Errors of loads.
 //!
-//! Every message is a lowercase fragment: what happened, the likely cause, the next step.
+//! Every message is a lowercase fragment: what happened, and the likely cause. What to type next is the caller's to say.
 
 use std::io;
 
@@ -14,8 +14,7 @@ use crate::placement::error::PlacementError;
 pub enum EngineError {
     /// The host lacks threads or memory for the load, or the requested engine.
     #[error(
-        "cannot set up {threads} threads with {queue_depth} outstanding I/Os of {block_bytes} B each: {}; use \
-         fewer, or another engine",
+        "cannot set up {threads} threads with {queue_depth} outstanding I/Os of {block_bytes} B each: {}",
         reason(.source)
     )]
     Setup {
@@ -46,7 +45,7 @@ pub enum EngineError {
     #[error(transparent)]
     Io(Box<IoFailure>),
     /// The kernel did not return the I/Os.
-    #[error("{target}: waiting for I/Os failed: {}; see the kernel log", reason(.source))]
+    #[error("{target}: waiting for I/Os failed: {}", reason(.source))]
     Wait {
         /// Name of the target.
         target: String,
@@ -54,10 +53,7 @@ pub enum EngineError {
         source: io::Error,
     },
     /// The host disturbed the measurement: it was suspended, stopped the process, or its clock failed.
-    #[error(
-        "{target}: {disturbance} during {workload}, which must be repeated; prevent the host from suspending or \
-         migrating"
-    )]
+    #[error("{target}: {disturbance} during {workload}, which must be repeated")]
     Disturbed {
         /// Name of the target.
         target: String,
@@ -78,10 +74,7 @@ pub enum EngineError {
         most: u16,
     },
     /// A workload writes to a range that another one verifies.
-    #[error(
-        "{target}: {writer} writes to the range that {verifier} verifies; give each its own range, or run them \
-         one after another"
-    )]
+    #[error("{target}: {writer} writes to the range that {verifier} verifies")]
     VerifiedRangeShared {
         /// Name of the target.
         target: String,

@@ -1,5 +1,7 @@
 //! Errors for the user: a chain of causes and a documented exit code.
 
+pub mod message;
+
 use device::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
 
@@ -164,7 +166,7 @@ impl From<DriveError> for Failure {
             DriveKind::Invalid => Exit::Usage,
         };
         // Its text contains the causes already.
-        Self::text(exit, error.to_string())
+        Self::text(exit, message::of_drive(&error))
     }
 }
 

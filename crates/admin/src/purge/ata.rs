@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
+use record::WhyNot;
+
 use super::method::{Job, Offer, Polled};
 use crate::capability::{Capabilities, Protocol};
 use crate::command::{ASKING, Admin, Data, Fault, ata};
-use crate::error::AdminError;
+use crate::error::{AdminError, DriveFault, Step};
 use crate::wire::ata::{BLOCK_BYTES, Command, Direction, Identify, Registers, SanitizeStatus, Security};
 
 const SECURITY_SET_PASSWORD: u8 = 0xf1;
@@ -20,14 +22,11 @@ const PASSWORD: &[u8; 7] = b"PLATEAU";
 /// The drive's own estimate may be far off, and 255 means "more than 508 minutes".
 const ERASING_AT_LEAST: Duration = Duration::from_secs(12 * 3600);
 
-const RESCUE: &str = "if the drive stays locked, unlock it with `hdparm --user-master u --security-disable PLATEAU \
-                      DEVICE`, or run plateau purge again with --method ata-security-erase";
-
 pub(super) fn offer(can: &Capabilities, has: fn(&Identify) -> bool) -> Offer {
     match &can.protocol {
-        Protocol::Ata(drive) if drive.security.locked => Offer::No(locked()),
+        Protocol::Ata(drive) if drive.security.locked => Offer::No(WhyNot::Locked),
         Protocol::Ata(drive) => Offer::reported(has(drive)),
-        Protocol::Unasked(why) => Offer::No(why.clone()),
+        Protocol::Unasked(why) => Offer::No(WhyNot::Unqueried(why.clone())),
         _ => Offer::OtherInterface,
     }
 }
@@ -35,13 +34,9 @@ pub(super) fn offer(can: &Capabilities, has: fn(&Identify) -> bool) -> Offer {
 pub(super) fn offer_security_erase(can: &Capabilities, enhanced: bool) -> Offer {
     match &can.protocol {
         Protocol::Ata(drive) => security_offer(&drive.security, enhanced),
-        Protocol::Unasked(why) => Offer::No(why.clone()),
+        Protocol::Unasked(why) => Offer::No(WhyNot::Unqueried(why.clone())),
         _ => Offer::OtherInterface,
     }
-}
-
-fn locked() -> String {
-    format!("the drive is locked with a password; {RESCUE}")
 }
 
 fn security_offer(security: &Security, enhanced: bool) -> Offer {
@@ -49,21 +44,13 @@ fn security_offer(security: &Security, enhanced: bool) -> Offer {
         return Offer::NotReported;
     }
     if security.frozen {
-        return Offer::No(
-            "this computer's firmware has frozen the drive's security settings; suspend and resume the \
-             computer, or hot-plug the drive, then try again"
-                .into(),
-        );
+        return Offer::No(WhyNot::Frozen);
     }
     if security.count_expired {
-        return Offer::No(
-            "the drive has received too many wrong passwords; power-cycle it, then try again".into(),
-        );
+        return Offer::No(WhyNot::TooManyPasswords);
     }
     if security.enabled {
-        return Offer::Unsure(
-            "a password is set on the drive; this works only if an interrupted Plateau purge set it".into(),
-        );
+        return Offer::Unsure(WhyNot::PasswordSet);
     }
     Offer::Yes
 }
@@ -94,7 +81,7 @@ pub fn unlock(admin: &mut dyn Admin) -> Result<(), Fault> {
 }
 
 fn security_now(job: &mut Job<'_>) -> Result<Security, AdminError> {
-    let identify = ata::identify(job.admin).map_err(|fault| fault.during("IDENTIFY DEVICE", RESCUE))?;
+    let identify = ata::identify(job.admin).map_err(|fault| fault.during(Step::AtaIdentify))?;
     Ok(identify.security)
 }
 
@@ -105,22 +92,17 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<St
     // Another program may have changed the security state since the drive was inspected.
     let now = security_now(job)?;
     if let Offer::No(why) = security_offer(&now, enhanced) {
-        return Err(AdminError::device(format!("SECURITY ERASE UNIT cannot start: {why}")));
+        return Err(DriveFault::CannotErase(why).into());
     }
     job.step("setting the password PLATEAU; the erase removes it again");
     job.recheck()?;
     if now.locked {
-        secure(job, SECURITY_UNLOCK, 0, ASKING).map_err(|fault| {
-            fault.during("SECURITY UNLOCK", "the password is not Plateau's; whoever set it must remove it")
-        })?;
+        secure(job, SECURITY_UNLOCK, 0, ASKING).map_err(|fault| fault.during(Step::SecurityUnlock))?;
     } else if !now.enabled {
         secure(job, SECURITY_SET_PASSWORD, 0, ASKING)
-            .map_err(|fault| fault.during("SECURITY SET PASSWORD", RESCUE))?;
+            .map_err(|fault| fault.during(Step::SecuritySetPassword))?;
         if !security_now(job)?.enabled {
-            return Err(AdminError::device(
-                "the drive or its adapter accepted a password without setting it, so an erase would do \
-                 nothing; choose another method with --method",
-            ));
+            return Err(DriveFault::PasswordNotSet.into());
         }
     }
     job.step("erasing; do not cut the power, or the drive stays locked with the password PLATEAU");
@@ -132,11 +114,9 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<St
         let timeout = (2 * estimate.unwrap_or_default()).max(ERASING_AT_LEAST);
         secure(job, SECURITY_ERASE_UNIT, u16::from(enhanced) << 1, timeout)
     });
-    erased.map_err(|fault| fault.during("SECURITY ERASE UNIT", RESCUE))?;
+    erased.map_err(|fault| fault.during(Step::SecurityErase))?;
     if security_now(job)?.enabled {
-        return Err(AdminError::device(format!(
-            "the drive reports success, but its password is still set, so nothing was erased; {RESCUE}"
-        )));
+        return Err(DriveFault::PasswordLeft.into());
     }
     Ok(vec!["the drive removed the password, which it does only after an erase".into()])
 }
@@ -165,30 +145,21 @@ impl Action {
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, AdminError> {
     let before = status(job.admin)?;
     if before.frozen {
-        return Err(AdminError::device(
-            "this computer's firmware has frozen SANITIZE; suspend and resume the computer, or hot-plug the \
-             drive, then try again",
-        ));
+        return Err(DriveFault::SanitizeFrozen.into());
     }
     if before.running {
-        return Err(AdminError::device(
-            "a sanitize started by another program is running on this drive; wait until it completes",
-        ));
+        return Err(DriveFault::SanitizeRunning.into());
     }
     job.recheck()?;
     let (features, lba, count) = action.registers();
     let command = Command { command: SANITIZE, features, count, lba, extended: true, data: Direction::None };
-    ata::send(job.admin, &command, Data::None, ASKING)
-        .map_err(|fault| fault.during("SANITIZE DEVICE", "choose another method with --method"))?;
-    job.poll("SANITIZE DEVICE", |admin| {
+    ata::send(job.admin, &command, Data::None, ASKING).map_err(|fault| fault.during(Step::AtaSanitize))?;
+    job.poll(Step::AtaSanitize, |admin| {
         let status = status(admin)?;
         match (status.running, status.done) {
             (true, _) => Ok(Polled::Running(Some(status.share_done))),
             (false, true) => Ok(Polled::Done),
-            (false, false) => Err(AdminError::device(
-                "SANITIZE failed, and the drive accepts only another SANITIZE now: run plateau purge again, \
-                 and replace the drive if it fails again",
-            )),
+            (false, false) => Err(DriveFault::AtaSanitizeFailed.into()),
         }
     })?;
     Ok(vec![format!("SANITIZE STATUS EXT: completed without error after feature {features:04x}h")])
@@ -197,10 +168,7 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
 fn status(admin: &mut dyn Admin) -> Result<SanitizeStatus, AdminError> {
     let command = Command { command: SANITIZE, extended: true, ..Command::default() };
     let answered: Result<Registers, Fault> = ata::send(admin, &command, Data::None, ASKING);
-    answered.map(|registers| SanitizeStatus::of(&registers)).map_err(|fault| {
-        fault.during(
-            "SANITIZE STATUS EXT",
-            "the sanitize failed or the drive was removed; run plateau purge again",
-        )
-    })
+    answered
+        .map(|registers| SanitizeStatus::of(&registers))
+        .map_err(|fault| fault.during(Step::AtaSanitizeStatus))
 }

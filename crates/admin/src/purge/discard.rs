@@ -1,6 +1,9 @@
 //! Discard of the whole device. Not a PTS purge: its effect depends on the drive.
 
+use record::WhyNot;
+
 use super::method::{Method, Offer, hits_no_others};
+use crate::error::Step;
 
 /// The method.
 pub(super) const METHOD: Method = Method {
@@ -8,14 +11,12 @@ pub(super) const METHOD: Method = Method {
     label: "discard (not a PTS purge)",
     is_pts: false,
     offer: |can| {
-        if can.discard { Offer::Yes } else { Offer::No("the device does not support discard".into()) }
+        if can.discard { Offer::Yes } else { Offer::No(WhyNot::NoDiscard) }
     },
     hits_others: hits_no_others,
     run: |job| {
         job.recheck()?;
-        job.admin
-            .discard()
-            .map_err(|fault| fault.during("discard", "choose another method with --method"))?;
+        job.admin.discard().map_err(|fault| fault.during(Step::Discard))?;
         Ok(Vec::new())
     },
 };

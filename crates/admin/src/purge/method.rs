@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use record::WhyNot;
 use stdx::Flow;
 
 use crate::capability::Capabilities;
 use crate::command::Admin;
-use crate::error::AdminError;
+use crate::error::{AdminError, DriveFault, Step};
 
 /// A purge method.
 pub(super) struct Method {
@@ -28,13 +29,13 @@ pub(super) struct Method {
 pub(super) enum Offer {
     Yes,
     /// It may work, but is only used if requested by name; reason.
-    Unsure(String),
+    Unsure(WhyNot),
     /// The drive does not report support for it.
     NotReported,
     /// The method belongs to another interface than the drive's.
     OtherInterface,
     /// Supported in principle; why not now.
-    No(String),
+    No(WhyNot),
 }
 
 impl Offer {
@@ -43,17 +44,17 @@ impl Offer {
     }
 
     /// Whether it may be used when requested by name.
-    pub(super) fn is_available(&self) -> bool {
+    pub(super) const fn is_available(&self) -> bool {
         matches!(self, Self::Yes | Self::Unsure(_))
     }
 
     /// Why it is not used by default.
-    pub(super) fn why_not(&self) -> Option<&str> {
+    pub(super) fn why_not(self) -> Option<WhyNot> {
         match self {
             Self::Yes => None,
             Self::Unsure(why) | Self::No(why) => Some(why),
-            Self::NotReported => Some("the drive does not report support for this"),
-            Self::OtherInterface => Some("the drive has a different interface"),
+            Self::NotReported => Some(WhyNot::NotReported),
+            Self::OtherInterface => Some(WhyNot::OtherInterface),
         }
     }
 }
@@ -113,9 +114,7 @@ impl Job<'_> {
     /// Reports how much the host has written; an error if a stop is requested.
     pub(super) fn written(&mut self, bytes: u64, all: u64) -> Result<(), AdminError> {
         match self.waits(Some(bytes as f64 / all as f64)) {
-            Flow::Stop if bytes < all => Err(AdminError::Stopped(format!(
-                "stopped after {bytes} of {all} bytes; the remaining bytes are unchanged"
-            ))),
+            Flow::Stop if bytes < all => Err(AdminError::StoppedWriting { bytes, all }),
             Flow::Stop | Flow::Continue => Ok(()),
         }
     }
@@ -128,7 +127,7 @@ impl Job<'_> {
     /// Polls until the command completes.
     pub(super) fn poll(
         &mut self,
-        what: &str,
+        step: Step,
         ask: fn(&mut dyn Admin) -> Result<Polled, AdminError>,
     ) -> Result<(), AdminError> {
         let begun_ns = self.admin.now_ns();
@@ -136,20 +135,12 @@ impl Job<'_> {
             match ask(self.admin)? {
                 Polled::Done => return Ok(()),
                 Polled::Running(share) if self.waits(share) == Flow::Stop => {
-                    return Err(AdminError::Stopped(format!(
-                        "stopped waiting for {what}, which the drive continues on its own; it accepts no \
-                         other command until it completes, and plateau purge reports whether it is still \
-                         running"
-                    )));
+                    return Err(AdminError::StoppedWaiting(step));
                 }
                 Polled::Running(_) => {}
             }
             if u128::from(self.admin.now_ns() - begun_ns) > POLL_AT_MOST.as_nanos() {
-                return Err(AdminError::device(format!(
-                    "{what} has not completed after {} hours; the drive hangs: power-cycle it and look at it \
-                     again with plateau info",
-                    POLL_AT_MOST.as_secs() / 3600
-                )));
+                return Err(DriveFault::Hangs { step, hours: POLL_AT_MOST.as_secs() / 3600 }.into());
             }
             self.admin.pause(POLL_EVERY);
         }

@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
+use record::WhyNot;
+
 use super::method::{Job, Offer, Polled, Purging};
 use crate::capability::{Capabilities, Nvme, Protocol};
 use crate::command::{Admin, Data, NvmeCommand, nvme};
-use crate::error::AdminError;
+use crate::error::{AdminError, DriveFault, Step};
 use crate::wire::nvme::SanitizeState;
 
 pub(crate) const FORMAT_NVM: u8 = 0x80;
@@ -32,7 +34,7 @@ pub(super) enum Action {
 pub(super) fn offer(can: &Capabilities, has: fn(&Nvme) -> bool) -> Offer {
     match &can.protocol {
         Protocol::Nvme(nvme) => Offer::reported(has(nvme)),
-        Protocol::Unasked(why) => Offer::No(why.clone()),
+        Protocol::Unasked(why) => Offer::No(WhyNot::Unqueried(why.clone())),
         _ => Offer::OtherInterface,
     }
 }
@@ -71,20 +73,12 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
         // The answer is ignored: a format cannot be cancelled.
         on_progress(share.map_or(Purging::Waiting, Purging::ShareDone));
     });
-    formatted.map_err(|fault| {
-        fault.during(
-            "Format NVM",
-            "look at the drive with plateau info, or choose another method with --method",
-        )
-    })?;
-    let after = nvme::namespace(job.admin, number)
-        .map_err(|fault| fault.during("Identify after the format", "power-cycle the drive"))?;
-    if (after.size_blocks, after.format) != (now.size_blocks, now.format) {
-        return Err(AdminError::device(format!(
-            "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}; look at it with \
-             plateau info",
-            now.size_blocks, now.format, after.size_blocks, after.format
-        )));
+    formatted.map_err(|fault| fault.during(Step::Format))?;
+    let after =
+        nvme::namespace(job.admin, number).map_err(|fault| fault.during(Step::IdentifyAfterFormat))?;
+    let (was, is) = ((now.size_blocks, now.format), (after.size_blocks, after.format));
+    if is != was {
+        return Err(DriveFault::NamespaceChanged { was, is }.into());
     }
     Ok(vec![format!("Format NVM with SES {} of namespace {number} completed successfully", erase as u32)])
 }
@@ -96,36 +90,26 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     let cdw10 = action as u32 | passes;
     let before = log(job.admin)?;
     if before.state == SanitizeState::Running {
-        return Err(AdminError::device(
-            "a sanitize started by another program is running on this drive; wait until it completes"
-                .to_owned(),
-        ));
+        return Err(DriveFault::SanitizeRunning.into());
     }
     job.recheck()?;
-    job.admin.nvme(&NvmeCommand::of(SANITIZE, 0, cdw10, 0), Data::None).map_err(|fault| {
-        fault
-            .during("Sanitize", "look at the drive with plateau info, or choose another method with --method")
-    })?;
+    let command = NvmeCommand::of(SANITIZE, 0, cdw10, 0);
+    job.admin.nvme(&command, Data::None).map_err(|fault| fault.during(Step::Sanitize))?;
     job.expects(match action {
         Action::Overwrite => before.expected[0],
         Action::Block => before.expected[1],
         Action::Crypto => before.expected[2],
     });
-    job.poll("Sanitize", ask)?;
+    job.poll(Step::Sanitize, ask)?;
     let after = log(job.admin)?;
     if after.command != cdw10 {
-        return Err(AdminError::device(format!(
-            "the sanitize log reports another sanitize ({:08x}h) than the one requested ({cdw10:08x}h): the \
-             drive did not do it; do not trust it, and choose another method with --method",
-            after.command
-        )));
+        return Err(DriveFault::OtherSanitize { found: after.command, requested: cdw10 }.into());
     }
     Ok(vec![format!("sanitize log: success of command {cdw10:08x}h")])
 }
 
 fn log(admin: &mut dyn Admin) -> Result<crate::wire::nvme::SanitizeLog, AdminError> {
-    nvme::sanitize_log(admin)
-        .map_err(|fault| fault.during("reading the sanitize log", "power-cycle the drive"))
+    nvme::sanitize_log(admin).map_err(|fault| fault.during(Step::SanitizeLog))
 }
 
 fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
@@ -133,14 +117,7 @@ fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
     match log.state {
         SanitizeState::Done => Ok(Polled::Done),
         SanitizeState::Running => Ok(Polled::Running(Some(log.share_done))),
-        SanitizeState::Failed => Err(AdminError::device(
-            "the sanitize failed, according to the drive's log; it accepts only another sanitize now: run \
-             plateau purge again, and replace the drive if it fails again",
-        )),
-        SanitizeState::Never | SanitizeState::Unknown(_) => Err(AdminError::device(format!(
-            "the drive accepted the sanitize, but its log reports none ({:?}); do not trust it, and choose \
-             another method with --method",
-            log.state
-        ))),
+        SanitizeState::Failed => Err(DriveFault::SanitizeFailed.into()),
+        SanitizeState::Never | SanitizeState::Unknown(_) => Err(DriveFault::NoSanitize(log.state).into()),
     }
 }

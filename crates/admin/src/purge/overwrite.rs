@@ -1,7 +1,7 @@
 //! Zeroes written by the host across the whole device: the last resort.
 
 use super::method::{Job, Method, Offer, hits_no_others};
-use crate::error::AdminError;
+use crate::error::{AdminError, Step};
 
 const PIECE_BYTES: u64 = 1 << 20;
 
@@ -20,9 +20,9 @@ fn run(job: &mut Job<'_>) -> Result<Vec<String>, AdminError> {
     let (all, zeroes) = (job.can.capacity_bytes, vec![0; PIECE_BYTES as usize]);
     for start in (0..all).step_by(PIECE_BYTES as usize) {
         let length = PIECE_BYTES.min(all - start);
-        job.admin.write(start, &zeroes[..length as usize]).map_err(|fault| {
-            fault.during(&format!("writing zeroes at byte {start}"), "see the kernel log")
-        })?;
+        job.admin
+            .write(start, &zeroes[..length as usize])
+            .map_err(|fault| fault.during(Step::WriteZeroes(start)))?;
         job.written(start + length, all)?;
     }
     Ok(Vec::new())

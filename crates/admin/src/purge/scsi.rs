@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
+use record::WhyNot;
+
 use super::method::{Job, Offer, Polled};
 use crate::capability::{Capabilities, Protocol, Scsi};
 use crate::command::{ASKING, Admin, Data, Fault, scsi};
-use crate::error::AdminError;
-use crate::wire::sense::{FORMAT_RUNNING, SANITIZE_RUNNING, Sense};
+use crate::error::{AdminError, DriveFault, Step};
+use crate::wire::sense::{FORMAT_RUNNING, SANITIZE_RUNNING};
 
 const FORMAT_UNIT: u8 = 0x04;
 const SANITIZE: u8 = 0x48;
 /// IMMED: return at once, and continue in the background.
 const IMMEDIATELY: u8 = 0x80;
-const ADVICE: &str = "look at the drive with plateau info, or choose another method with --method";
 
 /// Service actions of SANITIZE (SBC-3, table 113).
 #[derive(Debug, Clone, Copy)]
@@ -24,11 +25,10 @@ pub(super) enum Action {
 
 pub(super) fn offer(can: &Capabilities, has: fn(&Scsi) -> Option<bool>) -> Offer {
     match &can.protocol {
-        Protocol::Scsi(drive) => has(drive).map_or_else(
-            || Offer::Unsure("the drive does not report whether it supports this".into()),
-            Offer::reported,
-        ),
-        Protocol::Unasked(why) => Offer::No(why.clone()),
+        Protocol::Scsi(drive) => {
+            has(drive).map_or_else(|| Offer::Unsure(WhyNot::Unreported), Offer::reported)
+        }
+        Protocol::Unasked(why) => Offer::No(WhyNot::Unqueried(why.clone())),
         _ => Offer::OtherInterface,
     }
 }
@@ -38,8 +38,8 @@ pub(super) fn format_unit(job: &mut Job<'_>) -> Result<Vec<String>, AdminError> 
     let (command, list) = ([FORMAT_UNIT, 0x10, 0, 0, 0, 0], [0, 0b10, 0, 0]);
     job.recheck()?;
     scsi::send(job.admin, &command, Data::Out(&list), ASKING)
-        .map_err(|fault| fault.during("FORMAT UNIT", ADVICE))?;
-    job.poll("FORMAT UNIT", ask)?;
+        .map_err(|fault| fault.during(Step::FormatUnit))?;
+    job.poll(Step::FormatUnit, ask)?;
     Ok(vec!["the drive became ready after FORMAT UNIT without an error".into()])
 }
 
@@ -49,20 +49,13 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     let command = [SANITIZE, IMMEDIATELY | action as u8, 0, 0, 0, 0, 0, 0, pattern.len() as u8, 0];
     let data = if pattern.is_empty() { Data::None } else { Data::Out(pattern) };
     job.recheck()?;
-    scsi::send(job.admin, &command, data, ASKING).map_err(|fault| fault.during("SANITIZE", ADVICE))?;
-    job.poll("SANITIZE", ask)?;
+    scsi::send(job.admin, &command, data, ASKING).map_err(|fault| fault.during(Step::ScsiSanitize))?;
+    job.poll(Step::ScsiSanitize, ask)?;
     Ok(vec![format!("the drive became ready after SANITIZE, action {}, without an error", action as u8)])
 }
 
 /// Sends TEST UNIT READY, which reports the progress.
 fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
-    let failed = |sense: Sense| {
-        Err(AdminError::device(format!(
-            "{}; the drive may accept only the same command now: run plateau purge again, and replace the \
-             drive if it fails again",
-            sense.text()
-        )))
-    };
     match scsi::send(admin, &[0; 6], Data::None, Duration::from_secs(60)) {
         Ok(()) => Ok(Polled::Done),
         Err(Fault::Scsi(_, Some(sense))) => match sense.code {
@@ -71,8 +64,8 @@ fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
                 let asked = |admin| scsi::request_sense(admin).and_then(|sense| sense.share_done);
                 Ok(Polled::Running(sense.share_done.or_else(|| asked(admin))))
             }
-            _ => failed(sense),
+            _ => Err(DriveFault::ScsiFailed(sense).into()),
         },
-        Err(fault) => Err(fault.during("TEST UNIT READY", ADVICE)),
+        Err(fault) => Err(fault.during(Step::TestUnitReady)),
     }
 }

@@ -3,9 +3,11 @@
 use super::method::POLL_AT_MOST;
 use super::*;
 use crate::capability::{Nvme, Scsi};
+use crate::command::Fault;
 use crate::command::script::{Answer, Script};
+use crate::error::{DriveFault, Step};
 use crate::wire::ata::{BLOCK_BYTES, Identify};
-use crate::wire::nvme::{Controller, IDENTIFY_BYTES, LOG_BYTES, Namespace};
+use crate::wire::nvme::{Controller, IDENTIFY_BYTES, LOG_BYTES, Namespace, SanitizeState};
 use crate::wire::scsi::{Inquiry, PAGE_BYTES};
 
 mod over_scsi;
@@ -44,7 +46,7 @@ fn nvme(oacs: u8, fna: u8, sanicap: u8) -> Capabilities {
 
 fn beside(mut can: Capabilities) -> Capabilities {
     let Protocol::Nvme(nvme) = &mut can.protocol else { panic!("not NVMe") };
-    nvme.others = vec![Other { name: "nvme0n2".into(), identity: "S1:n2".into() }];
+    nvme.others = vec![OtherNamespace { name: "nvme0n2".into(), identity: "S1:n2".into() }];
     can
 }
 
@@ -107,10 +109,20 @@ fn purge(
     (purged, shares)
 }
 
-fn fails(script: &mut Script, can: &Capabilities, options: &PurgeOptions) -> String {
-    let error = purge(script, can, options).0.expect_err("a failure");
-    assert!(matches!(error, AdminError::Device(_)), "{error}");
-    error.to_string()
+/// Returns the step that failed, and why.
+fn fails(script: &mut Script, can: &Capabilities, options: &PurgeOptions) -> (Step, Fault) {
+    match purge(script, can, options).0 {
+        Err(AdminError::Command { step, fault }) => (step, fault),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns what the drive did instead of purging itself.
+fn misbehaves(script: &mut Script, can: &Capabilities, options: &PurgeOptions) -> DriveFault {
+    match purge(script, can, options).0 {
+        Err(AdminError::Drive(fault)) => fault,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -134,19 +146,21 @@ fn names_are_unique_and_the_order_is_the_one_of_the_specification() {
 
 #[test]
 fn what_is_passed_over_is_said() {
-    let reason =
-        |can: &Capabilities| choose(can, &PurgeOptions::default()).expect("a method").passed_over.join("; ");
-    assert_eq!(reason(&nvme(0b10, 0, 0)), "");
-    assert!(reason(&ata(0, SECURE | FROZEN)).contains("suspend and resume"));
-    assert!(reason(&ata(0, SECURE | ENABLED)).contains("a password is set"));
-    assert!(
-        reason(&ata(0xf000, SECURE | ENABLED | LOCKED)).contains("hdparm --user-master u --security-disable")
-    );
-    assert!(reason(&ata(0, SECURE | EXPIRED)).contains("too many wrong passwords"));
-    assert!(reason(&scsi(None, None)).contains("does not report whether"));
-    assert!(reason(&beside(nvme(0b10, 0b10, 0))).contains("would also erase nvme0n2 ('S1:n2')"));
+    let first = |can: &Capabilities| {
+        let passed_over = choose(can, &PurgeOptions::default()).expect("a method").passed_over;
+        passed_over.first().map(|over| over.why.clone())
+    };
+    assert_eq!(first(&nvme(0b10, 0, 0)), None);
+    assert_eq!(first(&ata(0, SECURE | FROZEN)), Some(WhyNot::Frozen));
+    assert_eq!(first(&ata(0, SECURE | ENABLED)), Some(WhyNot::PasswordSet));
+    assert_eq!(first(&ata(0, SECURE | EXPIRED)), Some(WhyNot::TooManyPasswords));
+    assert_eq!(first(&scsi(None, None)), Some(WhyNot::Unreported));
+    let others = vec![OtherNamespace { name: "nvme0n2".into(), identity: "S1:n2".into() }];
+    assert_eq!(first(&beside(nvme(0b10, 0b10, 0))), Some(WhyNot::ErasesOthers(others)));
+    let locked = choose(&ata(0xf000, SECURE | ENABLED | LOCKED), &PurgeOptions::default()).expect("a method");
+    assert!(locked.passed_over.iter().any(|over| over.why == WhyNot::Locked), "{:?}", locked.passed_over);
     let unasked = capabilities(Protocol::Unasked("no permission".into()));
-    assert!(reason(&unasked).contains("no permission"));
+    assert_eq!(first(&unasked), Some(WhyNot::Unqueried("no permission".into())));
     assert!(methods(&unasked).iter().any(|method| method.name == "nvme-format-user" && !method.available));
 }
 
@@ -154,9 +168,18 @@ fn what_is_passed_over_is_said() {
 fn a_method_by_name_must_exist_and_be_there() {
     let can = ata(0xf000, SECURE | FROZEN);
     let error = |name: &str| choose(&can, &by(name)).err().expect("an error");
-    assert!(matches!(error("shred"), AdminError::Invalid(_)));
-    assert!(error("ata-security-erase").to_string().contains("frozen"));
-    assert!(matches!(error("nvme-format-user"), AdminError::NoPurge(_)));
+    let meant = |name: &str| match error(name) {
+        AdminError::UnknownMethod { meant, .. } => meant,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(meant("trim"), ["discard"]);
+    assert_eq!(meant("discrad"), ["discard"]);
+    assert_eq!(meant("format-user"), ["nvme-format-user"]);
+    assert!(meant("xyzzy").is_empty());
+    let frozen = error("ata-security-erase");
+    assert!(matches!(frozen, AdminError::Unavailable { why: WhyNot::Frozen, .. }), "{frozen:?}");
+    let other = error("nvme-format-user");
+    assert!(matches!(other, AdminError::Unavailable { why: WhyNot::OtherInterface, .. }), "{other:?}");
     assert!(choose(&can, &by("ata-sanitize-crypto")).is_ok());
     assert!(choose(&scsi(None, None), &by("scsi-format-unit")).is_ok(), "unsure, but asked for");
 }
@@ -173,8 +196,8 @@ fn other_namespaces_are_erased_only_when_each_was_named() {
     let can = beside(nvme(0, 0, 0b1));
     let options = by("nvme-sanitize-crypto");
     let error = purge(&mut Script::new(CAPACITY), &can, &options).0.expect_err("a refusal");
-    assert!(matches!(error, AdminError::AlsoErased(_)));
-    assert!(error.to_string().contains("add --erase 'S1:n2'"), "{error}");
+    let named = [OtherNamespace { name: "nvme0n2".into(), identity: "S1:n2".into() }];
+    assert!(matches!(&error, AdminError::AlsoErased { others, .. } if others[..] == named), "{error:?}");
 
     let options = PurgeOptions { also_erase: vec!["S1:n2".into()], ..options };
     let mut script = sanitizing(4, sanitize_log(1, 0, 4)).in_use_at(usize::MAX);
@@ -273,12 +296,16 @@ fn a_sanitize_begins_with_the_estimate_of_the_drive() {
 #[test]
 fn a_format_that_fails_stops_the_purge_and_nothing_weaker_is_tried() {
     let mut script = Script::new(CAPACITY).nvme(0x80, 1, 0x201, Answer::Nvme(0x410a));
-    let message = fails(&mut script, &nvme(0b10, 0, 0b111), &PurgeOptions::default());
-    assert!(message.contains("Format NVM failed: invalid format (status 10ah)"), "{message}");
+    let failed = fails(&mut script, &nvme(0b10, 0, 0b111), &PurgeOptions::default());
+    assert!(matches!(failed, (Step::Format, Fault::Nvme(0x410a))), "{failed:?}");
+    assert_eq!(failed.1.to_string(), "invalid format (status 10ah)");
     let mut script = Script::new(CAPACITY).nvme(0x80, 1, 0x201, Answer::Errno(libc::ETIMEDOUT));
+    let (step, fault) = fails(&mut script, &nvme(0b10, 0, 0), &PurgeOptions::default());
     assert!(
-        fails(&mut script, &nvme(0b10, 0, 0), &PurgeOptions::default()).contains("did not answer in time")
+        matches!(&fault, Fault::Kernel(error) if error.raw_os_error() == Some(libc::ETIMEDOUT)),
+        "{fault:?}"
     );
+    assert_eq!(step, Step::Format);
     assert!(script.memory.iter().all(|&byte| byte == 0x5a));
 }
 
@@ -291,8 +318,7 @@ fn a_format_that_lies_is_caught_by_verification() {
         Answer::Bytes(identify_namespace(1)),
     );
     let options = PurgeOptions { verify: true, ..PurgeOptions::default() };
-    let message = fails(&mut script, &nvme(0b10, 0, 0), &options);
-    assert!(message.contains("what was written at byte 0 before is still there"), "{message}");
+    assert_eq!(misbehaves(&mut script, &nvme(0b10, 0, 0), &options), DriveFault::SampleSurvived(0));
 }
 
 #[test]
@@ -303,9 +329,8 @@ fn a_format_that_changes_the_blocks_is_an_error() {
         0,
         Answer::Bytes(identify_namespace(0)),
     );
-    assert!(
-        fails(&mut script, &nvme(0b10, 0, 0), &PurgeOptions::default()).contains("changed the namespace")
-    );
+    let changed = DriveFault::NamespaceChanged { was: (2048, 1), is: (2048, 0) };
+    assert_eq!(misbehaves(&mut script, &nvme(0b10, 0, 0), &PurgeOptions::default()), changed);
 }
 
 #[test]
@@ -345,14 +370,12 @@ fn sanitizing(cdw10: u32, last: Answer) -> Script {
 }
 
 /// Requests a stop at the first share of progress, and returns the error.
-fn stopped(script: &mut Script, can: &Capabilities, name: &str) -> String {
+fn stopped(script: &mut Script, can: &Capabilities, name: &str) -> AdminError {
     let error = perform(script, can, &by(name), &mut |purging| match purging {
         Purging::Step(_) | Purging::Expected(_) => Flow::Continue,
         Purging::ShareDone(_) | Purging::Waiting => Flow::Stop,
     });
-    let error = error.expect_err("it was stopped");
-    assert!(matches!(error, AdminError::Stopped(_)), "{error}");
-    error.to_string()
+    error.expect_err("it was stopped")
 }
 
 #[test]
@@ -363,13 +386,13 @@ fn who_does_not_wait_is_told_what_goes_on() {
     let told = stopped(&mut script, &nvme(0, 0, 0b111), "nvme-sanitize-crypto");
     // Nothing more is sent to the drive.
     script.finish();
-    assert!(told.contains("stopped waiting for Sanitize, which the drive continues on its own"), "{told}");
+    assert!(matches!(told, AdminError::StoppedWaiting(Step::Sanitize)), "{told:?}");
 
     let can = Capabilities { capacity_bytes: 2 * CAPACITY as u64, ..capabilities(Protocol::Plain) };
     let mut script = Script::new(2 * CAPACITY);
     script.memory.fill(7);
     let told = stopped(&mut script, &can, "overwrite");
-    assert!(told.contains("stopped after 1048576 of 2097152 bytes"), "{told}");
+    assert!(matches!(told, AdminError::StoppedWriting { bytes: 1_048_576, all: 2_097_152 }), "{told:?}");
     assert_eq!((script.memory[CAPACITY - 1], script.memory[CAPACITY]), (0, 7));
 }
 
@@ -394,19 +417,20 @@ fn a_sanitize_that_fails_or_was_never_begun_is_an_error() {
     let begun = || ask_log(Script::new(CAPACITY), sanitize_log(1, 0, 4)).nvme(0x84, 0, 4, Answer::Ok);
     let can = nvme(0, 0, 0b1);
     let any = PurgeOptions::default();
-    assert!(
-        fails(&mut ask_log(begun(), sanitize_log(3, 0, 4)), &can, &any)
-            .contains("sanitize failed, according to")
-    );
-    assert!(fails(&mut ask_log(begun(), sanitize_log(0, 0, 4)), &can, &any).contains("log reports none"));
+    let mut failed = ask_log(begun(), sanitize_log(3, 0, 4));
+    assert_eq!(misbehaves(&mut failed, &can, &any), DriveFault::SanitizeFailed);
+    let mut never = ask_log(begun(), sanitize_log(0, 0, 4));
+    assert_eq!(misbehaves(&mut never, &can, &any), DriveFault::NoSanitize(SanitizeState::Never));
     // Success of an older sanitize of a different type.
     let mut stale = ask_log(ask_log(begun(), sanitize_log(1, 0, 2)), sanitize_log(1, 0, 2));
-    assert!(fails(&mut stale, &can, &any).contains("reports another sanitize"));
+    let other = DriveFault::OtherSanitize { found: 2, requested: 4 };
+    assert_eq!(misbehaves(&mut stale, &can, &any), other);
     let mut refused =
         ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, 4, Answer::Nvme(0x4001));
-    assert!(fails(&mut refused, &can, &any).contains("does not support this command"));
+    let failed = fails(&mut refused, &can, &any);
+    assert!(matches!(failed, (Step::Sanitize, Fault::Nvme(0x4001))), "{failed:?}");
     let mut busy = ask_log(Script::new(CAPACITY), sanitize_log(2, 0, 4));
-    assert!(fails(&mut busy, &can, &any).contains("started by another program"));
+    assert_eq!(misbehaves(&mut busy, &can, &any), DriveFault::SanitizeRunning);
 }
 
 #[test]
@@ -415,7 +439,8 @@ fn a_sanitize_that_never_ends_is_given_up() {
     for _ in 0..=POLL_AT_MOST.as_secs() + 1 {
         script = ask_log(script, sanitize_log(2, 9, 4));
     }
-    assert!(fails(&mut script, &nvme(0, 0, 0b1), &PurgeOptions::default()).contains("48 hours"));
+    let hangs = DriveFault::Hangs { step: Step::Sanitize, hours: 48 };
+    assert_eq!(misbehaves(&mut script, &nvme(0, 0, 0b1), &PurgeOptions::default()), hangs);
 }
 
 // Devices without purge commands.
@@ -432,5 +457,6 @@ fn discard_zeroes_and_overwriting_empty_the_device_and_are_no_pts_purge() {
         assert!(script.memory.iter().all(|&byte| byte == 0));
     }
     let mut refused = Script::new(CAPACITY).discard(Answer::Errno(libc::EOPNOTSUPP));
-    assert!(fails(&mut refused, &can, &by("discard")).contains("does not support this command"));
+    let failed = fails(&mut refused, &can, &by("discard"));
+    assert!(matches!(failed, (Step::Discard, Fault::Kernel(_))), "{failed:?}");
 }

@@ -3,7 +3,7 @@
 //! The drive's own content proves nothing, because it may have been blank.
 
 use super::method::Job;
-use crate::error::AdminError;
+use crate::error::{AdminError, DriveFault, Step};
 
 /// Places on the drive, including the first and the last block.
 const SAMPLES: u64 = 64;
@@ -26,14 +26,11 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, AdminError> {
         let at = (blocks - 1) * index / (count - 1).max(1) * block_bytes;
         let mut content = vec![0; block_bytes as usize];
         random.fill(&mut content);
-        job.admin.write(at, &content).map_err(|fault| failed(&fault, "writing", at))?;
+        job.admin.write(at, &content).map_err(|fault| fault.during(Step::WriteSample(at)))?;
         let mut back = vec![0; content.len()];
-        job.admin.read(at, &mut back).map_err(|fault| failed(&fault, "reading back", at))?;
+        job.admin.read(at, &mut back).map_err(|fault| fault.during(Step::ReadSample(at)))?;
         if back != content {
-            return Err(AdminError::device(format!(
-                "the sample at byte {at} did not read back as written: the drive does not retain data; \
-                 replace it"
-            )));
+            return Err(DriveFault::SampleLost(at).into());
         }
         written.push((at, content));
     }
@@ -50,11 +47,7 @@ pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, Admi
             // After a cryptographic erase, blocks may be unreadable until rewritten.
             Err(_) => unreadable += 1,
             Ok(()) if survived(content, &now) => {
-                return Err(AdminError::device(format!(
-                    "the purge reported success, but what was written at byte {at} before is still there: \
-                     the drive was not purged; do not trust this method on it, and choose another with \
-                     --method"
-                )));
+                return Err(DriveFault::SampleSurvived(*at).into());
             }
             Ok(()) if now.iter().all(|&byte| byte == 0) => zero += 1,
             Ok(()) => other += 1,
@@ -69,8 +62,4 @@ pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, Admi
 /// Whether any 512-byte piece is unchanged.
 fn survived(before: &[u8], now: &[u8]) -> bool {
     before.chunks(512).zip(now.chunks(512)).any(|(before, now)| before == now)
-}
-
-fn failed(fault: &crate::command::Fault, what: &str, at: u64) -> AdminError {
-    fault.during(&format!("{what} a sample at byte {at}"), "see the kernel log")
 }

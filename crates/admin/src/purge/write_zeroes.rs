@@ -1,7 +1,9 @@
 //! Zeroes written by the device's own command across the whole device.
 
+use record::WhyNot;
+
 use super::method::{Job, Method, Offer, hits_no_others};
-use crate::error::AdminError;
+use crate::error::{AdminError, Step};
 
 /// Small enough to report progress regularly.
 const PIECE_BYTES: u64 = 1 << 30;
@@ -12,11 +14,7 @@ pub(super) const METHOD: Method = Method {
     label: "zeroes by the device's own command (not a PTS purge)",
     is_pts: false,
     offer: |can| {
-        if can.write_zeroes {
-            Offer::Yes
-        } else {
-            Offer::No("the device has no command to write zeroes".into())
-        }
+        if can.write_zeroes { Offer::Yes } else { Offer::No(WhyNot::NoWriteZeroes) }
     },
     hits_others: hits_no_others,
     run,
@@ -27,9 +25,7 @@ fn run(job: &mut Job<'_>) -> Result<Vec<String>, AdminError> {
     let all = job.can.capacity_bytes;
     for start in (0..all).step_by(PIECE_BYTES as usize) {
         let length = PIECE_BYTES.min(all - start);
-        job.admin.write_zeroes(start, length).map_err(|fault| {
-            fault.during(&format!("writing zeroes at byte {start}"), "see the kernel log")
-        })?;
+        job.admin.write_zeroes(start, length).map_err(|fault| fault.during(Step::WriteZeroes(start)))?;
         job.written(start + length, all)?;
     }
     Ok(Vec::new())

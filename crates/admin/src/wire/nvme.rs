@@ -232,11 +232,16 @@ pub(crate) struct SanitizeLog {
 
 /// SSTAT bits 2:0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SanitizeState {
+pub enum SanitizeState {
+    /// Never sanitized.
     Never,
+    /// Completed.
     Done,
+    /// In progress.
     Running,
+    /// Failed.
     Failed,
+    /// A reserved value.
     Unknown(u8),
 }
 

@@ -9,6 +9,7 @@ use record::Purged;
 use super::note::NotedMember;
 use super::plan::Plan;
 use crate::error::DriveError;
+use crate::error::array::Defect;
 
 /// Creates arrays and dismantles them.
 pub(crate) trait ArrayController: Send {
@@ -63,5 +64,5 @@ pub(crate) enum State {
     /// The members are being synchronised: operation, and share completed.
     Syncing(String, f64),
     /// It is no longer as created: reason.
-    Broken(String),
+    Broken(Defect),
 }

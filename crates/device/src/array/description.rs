@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::spec::Spec;
 use crate::error::DriveError;
+use crate::error::description::DescriptionError;
 
 const LEVELS: &[(u8, usize)] = &[(0, 2), (1, 2), (5, 3), (6, 4), (10, 2)];
 const DEFAULT_CHUNK_KIB: u32 = 512;
@@ -33,39 +34,47 @@ enum Bitmap {
 
 /// Parses and validates the text of a description; errors name `target`.
 pub(crate) fn parse(target: &str, text: &str) -> Result<Spec, DriveError> {
-    let told = |problem: String| DriveError::Invalid(format!("{target}: {}", problem.trim_end()));
-    let table: toml::Table = toml::from_str(text).map_err(|error| told(error.to_string()))?;
+    described(text).map_err(|problem| DriveError::target(target, problem))
+}
+
+fn described(text: &str) -> Result<Spec, DescriptionError> {
+    let table: toml::Table = toml::from_str(text).map_err(|error| malformed(&error))?;
     if hardware::is_meant(&table) {
-        return hardware::read(text).map_err(told);
+        return hardware::read(text);
     }
-    let read: Text = toml::from_str(text).map_err(|error| told(error.to_string()))?;
-    read.judged().map_err(told)
+    let read: Text = toml::from_str(text).map_err(|error| malformed(&error))?;
+    read.judged()
+}
+
+fn malformed(error: &toml::de::Error) -> DescriptionError {
+    DescriptionError::Toml(error.to_string().trim_end().to_owned())
 }
 
 impl Text {
-    fn judged(self) -> Result<Spec, String> {
+    fn judged(self) -> Result<Spec, DescriptionError> {
         let Some((_, least)) = LEVELS.iter().find(|(level, _)| *level == self.level) else {
-            return Err(format!("unsupported RAID level {}; supported are 0, 1, 5, 6 and 10", self.level));
+            return Err(DescriptionError::Level(self.level));
         };
         if self.members.len() < *least {
             let (level, count) = (self.level, self.members.len());
-            return Err(format!("RAID {level} needs at least {least} members, but {count} are given"));
+            return Err(DescriptionError::TooFew { level, on_controller: false, least: *least, count });
         }
         let chunk_kib = match (self.level, self.chunk_kib) {
             (1, None) => None,
-            (1, Some(_)) => return Err("RAID 1 has no chunks; remove chunk_kib".into()),
+            (1, Some(_)) => return Err(DescriptionError::NoChunks),
             (_, chunk) => Some(chunk.unwrap_or(DEFAULT_CHUNK_KIB)),
         };
-        if let Some(chunk) = chunk_kib.filter(|kib| !CHUNKS_KIB.contains(kib) || !kib.is_power_of_two()) {
-            return Err(format!("chunk_kib {chunk}: it must be a power of two from 4 to 16384"));
+        if let Some(kib) = chunk_kib.filter(|kib| !CHUNKS_KIB.contains(kib) || !kib.is_power_of_two()) {
+            let (least, most) = (*CHUNKS_KIB.start(), *CHUNKS_KIB.end());
+            return Err(DescriptionError::Chunk { key: "chunk_kib", kib, least, most });
         }
         let bitmap = self.bitmap == Some(Bitmap::Internal);
         if bitmap && self.level == 0 {
-            return Err("RAID 0 has no bitmap; remove it".into());
+            return Err(DescriptionError::NoBitmap);
         }
         for (i, member) in self.members.iter().enumerate() {
             if self.members[..i].contains(member) {
-                return Err(format!("{member} is listed twice"));
+                return Err(DescriptionError::Twice(member.clone()));
             }
         }
         Ok(Spec { level: self.level, chunk_kib, bitmap, members: self.members, hardware: None })

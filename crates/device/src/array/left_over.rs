@@ -8,6 +8,8 @@ use super::members::controller_of;
 use super::note::{Note, Noted};
 use super::plan::Plan;
 use crate::error::DriveError;
+use crate::error::array::ArrayError;
+use crate::error::confirm::Unconfirmed;
 
 /// Dismantles every array left by a process that no longer exists, where `erase` names each of its members; returns
 /// for each what was done, or why not. The members of the remaining arrays continue to be refused as targets.
@@ -25,31 +27,20 @@ fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, Dr
     confirm(&note, &noted, erase)?;
     let plan = plan_of(&noted);
     let mut controller = controller_of(plan.hardware.as_ref());
-    take_apart(&mut *controller, &plan, &noted).map_err(|error| {
-        DriveError::Unusable(format!(
-            "an array left by an earlier run cannot be dismantled: {error}; it is described in {}",
-            note.path().display()
-        ))
-    })?;
+    take_apart(&mut *controller, &plan, &noted)
+        .map_err(|error| DriveError::LeftOver { error: Box::new(error), note: note.path() })?;
     note.done();
     let names: Vec<&str> = noted.members.iter().map(|member| member.identity.as_str()).collect();
     Ok(format!("dismantled the RAID {} of {} left by an earlier run", noted.level, names.join(", ")))
 }
 
 /// A note alone destroys nothing: the user must name all members.
-fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), DriveError> {
+fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), Unconfirmed> {
     if noted.members.iter().all(|member| erase.contains(&member.identity)) {
         return Ok(());
     }
-    let all: Vec<String> =
-        noted.members.iter().map(|member| format!("--erase '{}'", member.identity)).collect();
-    Err(DriveError::UnconfirmedMembers(format!(
-        "an earlier run left a RAID {} and the record {}; to dismantle it, resume that run, or run a test on \
-         the array with {}",
-        noted.level,
-        note.path().display(),
-        all.join(" ")
-    )))
+    let members = noted.members.iter().map(|member| member.identity.clone()).collect();
+    Err(Unconfirmed::LeftOver { level: noted.level, note: note.path(), members })
 }
 
 /// Rebuilds the part of the plan that dismantling needs.
@@ -86,8 +77,5 @@ pub(super) fn take_apart(
     if lost.is_empty() {
         return Ok(());
     }
-    Err(DriveError::Unusable(format!(
-        "{} cannot be found and may still contain RAID metadata; attach it and start plateau again",
-        lost.join(", ")
-    )))
+    Err(ArrayError::MembersLost(lost).into())
 }

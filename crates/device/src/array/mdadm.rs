@@ -6,14 +6,14 @@ use std::time::Duration;
 use admin::purge::{PurgeOptions, Purging};
 use engine::{Clock, Flow};
 use record::Purged;
-use record::errno::reason;
 
 use super::controller::{ArrayController, Found, State};
 use super::note::NotedMember;
-use super::outside::{Outside, Ran};
+use super::outside::{BLOCK_DEVICES, Outside, Ran};
 use super::plan::Plan;
 use super::spec::DATA_OFFSET_BYTES;
 use crate::error::DriveError;
+use crate::error::array::{ArrayError, Defect, MdadmStep};
 use crate::host::Roots;
 use crate::inspected::Inspected;
 use crate::list::list;
@@ -33,36 +33,31 @@ pub(crate) struct Mdadm<O> {
 }
 
 impl<O: Outside> Mdadm<O> {
-    fn run(&mut self, arguments: &[&str]) -> Result<Ran, DriveError> {
+    fn run(&mut self, arguments: &[&str]) -> Result<Ran, ArrayError> {
         let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        self.outside.run(PROGRAM, &arguments).map_err(|error| {
-            let next = match error.kind() {
-                std::io::ErrorKind::NotFound => "; install the package mdadm, which manages software RAID",
-                _ => "",
-            };
-            DriveError::Unusable(format!("{PROGRAM} cannot be run: {}{next}", reason(&error)))
-        })
+        let ran = self.outside.run(PROGRAM, &arguments);
+        ran.map_err(|source| ArrayError::Program { program: PROGRAM, source })
     }
 
     /// Removes the superblock of this array from a member; other drives remain unchanged.
-    fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), DriveError> {
+    fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), ArrayError> {
         let node = member.display().to_string();
         if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {
             return Ok(());
         }
-        self.persist(&["--zero-superblock", &node], &format!("removing the RAID superblock from {node}"))
+        self.persist(&["--zero-superblock", &node], MdadmStep::RemoveSuperblock(node.clone()))
     }
 
     /// Returns the UUID in a device's superblock (`--examine`) or of an array (`--detail`).
-    fn uuid(&mut self, how: &str, device: &str) -> Result<Option<String>, DriveError> {
+    fn uuid(&mut self, how: &str, device: &str) -> Result<Option<String>, ArrayError> {
         let ran = self.run(&[how, "--export", device])?;
         let found = ran.out.lines().find_map(|line| line.strip_prefix("MD_UUID=")).map(str::to_owned);
         Ok(found.filter(|_| ran.success))
     }
 
     /// Retries a command until it succeeds, up to [`ATTEMPTS`] times.
-    fn persist(&mut self, arguments: &[&str], what: &str) -> Result<(), DriveError> {
-        let mut said = String::new();
+    fn persist(&mut self, arguments: &[&str], step: MdadmStep) -> Result<(), ArrayError> {
+        let mut printed = String::new();
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
                 self.outside.pause(PAUSE);
@@ -71,12 +66,9 @@ impl<O: Outside> Mdadm<O> {
             if ran.success {
                 return Ok(());
             }
-            said = ran.last_words().to_owned();
+            printed = ran.last_words().to_owned();
         }
-        Err(DriveError::device(format!(
-            "{what} failed: {said}; find out what uses it with lsblk and fuser, then start plateau again to \
-             retry"
-        )))
+        Err(ArrayError::Mdadm { step, printed })
     }
 }
 
@@ -116,14 +108,11 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let ran = self.run(&arguments)?;
         if !ran.success {
-            return Err(DriveError::device(format!(
-                "{PROGRAM} could not create {node}: {}; the kernel needs the module raid{}, and its log may say more",
-                ran.last_words(),
-                if [5, 6].contains(&plan.level) { "456".to_owned() } else { plan.level.to_string() }
-            )));
+            let printed = ran.last_words().to_owned();
+            return Err(ArrayError::NotCreated { node, level: plan.level, printed }.into());
         }
         if self.outside.attribute(&plan.name, "md/array_state").as_deref() == Some("read-auto") {
-            self.persist(&["--readwrite", &node], &format!("making {node} writable"))?;
+            self.persist(&["--readwrite", &node], MdadmStep::MakeWritable(node.clone()))?;
         }
         // An array without a resync has no such attribute; failing to raise the limit only slows the resync.
         drop(self.outside.set_attribute(&plan.name, "md/sync_speed_max", SYNC_SPEED));
@@ -134,11 +123,11 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         let mut get = |name: &str| self.outside.attribute(&plan.name, name);
         let state = get("md/array_state").unwrap_or_else(|| "no longer present".into());
         if !["clean", "active", "active-idle", "write-pending", "read-auto"].contains(&state.as_str()) {
-            return Ok(State::Broken(format!("it is {state}")));
+            return Ok(State::Broken(Defect::State(state)));
         }
         let missing = get("md/degraded").unwrap_or_else(|| "0".into());
         if missing != "0" {
-            return Ok(State::Broken(format!("it is degraded: {missing} of its members failed")));
+            return Ok(State::Broken(Defect::Degraded { missing }));
         }
         let action = get("md/sync_action").unwrap_or_else(|| "idle".into());
         let pending = get("md/resync_start").unwrap_or_else(|| "none".into());
@@ -150,15 +139,13 @@ impl<O: Outside> ArrayController for Mdadm<O> {
     }
 
     fn stop(&mut self, plan: &Plan) -> Result<(), DriveError> {
-        let devices = self
-            .outside
-            .devices()
-            .map_err(|e| DriveError::Unusable(format!("/sys/class/block: {}", reason(&e))))?;
+        let devices =
+            self.outside.devices().map_err(|source| DriveError::System { path: BLOCK_DEVICES, source })?;
         // The number may differ after a reboot.
         for name in devices.iter().filter(|name| is_array(name)) {
             let node = format!("/dev/{name}");
             if self.uuid("--detail", &node)?.as_ref() == Some(&plan.uuid) {
-                self.persist(&["--stop", &node], &format!("stopping the array {node}"))?;
+                self.persist(&["--stop", &node], MdadmStep::Stop(node.clone()))?;
             }
         }
         Ok(())
@@ -166,19 +153,14 @@ impl<O: Outside> ArrayController for Mdadm<O> {
 
     fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError> {
         let name = |node: &PathBuf| Some(node.file_name()?.to_string_lossy().into_owned());
-        let mut wanted: Vec<String> = plan.members.iter().filter_map(name).collect();
+        let mut planned: Vec<String> = plan.members.iter().filter_map(name).collect();
         let mut lower = found.lower.clone();
         lower.sort();
-        wanted.sort();
-        if lower == wanted {
+        planned.sort();
+        if lower == planned {
             return Ok(());
         }
-        Err(DriveError::device(format!(
-            "{} consists of {} instead of {}; see /proc/mdstat",
-            found.node,
-            lower.join(", "),
-            wanted.join(", ")
-        )))
+        Err(ArrayError::Composition { node: found.node.clone(), found: lower, planned }.into())
     }
 
     fn begin(&mut self, _: &Plan) -> Result<(), DriveError> {
@@ -200,7 +182,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         _: Clock,
         _: &mut dyn FnMut(Purging<'_>) -> Flow,
     ) -> Result<Vec<Purged>, DriveError> {
-        Err(DriveError::Invalid("members of a software RAID are purged as drives".into()))
+        Err(ArrayError::PurgedAsDrives.into())
     }
 }
 
@@ -248,7 +230,10 @@ fn check_clear(member: &NotedMember, node: &Path) -> Result<(), DriveError> {
     };
     match drive.refusals().into_iter().find(is_left) {
         None => Ok(()),
-        Some(refusal) => Err(DriveError::device(format!("{} ({}): {refusal}", member.path, member.identity))),
+        Some(refusal) => {
+            let (path, identity) = (member.path.clone(), member.identity.clone());
+            Err(ArrayError::NotClear { path, identity, refusal: Box::new(refusal) }.into())
+        }
     }
 }
 

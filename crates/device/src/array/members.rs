@@ -12,6 +12,8 @@ use super::outside::{Host, Outside};
 use super::spec::Spec;
 use super::storcli::{StorCli, refusal_of};
 use crate::error::DriveError;
+use crate::error::array::ArrayError;
+use crate::error::target::TargetError;
 use crate::exclusive::Exclusive;
 use crate::host::Roots;
 use crate::inspected::Inspected;
@@ -52,14 +54,14 @@ impl Members {
         let mut members: Vec<Inspected> = Vec::new();
         for path in &spec.members {
             let member = inspected(path)?;
-            let block = member.block().ok_or_else(|| {
-                DriveError::Unusable(format!("{target}: {path} is not a block device; array members must be"))
-            })?;
+            let block = member
+                .block()
+                .ok_or_else(|| DriveError::target(target, TargetError::MemberNotBlock(path.clone())))?;
             if let Some(twin) =
                 members.iter().find(|other| other.block().is_some_and(|other| other.is_same_device(block)))
             {
-                let twin = &twin.facts.path;
-                return Err(DriveError::Invalid(format!("{target}: {path} and {twin} are the same device")));
+                let (path, twin) = (path.clone(), twin.facts.path.clone());
+                return Err(DriveError::target(target, TargetError::SameMember { path, twin }));
             }
             members.push(member);
         }
@@ -96,10 +98,9 @@ impl Ready {
             let drive = inspected(&member.path)?;
             let facts = &drive.facts;
             if (&facts.identity, facts.capacity_bytes) != (&member.identity, member.capacity_bytes) {
-                return Err(DriveError::Unusable(format!(
-                    "{} is no longer the member that was found: it was {} of {} B, it is {} of {} B",
-                    member.path, member.identity, member.capacity_bytes, facts.identity, facts.capacity_bytes
-                )));
+                let was = (member.identity.clone(), member.capacity_bytes);
+                let is = (facts.identity.clone(), facts.capacity_bytes);
+                return Err(ArrayError::MemberChanged { path: member.path.clone(), was, is }.into());
             }
             drive.arm(Some(&member.identity))
         };
@@ -132,7 +133,7 @@ pub(super) fn purge_at_once(
         purges.into_iter().map(|purge| purge.join().expect("a purge does not panic")).collect()
     });
     let told = |(member, purged): (&MemberFacts, Result<Purged, DriveError>)| {
-        purged.map_err(|error| DriveError::device(format!("{}: {error}", member.path)))
+        purged.map_err(|error| DriveError::Member { path: member.path.clone(), error: Box::new(error) })
     };
     members.iter().zip(purged).map(told).collect()
 }
@@ -147,9 +148,9 @@ fn inspected(path: &str) -> Result<Inspected, DriveError> {
     Inspected::open(path, &OpenOptions::default(), Roots::default())
 }
 
-fn held_block(armed: &Exclusive) -> Result<(&Block, &Held), DriveError> {
+fn held_block(armed: &Exclusive) -> Result<(&Block, &Held), ArrayError> {
     let block = armed.inner.block().map(|(block, held, _)| (block, held));
-    block.ok_or_else(|| DriveError::Unusable(format!("{} is not a block device", armed.facts.path)))
+    block.ok_or_else(|| ArrayError::NotBlock(armed.facts.path.clone()))
 }
 
 /// Queries the controller for the described drives.
@@ -166,11 +167,9 @@ pub(super) fn look_behind<O: Outside>(
     for (address, serial) in spec.members.iter().zip(&hardware.serials) {
         let drive = controller.drive(address, serial)?;
         if !members.is_empty() && logical != drive.logical_block_bytes {
-            return Err(DriveError::Invalid(format!(
-                "{target}: {address} has {} B sectors, the drives before it {logical} B; a volume needs \
-                 drives of one kind",
-                drive.logical_block_bytes
-            )));
+            let (address, bytes) = (address.clone(), drive.logical_block_bytes);
+            let problem = TargetError::DifferentSectors { address, bytes, before_bytes: logical };
+            return Err(DriveError::target(target, problem));
         }
         logical = drive.logical_block_bytes;
         physical = drive.physical_block_bytes.max(physical);

@@ -5,13 +5,12 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use record::MemberFacts;
-use record::errno::reason;
 use serde::{Deserialize, Serialize};
 use stdx::files::{OwnedFolder, Unowned, try_lock};
 
 use super::hardware::{Hardware, Program};
 use super::plan::Plan;
-use crate::error::DriveError;
+use crate::error::array::ArrayError;
 
 /// Enough to dismantle an array without touching anything else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,15 +84,9 @@ const MOST_BYTES: u64 = 1 << 20;
 impl Note {
     /// Writes the note and syncs it to disk. Nobody else may have write access to the folder, because notes are acted
     /// upon.
-    pub(super) fn write(folder: &Path, noted: &Noted) -> Result<Self, DriveError> {
+    pub(super) fn write(folder: &Path, noted: &Noted) -> Result<Self, ArrayError> {
         let name = format!("{BEGIN}{}{END}", noted.uuid.replace(':', "-"));
-        let failed = |error: std::io::Error| {
-            DriveError::Unusable(format!(
-                "{}: {}; without this record a crash would leave the array in place, so it is not created",
-                folder.join(&name).display(),
-                reason(&error)
-            ))
-        };
+        let failed = |source: std::io::Error| ArrayError::Note { path: folder.join(&name), source };
         let unowned = |error: Unowned| failed(error.into());
         let owned = OwnedFolder::make(folder).map_err(unowned)?;
         let file = owned.new_file(&name).map_err(unowned)?;

@@ -40,7 +40,8 @@ pub(crate) trait Outside: Send {
 #[derive(Debug)]
 pub(crate) struct Host;
 
-const BLOCK: &str = "/sys/class/block";
+/// Every block device of this host.
+pub(super) const BLOCK_DEVICES: &str = "/sys/class/block";
 
 impl Outside for Host {
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran> {
@@ -56,16 +57,16 @@ impl Outside for Host {
     }
 
     fn attribute(&mut self, device: &str, name: &str) -> Option<String> {
-        let text = std::fs::read_to_string(Path::new(BLOCK).join(device).join(name)).ok()?;
+        let text = std::fs::read_to_string(Path::new(BLOCK_DEVICES).join(device).join(name)).ok()?;
         Some(text.trim().to_owned())
     }
 
     fn set_attribute(&mut self, device: &str, name: &str, value: &str) -> io::Result<()> {
-        std::fs::write(Path::new(BLOCK).join(device).join(name), value)
+        std::fs::write(Path::new(BLOCK_DEVICES).join(device).join(name), value)
     }
 
     fn devices(&mut self) -> io::Result<Vec<String>> {
-        let entries = std::fs::read_dir(BLOCK)?.collect::<io::Result<Vec<_>>>()?;
+        let entries = std::fs::read_dir(BLOCK_DEVICES)?.collect::<io::Result<Vec<_>>>()?;
         let mut names: Vec<String> =
             entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();

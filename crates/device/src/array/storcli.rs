@@ -20,6 +20,7 @@ use super::note::NotedMember;
 use super::outside::Outside;
 use super::plan::Plan;
 use crate::error::DriveError;
+use crate::error::array::{ArrayError, ControllerStep, Defect, VolumeError};
 use answer::Operation;
 pub(super) use program::{StorCli, refusal_of};
 use program::{addresses, hardware_of};
@@ -56,24 +57,19 @@ impl<O: Outside> ArrayController for StorCli<O> {
         let wwid = found.wwid.as_deref().and_then(|wwid| wwid.strip_prefix("naa."));
         let said = volume.and_then(|volume| volume.node);
         if said.as_ref().is_some_and(|node| *node != found.node) {
-            return Err(DriveError::device(format!(
-                "{} has the name of the volume {}, but the controller's program reports it as {}; inspect \
-                 both",
-                found.node,
-                plan.name,
-                said.unwrap_or_default()
-            )));
+            let (node, name) = (found.node.clone(), plan.name.clone());
+            let reported = said.unwrap_or_default();
+            return Err(failed(VolumeError::ReportedElsewhere { node, name, reported }));
         }
         if naa.is_some() && naa.as_deref() == wwid {
             return Ok(());
         }
-        Err(DriveError::device(format!(
-            "{} is {} instead of the volume {} ({}); nothing was written to it",
-            found.node,
-            found.wwid.as_deref().unwrap_or("without a world-wide name"),
-            plan.name,
-            naa.unwrap_or_default()
-        )))
+        Err(failed(VolumeError::OtherDevice {
+            node: found.node.clone(),
+            wwid: found.wwid.clone(),
+            name: plan.name.clone(),
+            naa: naa.unwrap_or_default(),
+        }))
     }
 
     fn begin(&mut self, plan: &Plan) -> Result<(), DriveError> {
@@ -82,33 +78,34 @@ impl<O: Outside> ArrayController for StorCli<O> {
         }
         // The controller would start it some minutes later, in the background of the test, or not at all with few
         // members.
-        let volume = self.volume(plan)?.ok_or_else(|| gone(plan))?;
+        let volume = self.volume(plan)?.ok_or_else(|| failed(VolumeError::Gone(plan.name.clone())))?;
         let path = format!("/c{}/v{}", self.adapter, volume.number);
-        self.demand(&[&path, "start", "init", "full"], "initialising the volume").map(drop)
+        self.demand(&[&path, "start", "init", "full"], ControllerStep::Initialise)?;
+        Ok(())
     }
 
     fn state(&mut self, plan: &Plan) -> Result<State, DriveError> {
         let Some(volume) = self.volume(plan)? else {
-            return Ok(State::Broken("the volume no longer exists".into()));
+            return Ok(State::Broken(Defect::VolumeGone));
         };
         if volume.state != "Optl" {
-            return Ok(State::Broken(format!(
-                "the controller reports it as {}",
-                explain::state(&volume.state)
-            )));
+            return Ok(State::Broken(Defect::VolumeState(explain::state(&volume.state))));
         }
         if let Some((slot, state)) = volume.drives.iter().find(|(_, state)| state != "Onln") {
-            return Ok(State::Broken(format!("the drive in slot {slot} is {}", explain::state(state))));
+            let (slot, state) = (slot.clone(), explain::state(state));
+            return Ok(State::Broken(Defect::DriveState { slot, state }));
         }
         if volume.drives.len() != plan.members.len() {
             let (left, all) = (volume.drives.len(), plan.members.len());
-            return Ok(State::Broken(format!("it has only {left} of its {all} drives")));
+            return Ok(State::Broken(Defect::DrivesMissing { left, all }));
         }
-        for (what, words) in [("init", "initialisation"), ("bgi", "background initialisation")] {
+        for (what, operation) in [("init", "initialisation"), ("bgi", "background initialisation")] {
             match self.operation(&volume, what)? {
                 Operation::Idle => {}
-                Operation::Running(share) => return Ok(State::Syncing(words.into(), share)),
-                Operation::Other(status) => return Ok(State::Broken(format!("its {words} is '{status}'"))),
+                Operation::Running(share) => return Ok(State::Syncing(operation.into(), share)),
+                Operation::Other(status) => {
+                    return Ok(State::Broken(Defect::Operation { operation, status }));
+                }
             }
         }
         Ok(State::Whole)
@@ -118,25 +115,19 @@ impl<O: Outside> ArrayController for StorCli<O> {
         let Some(volume) = self.volume(plan)? else { return Ok(()) };
         let planned: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
         if let Some((slot, _)) = volume.drives.iter().find(|(slot, _)| !planned.contains(slot)) {
-            return Err(DriveError::device(format!(
-                "the volume {} contains the drive in slot {slot}, which was not one of its members, so it is \
-                 left alone; inspect it, and delete it manually if it is not needed",
-                plan.name
-            )));
+            let (name, slot) = (plan.name.clone(), slot.clone());
+            return Err(failed(VolumeError::StrangeDrive { name, slot }));
         }
         let path = format!("/c{}/v{}", self.adapter, volume.number);
         if let Operation::Running(_) = self.operation(&volume, "init")? {
-            self.demand(&[&path, "stop", "init"], &format!("stopping the initialisation of {path}"))?;
+            self.demand(&[&path, "stop", "init"], ControllerStep::StopInitialisation(path.clone()))?;
         }
         // Never with `force`, which would delete a volume with a file system.
-        self.demand(&[&path, "del"], &format!("deleting the volume {} ({path})", plan.name))?;
+        let step = ControllerStep::Delete { name: plan.name.clone(), path: path.clone() };
+        self.demand(&[&path, "del"], step)?;
         match self.volume(plan)? {
             None => Ok(()),
-            Some(_) => Err(DriveError::device(format!(
-                "the controller reported that the volume {} was deleted, but it still exists; delete it \
-                 manually",
-                plan.name
-            ))),
+            Some(_) => Err(failed(VolumeError::NotDeleted(plan.name.clone()))),
         }
     }
 
@@ -156,8 +147,8 @@ impl<O: Outside> ArrayController for StorCli<O> {
     }
 }
 
-fn gone(plan: &Plan) -> DriveError {
-    DriveError::device(format!("the volume {} no longer exists", plan.name))
+fn failed(error: VolumeError) -> DriveError {
+    ArrayError::from(error).into()
 }
 
 #[cfg(test)]

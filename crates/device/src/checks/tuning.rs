@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-use record::errno::reason;
 use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::error::DriveError;
+use crate::error::tuning::{NotRestored, TuningError};
 
 /// A host setting with its original value and the value for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,20 +36,23 @@ impl Tuning {
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] when the kernel does not accept it.
     pub fn set(&self, value: &str) -> Result<(), DriveError> {
-        let failed = |why: String| {
-            DriveError::Unusable(format!(
-                "setting the {} to {value} ({}) failed: {why}; run as root, or without --tune",
-                self.setting,
-                self.path.display()
-            ))
-        };
-        std::fs::write(&self.path, value).map_err(|error| failed(reason(&error)))?;
-        log::info!("wrote {value} to {}", self.path.display());
-        let now = std::fs::read_to_string(&self.path).map_err(|error| failed(reason(&error)))?;
+        let (setting, path) = (&self.setting, &self.path);
+        let failed = |source| self.not_written(value, source);
+        std::fs::write(path, value).map_err(failed)?;
+        log::info!("wrote {value} to {}", path.display());
+        let now = std::fs::read_to_string(path).map_err(failed)?;
         if active(now.trim()) == value {
             return Ok(());
         }
-        Err(failed(format!("the kernel accepted it but still shows {}", now.trim())))
+        let (setting, path, value) = (setting.clone(), path.clone(), value.to_owned());
+        Err(TuningError::Ignored { setting, path, value, shown: now.trim().to_owned() }.into())
+    }
+
+    /// Returns the error for a value that could not be written.
+    #[must_use]
+    pub fn not_written(&self, value: &str, source: std::io::Error) -> DriveError {
+        let (setting, path) = (self.setting.clone(), self.path.clone());
+        TuningError::Write { setting, path, value: value.to_owned(), source }.into()
     }
 }
 
@@ -118,9 +121,9 @@ impl KnownSettings {
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] with the reason if it is not one of these or no longer exists.
     pub fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
-        let refused = |why: String| {
-            let (setting, path) = (&noted.setting, noted.path.display());
-            Err(DriveError::Unusable(format!("the {setting} ({path}) is not restored from a record: {why}")))
+        let refused = |why: NotRestored| {
+            let (setting, path) = (noted.setting.clone(), noted.path.clone());
+            Err(TuningError::NotRestored { setting, path, why }.into())
         };
         let path = match self.place_of(&noted.path) {
             Ok(path) => path,
@@ -132,27 +135,27 @@ impl KnownSettings {
             KNOWN.iter().find(|known| name == known.attribute && (known.is_place)(folder))
         });
         match known {
-            None => refused("it is not a setting that Plateau changes".into()),
+            None => refused(NotRestored::Unknown),
             Some(known) if !(known.is_value)(&noted.was) || !(known.is_value)(&noted.to) => {
-                refused("it cannot have such a value".into())
+                refused(NotRestored::Value)
             }
             Some(_) => Ok(Tuning { path, ..noted }),
         }
     }
 
     /// Resolves the path, and verifies the file it leads to instead of trusting its name.
-    fn place_of(&self, path: &Path) -> Result<PathBuf, String> {
-        let said = |errno: rustix::io::Errno| reason(&errno.into());
+    fn place_of(&self, path: &Path) -> Result<PathBuf, NotRestored> {
+        let said = |errno: rustix::io::Errno| NotRestored::System(errno.into());
         let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
         let mode = rustix::fs::fstat(&found).map_err(said)?.st_mode;
         if FileType::from_raw_mode(mode) != FileType::RegularFile {
-            return Err("it is not an attribute".into());
+            return Err(NotRestored::NotAttribute);
         }
         if self.is_kernels && rustix::fs::fstatfs(&found).map_err(said)?.f_type as u64 != SYSFS_MAGIC {
-            return Err("it is not in the kernel's tree of settings".into());
+            return Err(NotRestored::NotKernel);
         }
         let link = format!("/proc/self/fd/{}", found.as_raw_fd());
-        std::fs::read_link(link).map_err(|error| reason(&error))
+        Ok(std::fs::read_link(link)?)
     }
 }
 
@@ -193,10 +196,11 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "bfq");
         let gone = Tuning { path: dir.path().join("no/such"), ..tuning };
         let error = gone.set(&gone.to).expect_err("no such setting");
-        assert!(
-            error.to_string().contains("scheduler of sdb") && error.to_string().contains("--tune"),
-            "{error}"
-        );
+        let DriveError::Tuning(TuningError::Write { setting, value, source, .. }) = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!((setting.as_str(), value.as_str()), ("scheduler of sdb", "none"));
+        assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
     }
 
     #[test]

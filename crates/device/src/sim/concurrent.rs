@@ -260,9 +260,7 @@ impl Simulated {
     ) -> Result<Vec<Answer>, DriveError> {
         let all: u32 = workloads.iter().map(Workload::outstanding).fold(0, u32::saturating_add);
         if all > MOST_IN_FLIGHT {
-            return Err(DriveError::Invalid(format!(
-                "{all} outstanding I/Os on a simulated drive; at most {MOST_IN_FLIGHT} are supported"
-            )));
+            return Err(DriveError::TooManyInFlight { outstanding: all, most: MOST_IN_FLIGHT });
         }
         let (start_ns, divisor) = (self.ssd.now_ns(), self.divisor);
         let mut first = 0;

@@ -5,7 +5,7 @@ use nandsim::{Interface, Ssd};
 use record::Purged;
 
 use super::Simulated;
-use crate::error::DriveError;
+use crate::error::{DriveError, PurgeError};
 
 /// A purge method.
 struct Method {
@@ -100,22 +100,15 @@ impl Simulated {
     fn method(&self, options: &PurgeOptions) -> Result<&'static Method, DriveError> {
         let methods = methods_of(self.model.interface);
         if options.verify {
-            return Err(DriveError::Invalid(
-                "a simulated drive stores no data to look for after a purge; omit --verify-purge: a purge \
-                 named with --method reports what is left in the drive's map"
-                    .into(),
-            ));
+            return Err(PurgeError::SimulatedVerification.into());
         }
         let Some(name) = options.method.as_deref() else { return Ok(&methods[0]) };
         if purge::words_of(name).is_none() {
             return Err(purge::unknown(name).into());
         }
         methods.iter().find(|method| method.name == name).ok_or_else(|| {
-            let names: Vec<_> = methods.iter().map(|method| method.name).collect();
-            DriveError::NoPurge(format!(
-                "{name}: a simulated drive with this interface supports {}",
-                names.join(", ")
-            ))
+            let supported = methods.iter().map(|method| method.name).collect();
+            PurgeError::NotSimulated { name: name.to_owned(), supported }.into()
         })
     }
 
@@ -133,9 +126,7 @@ impl Simulated {
     /// Repeats a purge recorded in a journal.
     pub(crate) fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
         let known = methods_of(self.model.interface).iter().find(|method| method.label() == purged.method);
-        let method = known.ok_or_else(|| {
-            DriveError::NoPurge(format!("the simulated drive has no purge '{}'", purged.method))
-        })?;
+        let method = known.ok_or_else(|| PurgeError::NotRecorded(purged.method.clone()))?;
         Ok(self.purge_by(method, !purged.evidence.is_empty()))
     }
 

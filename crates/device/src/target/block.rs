@@ -5,19 +5,18 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use admin::{Capabilities, Fault, Other, Protocol};
+use admin::{Capabilities, Fault, Protocol};
 use engine::Clock;
 use record::errno::reason;
-use record::{TargetFacts, TargetKind};
+use record::{OtherNamespace, TargetFacts, TargetKind};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::generic::Generic;
-use super::opening::{
-    Held, check_capacity, hint, open_direct, open_nothing_else, open_to_load, write_permission,
-};
+use super::opening::{Held, check_capacity, open_direct, open_nothing_else, open_to_load, write_permission};
 use super::records;
 use crate::error::DriveError;
+use crate::error::target::TargetError;
 use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::kernel::Kernel;
 use crate::refusal::Refusal;
@@ -38,13 +37,13 @@ pub(crate) struct Block {
 
 impl Block {
     pub(crate) fn open(target: &str, roots: Roots, libraries: &[PathBuf]) -> Result<Self, DriveError> {
-        let unusable =
-            |e: std::io::Error| DriveError::Unusable(format!("{target}: {}{}", reason(&e), hint(&e)));
+        let unusable = |error: std::io::Error| DriveError::target(target, error);
         let node = stdx::files::resolve(Path::new(target)).map_err(unusable)?;
         let device = File::from(open_nothing_else(&node, OFlags::RDONLY).map_err(|e| unusable(e.into()))?);
         let number = DeviceNumber::from_raw(device.metadata().map_err(unusable)?.rdev());
         let capacity_bytes = ioctl::capacity_bytes(device.as_fd()).map_err(unusable)?;
-        check_capacity(target, capacity_bytes, "an empty slot, or a loop or zram device not set up")?;
+        check_capacity(capacity_bytes, TargetError::EmptyDevice)
+            .map_err(|problem| DriveError::target(target, problem))?;
         let (logical, physical) = ioctl::block_bytes(device.as_fd()).map_err(unusable)?;
         let mut facts = TargetFacts {
             kind: TargetKind::Block,
@@ -230,7 +229,7 @@ impl Block {
             Errno::BUSY => refused(Refusal::Busy),
             Errno::ROFS => refused(Refusal::ReadOnly),
             Errno::ACCESS | Errno::PERM => refused(Refusal::NoPermission),
-            other => DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&other.into()))),
+            other => DriveError::target(&self.facts.path, std::io::Error::from(other)),
         })?;
         // It may have come into use between the inspection and opening it.
         self.recheck(&held, false)?;
@@ -239,17 +238,14 @@ impl Block {
 
     /// Opens it read-only and not exclusively: reading endangers no data.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
-        let held = open_to_load(&self.node).map_err(|errno| {
-            let error = std::io::Error::from(errno);
-            DriveError::Unusable(format!("{}: {}{}", self.facts.path, reason(&error), hint(&error)))
-        })?;
+        let held = open_to_load(&self.node)
+            .map_err(|errno| DriveError::target(&self.facts.path, std::io::Error::from(errno)))?;
         self.check_held(&held)?;
         Ok(held)
     }
 
     fn check_held(&self, held: &Held) -> Result<(), DriveError> {
-        let problem =
-            |e: std::io::Error| DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&e)));
+        let problem = |error: std::io::Error| DriveError::target(&self.facts.path, error);
         let device = File::from(held.fd.try_clone().map_err(problem)?);
         self.check_same(&device).map_err(problem)
     }
@@ -273,7 +269,7 @@ impl Block {
 
     /// Updates its size and sectors after a change of its format.
     pub(crate) fn reread(&mut self, held: &Held) -> Result<(), DriveError> {
-        let gone = |e: std::io::Error| DriveError::device(format!("{}: {}", self.facts.path, reason(&e)));
+        let gone = |source: std::io::Error| DriveError::Gone { target: self.facts.path.clone(), source };
         let capacity_bytes = ioctl::capacity_bytes(held.fd.as_fd()).map_err(gone)?;
         let (logical, physical) = ioctl::block_bytes(held.fd.as_fd()).map_err(gone)?;
         let mut facts = TargetFacts { capacity_bytes, ..self.facts.clone() };
@@ -324,7 +320,7 @@ impl Block {
         let asked = if sys.kname.starts_with("nvme") {
             self.roots.namespaces_beside(&sys).map_err(Fault::Kernel).and_then(|others| {
                 let number = ioctl::nvme_namespace(held.fd.as_fd()).map_err(Fault::Kernel)?;
-                let others = others.iter().map(|sys| Other {
+                let others = others.iter().map(|sys| OtherNamespace {
                     name: sys.kname.clone(),
                     identity: names(sys).1.unwrap_or_else(|| sys.kname.clone()),
                 });

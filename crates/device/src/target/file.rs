@@ -11,22 +11,20 @@ use record::errno::reason;
 use record::{TargetFacts, TargetKind};
 use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
-use stdx::units::amount_base2;
 
 use super::opening::{
-    Held, SMALLEST_BYTES, check_capacity, hint, open_direct, open_nothing_else, open_to_load,
-    write_permission,
+    Held, SMALLEST_BYTES, check_capacity, open_direct, open_nothing_else, open_to_load, write_permission,
 };
 use super::records;
-use crate::error::DriveError;
+use crate::error::confirm::Unconfirmed;
+use crate::error::target::TargetError;
+use crate::error::{DriveError, PurgeError};
 use crate::host::Roots;
 use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
 use crate::signature;
 use crate::usage::descriptor::{self, Elsewhere};
 use crate::usage::{self, Thing};
-
-const EXCHANGED: &str = "it is no longer the file that was found: another file has replaced it";
 
 /// Assumed where the file system does not report the alignment for direct I/O.
 const DEFAULT_BLOCK_BYTES: u32 = 512;
@@ -73,39 +71,39 @@ impl RegularFile {
     /// A file that will be created when the target is armed.
     pub(crate) fn planned(target: &str, options: &OpenOptions) -> Result<Self, DriveError> {
         let path = Path::new(target);
-        let missing = |problem: String| DriveError::Unusable(format!("{target}: {problem}"));
+        let missing = |problem: TargetError| DriveError::target(target, problem);
         if path.starts_with("/dev") && !path.starts_with("/dev/shm") {
-            return Err(missing("no such device; lsblk lists the devices".into()));
+            return Err(missing(TargetError::NoDevice));
         }
         if fs::symlink_metadata(path).is_ok() {
-            return Err(missing("it is a dangling symbolic link".into()));
+            return Err(missing(TargetError::DanglingLink));
         }
         let Some(size) = options.size_bytes else {
-            return Err(missing("no such file; to create it, give its size with --size".into()));
+            return Err(missing(TargetError::NoFile));
         };
         let parent = match path.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
         };
         if !parent.is_dir() {
-            return Err(missing(format!("there is no directory {}", parent.display())));
+            return Err(missing(TargetError::NoDirectory(parent.to_owned())));
         }
-        let parent = stdx::files::resolve(parent).map_err(|e| missing(reason(&e)))?;
-        let name = path.file_name().ok_or_else(|| missing("it is not a file name".into()))?;
+        let parent = stdx::files::resolve(parent).map_err(|error| missing(error.into()))?;
+        let name = path.file_name().ok_or_else(|| missing(TargetError::NotFileName))?;
         let path = parent.join(name);
         Self::new(target, path, size, None, DEFAULT_BLOCK_BYTES, options, Roots::default())
     }
 
     /// An existing file.
     pub(crate) fn existing(target: &str, options: &OpenOptions, roots: Roots) -> Result<Self, DriveError> {
-        let unusable = |e: io::Error| DriveError::Unusable(format!("{target}: {}{}", reason(&e), hint(&e)));
+        let unusable = |error: io::Error| DriveError::target(target, error);
         let path = stdx::files::resolve(Path::new(target)).map_err(unusable)?;
         let file = open_nothing_else(&path, OFlags::RDONLY).map_err(|e| unusable(e.into()))?;
         let file = File::from(file);
         let length = file.metadata().map_err(unusable)?.len();
         let size = options.size_bytes.unwrap_or(length);
         let identity = Identity::of(&file);
-        let identity = identity.ok_or_else(|| DriveError::Unusable(format!("{target}: {EXCHANGED}")))?;
+        let identity = identity.ok_or_else(|| DriveError::target(target, TargetError::Replaced))?;
         let block_bytes = direct_block_bytes(&file);
         let mut found = Self::new(target, path, size, Some(identity), block_bytes, options, roots)?;
         found.facts.attachment = birth(&file);
@@ -123,26 +121,8 @@ impl RegularFile {
     ) -> Result<Self, DriveError> {
         // Direct I/O cannot reach a partial block at the end.
         let capacity_bytes = size / u64::from(block_bytes) * u64::from(block_bytes);
-        match options.size_bytes {
-            Some(typed) if typed < SMALLEST_BYTES => {
-                return Err(DriveError::Invalid(format!(
-                    "{target}: --size {typed} is too small; the smallest target has {}{}",
-                    amount_base2(SMALLEST_BYTES),
-                    if typed < 1 << 20 {
-                        format!("; for MiB or GiB write the unit: --size {typed}MiB")
-                    } else {
-                        String::new()
-                    }
-                )));
-            }
-            _ if size > 0 && capacity_bytes == 0 => {
-                return Err(DriveError::Unusable(format!(
-                    "{target}: a file of {size} bytes; the smallest target has {}",
-                    amount_base2(SMALLEST_BYTES)
-                )));
-            }
-            _ => check_capacity(target, capacity_bytes, "give its size with --size")?,
-        }
+        check_size(options.size_bytes, size, capacity_bytes)
+            .map_err(|problem| DriveError::target(target, problem))?;
         let identity = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let facts = TargetFacts {
             kind: TargetKind::File,
@@ -177,7 +157,7 @@ impl RegularFile {
         let Some(identity) = &self.found else { return found };
         match open_nothing_else(&self.path, OFlags::RDONLY) {
             Ok(file) if Identity::of(&file).as_ref() == Some(identity) => found.extend(self.users(&file)),
-            Ok(_) => found.push(Refusal::Unknown { what: EXCHANGED.into() }),
+            Ok(_) => found.push(Refusal::Unknown { what: TargetError::Replaced.to_string() }),
             // A file that is not readable is not writable either, which is reported above.
             Err(Errno::ACCESS) if !found.is_empty() => {}
             Err(errno) => found.push(Refusal::Unknown { what: reason(&errno.into()) }),
@@ -188,7 +168,9 @@ impl RegularFile {
     /// Returns all other users of the file; `file` must be its only descriptor in this process.
     fn users(&self, file: &OwnedFd) -> Vec<Refusal> {
         let unknown = |what: String| vec![Refusal::Unknown { what }];
-        let Some(Identity { thing, .. }) = Identity::of(file) else { return unknown(EXCHANGED.into()) };
+        let Some(Identity { thing, .. }) = Identity::of(file) else {
+            return unknown(TargetError::Replaced.to_string());
+        };
         let facts = match usage::gather(&self.roots, Some((thing, &self.path))) {
             Ok(facts) => facts,
             Err(error) => return unknown(reason(&error)),
@@ -227,9 +209,9 @@ impl RegularFile {
     /// Returns length, time of the last change and signatures of the file; none if it does not exist yet.
     pub(crate) fn state(&self) -> Result<Option<FileState>, DriveError> {
         let Some(identity) = &self.found else { return Ok(None) };
-        let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(&e.into()))?;
+        let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(e.into()))?;
         if Identity::of(&file).as_ref() != Some(identity) {
-            return Err(DriveError::Unusable(format!("{}: {EXCHANGED}", self.facts.path)));
+            return Err(DriveError::target(&self.facts.path, TargetError::Replaced));
         }
         let file = File::from(file);
         let read = || {
@@ -239,7 +221,7 @@ impl RegularFile {
             let modified = metadata.modified()?.max(SystemTime::UNIX_EPOCH + changed);
             Ok(FileState { length_bytes: metadata.len(), modified, signatures })
         };
-        read().map(Some).map_err(|e| self.unusable(&e))
+        read().map(Some).map_err(|e| self.unusable(e))
     }
 
     /// Whether the file holds data; a new one, or one of holes only, does not.
@@ -264,25 +246,25 @@ impl RegularFile {
         prepared.map(|()| held)
     }
 
-    fn unusable(&self, error: &io::Error) -> DriveError {
-        DriveError::Unusable(format!("{}: {}", self.facts.path, reason(error)))
+    fn unusable(&self, error: io::Error) -> DriveError {
+        DriveError::target(&self.facts.path, error)
     }
 
     fn hold_existing(&self, identity: &Identity) -> Result<Held, DriveError> {
-        let anchor = open_nothing_else(&self.path, OFlags::PATH).map_err(|e| self.unusable(&e.into()))?;
+        let anchor = open_nothing_else(&self.path, OFlags::PATH).map_err(|e| self.unusable(e.into()))?;
         if Identity::of(&anchor).as_ref() != Some(identity) {
-            return Err(DriveError::Unusable(format!("{}: {EXCHANGED}", self.facts.path)));
+            return Err(DriveError::target(&self.facts.path, TargetError::Replaced));
         }
         // Through the descriptor, so that the file cannot be replaced in between.
         let path = format!("/proc/self/fd/{}", anchor.as_raw_fd());
-        open_direct(Path::new(&path), OFlags::RDWR).map_err(|e| self.unusable(&e.into()))
+        open_direct(Path::new(&path), OFlags::RDWR).map_err(|e| self.unusable(e.into()))
     }
 
     /// Creates the file; the returned descriptor is its only one.
     fn create(&self) -> Result<Held, DriveError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::open(&self.path, flags, Mode::from_raw_mode(0o644))
-            .map_err(|e| self.unusable(&e.into()))?;
+            .map_err(|e| self.unusable(e.into()))?;
         let is_buffered = rustix::fs::fcntl_setfl(&fd, OFlags::DIRECT).is_err();
         Ok(Held { fd, is_buffered, generic: None })
     }
@@ -306,11 +288,12 @@ impl RegularFile {
         self.recheck(held)?;
         if !confirmed && has_data(&held.fd) {
             let identity = self.facts.identity.clone();
-            return Err(DriveError::Unconfirmed { target: self.facts.path.clone(), identity, given: None });
+            let target = self.facts.path.clone();
+            return Err(Unconfirmed::Target { target, identity, given: None }.into());
         }
-        let file = File::from(held.fd.try_clone().map_err(|e| self.unusable(&e))?);
-        if file.metadata().map_err(|e| self.unusable(&e))?.len() < self.facts.capacity_bytes {
-            file.set_len(self.facts.capacity_bytes).map_err(|e| self.unusable(&e))?;
+        let file = File::from(held.fd.try_clone().map_err(|e| self.unusable(e))?);
+        if file.metadata().map_err(|e| self.unusable(e))?.len() < self.facts.capacity_bytes {
+            file.set_len(self.facts.capacity_bytes).map_err(|e| self.unusable(e))?;
         }
         Ok(())
     }
@@ -326,21 +309,19 @@ impl RegularFile {
 
     /// Opens the file read-only; it must exist and have the requested size.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
-        let unusable = |problem: String| DriveError::Unusable(format!("{}: {problem}", self.facts.path));
+        let unusable = |problem: TargetError| DriveError::target(&self.facts.path, problem);
         if self.found.is_none() {
-            return Err(unusable("no such file, and a read-only load does not create one".into()));
+            return Err(unusable(TargetError::NoFileToRead));
         }
-        let failed = |e: io::Error| unusable(format!("{}{}", reason(&e), hint(&e)));
+        let failed = |error: io::Error| unusable(error.into());
         let held = open_to_load(&self.path).map_err(|e| failed(e.into()))?;
         if Identity::of(&held.fd) != self.found {
-            return Err(unusable(EXCHANGED.into()));
+            return Err(unusable(TargetError::Replaced));
         }
         let length = File::from(held.fd.try_clone().map_err(failed)?).metadata().map_err(failed)?.len();
         if length < self.facts.capacity_bytes {
-            return Err(unusable(format!(
-                "it has {length} B, not {}; choose a smaller --size",
-                self.facts.capacity_bytes
-            )));
+            let capacity_bytes = self.facts.capacity_bytes;
+            return Err(unusable(TargetError::Shorter { length_bytes: length, capacity_bytes }));
         }
         Ok(held)
     }
@@ -350,18 +331,26 @@ impl RegularFile {
         self.recheck(held)?;
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         rustix::fs::fallocate(held.fd.as_fd(), flags, 0, self.facts.capacity_bytes).map_err(|errno| {
+            let file = self.facts.path.clone();
             match errno {
-                Errno::OPNOTSUPP | Errno::NOSYS => DriveError::NoPurge(format!(
-                    "the file system of {} does not support punching holes; run without a purge step",
-                    self.facts.path
-                )),
-                other => DriveError::device(format!(
-                    "punching a hole of {} failed: {}",
-                    self.facts.path,
-                    reason(&other.into())
-                )),
+                Errno::OPNOTSUPP | Errno::NOSYS => PurgeError::NoHoles { file },
+                other => PurgeError::Hole { file, source: other.into() },
             }
-        })
+        })?;
+        Ok(())
+    }
+}
+
+/// Checks the size of a file: the one given, if any, otherwise its length, and the capacity that follows from it.
+fn check_size(given: Option<u64>, size: u64, capacity_bytes: u64) -> Result<(), TargetError> {
+    match given {
+        Some(bytes) if bytes < SMALLEST_BYTES => {
+            Err(TargetError::SizeTooSmall { bytes, least_bytes: SMALLEST_BYTES })
+        }
+        _ if size > 0 && capacity_bytes == 0 => {
+            Err(TargetError::NoBlock { bytes: size, least_bytes: SMALLEST_BYTES })
+        }
+        _ => check_capacity(capacity_bytes, TargetError::EmptyFile),
     }
 }
 
@@ -408,4 +397,19 @@ fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> 
 /// Whether the whole file is locked by others; a lock held by `file` remains.
 fn is_flocked(file: &OwnedFd) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_a_size_of_a_target() {
+        let too_small = check_size(Some(2), 2, 0);
+        assert!(matches!(too_small, Err(TargetError::SizeTooSmall { bytes: 2, .. })), "{too_small:?}");
+        assert!(matches!(check_size(None, 100, 0), Err(TargetError::NoBlock { bytes: 100, .. })));
+        assert!(matches!(check_size(None, 0, 0), Err(TargetError::EmptyFile)));
+        assert!(matches!(check_size(None, 4096, 4096), Err(TargetError::TooSmall { bytes: 4096, .. })));
+        assert!(check_size(Some(SMALLEST_BYTES), SMALLEST_BYTES, SMALLEST_BYTES).is_ok());
+    }
 }

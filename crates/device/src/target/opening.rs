@@ -1,16 +1,15 @@
 //! Opens targets: exactly what was named, with direct I/O where supported.
 
-use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 
 use engine::{Clock, LoadOptions};
-use record::errno::reason;
 use rustix::fs::{Access, Mode, OFlags};
-use stdx::units::{MIB, amount_base2};
+use stdx::units::MIB;
 
 use super::generic::Generic;
 use crate::error::DriveError;
+use crate::error::target::TargetError;
 use crate::refusal::Refusal;
 
 /// Anything smaller is a mistake, an empty card reader or a loop device without a file.
@@ -30,7 +29,7 @@ impl Held {
     /// Returns a descriptor that can be neither read nor written.
     pub(crate) fn nothing() -> Result<Self, DriveError> {
         let fd = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
-            .map_err(|errno| DriveError::Unusable(format!("/: {}", reason(&errno.into()))))?;
+            .map_err(|errno| DriveError::System { path: "/", source: errno.into() })?;
         Ok(Self { fd, is_buffered: false, generic: None })
     }
 
@@ -49,26 +48,13 @@ impl Held {
     }
 }
 
-pub(super) fn hint(error: &io::Error) -> &'static str {
-    match error.raw_os_error() {
-        Some(libc::EACCES) => "; run as root, or as a member of the group that owns it",
-        Some(libc::EPERM) => "; the kernel or the container denies it, even to root",
-        _ => "",
+/// Checks that a target has the capacity of one; `empty` is the error for one without any.
+pub(super) fn check_capacity(bytes: u64, empty: TargetError) -> Result<(), TargetError> {
+    match bytes {
+        0 => Err(empty),
+        bytes if bytes < SMALLEST_BYTES => Err(TargetError::TooSmall { bytes, least_bytes: SMALLEST_BYTES }),
+        _ => Ok(()),
     }
-}
-
-pub(super) fn check_capacity(target: &str, bytes: u64, empty: &str) -> Result<(), DriveError> {
-    if bytes == 0 {
-        return Err(DriveError::Unusable(format!("{target}: it has no capacity; {empty}")));
-    }
-    if bytes < SMALLEST_BYTES {
-        return Err(DriveError::Unusable(format!(
-            "{target}: {} is too small; the smallest target is {}",
-            amount_base2(bytes),
-            amount_base2(SMALLEST_BYTES)
-        )));
-    }
-    Ok(())
 }
 
 /// Checks for write permission. Root always has it, except on a read-only file system.
@@ -122,6 +108,15 @@ mod tests {
         assert!(!flags.contains(OFlags::NONBLOCK) && (held.is_buffered || flags.contains(OFlags::DIRECT)));
         assert_eq!(open_to_load(&link).err(), Some(rustix::io::Errno::LOOP));
         drop(open_to_load(&pipe));
+    }
+
+    #[test]
+    fn a_target_has_the_least_capacity() {
+        let check = |bytes| check_capacity(bytes, TargetError::EmptyFile);
+        assert!(matches!(check(0), Err(TargetError::EmptyFile)));
+        let small = check(SMALLEST_BYTES - 1);
+        assert!(matches!(small, Err(TargetError::TooSmall { bytes, .. }) if bytes == SMALLEST_BYTES - 1));
+        assert!(check(SMALLEST_BYTES).is_ok());
     }
 
     #[test]

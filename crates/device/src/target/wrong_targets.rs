@@ -229,7 +229,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "no identity typed",
-        says: "--erase",
+        says: "would be lost",
         make: || {
             let device = device()?;
             Some(Wrong::at(&device.path).typing(Typed::Nothing).keep(device))
@@ -237,7 +237,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "another serial number typed",
-        says: "--erase",
+        says: "would be lost",
         make: || {
             let wrong = Host::new()?.says("device/serial", "S1\n").wrong()?;
             Some(wrong.typing(Typed::This("S2".into())))
@@ -245,7 +245,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "the path typed for the identity",
-        says: "--erase",
+        says: "would be lost",
         make: || {
             let device = device()?;
             Some(Wrong::at(&device.path).typing(Typed::This(device.path.clone())).keep(device))
@@ -253,7 +253,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "another size typed",
-        says: "--erase",
+        says: "would be lost",
         make: || {
             let device = device()?;
             let typed = format!("{}:{}", device.kname(), 2 * SIZE);
@@ -262,7 +262,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "the identity of the device beside it",
-        says: "--erase",
+        says: "would be lost",
         make: || {
             let (device, other) = (device()?, device()?);
             let typed = format!("{}:{SIZE}", other.kname());
@@ -300,7 +300,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a file that holds something",
-        says: "--erase",
+        says: "would be lost",
         make: || {
             Some(in_folder("full", |path| fs::write(path, vec![1; ENOUGH]).ok())?.typing(Typed::Nothing))
         },

@@ -6,6 +6,7 @@ use stdx::units::{amount_base10, parse_size};
 
 use crate::cli::models;
 use crate::cli::{Cli, Info};
+use crate::failure::message::{of_refusal, why_not};
 use crate::failure::{Done, Exit, Failure};
 use crate::host::health;
 use crate::output::printer;
@@ -31,7 +32,7 @@ fn document(drive: &Drive, about: &About) -> Value {
     json!({
         "target": drive.facts(),
         "erase_confirmation_needed": drive.needs_erase_confirmation(),
-        "refusals": drive.refusals().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "refusals": drive.refusals().iter().map(of_refusal).collect::<Vec<_>>(),
         "facts": facts,
         "health": about.health,
         "purge_methods": about.purge.iter().map(|method| json!({
@@ -40,7 +41,7 @@ fn document(drive: &Drive, about: &About) -> Value {
             "pts_purge": method.is_pts,
             "available": method.available,
             "chosen": method.is_chosen,
-            "why_not": method.why_not,
+            "why_not": method.why_not.as_ref().map(why_not),
         })).collect::<Vec<_>>(),
     })
 }
@@ -86,7 +87,7 @@ fn text(drive: &Drive, about: &About) -> String {
     } else if refusals.is_empty() {
         line("to test it", "no confirmation is needed: it contains no data");
     }
-    refusals.iter().for_each(|refusal| line("refused", &refusal.to_string()));
+    refusals.iter().for_each(|refusal| line("refused", &of_refusal(refusal)));
     about.facts.iter().for_each(|fact| out.push_str(&fact_text(fact)));
     out
 }
@@ -94,8 +95,8 @@ fn text(drive: &Drive, about: &About) -> String {
 fn purge_text(method: &PurgeMethod) -> String {
     let verdict = match (&method.why_not, method.is_chosen, method.available) {
         (_, true, _) => "used by default".to_owned(),
-        (Some(why), _, true) => format!("only if requested: {why}"),
-        (Some(why), _, false) => format!("no: {why}"),
+        (Some(why), _, true) => format!("only if requested: {}", why_not(why)),
+        (Some(why), _, false) => format!("no: {}", why_not(why)),
         (None, ..) => "if requested".to_owned(),
     };
     format!("{:<27} {verdict}", method.name)
@@ -118,6 +119,8 @@ fn fact_text(fact: &Fact) -> String {
 
 #[cfg(test)]
 mod tests {
+    use record::WhyNot;
+
     use super::*;
 
     #[test]
@@ -139,10 +142,11 @@ mod tests {
             is_pts: true,
             available: false,
             is_chosen: false,
-            why_not: Some("frozen".into()),
+            why_not: Some(WhyNot::Frozen),
         };
-        assert!(purge_text(&method).ends_with("no: frozen"));
+        let frozen = why_not(&WhyNot::Frozen);
+        assert!(purge_text(&method).ends_with(&format!("no: {frozen}")));
         method.available = true;
-        assert!(purge_text(&method).ends_with("only if requested: frozen"));
+        assert!(purge_text(&method).ends_with(&format!("only if requested: {frozen}")));
     }
 }

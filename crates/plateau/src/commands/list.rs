@@ -6,6 +6,7 @@ use stdx::units::amount_base10;
 
 use crate::cli::Cli;
 use crate::failure::Done;
+use crate::failure::message::{of_drive, of_refusal};
 use crate::output::printer;
 
 pub fn run(cli: &Cli) -> Done {
@@ -26,15 +27,21 @@ fn document(device: &Listed) -> Value {
         "identity": device.identity,
         "model": device.model,
         "capacity_bytes": device.capacity_bytes,
-        "can_be_tested": device.refusals.is_empty(),
+        "can_be_tested": reasons(device).is_empty(),
         "in_use": device.in_use,
-        "refusals": device.refusals,
+        "refusals": reasons(device),
     })
+}
+
+/// Returns why a device cannot be tested.
+fn reasons(device: &Listed) -> Vec<String> {
+    let unusable = device.unusable.iter().map(|error| of_drive(error));
+    unusable.chain(device.refusals.iter().map(of_refusal)).collect()
 }
 
 fn text(device: &Listed) -> String {
     let capacity = device.capacity_bytes.map_or_else(String::new, amount_base10);
-    let verdict = match device.refusals.as_slice() {
+    let verdict = match reasons(device).as_slice() {
         [] => format!(
             "can be tested; everything on it is lost with --erase '{}'",
             device.identity.as_deref().unwrap_or_default()
@@ -54,16 +61,19 @@ mod tests {
 
     #[test]
     fn a_device_in_use_says_by_whom() {
+        let (device, at) = ("sda1".to_owned(), "/".to_owned());
+        let mounted = device::Refusal::Mounted { device, at, namespace_of: None };
         let mut device = Listed {
             path: "/dev/sda".into(),
             kind: "SATA".into(),
             identity: Some("S1".into()),
             model: None,
             capacity_bytes: Some(1_000_000_000),
-            refusals: vec!["sda1 is mounted at /; it is in use".into(), "it has partitions".into()],
+            refusals: vec![mounted, device::Refusal::Partitions { names: "sda1".into() }],
+            unusable: None,
             in_use: true,
         };
-        assert!(text(&device).contains("no: sda1 is mounted at /; it is in use (and 1 more)"));
+        assert!(text(&device).contains("no: sda1 is mounted at /, so it is in use"));
         assert_eq!(document(&device)["can_be_tested"], false);
         device.refusals.clear();
         assert!(text(&device).contains("--erase 'S1'"));

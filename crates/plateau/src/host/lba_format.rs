@@ -10,6 +10,7 @@ use record::{Event, Journal};
 use serde_json::{Value, json};
 
 use crate::failure::Done;
+use crate::failure::message::of_drive;
 use crate::host::restore::Note;
 use crate::output::printer;
 
@@ -75,9 +76,10 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
             drop(journal.append(Event::LbaFormat { was, is: changed.was, restored: true }));
         }
         Err(error) => printer::tell_line(&format!(
-            "the LBA format was {} before and could not be restored: {error}; the next run on this drive \
+            "the LBA format was {} before and could not be restored: {}; the next run on this drive \
              will try again",
-            changed.was
+            changed.was,
+            of_drive(&error)
         )),
     }
 }

@@ -14,6 +14,7 @@ use record::{Event, TargetFacts};
 use serde_json::{Value, json};
 
 use crate::failure::Done;
+use crate::failure::message::of_drive;
 use crate::host::restore::Note;
 use crate::host::state::{Host, State};
 use crate::output::printer;
@@ -129,7 +130,10 @@ impl Tuned {
             match self.host.set(tuning, &tuning.was) {
                 Ok(()) => events.push(event(tuning, true)),
                 Err(error) => {
-                    printer::tell_line(&format!("{error}; the next run on this drive will try again"));
+                    printer::tell_line(&format!(
+                        "{}; the next run on this drive will try again",
+                        of_drive(&error)
+                    ));
                 }
             }
         }

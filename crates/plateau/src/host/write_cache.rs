@@ -8,6 +8,7 @@ use record::{CacheChoice, Event, Journal, TargetKind};
 use serde_json::{Value, json};
 
 use crate::failure::Done;
+use crate::failure::message::of_drive;
 use crate::host::restore::Note;
 use crate::host::state::State;
 use crate::output::printer;
@@ -115,9 +116,10 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
             drop(journal.append(event));
         }
         Err(error) => printer::tell_line(&format!(
-            "the write cache was {} before and could not be restored: {error}; the next run on this drive \
+            "the write cache was {} before and could not be restored: {}; the next run on this drive \
              will try again",
-            word(was_on)
+            word(was_on),
+            of_drive(&error)
         )),
     }
 }

@@ -13,6 +13,7 @@ use record::{
 use stdx::rng::split_mix;
 
 use crate::cli::{Assumptions, Cli};
+use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 use crate::host::facts;
 use crate::host::lba_format;
@@ -144,7 +145,7 @@ pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     for done in device::dissolve_left_over(&state, erase) {
         match done {
             Ok(done) => printer::tell_line(&done),
-            Err(error) => printer::tell_line(&format!("warning: {error}")),
+            Err(error) => printer::tell_line(&format!("warning: {}", of_drive(&error))),
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use pts::{Bench, Context, Stop, Task};
 use record::{Direction, Note, Purged, RunFile, Segment, Series, TargetFacts, Workload};
 use stdx::units::amount_base2;
 
+use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 
 /// Validates every workload of `run`'s tests against the target.
@@ -46,7 +47,7 @@ impl Preflight<'_> {
     }
 
     fn answer(&self, workload: &Workload) -> Result<Segment, Stop> {
-        device::check(workload, self.target).map_err(|error| Stop::Failed(error.to_string()))?;
+        device::check(workload, self.target).map_err(|error| Stop::Failed(of_drive(&error)))?;
         self.check_memory(workload)?;
         // Equal I/O counts in all cells reach steady state after five rounds, which ends the check.
         let done = Direction { ios: 1, bytes: u64::from(workload.block_bytes), ..Direction::default() };

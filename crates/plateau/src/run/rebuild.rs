@@ -92,7 +92,7 @@ fn purge_again(armed: &mut Armed, purged: &Purged, seq: u64) -> Done {
 /// Repeats a power loss: the drive's state depends on what was written before it and what was lost.
 fn cut_again(armed: &mut Armed, cut: &Cut, seq: u64) -> Done {
     let again = armed.run(&cut.workload, &mut |_| Flow::Continue);
-    let same = matches!(&again, Err(DriveError::Device { cut: Some(again), .. }) if **again == *cut);
+    let same = matches!(&again, Err(DriveError::Simulated(failure)) if failure.cut.as_deref() == Some(cut));
     if same { Ok(()) } else { Err(differs(seq, &format!("loss of power in {}", cut.workload))) }
 }
 

@@ -12,6 +12,7 @@ use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task};
 use record::{CustomFigure, Note, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
 
 use crate::cli::models;
+use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 
@@ -265,7 +266,7 @@ fn unit(task: Task<'_>) -> &'static str {
 
 impl Bench for Stage<'_> {
     fn purge(&mut self) -> Result<Purged, Stop> {
-        self.armed.purge().map_err(|error| Stop::Failed(error.to_string()))
+        self.armed.purge().map_err(|error| Stop::Failed(of_drive(&error)))
     }
 
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
@@ -280,7 +281,7 @@ impl Bench for Stage<'_> {
 
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
         self.duration_ns += length_ns as f64 / self.divisor;
-        self.armed.idle(length_ns).map_err(|error| Stop::Failed(error.to_string()))
+        self.armed.idle(length_ns).map_err(|error| Stop::Failed(of_drive(&error)))
     }
 
     fn note(&mut self, note: Note) -> Result<(), Stop> {

@@ -35,6 +35,7 @@ mod tests {
             model: None,
             capacity_bytes: Some(capacity_bytes),
             refusals: Vec::new(),
+            unusable: None,
             in_use: false,
         }
     }

@@ -5,12 +5,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{Armed, DriveError, PowerMeter, PurgeOptions, Purging};
+use device::{Armed, DriveError, ErrorKind, PowerMeter, PurgeOptions, Purging};
 use engine::{Flow, Outcome as Driven};
 use pts::{Bench, Context, Replay, Stop, Task};
 use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
 use stdx::units::SECOND_NS;
 
+use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 use crate::run::audience::{Audience, Step};
 
@@ -234,7 +235,7 @@ impl Bench for Session<'_> {
             if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
         });
         let mut purged = purged.map_err(|error| match error {
-            DriveError::Stopped(why) => Stop::Interrupted(why),
+            error if error.kind() == ErrorKind::Stopped => Stop::Interrupted(of_drive(&error)),
             error => self.device(error),
         })?;
         self.settle(&mut purged)?;

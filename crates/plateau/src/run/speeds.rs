@@ -13,6 +13,7 @@ use record::{Event, Library, Note, Purged, Run, RunFile, Segment, TargetFacts, W
 use stdx::units::parse_size;
 
 use crate::cli::Assumptions;
+use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 
 /// Approximate capacity of the drive for a probe, which takes a second or two.
@@ -199,7 +200,7 @@ struct Probing {
 
 impl Probing {
     fn answer(&mut self, workload: &Workload) -> Result<Segment, Stop> {
-        let failed = |error: device::DriveError| Stop::Failed(error.to_string());
+        let failed = |error: device::DriveError| Stop::Failed(of_drive(&error));
         match self.armed.run(workload, &mut |_| Flow::Continue).map_err(failed)? {
             Driven::Finished(segment) => {
                 self.events.push(Event::Measured(segment.clone()));
@@ -212,7 +213,7 @@ impl Probing {
 
 impl Bench for Probing {
     fn purge(&mut self) -> Result<Purged, Stop> {
-        let purged = self.armed.purge().map_err(|error| Stop::Failed(error.to_string()))?;
+        let purged = self.armed.purge().map_err(|error| Stop::Failed(of_drive(&error)))?;
         self.events.push(Event::Purged(purged.clone()));
         Ok(purged)
     }
@@ -226,7 +227,7 @@ impl Bench for Probing {
     }
 
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
-        self.armed.idle(length_ns).map_err(|error| Stop::Failed(error.to_string()))?;
+        self.armed.idle(length_ns).map_err(|error| Stop::Failed(of_drive(&error)))?;
         self.events.push(Event::Idled { length_ns });
         Ok(())
     }

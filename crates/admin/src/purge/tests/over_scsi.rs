@@ -69,18 +69,19 @@ fn the_password_of_an_interrupted_purge_is_taken_off() {
     super::super::unlock(&mut script).expect("an unlocked drive");
     script.finish();
     let mut script = password(Script::new(CAPACITY), 0xf2, 0, aborted());
-    assert!(super::super::unlock(&mut script).expect_err("another password").to_string().contains("aborted"));
+    let fault = super::super::unlock(&mut script).expect_err("another password");
+    assert!(matches!(fault, Fault::Ata(_)), "{fault:?}");
     script.finish();
 }
 
 #[test]
-fn an_ata_erase_that_is_aborted_says_how_to_unlock() {
+fn an_ata_erase_that_is_aborted_is_an_error_of_that_command() {
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);
     let script = script.scsi(&pass(0xf3, NONE, 0), Answer::Ok);
     let mut script = password(script, 0xf4, 0, aborted());
-    let message = fails(&mut script, &ata(0, SECURE), &PurgeOptions::default());
-    assert!(message.contains("SECURITY ERASE UNIT failed") && message.contains("--security-disable PLATEAU"));
+    let failed = fails(&mut script, &ata(0, SECURE), &PurgeOptions::default());
+    assert!(matches!(failed, (Step::SecurityErase, Fault::Ata(_))), "{failed:?}");
 }
 
 #[test]
@@ -88,17 +89,19 @@ fn an_ata_erase_that_does_nothing_is_found_by_its_password() {
     // The password was accepted but not set: an emulator or a faulty adapter.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let mut script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE);
-    assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("without setting it"));
+    let any = PurgeOptions::default();
+    assert_eq!(misbehaves(&mut script, &ata(0, SECURE), &any), DriveFault::PasswordNotSet);
     // The erase reports success but leaves the password.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);
     let script = password(script.scsi(&pass(0xf3, NONE, 0), Answer::Ok), 0xf4, 0, Answer::Ok);
     let mut script = ask_security(script, SECURE | ENABLED);
-    assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("password is still set"));
+    assert_eq!(misbehaves(&mut script, &ata(0, SECURE), &any), DriveFault::PasswordLeft);
     // No registers are returned at all, which hdparm treats as success.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let mut script = password(script, 0xf1, 0, Answer::Scsi(0, Vec::new()));
-    assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("it is unknown whether"));
+    let failed = fails(&mut script, &ata(0, SECURE), &any);
+    assert!(matches!(failed, (Step::SecuritySetPassword, Fault::NoRegisters)), "{failed:?}");
 }
 
 #[test]
@@ -112,10 +115,11 @@ fn a_left_over_password_of_plateau_is_used() {
     // Not Plateau's password.
     let script = ask_security(Script::new(CAPACITY), SECURE | ENABLED | LOCKED);
     let mut script = password(script, 0xf2, 0, aborted());
-    assert!(fails(&mut script, &can, &options).contains("not Plateau's"));
+    assert_eq!(fails(&mut script, &can, &options).0, Step::SecurityUnlock);
     // Frozen since it was inspected.
     let mut script = ask_security(Script::new(CAPACITY), SECURE | FROZEN);
-    assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("cannot start"));
+    let frozen = DriveFault::CannotErase(WhyNot::Frozen);
+    assert_eq!(misbehaves(&mut script, &ata(0, SECURE), &PurgeOptions::default()), frozen);
 }
 
 fn sanitize_pass(feature: u8, count: u8, lba: [u8; 6]) -> [u8; 16] {
@@ -146,21 +150,18 @@ fn ata_sanitize_runs_until_its_status_says_so() {
 #[test]
 fn an_ata_sanitize_that_is_frozen_refused_or_fails_is_an_error() {
     let (can, any) = (ata(0xf000, 0), PurgeOptions::default());
-    assert!(
-        fails(&mut sanitize_status(Script::new(CAPACITY), 1 << 13, 0), &can, &any)
-            .contains("frozen SANITIZE")
-    );
-    assert!(
-        fails(&mut sanitize_status(Script::new(CAPACITY), 1 << 14, 0), &can, &any)
-            .contains("another program")
-    );
+    let mut frozen = sanitize_status(Script::new(CAPACITY), 1 << 13, 0);
+    assert_eq!(misbehaves(&mut frozen, &can, &any), DriveFault::SanitizeFrozen);
+    let mut running = sanitize_status(Script::new(CAPACITY), 1 << 14, 0);
+    assert_eq!(misbehaves(&mut running, &can, &any), DriveFault::SanitizeRunning);
     let begun = |answer| {
         let block_erase = sanitize_pass(0x12, 0, [0x72, 0x45, 0x6b, 0x42, 0, 0]);
         sanitize_status(Script::new(CAPACITY), 0, 0).scsi(&block_erase, answer)
     };
-    assert!(fails(&mut begun(aborted()), &can, &any).contains("SANITIZE DEVICE failed: the drive aborted"));
+    let failed = fails(&mut begun(aborted()), &can, &any);
+    assert!(matches!(failed, (Step::AtaSanitize, Fault::Ata(_))), "{failed:?}");
     let mut ended = sanitize_status(begun(Answer::Ok), 0, 0);
-    assert!(fails(&mut ended, &can, &any).contains("SANITIZE failed, and the drive accepts only"));
+    assert_eq!(misbehaves(&mut ended, &can, &any), DriveFault::AtaSanitizeFailed);
 }
 
 // SCSI: FORMAT UNIT 04h, SANITIZE 48h, then TEST UNIT READY 00h.
@@ -211,11 +212,14 @@ fn a_scsi_purge_that_fails_is_an_error() {
     let (can, any) = (scsi(Some(true), None), PurgeOptions::default());
     let format = [0x04, 0x10, 0, 0, 0, 0];
     let mut unknown = Script::new(CAPACITY).scsi(&format, check(5, (0x20, 0), None));
-    assert!(fails(&mut unknown, &can, &any).contains("does not support this command"));
+    let (step, fault) = fails(&mut unknown, &can, &any);
+    assert_eq!(step, Step::FormatUnit);
+    assert!(matches!(fault, Fault::Scsi(2, Some(sense)) if sense.code == (0x20, 0)), "{fault:?}");
     let mut failed = Script::new(CAPACITY).scsi(&format, Answer::Ok).scsi(&READY, check(3, (0x31, 1), None));
-    assert!(fails(&mut failed, &can, &any).contains("the format failed"));
+    let fault = misbehaves(&mut failed, &can, &any);
+    assert!(matches!(fault, DriveFault::ScsiFailed(sense) if sense.code == (0x31, 1)), "{fault:?}");
     let mut busy = Script::new(CAPACITY).scsi(&format, Answer::Scsi(0x18, Vec::new()));
-    assert!(fails(&mut busy, &can, &any).contains("status 18h"));
+    assert!(matches!(fails(&mut busy, &can, &any), (Step::FormatUnit, Fault::Scsi(0x18, None))));
     let mut gone = Script::new(CAPACITY).scsi(&format, Answer::Errno(libc::ENODEV));
-    assert!(fails(&mut gone, &can, &any).contains("was removed"));
+    assert!(matches!(fails(&mut gone, &can, &any), (Step::FormatUnit, Fault::Kernel(_))));
 }

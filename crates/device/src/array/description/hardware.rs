@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::array::hardware::{DriveCache, Hardware, Program, Purge, Write};
 use crate::array::spec::Spec;
+use crate::error::description::DescriptionError;
 
 const LEVELS: &[(u8, usize)] = &[(0, 1), (1, 2), (5, 3), (6, 4), (10, 4)];
 const STRIPS_KIB: &[u32] = &[8, 16, 32, 64, 128, 256, 512, 1024];
@@ -45,42 +46,38 @@ pub(super) fn is_meant(table: &toml::Table) -> bool {
 }
 
 /// Reads a description that names a RAID controller.
-pub(super) fn read(text: &str) -> Result<Spec, String> {
-    let read: Text = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-    read.judged()
+pub(super) fn read(text: &str) -> Result<Spec, DescriptionError> {
+    let malformed = |error: toml::de::Error| DescriptionError::Toml(error.to_string().trim_end().to_owned());
+    toml::from_str::<Text>(text).map_err(malformed)?.judged()
 }
 
 impl Text {
-    fn judged(self) -> Result<Spec, String> {
+    fn judged(self) -> Result<Spec, DescriptionError> {
         let (level, count) = (self.level, self.members.len());
         let Some((_, least)) = LEVELS.iter().find(|(known, _)| *known == level) else {
-            return Err(format!("unsupported RAID level {level}; supported are 0, 1, 5, 6 and 10"));
+            return Err(DescriptionError::Level(level));
         };
         if count < *least {
-            return Err(format!(
-                "RAID {level} on a controller needs at least {least} members, but {count} are given"
-            ));
+            return Err(DescriptionError::TooFew { level, on_controller: true, least: *least, count });
         }
         if [1, 10].contains(&level) && count % 2 != 0 {
-            return Err(format!(
-                "RAID {level} on a controller needs an even number of members, but {count} are given"
-            ));
+            return Err(DescriptionError::Odd { level, count });
         }
         let strip = self.strip_kib.unwrap_or(DEFAULT_STRIP_KIB);
         if !STRIPS_KIB.contains(&strip) {
-            return Err(format!("strip_kib {strip}: it must be a power of two from 8 to 1024"));
+            let (least, most) = (STRIPS_KIB[0], STRIPS_KIB[STRIPS_KIB.len() - 1]);
+            return Err(DescriptionError::Chunk { key: "strip_kib", kib: strip, least, most });
         }
         let mut members: Vec<String> = Vec::new();
         let mut serials: Vec<String> = Vec::new();
         for Member { slot, serial } in self.members {
-            let address = address(self.adapter, &slot)
-                .ok_or_else(|| format!("slot '{slot}': write it as enclosure:slot, such as \"252:0\""))?;
+            let address = address(self.adapter, &slot).ok_or_else(|| DescriptionError::Slot(slot.clone()))?;
             let serial = serial.trim().to_owned();
             if serial.is_empty() {
-                return Err(format!("slot {slot}: the serial number of its drive is missing"));
+                return Err(DescriptionError::NoSerial(slot));
             }
             if members.contains(&address) || serials.contains(&serial) {
-                return Err(format!("{serial} in slot {slot} is listed twice"));
+                return Err(DescriptionError::DriveTwice { serial, slot });
             }
             members.push(address);
             serials.push(serial);

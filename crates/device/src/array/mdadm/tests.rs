@@ -94,7 +94,9 @@ fn an_array_that_waits_for_its_first_write_is_made_writable() {
 fn a_missing_program_and_a_missing_module_are_told() {
     let error = with(Script::default().missing("mdadm --version"), |mdadm| mdadm.version()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unusable);
-    assert!(error.to_string().contains("install the package mdadm"), "{error}");
+    let DriveError::Array(error) = error else { panic!("{error:?}") };
+    let ArrayError::Program { program: "mdadm", source } = *error else { panic!("{error:?}") };
+    assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
     let version = "mdadm - v4.2 - 2021-12-30 - Debian 4.2-5";
     let found = with(Script::default().says("mdadm --version", version), |mdadm| mdadm.version());
     assert_eq!(found.as_deref().ok(), Some(version));
@@ -109,6 +111,8 @@ fn a_missing_program_and_a_missing_module_are_told() {
         error.to_string().contains("RUN_ARRAY failed") && error.to_string().contains("raid456"),
         "{error}"
     );
+    let DriveError::Array(error) = error else { panic!("{error:?}") };
+    assert!(matches!(*error, ArrayError::NotCreated { level: 6, .. }), "{error:?}");
 }
 
 #[test]
@@ -127,14 +131,12 @@ fn its_state_is_that_of_the_kernel() {
     assert_eq!(of(&running), State::Syncing("resync".into(), 0.25));
     let pending = [clean, ("degraded", "0"), ("sync_action", "idle"), ("resync_start", "0")];
     assert_eq!(of(&pending), State::Syncing("resync".into(), 0.0));
-    let broken = |attributes: &[(&str, &str)], part: &str| match of(attributes) {
-        State::Broken(why) => assert!(why.contains(part), "{why}"),
-        other => panic!("{other:?}"),
-    };
-    broken(&[clean, ("degraded", "1")], "degraded: 1");
-    broken(&[("array_state", "broken")], "broken");
-    broken(&[("array_state", "inactive")], "inactive");
-    broken(&[], "no longer present");
+    let degraded = of(&[clean, ("degraded", "1")]);
+    assert_eq!(degraded, State::Broken(Defect::Degraded { missing: "1".into() }));
+    for state in ["broken", "inactive"] {
+        assert_eq!(of(&[("array_state", state)]), State::Broken(Defect::State(state.into())));
+    }
+    assert_eq!(of(&[]), State::Broken(Defect::State("no longer present".into())));
 }
 
 #[test]
@@ -159,7 +161,9 @@ fn an_array_that_does_not_stop_is_told() {
     }
     script.devices = vec!["md5".into()];
     let error = with(script, |mdadm| mdadm.stop(&plan(0, &[]))).unwrap_err();
-    assert!(error.to_string().contains("exclusive access"), "{error}");
+    let DriveError::Array(error) = error else { panic!("{error:?}") };
+    let ArrayError::Mdadm { step: MdadmStep::Stop(node), printed } = *error else { panic!("{error:?}") };
+    assert_eq!((node.as_str(), printed.contains("exclusive access")), ("/dev/md5", true));
 }
 
 #[test]

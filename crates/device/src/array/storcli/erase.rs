@@ -12,7 +12,8 @@ use super::program::{StorCli, addresses, hardware_of, refusal_of};
 use crate::array::hardware::{Hardware, Purge};
 use crate::array::outside::Outside;
 use crate::array::plan::Plan;
-use crate::error::DriveError;
+use crate::error::array::{ArrayError, ControllerStep};
+use crate::error::{DriveError, PurgeError};
 
 /// Bounds the delay before a request to stop takes effect.
 const LOOK_UP_EVERY: Duration = Duration::from_secs(1);
@@ -29,11 +30,7 @@ pub(super) fn all<O: Outside>(
     on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
 ) -> Result<Vec<Purged>, DriveError> {
     if options.method.is_some() || options.verify {
-        return Err(DriveError::Invalid(
-            "drives on a RAID controller are purged as the array description says, and cannot be read to \
-             verify it; omit --purge-method and --verify-purge"
-                .into(),
-        ));
+        return Err(PurgeError::OptionsForController.into());
     }
     let hardware = hardware_of(plan)?;
     let start_ns = clock.now_ns();
@@ -73,10 +70,8 @@ fn erase<O: Outside>(
         let drive = controller.drive(address, serial)?;
         match refusal_of(&drive) {
             None if mode == "crypto" && drive.crypto_erase == Some(false) => {
-                Err(DriveError::Unusable(format!(
-                    "the controller reports that the drive {address} ({serial}) has no cryptographic erase; \
-                     choose another purge in the array description"
-                )))
+                let (address, serial) = (address.clone(), serial.clone());
+                Err(ArrayError::NoCryptoErase { address, serial }.into())
             }
             None => Ok(()),
             Some(refusal) => Err(DriveError::Refused { target: address.clone(), refusals: vec![refusal] }),
@@ -87,25 +82,22 @@ fn erase<O: Outside>(
         free(controller, address, serial)?;
     }
     for (address, serial) in members.iter().zip(&hardware.serials) {
-        let what = format!("erasing the drive {address} ({serial})");
-        controller.demand(&[address, "start", "erase", mode], &what)?;
+        let step = ControllerStep::Erase { address: address.clone(), serial: serial.clone() };
+        controller.demand(&[address, "start", "erase", mode], step)?;
     }
     on_progress(Purging::Step(&format!("the controller erases {} drives ({mode})", members.len())));
     for _ in 0..POLLS_AT_MOST {
         let mut shares = Vec::new();
         for address in &members {
-            let what = format!("querying the erase progress of {address}");
-            match controller.demand(&[address, "show", "erase"], &what)?.operations().first() {
+            let step = ControllerStep::QueryErase(address.clone());
+            match controller.demand(&[address, "show", "erase"], step)?.operations().first() {
                 Some(Operation::Idle) => shares.push(1.0),
                 Some(Operation::Running(share)) => shares.push(share.min(0.999)),
                 Some(Operation::Other(status)) => {
-                    return Err(DriveError::device(format!("the erase of {address} is '{status}'")));
+                    let (address, status) = (address.clone(), status.clone());
+                    return Err(ArrayError::EraseFailed { address, status }.into());
                 }
-                None => {
-                    return Err(DriveError::device(format!(
-                        "the controller does not report the erase progress of {address}"
-                    )));
-                }
+                None => return Err(ArrayError::EraseUnreported(address.clone()).into()),
             }
         }
         if shares.iter().all(|share| *share >= 1.0) {
@@ -118,25 +110,11 @@ fn erase<O: Outside>(
         let share = shares.iter().sum::<f64>() / shares.len() as f64;
         for _ in 0..LOOKS_BETWEEN_POLLS {
             if on_progress(Purging::ShareDone(share)) == Flow::Stop {
-                return Err(goes_on(controller, &members));
+                let program = controller.program.unwrap_or_default();
+                return Err(ArrayError::EraseContinues { program, members }.into());
             }
             controller.outside.pause(LOOK_UP_EVERY);
         }
     }
-    Err(DriveError::device(
-        "the controller has been erasing the drives for a week and has not finished; look at it with show \
-         erase",
-    ))
-}
-
-/// The error for a cancelled wait; the erase continues.
-fn goes_on<O: Outside>(controller: &StorCli<O>, members: &[String]) -> DriveError {
-    let program = controller.program.unwrap_or_default();
-    let first = members.first().map_or("", String::as_str);
-    DriveError::Stopped(format!(
-        "stopped waiting for the erase, which the controller continues on its own: {}; watch each with \
-         `{program} {first} show erase`, or end it with `{program} {first} stop erase`, before using the \
-         drives again",
-        members.join(", ")
-    ))
+    Err(ArrayError::EraseHangs.into())
 }

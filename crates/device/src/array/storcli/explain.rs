@@ -1,4 +1,4 @@
-//! Explains failures and abbreviations of a controller: what happened, the likely cause, the next step.
+//! Explains failures and abbreviations of a controller.
 
 use super::answer::Answer;
 
@@ -51,14 +51,8 @@ pub(super) fn state(word: &str) -> String {
     }
 }
 
-/// Explains a command that failed.
-pub(super) fn failure(
-    program: &str,
-    adapter: u32,
-    arguments: &[&str],
-    what: &str,
-    answer: &Answer,
-) -> String {
+/// Returns what a controller reported of a command that failed, and the usual cause of such a report.
+pub(super) fn failure(answer: &Answer) -> (String, Option<&'static str>) {
     let mut said: Vec<String> = Vec::new();
     if !answer.description.is_empty() && answer.description != "None" {
         said.push(answer.description.trim_end_matches('.').to_owned());
@@ -69,10 +63,6 @@ pub(super) fn failure(
         said.push(format!("{of}{}{code}", detail.message.trim_end_matches('.')));
     }
     let said = if said.is_empty() { "it gave no reason".to_owned() } else { said.join("; ") };
-    let cause = CAUSES.iter().find(|(part, _)| said.contains(part));
-    let cause = cause.map(|(_, cause)| format!("; {cause}")).unwrap_or_default();
-    format!(
-        "{what} failed: {said}{cause}; the command was {program} {}, and {program} /c{adapter} show events may say more",
-        arguments.join(" ")
-    )
+    let cause = CAUSES.iter().find(|(part, _)| said.contains(part)).map(|(_, cause)| *cause);
+    (said, cause)
 }

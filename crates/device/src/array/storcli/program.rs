@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::errno::reason;
-
 use super::answer::{Adapter, Answer, Behind, Operation, Volume};
 use super::explain;
 use crate::array::hardware::{DriveCache, Hardware, Program, Write, slot_of};
-use crate::array::outside::Outside;
+use crate::array::outside::{BLOCK_DEVICES, Outside};
 use crate::array::plan::Plan;
 use crate::error::DriveError;
+use crate::error::array::{ArrayError, ControllerFailure, ControllerStep, VolumeError};
 use crate::refusal::Refusal;
 
 /// Installed names, in the order they are tried.
@@ -38,7 +37,7 @@ impl<O: Outside> StorCli<O> {
     }
 
     /// Runs a query and returns its answer, successful or not.
-    pub(super) fn ask(&mut self, arguments: &[&str]) -> Result<Answer, DriveError> {
+    pub(super) fn ask(&mut self, arguments: &[&str]) -> Result<Answer, ArrayError> {
         // Without `nolog` it would leave a log file in the current directory.
         let all: Vec<String> = arguments.iter().chain(&["J", "nolog"]).map(|&word| word.to_owned()).collect();
         let known = match self.kind {
@@ -50,33 +49,28 @@ impl<O: Outside> StorCli<O> {
             let ran = match self.outside.run(program, &all) {
                 Ok(ran) => ran,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(error) => {
-                    return Err(DriveError::Unusable(format!("{program} cannot be run: {}", reason(&error))));
-                }
+                Err(source) => return Err(ArrayError::Program { program, source }),
             };
             self.program = Some(program);
             return Answer::read(&ran.out).map_err(|problem| {
-                DriveError::Unusable(format!(
-                    "{program} {} printed an unreadable response ({problem}): {}; run it manually as root",
-                    all.join(" "),
-                    ran.last_words()
-                ))
+                let (arguments, printed) = (all.join(" "), ran.last_words().to_owned());
+                ArrayError::Response { program, arguments, problem, printed }
             });
         }
-        Err(DriveError::Unusable(format!(
-            "none of {} found; install the RAID controller vendor's program",
-            known.join(", ")
-        )))
+        Err(ArrayError::NoProgram(known))
     }
 
     /// Runs a command that must succeed.
-    pub(super) fn demand(&mut self, arguments: &[&str], what: &str) -> Result<Answer, DriveError> {
+    pub(super) fn demand(&mut self, arguments: &[&str], step: ControllerStep) -> Result<Answer, ArrayError> {
         let answer = self.ask(arguments)?;
         if answer.success {
             return Ok(answer);
         }
         let program = self.program.unwrap_or_default();
-        Err(DriveError::device(explain::failure(program, self.adapter, arguments, what, &answer)))
+        let (reported, cause) = explain::failure(&answer);
+        let (adapter, arguments) = (self.adapter, arguments.join(" "));
+        let failure = ControllerFailure { step, reported, cause, program, adapter, arguments };
+        Err(ArrayError::Command(Box::new(failure)))
     }
 
     pub(super) fn controller(&self) -> String {
@@ -84,101 +78,85 @@ impl<O: Outside> StorCli<O> {
     }
 
     /// Queries the controller itself.
-    pub(crate) fn adapter(&mut self) -> Result<(Adapter, Answer), DriveError> {
+    pub(crate) fn adapter(&mut self) -> Result<(Adapter, Answer), ArrayError> {
         let path = self.controller();
-        let answer = self.demand(&[&path, "show"], &format!("querying the controller {path}"))?;
+        let answer = self.demand(&[&path, "show"], ControllerStep::QueryController(path.clone()))?;
         Ok((answer.adapter(), answer))
     }
 
     /// Queries the drive at an address, which must have this serial number.
-    pub(crate) fn drive(&mut self, address: &str, serial: &str) -> Result<Behind, DriveError> {
-        let answer = self.demand(&[address, "show", "all"], &format!("querying the drive {address}"))?;
+    pub(crate) fn drive(&mut self, address: &str, serial: &str) -> Result<Behind, ArrayError> {
+        let step = ControllerStep::QueryDrive(address.to_owned());
+        let answer = self.demand(&[address, "show", "all"], step)?;
         let Some(drive) = answer.drive(address) else {
-            return Err(DriveError::Unusable(format!(
-                "{address}: the controller does not report state, size and sectors of this drive; see the \
-                 output of {} {address} show all",
-                self.program.unwrap_or_default()
-            )));
+            let program = self.program.unwrap_or_default();
+            return Err(ArrayError::DriveUnreported { address: address.to_owned(), program });
         };
         match &drive.serial {
             Some(found) if found == serial => Ok(drive),
-            found => Err(DriveError::Unusable(format!(
-                "{address} contains the drive {} instead of {serial}; nothing was touched: correct the slot \
-                 or serial number in the array description",
-                found.as_deref().unwrap_or("without a serial number")
-            ))),
+            found => Err(ArrayError::OtherDrive {
+                address: address.to_owned(),
+                found: found.clone(),
+                serial: serial.to_owned(),
+            }),
         }
     }
 
-    pub(super) fn volumes(&mut self) -> Result<Vec<Volume>, DriveError> {
+    pub(super) fn volumes(&mut self) -> Result<Vec<Volume>, ArrayError> {
         let path = format!("/c{}/vall", self.adapter);
         let answer = self.ask(&[&path, "show", "all"])?;
         // Without volumes some versions report a failure.
         if answer.success || answer.description.contains("No VD") {
             return Ok(answer.volumes(self.adapter));
         }
-        self.demand(&[&path, "show", "all"], "querying the volumes of the controller")
+        self.demand(&[&path, "show", "all"], ControllerStep::QueryVolumes)
             .map(|answer| answer.volumes(self.adapter))
     }
 
     /// Returns the planned volume; `None` if it does not exist.
-    pub(super) fn volume(&mut self, plan: &Plan) -> Result<Option<Volume>, DriveError> {
+    pub(super) fn volume(&mut self, plan: &Plan) -> Result<Option<Volume>, ArrayError> {
         let mut named = self.volumes()?.into_iter().filter(|volume| volume.name == plan.name);
         let (first, second) = (named.next(), named.next());
         match second {
             None => Ok(first),
-            Some(_) => Err(DriveError::device(format!(
-                "there are two volumes {} on {}; inspect them, and delete manually what is not needed",
-                plan.name,
-                self.controller()
-            ))),
+            Some(_) => {
+                Err(VolumeError::Two { name: plan.name.clone(), controller: self.controller() }.into())
+            }
         }
     }
 
     /// Creates the volume, and verifies that all existing volumes are unchanged.
-    pub(super) fn add(&mut self, plan: &Plan, hardware: &Hardware) -> Result<Volume, DriveError> {
+    pub(super) fn add(&mut self, plan: &Plan, hardware: &Hardware) -> Result<Volume, ArrayError> {
         let before = self.volumes()?;
         if before.iter().any(|volume| volume.name == plan.name) {
-            return Err(DriveError::device(format!("a volume {} already exists", plan.name)));
+            return Err(VolumeError::Exists(plan.name.clone()).into());
         }
         let words = add_words(plan, hardware);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        self.demand(&words, "creating the volume")?;
-        let volume = self.volume(plan)?.ok_or_else(|| {
-            DriveError::device(format!(
-                "the controller reported that {} was created, but it does not exist",
-                plan.name
-            ))
-        })?;
+        self.demand(&words, ControllerStep::Create)?;
+        let volume = self.volume(plan)?.ok_or_else(|| VolumeError::NotCreated(plan.name.clone()))?;
         let after = self.volumes()?;
         if let Some(lost) = before.iter().find(|volume| !after.iter().any(|now| is_same(volume, now))) {
-            return Err(DriveError::device(format!(
-                "the volume {} of {} ('{}') is no longer what it was before {} was created; look at it with {} /c{}/v{} \
-                 show all",
-                lost.number,
-                lost.size,
-                lost.name,
-                plan.name,
-                self.program.unwrap_or_default(),
-                self.adapter,
-                lost.number
-            )));
+            return Err(VolumeError::OtherChanged {
+                number: lost.number,
+                size: lost.size.clone(),
+                name: lost.name.clone(),
+                created: plan.name.clone(),
+                program: self.program.unwrap_or_default(),
+                adapter: self.adapter,
+            }
+            .into());
         }
-        is_as_planned(&volume, plan, hardware).map_err(DriveError::device)?;
+        is_as_planned(&volume, plan, hardware)?;
         Ok(volume)
     }
 
     /// Returns the block device with the world-wide name of the volume.
     pub(super) fn node(&mut self, volume: &Volume) -> Result<PathBuf, DriveError> {
         let Some(naa) = &volume.naa else {
-            return Err(DriveError::device(format!(
-                "the controller does not report the world-wide name of the volume {}, so its block device \
-                 cannot be identified with certainty",
-                volume.name
-            )));
+            return Err(ArrayError::from(VolumeError::NoWorldWideName(volume.name.clone())).into());
         };
-        let cannot =
-            |error: std::io::Error| DriveError::Unusable(format!("/sys/class/block: {}", reason(&error)));
+        let cannot = |source: std::io::Error| DriveError::System { path: BLOCK_DEVICES, source };
         for attempt in 0..APPEARS_ATTEMPTS {
             if attempt > 0 {
                 self.outside.pause(PAUSE);
@@ -192,31 +170,28 @@ impl<O: Outside> StorCli<O> {
             match found.as_slice() {
                 [] => {}
                 [name] => return Ok(Path::new("/dev").join(name)),
-                several => {
-                    return Err(DriveError::device(format!(
-                        "{} all report to be the volume {} ({wwid}): it has several paths; keep only one",
-                        several.join(" and "),
-                        volume.name
-                    )));
+                _ => {
+                    let name = volume.name.clone();
+                    let several = VolumeError::SeveralPaths { name, wwid, devices: found };
+                    return Err(ArrayError::from(several).into());
                 }
             }
         }
-        Err(DriveError::device(format!(
-            "the volume {} (naa.{naa}) did not appear as a block device within 30 s; check the kernel log, \
-             and whether it is exposed to the operating system",
-            volume.name
-        )))
+        let (name, naa) = (volume.name.clone(), naa.clone());
+        Err(ArrayError::from(VolumeError::NotAppeared { name, naa }).into())
     }
 
     /// Returns the status of a background operation: `init`, `bgi`.
-    pub(super) fn operation(&mut self, volume: &Volume, what: &str) -> Result<Operation, DriveError> {
+    pub(super) fn operation(
+        &mut self,
+        volume: &Volume,
+        operation: &'static str,
+    ) -> Result<Operation, ArrayError> {
         let path = format!("/c{}/v{}", self.adapter, volume.number);
-        let answer = self.demand(&[&path, "show", what], &format!("querying {what} of {path}"))?;
-        answer.operations().into_iter().next().ok_or_else(|| {
-            DriveError::device(format!(
-                "{path} show {what}: the controller does not report whether it is in progress"
-            ))
-        })
+        let step = ControllerStep::QueryOperation { operation, path: path.clone() };
+        let answer = self.demand(&[&path, "show", operation], step)?;
+        let first = answer.operations().into_iter().next();
+        first.ok_or_else(|| VolumeError::OperationUnreported { path, operation }.into())
     }
 }
 
@@ -268,31 +243,21 @@ pub(super) fn add_words(plan: &Plan, hardware: &Hardware) -> Vec<String> {
 }
 
 /// Verifies that the controller applied the requested settings; without a battery, for example, it writes through.
-fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<(), String> {
+fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<(), VolumeError> {
+    let name = volume.name.clone();
     let mut slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
     let mut found: Vec<String> = volume.drives.iter().map(|(slot, _)| slot.clone()).collect();
     slots.sort();
     found.sort();
     if found != slots {
-        return Err(format!(
-            "{} was created from {} instead of {}",
-            volume.name,
-            found.join(", "),
-            slots.join(", ")
-        ));
+        return Err(VolumeError::Drives { name, found, planned: slots });
     }
     if volume.level != format!("RAID{}", plan.level) {
-        return Err(format!("{} became {} instead of RAID{}", volume.name, volume.level, plan.level));
+        return Err(VolumeError::Level { name, found: volume.level.clone(), planned: plan.level });
     }
     let write = if hardware.write == Write::Through { "WT" } else { "WB" };
     if !volume.cache.contains(write) {
-        return Err(format!(
-            "{} has the cache policy {} instead of {}; write-back needs a charged battery or capacitor, so \
-             use write = \"through\" or \"always-back\"",
-            volume.name,
-            volume.cache,
-            hardware.words()
-        ));
+        return Err(VolumeError::Cache { name, found: volume.cache.clone(), planned: hardware.words() });
     }
     Ok(())
 }
@@ -309,6 +274,6 @@ pub(super) fn addresses(plan: &Plan) -> Vec<String> {
     plan.members.iter().map(|member| member.display().to_string()).collect()
 }
 
-pub(super) fn hardware_of(plan: &Plan) -> Result<&Hardware, DriveError> {
-    plan.hardware.as_ref().ok_or_else(|| DriveError::Invalid("no RAID controller is specified".into()))
+pub(super) fn hardware_of(plan: &Plan) -> Result<&Hardware, ArrayError> {
+    plan.hardware.as_ref().ok_or(ArrayError::NoController)
 }

@@ -10,6 +10,8 @@ use crate::array::members::{look_behind, refusals_behind};
 use crate::array::script::Script;
 use crate::array::spec::Spec;
 use crate::error::ErrorKind;
+use crate::error::array::ControllerFailure;
+use crate::error::target::TargetError;
 use crate::refusal::Refusal;
 
 mod erase;
@@ -169,29 +171,55 @@ fn a_member_that_came_into_use_stops_it_before_anything_is_created() {
     }
 }
 
+fn of_array(error: DriveError) -> ArrayError {
+    match error {
+        DriveError::Array(error) => *error,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn of_volume(error: DriveError) -> VolumeError {
+    match of_array(error) {
+        ArrayError::Volume(error) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn of_command(error: DriveError) -> ControllerFailure {
+    match of_array(error) {
+        ArrayError::Command(failure) => *failure,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn another_drive_in_the_slot_stops_it() {
     let script =
         Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &drive(0).replace("S0", "X9"));
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("another drive");
-    assert!(error.to_string().contains("contains the drive X9 instead of S0"), "{error}");
+    let other = |error| match of_array(error) {
+        ArrayError::OtherDrive { address, found, serial } => (address, found, serial),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(other(error), ("/c0/e252/s0".into(), Some("X9".into()), "S0".into()));
     let nameless = drive(0).replace("   S0  ", "");
     let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &nameless);
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("no name");
-    assert!(error.to_string().contains("without a serial number"), "{error}");
+    assert_eq!(other(error).1, None);
 }
 
 #[test]
-fn a_failure_tells_cause_and_next_step() {
+fn a_failed_command_keeps_what_was_reported_and_its_cause() {
     let script = looked(Script::default())
         .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
         .says(ADD, &failure("physical disk does not have appropriate attributes", "-"));
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("no volume");
-    let text = error.to_string();
     assert_eq!(error.kind(), ErrorKind::Device);
-    for part in ["creating the volume failed", "appropriate attributes", "spun down", "show events"] {
-        assert!(text.contains(part), "{text}");
-    }
+    let failed = of_command(error);
+    assert_eq!((failed.step, failed.adapter, failed.program), (ControllerStep::Create, 0, "storcli64"));
+    assert!(failed.arguments.starts_with("/c0 add vd r5"), "{}", failed.arguments);
+    assert!(failed.reported.contains("appropriate attributes"), "{}", failed.reported);
+    assert!(failed.cause.is_some_and(|cause| cause.contains("spun down")), "{:?}", failed.cause);
 }
 
 #[test]
@@ -203,15 +231,23 @@ fn a_volume_that_changed_meanwhile_is_told() {
         .says(SHOW_VOLUMES, &volumes(&[changed.clone(), own()]))
         .says(SHOW_VOLUMES, &volumes(&[changed, own()]));
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("changed");
-    assert!(error.to_string().contains("the volume 0") && error.to_string().contains("no longer"), "{error}");
+    let changed = of_volume(error);
+    assert!(matches!(changed, VolumeError::OtherChanged { number: 0, .. }), "{changed:?}");
 }
 
 #[test]
 fn what_was_made_otherwise_than_planned_is_not_used() {
-    for (part, other, told) in [
-        ("252:2", "252:3", "created from 252:0, 252:1, 252:3"),
-        ("RAID5", "RAID0", "became RAID0"),
-        ("NRWTD", "NRWBD", "cache policy NRWBD"),
+    let slots = |third: &str| ["252:0", "252:1", third].map(str::to_owned).to_vec();
+    let name = || NAME.to_owned();
+    let planned = hardware_of(&plan("")).expect("a controller").words();
+    for (part, other, expected) in [
+        (
+            "252:2",
+            "252:3",
+            VolumeError::Drives { name: name(), found: slots("252:3"), planned: slots("252:2") },
+        ),
+        ("RAID5", "RAID0", VolumeError::Level { name: name(), found: "RAID0".into(), planned: 5 }),
+        ("NRWTD", "NRWBD", VolumeError::Cache { name: name(), found: "NRWBD".into(), planned }),
     ] {
         let made = own().replace(part, other);
         let script = looked(Script::default())
@@ -219,8 +255,8 @@ fn what_was_made_otherwise_than_planned_is_not_used() {
             .says(ADD, include_str!("answers/added.json"))
             .says(SHOW_VOLUMES, &volumes(std::slice::from_ref(&made)))
             .says(SHOW_VOLUMES, &volumes(&[made]));
-        let error = with(script, |controller| controller.create(&plan(""))).expect_err(told);
-        assert!(error.to_string().contains(told), "{error}");
+        let error = with(script, |controller| controller.create(&plan(""))).expect_err("another volume");
+        assert_eq!(of_volume(error), expected);
     }
 }
 
@@ -236,12 +272,16 @@ fn a_volume_without_a_block_device_is_waited_for_and_told() {
     let script = with_block_device(created(Script::default()), "sda", OTHERS_NAA);
     let mut controller = StorCli::new(script, Program::StorCli, 0);
     let error = controller.create(&plan("")).expect_err("no block device");
-    assert!(error.to_string().contains("did not appear as a block device"), "{error}");
+    assert_eq!(of_volume(error), VolumeError::NotAppeared { name: NAME.into(), naa: NAA.into() });
     assert_eq!(controller.outside.pauses, 99);
     controller.outside.over();
     let twice = with_block_device(with_block_device(created(Script::default()), "sdb", NAA), "sdc", NAA);
     let error = with(twice, |controller| controller.create(&plan(""))).expect_err("two paths");
-    assert!(error.to_string().contains("sdb and sdc"), "{error}");
+    let several = of_volume(error);
+    assert!(
+        matches!(&several, VolumeError::SeveralPaths { devices, .. } if devices[..] == ["sdb", "sdc"]),
+        "{several:?}"
+    );
 }
 
 #[test]
@@ -259,12 +299,17 @@ fn only_the_block_device_with_its_world_wide_name_is_it() {
     assert_eq!(recognise(&[others(), own()], &found("/dev/sdb", Some(&name))).ok(), Some(()));
     for wwid in [None, Some(OTHERS_NAA), Some("naa."), Some("eui.600605b010e943702a3372c04d3ad143")] {
         let error = recognise(&[own()], &found("/dev/sdb", wwid)).expect_err("another device");
-        assert!(error.to_string().contains("nothing was written"), "{error}");
+        let other = of_volume(error);
+        assert!(matches!(&other, VolumeError::OtherDevice { wwid: found, .. } if found.as_deref() == wwid));
     }
     recognise(&[others()], &found("/dev/sdb", Some(&name))).expect_err("it is gone");
     let said = own().replace("\"SCSI NAA Id\"", "\"OS Drive Name\":\"/dev/sdx\",\"SCSI NAA Id\"");
     let error = recognise(&[said], &found("/dev/sdb", Some(&name))).expect_err("two nodes");
-    assert!(error.to_string().contains("/dev/sdx"), "{error}");
+    let elsewhere = of_volume(error);
+    assert!(
+        matches!(&elsewhere, VolumeError::ReportedElsewhere { reported, .. } if reported == "/dev/sdx"),
+        "{elsewhere:?}"
+    );
 }
 
 const SHOW_INIT: &str = "storcli64 /c0/v1 show init J nolog";
@@ -284,25 +329,25 @@ fn its_state_is_that_of_the_volume_and_each_of_its_drives() {
         state(shown().says(SHOW_INIT, idle()).says(SHOW_BGI, running)),
         State::Syncing("background initialisation".into(), 0.25)
     );
-    for (text, part) in [
-        (own().replace("Optl", "Dgrd"), "degraded"),
-        (own().replace("Optl", "Pdgd"), "partially degraded"),
-        (own().replace("Optl", "OfLn"), "offline"),
-        (own().replacen("Onln", "Rbld", 1), "slot 252:0 is Rbld"),
-        (volume(1, NAME, "Optl", NAA, &[("252:0", "Onln"), ("252:1", "Onln")]), "2 of its 3 drives"),
-        (others(), "no longer exists"),
+    let reported = |state: &str| Defect::VolumeState(state.into());
+    let rebuilt = Defect::DriveState { slot: "252:0".into(), state: "Rbld: being rebuilt".into() };
+    for (text, defect) in [
+        (own().replace("Optl", "Dgrd"), reported("Dgrd: degraded")),
+        (own().replace("Optl", "Pdgd"), reported("Pdgd: partially degraded")),
+        (own().replace("Optl", "OfLn"), reported("OfLn: offline")),
+        (own().replacen("Onln", "Rbld", 1), rebuilt),
+        (
+            volume(1, NAME, "Optl", NAA, &[("252:0", "Onln"), ("252:1", "Onln")]),
+            Defect::DrivesMissing { left: 2, all: 3 },
+        ),
+        (others(), Defect::VolumeGone),
     ] {
         let script = Script::default().says(SHOW_VOLUMES, &volumes(&[text]));
-        match state(script) {
-            State::Broken(why) => assert!(why.contains(part), "{why}"),
-            other => panic!("{other:?}"),
-        }
+        assert_eq!(state(script), State::Broken(defect));
     }
     let paused = idle().replace("Not in progress", "Paused");
-    match state(shown().says(SHOW_INIT, &paused)) {
-        State::Broken(why) => assert!(why.contains("'Paused'"), "{why}"),
-        other => panic!("{other:?}"),
-    }
+    let defect = Defect::Operation { operation: "initialisation", status: "Paused".into() };
+    assert_eq!(state(shown().says(SHOW_INIT, &paused)), State::Broken(defect));
 }
 
 #[test]
@@ -318,7 +363,9 @@ fn what_has_redundancy_is_initialised_and_what_has_none_is_not() {
         &failure("None", "VD has OS/FS, use 'force' option"),
     );
     let error = with(script, |controller| controller.begin(&plan(""))).expect_err("a file system");
-    assert!(error.to_string().contains("nothing is forced here"), "{error}");
+    let failed = of_command(error);
+    assert_eq!(failed.step, ControllerStep::Initialise);
+    assert!(failed.cause.is_some_and(|cause| cause.contains("nothing is forced")), "{:?}", failed.cause);
 }
 
 #[test]
@@ -353,24 +400,27 @@ fn what_is_not_certainly_the_own_volume_stays() {
     let strange = volume(1, NAME, "Optl", NAA, &[("252:0", "Onln"), ("252:9", "Onln")]);
     let script = Script::default().says(SHOW_VOLUMES, &volumes(&[strange]));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("another drive");
-    assert!(error.to_string().contains("slot 252:9") && error.to_string().contains("left alone"), "{error}");
+    let (name, slot) = (NAME.to_owned(), "252:9".to_owned());
+    assert_eq!(of_volume(error), VolumeError::StrangeDrive { name, slot });
     let twin = own().replace("/c0/v1", "/c0/v2").replace("VD 1", "VD 2").replace("VD1", "VD2");
     let script = Script::default().says(SHOW_VOLUMES, &volumes(&[own(), twin]));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("two of one name");
-    assert!(error.to_string().contains("two volumes"), "{error}");
+    assert_eq!(of_volume(error), VolumeError::Two { name: NAME.into(), controller: "/c0".into() });
     let script = Script::default()
         .says(SHOW_VOLUMES, &volumes(&[own()]))
         .says(SHOW_INIT, idle())
         .says("storcli64 /c0/v1 del J nolog", &failure("None", "VD has OS/FS, use 'force' option"));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("a file system");
-    assert!(error.to_string().contains("VD has OS/FS"), "{error}");
+    let failed = of_command(error);
+    assert_eq!(failed.step, ControllerStep::Delete { name: NAME.into(), path: "/c0/v1".into() });
+    assert!(failed.reported.contains("VD has OS/FS"), "{}", failed.reported);
     let script = Script::default()
         .says(SHOW_VOLUMES, &volumes(&[own()]))
         .says(SHOW_INIT, idle())
         .says("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
         .says(SHOW_VOLUMES, &volumes(&[own()]));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("it lied");
-    assert!(error.to_string().contains("still exists"), "{error}");
+    assert_eq!(of_volume(error), VolumeError::NotDeleted(NAME.into()));
 }
 
 #[test]
@@ -411,15 +461,19 @@ fn programs_are_tried_in_their_order() {
     let mut controller = StorCli::new(script, Program::PercCli, 1);
     let error = controller.version().expect_err("none is there");
     assert_eq!(error.kind(), ErrorKind::Unusable);
-    assert!(error.to_string().contains("perccli64") && error.to_string().contains("install"), "{error}");
+    assert!(matches!(of_array(error), ArrayError::NoProgram(PERCCLI)));
     controller.outside.over();
     let script = Script::default().fails("storcli64 /c0 show J nolog", "Segmentation fault");
     let error = with(script, |controller| controller.version()).expect_err("no answer");
-    assert!(error.to_string().contains("Segmentation fault"), "{error}");
+    let unreadable = of_array(error);
+    assert!(
+        matches!(&unreadable, ArrayError::Response { printed, .. } if printed == "Segmentation fault"),
+        "{unreadable:?}"
+    );
     let script =
         Script::default().says("storcli64 /c0 show J nolog", &failure("Controller 0 not found", "-"));
     let error = with(script, |controller| controller.version()).expect_err("no controller");
-    assert!(error.to_string().contains("run as root"), "{error}");
+    assert!(of_command(error).cause.is_some_and(|cause| cause.contains("run as root")));
 }
 
 #[test]
@@ -444,7 +498,8 @@ fn an_array_is_described_by_what_its_controller_tells() {
         .says("storcli64 /c0/e252/s0 show all J nolog", &drive(0))
         .says("storcli64 /c0/e252/s1 show all J nolog", &mixed);
     let error = look_behind(script, "array:a.toml", &spec, &hardware).expect_err("two kinds");
-    assert!(error.to_string().contains("drives of one kind"), "{error}");
+    let DriveError::Target { problem, .. } = error else { panic!("{error:?}") };
+    assert!(matches!(problem, TargetError::DifferentSectors { before_bytes: 512, .. }), "{problem:?}");
 }
 
 #[test]

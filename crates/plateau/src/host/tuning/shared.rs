@@ -14,6 +14,7 @@ use serde_json::json;
 use stdx::files::Unowned;
 
 use super::noted::{is_undone, noted, written};
+use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 use crate::host::restore;
 use crate::host::state::{self, Host, Standing, State, StateFolder};
@@ -100,7 +101,9 @@ impl Shared {
         for tuning in &all {
             match self.host.set(tuning, &tuning.was) {
                 Ok(()) => restored.push(tuning.clone()),
-                Err(error) => printer::tell_line(&format!("{error}; the next run will try again")),
+                Err(error) => {
+                    printer::tell_line(&format!("{}; the next run will try again", of_drive(&error)));
+                }
             }
         }
         let rest: Vec<Tuning> = all.into_iter().filter(|tuning| !restored.contains(tuning)).collect();

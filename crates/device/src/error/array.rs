@@ -1,0 +1,509 @@
+//! Errors of arrays and of the programs that create them.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use record::errno::reason;
+
+use super::kind::ErrorKind;
+use crate::refusal::Refusal;
+
+/// An array, or what creates it, failed or is not as it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum ArrayError {
+    /// A program cannot be run.
+    #[error("{program} cannot be run: {}", reason(.source))]
+    Program {
+        /// Its name.
+        program: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// None of the programs for a RAID controller is installed.
+    #[error("none of {} found", .0.join(", "))]
+    NoProgram(&'static [&'static str]),
+    /// A response of a program cannot be read.
+    #[error("{program} {arguments} printed an unreadable response ({problem}): {printed}")]
+    Response {
+        /// The program.
+        program: &'static str,
+        /// Its arguments.
+        arguments: String,
+        /// What is wrong with the response.
+        problem: String,
+        /// The last line that it printed.
+        printed: String,
+    },
+    /// `mdadm` failed at an array or a member.
+    #[error("{step} failed: {printed}")]
+    Mdadm {
+        /// What it was to do.
+        step: MdadmStep,
+        /// The last line that it printed.
+        printed: String,
+    },
+    /// `mdadm` did not create the array.
+    #[error(
+        "mdadm could not create {node}: {printed}; the kernel needs the module raid{}, and its log may say more",
+        if [5, 6].contains(.level) { "456".to_owned() } else { .level.to_string() }
+    )]
+    NotCreated {
+        /// Node of the array.
+        node: String,
+        /// RAID level.
+        level: u8,
+        /// The last line that `mdadm` printed.
+        printed: String,
+    },
+    /// A command of a RAID controller failed.
+    #[error(transparent)]
+    Command(Box<ControllerFailure>),
+    /// The kernel provides no identifier for a new array.
+    #[error("cannot create an array: {}", reason(.0))]
+    NoIdentifier(#[source] io::Error),
+    /// Every number of an array is in use.
+    #[error("all array numbers are in use")]
+    NoNumber,
+    /// The record from which an array can be dismantled cannot be written.
+    #[error(
+        "{}: {}; without this record a crash would leave the array in place, so it is not created",
+        .path.display(), reason(.source)
+    )]
+    Note {
+        /// Its path.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// There is no array.
+    #[error("there was no array")]
+    Absent,
+    /// Something else than an array was to be dismantled.
+    #[error("only an array of drives can be dismantled")]
+    NotArray,
+    /// The members of a software RAID are not purged by what created it.
+    #[error("members of a software RAID are purged as drives")]
+    PurgedAsDrives,
+    /// No controller is known for the array.
+    #[error("no RAID controller is specified")]
+    NoController,
+    /// A background operation of the array is in progress.
+    #[error("{target}: a {operation} of the array is in progress, so it cannot be measured")]
+    Syncing {
+        /// Target as given on the command line.
+        target: String,
+        /// The operation, as the kernel or the controller calls it.
+        operation: String,
+    },
+    /// The array is no longer as created.
+    #[error("{target}: the array is no longer intact: {defect}")]
+    Broken {
+        /// Target as given on the command line.
+        target: String,
+        /// What is wrong.
+        defect: Defect,
+    },
+    /// The array consists of other devices than planned.
+    #[error("{node} consists of {} instead of {}", .found.join(", "), .planned.join(", "))]
+    Composition {
+        /// Its node.
+        node: String,
+        /// Kernel names of its members.
+        found: Vec<String>,
+        /// Kernel names of the planned members.
+        planned: Vec<String>,
+    },
+    /// A member still has metadata of the array.
+    #[error("{path} ({identity}): {refusal}")]
+    NotClear {
+        /// Its path.
+        path: String,
+        /// Its identity.
+        identity: String,
+        /// What is left on it.
+        refusal: Box<Refusal>,
+    },
+    /// Members cannot be found.
+    #[error("{} cannot be found and may still contain RAID metadata", .0.join(", "))]
+    MembersLost(Vec<String>),
+    /// Another drive is at the path of a member.
+    #[error(
+        "{path} is no longer the member that was found: it was {} of {} B, it is {} of {} B",
+        .was.0, .was.1, .is.0, .is.1
+    )]
+    MemberChanged {
+        /// Its path.
+        path: String,
+        /// Identity and capacity before.
+        was: (String, u64),
+        /// Identity and capacity now.
+        is: (String, u64),
+    },
+    /// A member is not a block device.
+    #[error("{0} is not a block device")]
+    NotBlock(String),
+    /// The controller reports too little of a drive.
+    #[error("{address}: the controller does not report state, size and sectors of this drive")]
+    DriveUnreported {
+        /// Its address.
+        address: String,
+        /// The program of the controller.
+        program: &'static str,
+    },
+    /// Another drive is in the slot.
+    #[error(
+        "{address} contains the drive {} instead of {serial}; nothing was touched",
+        .found.as_deref().unwrap_or("without a serial number")
+    )]
+    OtherDrive {
+        /// The address.
+        address: String,
+        /// Serial number of the drive there, where reported.
+        found: Option<String>,
+        /// Serial number that was named.
+        serial: String,
+    },
+    /// A drive has no cryptographic erase.
+    #[error("the controller reports that the drive {address} ({serial}) has no cryptographic erase")]
+    NoCryptoErase {
+        /// Its address.
+        address: String,
+        /// Its serial number.
+        serial: String,
+    },
+    /// The erase of a drive failed.
+    #[error("the erase of {address} is '{status}'")]
+    EraseFailed {
+        /// Its address.
+        address: String,
+        /// Its status, as reported.
+        status: String,
+    },
+    /// The controller does not report how far an erase is.
+    #[error("the controller does not report the erase progress of {0}")]
+    EraseUnreported(String),
+    /// An erase does not end.
+    #[error("the controller has been erasing the drives for a week and has not finished")]
+    EraseHangs,
+    /// An erase is not waited for any longer.
+    #[error("stopped waiting for the erase, which the controller continues on its own: {}", .members.join(", "))]
+    EraseContinues {
+        /// The program of the controller.
+        program: &'static str,
+        /// Addresses of the drives.
+        members: Vec<String>,
+    },
+    /// A volume of the controller is not as it should be.
+    #[error(transparent)]
+    Volume(#[from] VolumeError),
+}
+
+/// A volume of a RAID controller is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VolumeError {
+    /// It does not exist any more.
+    #[error("the volume {0} no longer exists")]
+    Gone(String),
+    /// Its name is in use.
+    #[error("a volume {0} already exists")]
+    Exists(String),
+    /// Two volumes have its name.
+    #[error("there are two volumes {name} on {controller}")]
+    Two {
+        /// Its name.
+        name: String,
+        /// Address of the controller.
+        controller: String,
+    },
+    /// It does not exist although it was created.
+    #[error("the controller reported that {0} was created, but it does not exist")]
+    NotCreated(String),
+    /// It exists although it was deleted.
+    #[error("the controller reported that the volume {0} was deleted, but it still exists")]
+    NotDeleted(String),
+    /// It contains a drive that is not a member.
+    #[error(
+        "the volume {name} contains the drive in slot {slot}, which was not one of its members, so it is left alone"
+    )]
+    StrangeDrive {
+        /// Its name.
+        name: String,
+        /// Slot of the drive.
+        slot: String,
+    },
+    /// Creating it changed another volume.
+    #[error("the volume {number} of {size} ('{name}') is no longer what it was before {created} was created")]
+    OtherChanged {
+        /// Number of the other volume.
+        number: u32,
+        /// Its size, as reported.
+        size: String,
+        /// Its name.
+        name: String,
+        /// Name of the created volume.
+        created: String,
+        /// The program of the controller.
+        program: &'static str,
+        /// Number of the controller.
+        adapter: u32,
+    },
+    /// It consists of other drives than planned.
+    #[error("{name} was created from {} instead of {}", .found.join(", "), .planned.join(", "))]
+    Drives {
+        /// Its name.
+        name: String,
+        /// Slots of its drives.
+        found: Vec<String>,
+        /// Slots of the planned drives.
+        planned: Vec<String>,
+    },
+    /// It has another RAID level.
+    #[error("{name} became {found} instead of RAID{planned}")]
+    Level {
+        /// Its name.
+        name: String,
+        /// Its level, as reported.
+        found: String,
+        /// The planned level.
+        planned: u8,
+    },
+    /// It has another cache policy.
+    #[error("{name} has the cache policy {found} instead of {planned}")]
+    Cache {
+        /// Its name.
+        name: String,
+        /// Its policy, as reported.
+        found: String,
+        /// The planned policies.
+        planned: String,
+    },
+    /// It has no world-wide name.
+    #[error(
+        "the controller does not report the world-wide name of the volume {0}, so its block device cannot be \
+         identified with certainty"
+    )]
+    NoWorldWideName(String),
+    /// Several block devices have its world-wide name.
+    #[error("{} all report to be the volume {name} ({wwid}): it has several paths", .devices.join(" and "))]
+    SeveralPaths {
+        /// Its name.
+        name: String,
+        /// Its world-wide name.
+        wwid: String,
+        /// Kernel names of the block devices.
+        devices: Vec<String>,
+    },
+    /// It has no block device.
+    #[error("the volume {name} (naa.{naa}) did not appear as a block device within 30 s")]
+    NotAppeared {
+        /// Its name.
+        name: String,
+        /// Its world-wide name.
+        naa: String,
+    },
+    /// The program of the controller names another block device for it.
+    #[error(
+        "{node} has the name of the volume {name}, but the controller's program reports it as {reported}"
+    )]
+    ReportedElsewhere {
+        /// The block device with its world-wide name.
+        node: String,
+        /// Its name.
+        name: String,
+        /// The block device that the program names.
+        reported: String,
+    },
+    /// A block device is something else.
+    #[error(
+        "{node} is {} instead of the volume {name} ({naa}); nothing was written to it",
+        .wwid.as_deref().unwrap_or("without a world-wide name")
+    )]
+    OtherDevice {
+        /// The block device.
+        node: String,
+        /// Its world-wide name, where reported.
+        wwid: Option<String>,
+        /// Name of the volume.
+        name: String,
+        /// World-wide name of the volume; empty where not reported.
+        naa: String,
+    },
+    /// The status of a background operation is not reported.
+    #[error("{path} show {operation}: the controller does not report whether it is in progress")]
+    OperationUnreported {
+        /// Address of the volume.
+        path: String,
+        /// The operation, as the program calls it.
+        operation: &'static str,
+    },
+}
+
+/// Why an array is no longer as created.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Defect {
+    /// It was dismantled.
+    #[error("it has been dismantled")]
+    Dismantled,
+    /// The kernel reports this state.
+    #[error("it is {0}")]
+    State(String),
+    /// Members failed.
+    #[error("it is degraded: {missing} of its members failed")]
+    Degraded {
+        /// Number of failed members, as the kernel reports it.
+        missing: String,
+    },
+    /// Its volume does not exist any more.
+    #[error("the volume no longer exists")]
+    VolumeGone,
+    /// The controller reports this state of the volume.
+    #[error("the controller reports it as {0}")]
+    VolumeState(String),
+    /// The controller reports this state of a drive.
+    #[error("the drive in slot {slot} is {state}")]
+    DriveState {
+        /// Slot of the drive.
+        slot: String,
+        /// Its state.
+        state: String,
+    },
+    /// Drives are missing.
+    #[error("it has only {left} of its {all} drives")]
+    DrivesMissing {
+        /// Number of its drives.
+        left: usize,
+        /// Number of its members.
+        all: usize,
+    },
+    /// A background operation failed or is in an unknown state.
+    #[error("its {operation} is '{status}'")]
+    Operation {
+        /// The operation.
+        operation: &'static str,
+        /// Its status, as reported.
+        status: String,
+    },
+}
+
+/// What `mdadm` was to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MdadmStep {
+    /// Remove the superblock of a member.
+    #[error("removing the RAID superblock from {0}")]
+    RemoveSuperblock(String),
+    /// Make an array writable.
+    #[error("making {0} writable")]
+    MakeWritable(String),
+    /// Stop an array.
+    #[error("stopping the array {0}")]
+    Stop(String),
+}
+
+/// What a RAID controller was to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ControllerStep {
+    /// Describe itself.
+    #[error("querying the controller {0}")]
+    QueryController(String),
+    /// Describe a drive.
+    #[error("querying the drive {0}")]
+    QueryDrive(String),
+    /// List its volumes.
+    #[error("querying the volumes of the controller")]
+    QueryVolumes,
+    /// Report the status of a background operation.
+    #[error("querying {operation} of {path}")]
+    QueryOperation {
+        /// The operation, as the program calls it.
+        operation: &'static str,
+        /// Address of the volume.
+        path: String,
+    },
+    /// Create a volume.
+    #[error("creating the volume")]
+    Create,
+    /// Initialise a volume.
+    #[error("initialising the volume")]
+    Initialise,
+    /// Stop an initialisation.
+    #[error("stopping the initialisation of {0}")]
+    StopInitialisation(String),
+    /// Delete a volume.
+    #[error("deleting the volume {name} ({path})")]
+    Delete {
+        /// Its name.
+        name: String,
+        /// Its address.
+        path: String,
+    },
+    /// Erase a drive.
+    #[error("erasing the drive {address} ({serial})")]
+    Erase {
+        /// Its address.
+        address: String,
+        /// Its serial number.
+        serial: String,
+    },
+    /// Report the progress of an erase.
+    #[error("querying the erase progress of {0}")]
+    QueryErase(String),
+}
+
+/// A command of a RAID controller that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ControllerFailure {
+    /// What it was to do.
+    pub step: ControllerStep,
+    /// What the controller reported.
+    pub reported: String,
+    /// The usual cause of such a report.
+    pub cause: Option<&'static str>,
+    /// The program of the controller.
+    pub program: &'static str,
+    /// Number of the controller.
+    pub adapter: u32,
+    /// The command.
+    pub arguments: String,
+}
+
+impl std::error::Error for ControllerFailure {}
+
+impl fmt::Display for ControllerFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {}", self.step, self.reported)?;
+        self.cause.map_or(Ok(()), |cause| write!(f, "; {cause}"))
+    }
+}
+
+impl ArrayError {
+    pub(super) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Program { .. }
+            | Self::NoProgram(_)
+            | Self::Response { .. }
+            | Self::NoIdentifier(_)
+            | Self::NoNumber
+            | Self::Note { .. }
+            | Self::MembersLost(_)
+            | Self::MemberChanged { .. }
+            | Self::NotBlock(_)
+            | Self::DriveUnreported { .. }
+            | Self::OtherDrive { .. }
+            | Self::NoCryptoErase { .. } => ErrorKind::Unusable,
+            Self::Absent | Self::NotArray | Self::PurgedAsDrives | Self::NoController => ErrorKind::Invalid,
+            Self::EraseContinues { .. } => ErrorKind::Stopped,
+            Self::Mdadm { .. }
+            | Self::NotCreated { .. }
+            | Self::Command(_)
+            | Self::Syncing { .. }
+            | Self::Broken { .. }
+            | Self::Composition { .. }
+            | Self::NotClear { .. }
+            | Self::EraseFailed { .. }
+            | Self::EraseUnreported(_)
+            | Self::EraseHangs
+            | Self::Volume(_) => ErrorKind::Device,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Mistakes in the description of an array.
+
+/// What is wrong with the description of an array.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DescriptionError {
+    /// Not TOML, or a key is missing, unknown or of the wrong type; the message names it.
+    #[error("{0}")]
+    Toml(String),
+    /// No such RAID level.
+    #[error("unsupported RAID level {0}; supported are 0, 1, 5, 6 and 10")]
+    Level(u8),
+    /// Too few members.
+    #[error("RAID {level}{} needs at least {least} members, but {count} are given", on(*.on_controller))]
+    TooFew {
+        /// RAID level.
+        level: u8,
+        /// Whether a RAID controller creates it.
+        on_controller: bool,
+        /// Least number of members.
+        least: usize,
+        /// Number of members.
+        count: usize,
+    },
+    /// An odd number of members.
+    #[error("RAID {level} on a controller needs an even number of members, but {count} are given")]
+    Odd {
+        /// RAID level.
+        level: u8,
+        /// Number of members.
+        count: usize,
+    },
+    /// A mirror has no chunks.
+    #[error("RAID 1 has no chunks; remove chunk_kib")]
+    NoChunks,
+    /// Not a size of chunks.
+    #[error("{key} {kib}: it must be a power of two from {least} to {most}")]
+    Chunk {
+        /// Name of the key.
+        key: &'static str,
+        /// Its value.
+        kib: u32,
+        /// Least value.
+        least: u32,
+        /// Largest value.
+        most: u32,
+    },
+    /// Striping has no bitmap.
+    #[error("RAID 0 has no bitmap; remove it")]
+    NoBitmap,
+    /// A member is listed twice.
+    #[error("{0} is listed twice")]
+    Twice(String),
+    /// A drive on a controller is listed twice.
+    #[error("{serial} in slot {slot} is listed twice")]
+    DriveTwice {
+        /// Serial number.
+        serial: String,
+        /// Enclosure and slot.
+        slot: String,
+    },
+    /// Not a slot.
+    #[error("slot '{0}': write it as enclosure:slot, such as \"252:0\"")]
+    Slot(String),
+    /// A drive without serial number.
+    #[error("slot {0}: the serial number of its drive is missing")]
+    NoSerial(String),
+}
+
+const fn on(controller: bool) -> &'static str {
+    if controller { " on a controller" } else { "" }
+}

@@ -1,0 +1,255 @@
+//! What can be wrong with a target, or with how it is to be used.
+
+use std::io;
+use std::path::PathBuf;
+
+use nandsim::{FaultError, ModelError, ScaleError};
+use record::errno::reason;
+use record::{Workload, WorkloadError};
+use stdx::files::ReadError;
+use stdx::units::amount_base2;
+
+use super::description::DescriptionError;
+use super::kind::ErrorKind;
+
+/// What is wrong with a target, or with a request for it.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// A system call failed.
+    #[error("{}", reason(.0))]
+    System(#[from] io::Error),
+    /// There is no such device.
+    #[error("no such device")]
+    NoDevice,
+    /// There is no such file, and its size is not given.
+    #[error("no such file")]
+    NoFile,
+    /// There is no such file, and it is only to be read.
+    #[error("no such file, and a read-only load does not create one")]
+    NoFileToRead,
+    /// The file's folder does not exist.
+    #[error("there is no directory {}", .0.display())]
+    NoDirectory(PathBuf),
+    /// The path does not end in a name.
+    #[error("it is not a file name")]
+    NotFileName,
+    /// A symbolic link that leads nowhere.
+    #[error("it is a dangling symbolic link")]
+    DanglingLink,
+    /// A file of a kind that is not a target.
+    #[error("it is {0}")]
+    WrongKind(WrongKind),
+    /// Another file has taken its place.
+    #[error("it is no longer the file that was found: another file has replaced it")]
+    Replaced,
+    /// The file has become shorter.
+    #[error("it has {length_bytes} B, not {capacity_bytes}")]
+    Shorter {
+        /// Its length.
+        length_bytes: u64,
+        /// The capacity that it is to have.
+        capacity_bytes: u64,
+    },
+    /// A block device without capacity.
+    #[error("it has no capacity; an empty slot, or a loop or zram device not set up")]
+    EmptyDevice,
+    /// A file without content.
+    #[error("it has no capacity")]
+    EmptyFile,
+    /// Smaller than any target.
+    #[error("{} is too small; the smallest target is {}", amount_base2(*.bytes), amount_base2(*.least_bytes))]
+    TooSmall {
+        /// Its capacity.
+        bytes: u64,
+        /// That of the smallest target.
+        least_bytes: u64,
+    },
+    /// A file without a complete block.
+    #[error("a file of {bytes} bytes; the smallest target has {}", amount_base2(*.least_bytes))]
+    NoBlock {
+        /// Its length.
+        bytes: u64,
+        /// Capacity of the smallest target.
+        least_bytes: u64,
+    },
+    /// The size given for a file is smaller than any target.
+    #[error("a size of {bytes} B is too small; the smallest target has {}", amount_base2(*.least_bytes))]
+    SizeTooSmall {
+        /// The size.
+        bytes: u64,
+        /// Capacity of the smallest target.
+        least_bytes: u64,
+    },
+    /// A size was given for a drive.
+    #[error("a size applies only to files; a drive is always tested as a whole")]
+    SizeOfDrive,
+    /// A size was given for a simulated drive.
+    #[error("a size applies only to files")]
+    SizeOfSimulated,
+    /// A size was given for an array.
+    #[error("the size of an array is that of its members")]
+    SizeOfArray,
+    /// A scale was given for a real target.
+    #[error("a scale applies only to simulated drives (sim:MODEL)")]
+    ScaleOfReal,
+    /// Faults were given for a real target.
+    #[error("faults can be injected only into simulated drives (sim:MODEL)")]
+    FaultsOfReal,
+    /// Not a scale.
+    #[error(transparent)]
+    Scale(#[from] ScaleError),
+    /// Not a fault.
+    #[error(transparent)]
+    Fault(#[from] FaultError),
+    /// The model of a simulated drive is not available.
+    #[error(transparent)]
+    Model(#[from] ModelProblem),
+    /// A simulated drive has no threads to pin.
+    #[error("it has no threads that could be pinned")]
+    NoThreads,
+    /// A simulated drive completes nothing that could be polled.
+    #[error("it has nothing that could be polled")]
+    NothingToPoll,
+    /// Passthrough commands were requested for a simulated drive.
+    #[error("io_uring_cmd requires an NVMe drive")]
+    SimulatedPassthrough,
+    /// Passthrough commands were requested for a target without them.
+    #[error("io_uring_cmd requires an NVMe namespace, and the target is not one")]
+    NotNvme,
+    /// An engine that cannot poll.
+    #[error("only io_uring can poll")]
+    CannotPoll,
+    /// The workload does not fit the target.
+    #[error(transparent)]
+    Unfit(#[from] WorkloadError),
+    /// The target cannot check, or make use of, the data of the workload.
+    #[error("workload {workload}: {why}")]
+    Data {
+        /// The workload.
+        workload: Box<Workload>,
+        /// Why not.
+        why: DataProblem,
+    },
+    /// A workload that writes, on a target opened for reading.
+    #[error("workload {0} writes, but the target was opened for reading only")]
+    ReadOnly(Box<Workload>),
+    /// An array was named where only drives can be used.
+    #[error("arrays exist only during a run")]
+    ArrayOutsideRun,
+    /// The description of an array cannot be read.
+    #[error("{file}: {}", reason(.source))]
+    Description {
+        /// Its path.
+        file: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The description of an array is wrong.
+    #[error(transparent)]
+    Described(#[from] DescriptionError),
+    /// A member of an array is not a block device.
+    #[error("{0} is not a block device; array members must be")]
+    MemberNotBlock(String),
+    /// Two members of an array are the same device.
+    #[error("{path} and {twin} are the same device")]
+    SameMember {
+        /// The second of them.
+        path: String,
+        /// The first of them.
+        twin: String,
+    },
+    /// Members of an array have different sectors.
+    #[error(
+        "{address} has {bytes} B sectors, the drives before it {before_bytes} B; a volume needs drives of one kind"
+    )]
+    DifferentSectors {
+        /// The drive that differs.
+        address: String,
+        /// Its sector size.
+        bytes: u32,
+        /// That of the drives before it.
+        before_bytes: u32,
+    },
+}
+
+/// A kind of file that is not a target.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WrongKind {
+    /// A directory.
+    #[error("a directory")]
+    Directory,
+    /// A pipe.
+    #[error("a pipe")]
+    Pipe,
+    /// A socket.
+    #[error("a socket")]
+    Socket,
+    /// A character device.
+    #[error("a character device")]
+    CharacterDevice,
+    /// The character device of an NVMe controller.
+    #[error("an NVMe controller")]
+    NvmeController {
+        /// Its path.
+        path: String,
+    },
+    /// The character device of an NVMe namespace.
+    #[error("the generic device of an NVMe namespace")]
+    NvmeGeneric {
+        /// Controller and namespace: `0n1`.
+        namespace: String,
+    },
+}
+
+/// Why a target cannot handle the data of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DataProblem {
+    /// Nothing can be verified on a drive without data.
+    #[error("it stores no data, so nothing can be verified")]
+    NothingStored,
+    /// Compression has no effect on a drive without data.
+    #[error("it stores no data, so compressible or duplicate data makes no difference")]
+    NothingReduced,
+    /// The engine cannot verify the workload.
+    #[error(transparent)]
+    Unverifiable(#[from] engine::Unverifiable),
+}
+
+/// Why the model of a simulated drive is not available.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelProblem {
+    /// Its file cannot be read.
+    #[error("cannot read the model: {0}")]
+    File(#[from] ReadError),
+    /// It is unknown or wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+impl TargetError {
+    /// Whether the target is at fault or the request.
+    pub(super) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::System(_)
+            | Self::NoDevice
+            | Self::NoFile
+            | Self::NoFileToRead
+            | Self::NoDirectory(_)
+            | Self::NotFileName
+            | Self::DanglingLink
+            | Self::WrongKind(_)
+            | Self::Replaced
+            | Self::Shorter { .. }
+            | Self::EmptyDevice
+            | Self::EmptyFile
+            | Self::TooSmall { .. }
+            | Self::NoBlock { .. }
+            | Self::SizeOfDrive
+            | Self::SizeOfArray
+            | Self::Model(_)
+            | Self::Description { .. }
+            | Self::MemberNotBlock(_) => ErrorKind::Unusable,
+            _ => ErrorKind::Invalid,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The text of errors of targets: what happened and why, which the error itself says, and what to type next.
+//!
+//! Only here are errors of the crates below connected with the options of this program.
+
+mod array;
+mod command;
+mod next;
+mod refusal;
+mod target;
+
+use device::{DriveError, PurgeError, TuningError, Unconfirmed, WorkloadProblem};
+use engine::EngineError;
+
+pub use command::why_not;
+use next::{erase, then};
+pub use refusal::of_refusal;
+
+/// Returns the text of an error, with what to type next.
+pub fn of_drive(error: &DriveError) -> String {
+    match error {
+        DriveError::Refused { target, refusals } => {
+            let refusals: Vec<String> = refusals.iter().map(of_refusal).collect();
+            format!("{target} will not be written: {}", refusals.join("; and "))
+        }
+        DriveError::Unconfirmed(error) => of_unconfirmed(error),
+        DriveError::Target { target, problem } => format!("{target}: {}", target::text(problem)),
+        DriveError::Workload { workload, problem: WorkloadProblem::Unverified } => {
+            format!("workload {workload}: verify works only with `plateau load`")
+        }
+        DriveError::Purge(error) => then(error, of_purge(error)),
+        DriveError::Array(error) => array::text(error),
+        DriveError::NotDismantled { error, dismantling } => {
+            format!("{}; and dismantling it: {}", of_drive(error), of_drive(dismantling))
+        }
+        DriveError::LeftOver { error, note } => format!(
+            "an array left by an earlier run cannot be dismantled: {}; it is described in {}",
+            of_drive(error),
+            note.display()
+        ),
+        DriveError::Member { path, error } => format!("{path}: {}", of_drive(error)),
+        DriveError::Tuning(error) => then(error, of_tuning(error)),
+        DriveError::Admin(error) => command::text(error),
+        DriveError::Load(error) => then(error, of_load(error)),
+        DriveError::Workload { problem: WorkloadProblem::TooManyInFlight { .. }, .. }
+        | DriveError::TooManyInFlight { .. }
+        | DriveError::Gone { .. }
+        | DriveError::System { .. }
+        | DriveError::Usage(_)
+        | DriveError::Simulated(_) => error.to_string(),
+    }
+}
+
+fn of_unconfirmed(error: &Unconfirmed) -> String {
+    match error {
+        Unconfirmed::Target { identity, .. } => format!("{error}; to continue, add {}", erase([identity])),
+        Unconfirmed::OneDrive { second, .. } => format!("{error}; omit {}", erase([second])),
+        Unconfirmed::Members { missing, .. } if missing.is_empty() => format!("{error} omit that"),
+        Unconfirmed::Members { missing, .. } => format!("{error} to continue, add {}", erase(missing)),
+        Unconfirmed::LeftOver { members, .. } => format!(
+            "{error}; to dismantle it, resume that run, or run a test on the array with {}",
+            erase(members)
+        ),
+    }
+}
+
+const fn of_purge(error: &PurgeError) -> Option<&'static str> {
+    match error {
+        PurgeError::OptionsForFile => Some("omit the options of the purge"),
+        PurgeError::NoHoles { .. } => Some("run without a purge step"),
+        PurgeError::SimulatedVerification => {
+            Some("omit --verify-purge: a purge named with --method reports what is left in the drive's map")
+        }
+        PurgeError::OptionsForController => Some("omit --purge-method and --verify-purge"),
+        PurgeError::Hole { .. } | PurgeError::NotSimulated { .. } | PurgeError::NotRecorded(_) => None,
+    }
+}
+
+const fn of_tuning(error: &TuningError) -> Option<&'static str> {
+    match error {
+        TuningError::Write { .. } | TuningError::Ignored { .. } => Some("run as root, or without --tune"),
+        TuningError::NotRestored { .. } => None,
+    }
+}
+
+const fn of_load(error: &EngineError) -> Option<&'static str> {
+    match error {
+        EngineError::Setup { .. } => Some("use fewer, or another engine"),
+        EngineError::Wait { .. } => Some("see the kernel log"),
+        EngineError::Disturbed { .. } => Some("prevent the host from suspending or migrating"),
+        EngineError::VerifiedRangeShared { .. } => {
+            Some("give each its own range, or run them one after another")
+        }
+        EngineError::TooDeep { .. }
+        | EngineError::SetupWithoutTarget { .. }
+        | EngineError::ReadBackMemory(_)
+        | EngineError::WorkloadThread(_)
+        | EngineError::Io(_)
+        | EngineError::Placement(_)
+        | EngineError::Workload(_)
+        | EngineError::NoInterval
+        | EngineError::NothingToVerify => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,17 @@
+//! Parts of the next step that several messages have.
+
+/// Appends the next step, if there is one.
+pub(super) fn then(what: &impl ToString, next: Option<&str>) -> String {
+    let what = what.to_string();
+    match next {
+        Some(next) => format!("{what}; {next}"),
+        None => what,
+    }
+}
+
+/// Returns `--erase 'A' --erase 'B'`.
+pub(super) fn erase<'a>(identities: impl IntoIterator<Item = &'a String>) -> String {
+    let options: Vec<String> =
+        identities.into_iter().map(|identity| format!("--erase '{identity}'")).collect();
+    options.join(" ")
+}

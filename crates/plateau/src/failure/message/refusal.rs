@@ -1,0 +1,16 @@
+//! What to do about a refusal.
+
+use device::Refusal;
+
+/// Returns the text of a refusal, with what to do about it.
+pub fn of_refusal(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Locked { tried: None } => format!(
+            "{refusal}; if a Plateau purge was interrupted, type its identity with --erase and the password of that \
+             purge is tried"
+        ),
+        Refusal::NoSpace { .. } => format!("{refusal}; free some space or choose a smaller --size"),
+        Refusal::Member { path, refusal } => format!("{path}: {}", of_refusal(refusal)),
+        _ => refusal.to_string(),
+    }
+}

@@ -1,0 +1,71 @@
+//! What to type for a target that cannot be used as requested.
+
+use std::io;
+
+use device::{TargetError, WrongKind};
+use rustix::io::Errno;
+use stdx::units::amount_base2;
+
+use super::next::then;
+
+pub(super) fn text(problem: &TargetError) -> String {
+    let next = match problem {
+        TargetError::SizeTooSmall { bytes, least_bytes } => return too_small(*bytes, *least_bytes),
+        TargetError::SizeOfDrive => return about_option("--size", "a size", problem),
+        TargetError::SizeOfSimulated => {
+            let text = about_option("--size", "a size", problem);
+            return then(&text, Some("use --scale for a smaller simulated drive"));
+        }
+        TargetError::ScaleOfReal => return about_option("--scale", "a scale", problem),
+        TargetError::ArrayOutsideRun => {
+            return "arrays exist only during `plateau run`; specify a drive".into();
+        }
+        TargetError::WrongKind(kind) => return then(problem, Some(&of_kind(kind))),
+        TargetError::System(error) => return then(problem, of_system(error)),
+        TargetError::NoDevice => "lsblk lists the devices",
+        TargetError::NoFile => "to create it, give its size with --size",
+        TargetError::Shorter { .. } => "choose a smaller --size",
+        TargetError::EmptyFile => "give its size with --size",
+        TargetError::FaultsOfReal => "omit --sim-fault and --no-sim-faults",
+        TargetError::NotNvme => "use io_uring",
+        TargetError::CannotPoll => "use io_uring, or omit polling",
+        _ => return problem.to_string(),
+    };
+    then(problem, Some(next))
+}
+
+/// Returns the text of an error that begins with what an option is about.
+fn about_option(option: &str, about: &str, problem: &TargetError) -> String {
+    let text = problem.to_string();
+    format!("{option}{}", text.strip_prefix(about).unwrap_or(&text))
+}
+
+fn too_small(bytes: u64, least_bytes: u64) -> String {
+    let unit = if bytes < 1 << 20 {
+        format!("; for MiB or GiB write the unit: --size {bytes}MiB")
+    } else {
+        String::new()
+    };
+    format!("--size {bytes} is too small; the smallest target has {}{unit}", amount_base2(least_bytes))
+}
+
+fn of_kind(kind: &WrongKind) -> String {
+    match kind {
+        WrongKind::Directory | WrongKind::Pipe | WrongKind::Socket | WrongKind::CharacterDevice => {
+            "name a block device or a file".into()
+        }
+        WrongKind::NvmeController { path } => format!("name one of its namespaces, such as {path}n1"),
+        WrongKind::NvmeGeneric { namespace } => {
+            format!("name its block device, /dev/nvme{namespace}, with --ioengine io_uring_cmd")
+        }
+    }
+}
+
+/// Returns what helps with an error of the system.
+fn of_system(error: &io::Error) -> Option<&'static str> {
+    match Errno::from_io_error(error)? {
+        Errno::ACCESS => Some("run as root, or as a member of the group that owns it"),
+        Errno::PERM => Some("the kernel or the container denies it, even to root"),
+        _ => None,
+    }
+}

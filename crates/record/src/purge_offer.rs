@@ -1,0 +1,58 @@
+//! Why a purge method is not used for a drive.
+
+use serde::{Deserialize, Serialize};
+
+/// Another namespace of the same drive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OtherNamespace {
+    /// Kernel name.
+    pub name: String,
+    /// What must be typed to give up its data.
+    pub identity: String,
+}
+
+/// Why a purge method is not used by default, or not at all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum WhyNot {
+    /// The drive does not report support for it.
+    #[error("the drive does not report support for this")]
+    NotReported,
+    /// The drive does not report whether it supports it.
+    #[error("the drive does not report whether it supports this")]
+    Unreported,
+    /// The method belongs to another interface.
+    #[error("the drive has a different interface")]
+    OtherInterface,
+    /// The kernel passes no discards on.
+    #[error("the device does not support discard")]
+    NoDiscard,
+    /// The kernel passes no command that writes zeroes on.
+    #[error("the device has no command to write zeroes")]
+    NoWriteZeroes,
+    /// An ATA password locks the drive.
+    #[error("the drive is locked with a password")]
+    Locked,
+    /// The firmware of the computer does not permit the ATA security commands.
+    #[error("this computer's firmware has frozen the drive's security settings")]
+    Frozen,
+    /// The drive accepts no further ATA password until it is power-cycled.
+    #[error("the drive has received too many wrong passwords")]
+    TooManyPasswords,
+    /// An ATA password is set.
+    #[error("a password is set on the drive; this works only if an interrupted Plateau purge set it")]
+    PasswordSet,
+    /// The drive could not be queried, for this reason.
+    #[error("{0}")]
+    Unqueried(String),
+    /// It would erase other namespaces as well.
+    #[error("it would also erase {}", names(.0))]
+    ErasesOthers(Vec<OtherNamespace>),
+}
+
+fn names(others: &[OtherNamespace]) -> String {
+    let names: Vec<String> =
+        others.iter().map(|other| format!("{} ('{}')", other.name, other.identity)).collect();
+    names.join(", ")
+}
