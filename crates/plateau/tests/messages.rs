@@ -269,7 +269,7 @@ fn a_run_without_figures_is_not_compared() {
     bench.wait_for("a cell", |journal| finished(journal) > 1);
     child.kill().and_then(|()| child.wait()).expect("killed");
     let error = bench.fails(2, &["compare", "latest", "latest"]);
-    assert!(error.contains("no round of it is complete") && error.contains("`plateau resume "), "{error}");
+    assert!(error.contains("it has no complete round") && error.contains("`plateau resume "), "{error}");
 }
 
 #[test]
