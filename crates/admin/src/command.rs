@@ -1,7 +1,6 @@
 //! Device commands other than the reads and writes of a test.
 //!
-//! [`Admin`] is implemented by real devices and, in tests, by a script of expected commands and mock
-//! responses.
+//! [`Admin`] is implemented by real devices and, in tests, by a script of expected commands and mock responses.
 
 pub(crate) mod ata;
 pub(crate) mod nvme;
@@ -115,8 +114,7 @@ impl Fault {
 pub trait Admin {
     /// Sends an NVMe admin command and returns dword 0 of its completion.
     fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault>;
-    /// Sends an NVMe command without data that takes long; calls `meanwhile` about once a second until it
-    /// completes.
+    /// Sends an NVMe command without data that takes long; calls `meanwhile` about once a second until it completes.
     fn nvme_long(
         &mut self,
         command: &NvmeCommand,

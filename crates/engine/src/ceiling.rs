@@ -64,8 +64,7 @@ impl Rehearsed {
 /// Runs a workload without a device, in the loop that is used for devices.
 ///
 /// # Errors
-/// If the workload is invalid, the host lacks a resource that it needs, or the host was suspended during the
-/// run.
+/// If the workload is invalid, the host lacks a resource that it needs, or the host was suspended during the run.
 pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, EngineError> {
     rehearse_by(nowhere, workload, INTERVAL_NS)
 }

@@ -24,8 +24,7 @@ pub struct Source<'a> {
     pub command: Vec<String>,
 }
 
-/// Converts an imported file into a run: its `run.json`, and the events that follow the first one in its
-/// journal.
+/// Converts an imported file into a run: its `run.json`, and the events that follow the first one in its journal.
 #[must_use]
 pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile, Vec<Event>) {
     let Device { path, vendor, model, serial, firmware, interface, nand, capacity_bytes } = imported.device;

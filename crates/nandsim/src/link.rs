@@ -13,10 +13,9 @@ const STRETCHES: usize = 4;
 
 #[derive(Clone)]
 pub(crate) struct Link {
-    /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. If
-    /// that time is before the bucket's start, it is left over from an earlier lap, and the bucket is empty.
-    /// If it is after the bucket's end, a later lap has reused the bucket; for a booking that far back, the
-    /// bucket counts as full.
+    /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. If that time
+    /// is before the bucket's start, it is left over from an earlier lap, and the bucket is empty. If it is after the
+    /// bucket's end, a later lap has reused the bucket; for a booking that far back, the bucket counts as full.
     filled_ns: Box<[u64; BUCKETS]>,
     /// Length of a bucket, a power of two, and its logarithm.
     width_ns: u64,

@@ -155,8 +155,7 @@ fn a_removed_drive_is_gone_until_it_is_plugged_in() {
         with_faults(|now| Faults { removed_at_ns: Some(now + 3 * SECOND / 4), ..Faults::default() }, reads);
     let failed = tally.failed.unwrap();
     assert_eq!((failed.first.cause, failed.removed), (Cause::Removed, 32));
-    // The run began a little late, because the commands left in flight by the first run had to complete
-    // first.
+    // The run began a little late, because the commands left in flight by the first run had to complete first.
     assert!((SECOND / 4 - SECOND / 200..SECOND / 4).contains(&tally.elapsed_ns()), "{}", tally.elapsed_ns());
     assert!(tally.read.ios > 100 && ssd.is_gone());
     let again = read_some(&mut ssd);

@@ -61,8 +61,7 @@ struct Numbers {
     instants: Vec<u64>,
     /// Amounts that may be summed.
     amounts: Vec<u64>,
-    /// Memory in slots: those that the histograms span, filled or not, and the equivalent for everything
-    /// else.
+    /// Memory in slots: those that the histograms span, filled or not, and the equivalent for everything else.
     slots: u64,
 }
 

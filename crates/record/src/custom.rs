@@ -137,8 +137,7 @@ pub enum CustomFigure {
 pub struct CustomAverage {
     /// Number of rounds.
     pub rounds: u32,
-    /// Whether to start at the first round of the first steady window; otherwise the last rounds are
-    /// averaged.
+    /// Whether to start at the first round of the first steady window; otherwise the last rounds are averaged.
     pub from_steady: bool,
 }
 

@@ -5,8 +5,7 @@ use crate::{Ceiling, CostPerIo, DataPattern, Segment};
 /// Share of the ceiling above which a segment counts as host-limited.
 pub const HOST_LIMIT_SHARE: f64 = 0.70;
 
-/// A load is called shallow if its mean number of outstanding I/Os is below this share of the requested
-/// number.
+/// A load is called shallow if its mean number of outstanding I/Os is below this share of the requested number.
 pub const DEPTH_KEPT_SHARE: f64 = 0.90;
 /// Below this number of I/Os per unit of queue depth, a mean depth is meaningless.
 const LEAST_PER_OUTSTANDING: u64 = 20;

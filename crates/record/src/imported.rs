@@ -21,8 +21,7 @@ pub struct Origin {
     pub date: Option<String>,
     /// Set if the figures were copied from a publication by hand, so that no file of the tool exists.
     pub transcribed: bool,
-    /// Whether the tool's own reports print throughput in MiB/s, where readers therefore see different
-    /// figures.
+    /// Whether the tool's own reports print throughput in MiB/s, where readers therefore see different figures.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_mebibytes: bool,
     /// What a reader must know about the figures: weighting, units, incorrect statements in the file.

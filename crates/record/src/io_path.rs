@@ -96,8 +96,7 @@ impl IoEngine {
         }
     }
 
-    /// Returns whether every I/O passes through an io_uring ring, so that the cost of the ring is part of the
-    /// host's.
+    /// Returns whether every I/O passes through an io_uring ring, so that the cost of the ring is part of the host's.
     #[must_use]
     pub const fn uses_ring(self) -> bool {
         matches!(self, Self::IoUring | Self::IoUringCmd | Self::NoOpRing)

@@ -29,8 +29,7 @@ const OLDEST_VERSION: u32 = 1;
 pub const MAGIC: &str = "plateau-journal ";
 /// Limit on one record: 100 times the longest known one, the eight-hour write of XSR with one row per second.
 const MOST_RECORD_BYTES: usize = 64 << 20;
-/// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days has
-/// that many.
+/// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days has that many.
 const MOST_RECORD_VALUES: usize = 1 << 24;
 
 /// Errors of a journal.
@@ -337,8 +336,7 @@ impl Journal {
         self.in_place()?;
         let written = self.file.append(line).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
-            // If somebody else truncated the file in the meantime, setting its old length would fill it with
-            // zeros.
+            // If somebody else truncated the file in the meantime, setting its old length would fill it with zeros.
             if let Ok(found) = self.file.extent().map(|extent| extent.bytes)
                 && found < whole_bytes
             {
@@ -349,8 +347,7 @@ impl Journal {
             return Err(error);
         }
         self.held.add(line);
-        // If somebody else changed the file between the check and the write, the record is in the wrong
-        // place.
+        // If somebody else changed the file between the check and the write, the record is in the wrong place.
         self.held.settle(&*self.file).map_or(Ok(()), |change| Err(self.give_up(change)))
     }
 }

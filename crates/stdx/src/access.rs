@@ -205,8 +205,7 @@ mod tests {
         });
         for bins in [of_segments, inside] {
             let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - 1024.0).powi(2) / 1024.0).sum();
-            // 2047 degrees of freedom: standard deviation 64. The limits allow five standard deviations
-            // either way.
+            // 2047 degrees of freedom: standard deviation 64. The limits allow five standard deviations either way.
             assert!((1727.0..2367.0).contains(&chi2), "chi-square {chi2}");
         }
     }

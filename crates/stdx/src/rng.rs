@@ -26,8 +26,7 @@ impl Rng {
         Self { state: std::array::from_fn(|_| split_mix(&mut spread)) }
     }
 
-    /// Creates the generator for one part of the work, such as a thread or a cell, that is derived from
-    /// `seed`.
+    /// Creates the generator for one part of the work, such as a thread or a cell, that is derived from `seed`.
     #[must_use]
     pub fn from_seed_and_stream(seed: u64, stream: u64) -> Self {
         let mut spread = seed;

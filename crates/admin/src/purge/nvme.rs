@@ -65,9 +65,8 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
     let has_progress = now.format_remaining.is_some();
     let Job { admin, on_progress, .. } = job;
     let formatted = admin.nvme_long(&command, &mut |admin| {
-        // Drives that report no progress may answer only after the format. Linux resets a controller that
-        // exceeds a timeout, which would end the format, so queries for progress also have the timeout of the
-        // format.
+        // Drives that report no progress may answer only after the format. Linux resets a controller that exceeds a
+        // timeout, which would end the format, so queries for progress also have the timeout of the format.
         let share = has_progress.then(|| nvme::format_progress(admin, number, FORMATTING)).flatten();
         // A request to stop is ignored: a format cannot be cancelled.
         on_progress(share.map_or(Purging::Waiting, Purging::ShareDone));

@@ -94,8 +94,7 @@ impl CachingPage {
         known.then(|| Self { write_cache_on: page[2] & 1 << 2 != 0, bytes: page.to_vec() })
     }
 
-    /// Returns the parameter list of MODE SELECT (10) that turns the write cache on or off without other
-    /// changes.
+    /// Returns the parameter list of MODE SELECT (10) that turns the write cache on or off without other changes.
     pub(crate) fn selecting(&self, write_cache_on: bool) -> Vec<u8> {
         let mut list = vec![0; 8];
         list.extend(&self.bytes);

@@ -28,8 +28,7 @@ use crate::queue::{Queue, Shape};
 
 const MESSAGES_PER_WORKER: usize = 8;
 
-/// Result of one attempt. If setup failed, the attempt returns an error instead, and nothing was read or
-/// written.
+/// Result of one attempt. If setup failed, the attempt returns an error instead, and nothing was read or written.
 pub(super) struct Ran {
     pub(super) start_ns: u64,
     pub(super) stopped: bool,

@@ -225,8 +225,7 @@ mod tests {
         }
     }
 
-    /// Each lane is the published generator. The expected output for the state {1, 2, 3, 4} was computed by
-    /// hand.
+    /// Each lane is the published generator. The expected output for the state {1, 2, 3, 4} was computed by hand.
     #[test]
     fn a_lane_is_xoshiro256_plus() {
         let mut state: State = std::array::from_fn(|word| [word as u64 + 1; LANES]);

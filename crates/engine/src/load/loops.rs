@@ -18,8 +18,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         }
     }
 
-    /// Runs one I/O after another. If nothing between two I/Os takes time, the end of one is the start of the
-    /// next.
+    /// Runs one I/O after another. If nothing between two I/Os takes time, the end of one is the start of the next.
     fn run_single(&mut self) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
         let mut again = self.issue(0, &mut requests).is_some();

@@ -16,9 +16,8 @@ use crate::queue::stamps::Took;
 /// address space.
 const RESERVED_INTERVALS: u64 = 100_000;
 
-/// Records one direction. Count, sum and maximum of the histogram are derived from the intervals at their
-/// ends, and I/Os with the same start and end are entered as a group, so that each I/O costs as few updates
-/// as possible.
+/// Records one direction. Count, sum and maximum of the histogram are derived from the intervals at their ends, and
+/// I/Os with the same start and end are entered as a group, so that each I/O costs as few updates as possible.
 struct Lane {
     /// Number of I/Os with the same start, end and length that are not entered yet.
     alike: u64,
@@ -229,8 +228,7 @@ impl Recorder {
             self.end_ramp();
             closed = Interval::default();
         }
-        // A clock jump invalidates the run. Until the jump is detected, skip intervals rather than fill the
-        // memory.
+        // A clock jump invalidates the run. Until the jump is detected, skip intervals rather than fill the memory.
         let behind = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
         self.current_end_ns += behind.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
@@ -303,8 +301,7 @@ pub fn merge(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> (Directi
         read.merge(&note.read);
         write.merge(&note.write);
         for (i, interval) in note.intervals.iter().enumerate() {
-            // The last I/O of a run limited by an amount may complete exactly at the end of the last
-            // interval.
+            // The last I/O of a run limited by an amount may complete exactly at the end of the last interval.
             rows[i.min(last)].add(interval);
         }
     }

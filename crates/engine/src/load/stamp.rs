@@ -92,8 +92,7 @@ pub(crate) fn judge(block: &[u8], wanted: &Stamp) -> Option<Wrong> {
     }
 }
 
-/// Returns what is wrong with a block of which only the offset is known, and its length according to its
-/// stamp.
+/// Returns what is wrong with a block of which only the offset is known, and its length according to its stamp.
 pub(crate) fn judge_unknown(bytes: &[u8], offset_bytes: u64) -> (Option<Wrong>, Option<u32>) {
     match read(bytes) {
         Read::Whole(stamp) if stamp.offset_bytes == offset_bytes => (None, Some(stamp.length_bytes)),

@@ -14,8 +14,7 @@ use stdx::units::span;
 pub(super) const PULSE: Duration = Duration::from_millis(100);
 /// Grace for stops: a guest on a busy host loses its CPU for some hundredths of a second at a time.
 const STOPPED_GRACE: Duration = Duration::from_millis(500);
-/// Grace for waiting on the run queue: the scheduler favors a thread that mostly sleeps, even among many busy
-/// ones.
+/// Grace for waiting on the run queue: the scheduler favors a thread that mostly sleeps, even among many busy ones.
 const STARVED_GRACE: Duration = Duration::from_secs(1);
 
 /// One sleep of the watcher.

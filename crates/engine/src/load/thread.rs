@@ -42,8 +42,7 @@ pub(super) fn work<Q: Queue, C: Content>(
     new_queue: &impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)>,
 ) -> Option<Ended> {
     let _farewell = Farewell(sender.clone());
-    // Pin before allocating buffers, because memory comes from the NUMA node of the CPU that touches it
-    // first.
+    // Pin before allocating buffers, because memory comes from the NUMA node of the CPU that touches it first.
     let unpinned = control.seating.take(control.first_seat + thread);
     let shape = Shape {
         fd: target.raw_fd(),

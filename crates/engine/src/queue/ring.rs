@@ -232,9 +232,8 @@ impl<S: Submission> Ring<S> {
 
     /// Submits all SQEs and waits for `wanted` CQEs.
     ///
-    /// Repeats an interrupted call. A call that the kernel refuses until CQEs are consumed counts as
-    /// successful, because the next call submits the rest. If refusals persist without any progress, they
-    /// become an error.
+    /// Repeats an interrupted call. A call that the kernel refuses until CQEs are consumed counts as successful,
+    /// because the next call submits the rest. If refusals persist without any progress, they become an error.
     #[inline]
     pub(crate) fn enter(&mut self, wanted: u32) -> io::Result<()> {
         let Some(flags) = self.publish(wanted > 0) else { return Ok(()) };

@@ -34,8 +34,7 @@ impl Stamps {
         Self { clock, carried_ns: 0 }
     }
 
-    /// Sets the start of the next submission to the end of the previous I/O, if nothing has taken time since
-    /// then.
+    /// Sets the start of the next submission to the end of the previous I/O, if nothing has taken time since then.
     #[inline]
     pub(crate) fn carry(&mut self, ended_ns: u64) {
         self.carried_ns = ended_ns;

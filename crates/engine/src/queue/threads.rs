@@ -64,8 +64,7 @@ impl Shared {
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) };
         let buffer = &mut buffer[..block_bytes as usize];
-        // SAFETY: the target keeps its file open until the end of the run, and the helpers are joined before
-        // that.
+        // SAFETY: the target keeps its file open until the end of the run, and the helpers are joined before that.
         let file = unsafe { BorrowedFd::borrow_raw(self.shape.fd) };
         let started_ns = stamps.start_ns();
         let answer = if read {

@@ -160,8 +160,7 @@ impl<E: Operation> Queue for Uring<E> {
         self.ring.enter(0)
     }
 
-    /// Leaves the submission to `wait` if only a few CQEs are left to reap, which takes little time and saves
-    /// a call.
+    /// Leaves the submission to `wait` if only a few CQEs are left to reap, which takes little time and saves a call.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         if self.ring.ready() < REFILL_BATCH as usize { Ok(()) } else { self.flush() }

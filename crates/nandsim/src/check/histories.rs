@@ -17,8 +17,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.below(of.len() as u64) as usize]
 }
 
-/// A random drive. Unless `ring` is set, a drive with the ring policy gets one that collects in order of age
-/// instead.
+/// A random drive. Unless `ring` is set, a drive with the ring policy gets one that collects in order of age instead.
 fn drive<D: Defects>(rng: &mut Rng, defects: D, ring: bool) -> Device<D> {
     let mut model = Model::named("sas-slc-2011").unwrap();
     let (geometry, firmware) = (&mut model.geometry, &mut model.firmware);

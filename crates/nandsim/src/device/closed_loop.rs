@@ -104,8 +104,7 @@ impl<D: Defects> Device<D> {
             self.submit_next(&mut run, slot);
         }
         let mut tick_end = if load.tick_ns == 0 { NEVER } else { now_ns + load.tick_ns };
-        // After the deadline, the host waits for the commands that are going to fail, without submitting new
-        // ones.
+        // After the deadline, the host waits for the commands that are going to fail, without submitting new ones.
         let mut awaits_failure = false;
         while self.in_flight > 0 {
             let bound = run.completions >= load.min_completions && !awaits_failure;

@@ -115,8 +115,7 @@ impl FaultInjector {
         Some((cause, now_ns + wait_ns))
     }
 
-    /// Why the command on `leaf` failed; `None` if it succeeded. Call this when the command has just
-    /// completed.
+    /// Why the command on `leaf` failed; `None` if it succeeded. Call this when the command has just completed.
     #[inline]
     pub(super) fn failure_of(&mut self, leaf: usize) -> Option<Cause> {
         self.injected.as_deref_mut()?.failing.remove(&(leaf as u32))

@@ -5,8 +5,7 @@ use stdx::Rng;
 use super::{FITTED_MIXES, Figure, Measured, Score, Simulated, error, errors, simulate};
 use crate::{Model, Scale};
 
-/// An error of this size counts half, a smaller one less: there is little to gain in a cell that already fits
-/// well.
+/// An error of this size counts half, a smaller one less: there is little to gain in a cell that already fits well.
 const CLOSE: f64 = 0.15;
 /// A trial that is worse by this factor at the first scale is not simulated at the others.
 const HOPELESS: f64 = 1.1;
@@ -74,10 +73,9 @@ fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option
     Some((sum / how.scales.len() as f64, score))
 }
 
-/// The mean error of the fitted cells, plus about a third of the mean error of the other figures. It avoids
-/// medians on purpose: the score reports medians, and a fit that optimizes the reported metric would
-/// overstate its quality. The IOPS of the write saturation should be within 10 percent, so errors beyond 8
-/// percent are added a second time.
+/// The mean error of the fitted cells, plus about a third of the mean error of the other figures. It avoids medians
+/// on purpose: the score reports medians, and a fit that optimizes the reported metric would overstate its quality.
+/// The IOPS of the write saturation should be within 10 percent, so errors beyond 8 percent are added a second time.
 fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
     let cells = errors(measured, &simulated.iops, |mix| FITTED_MIXES.contains(&mix));
     let error_of = |figure: &Figure| error(figure.measured, figure.simulated);

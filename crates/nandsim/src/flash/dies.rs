@@ -1,9 +1,8 @@
 //! Timing of dies and channels.
 //!
-//! A read is booked on its die after everything already booked there. Programs and erases are queued instead:
-//! each is booked only when the previous one ends, so that reads that arrived by then go first, but later
-//! ones do not. By default, a die is held until its transfer ends, so reads and writes share one bottleneck,
-//! as on real drives.
+//! A read is booked on its die after everything already booked there. Programs and erases are queued instead: each is
+//! booked only when the previous one ends, so that reads that arrived by then go first, but later ones do not. By
+//! default, a die is held until its transfer ends, so reads and writes share one bottleneck, as on real drives.
 
 use std::collections::VecDeque;
 

@@ -217,8 +217,7 @@ impl Map {
         std::hint::black_box(seen);
     }
 
-    /// Loads the entry at `at`, if it exists. With a prefetch hook, only prefetches it and returns the
-    /// default value.
+    /// Loads the entry at `at`, if it exists. With a prefetch hook, only prefetches it and returns the default value.
     #[inline]
     fn glance<T: Copy + Default>(&self, table: &[T], at: u32) -> T {
         let at = at as usize;

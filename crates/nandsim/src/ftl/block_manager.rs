@@ -110,8 +110,7 @@ impl<D: Defects> BlockManager<D> {
         self.host.filled = 0;
     }
 
-    /// Sends the program unit being filled in `open` to its die as it is. Its data belongs to the current
-    /// command.
+    /// Sends the program unit being filled in `open` to its die as it is. Its data belongs to the current command.
     #[inline]
     pub(super) fn send_unit(&mut self, open: OpenSuperblock, cache: bool) {
         let die = self.layout.die_of(open.next - 1);

@@ -174,8 +174,7 @@ impl Hybrid {
                 all_ns = all_ns.max(ready_ns);
             }
             self.place_in_log(blocks, unit, ready_ns);
-            // When the log has reached its limit, one slot of its oldest superblock is swept for each slot
-            // written.
+            // When the log has reached its limit, one slot of its oldest superblock is swept for each slot written.
             let full = self.log.used() >= self.log_limit(blocks);
             if full && self.sweep_log(blocks) {
                 all_ns = all_ns.max(self.log.busy_ns);

@@ -4,8 +4,7 @@ use super::block_manager::BlockManager;
 use super::host_write::HostWrite;
 use super::superblocks::OpenSuperblock;
 
-/// A flash translation layer: it decides which slots take the host's data. Its blocks are managed by nothing
-/// else.
+/// A flash translation layer: it decides which slots take the host's data. Its blocks are managed by nothing else.
 pub(super) trait Ftl<D> {
     /// Accepts as many map units of `write` as the buffer has room for. True once all of it was accepted.
     fn admit(&mut self, blocks: &mut BlockManager<D>, write: &mut HostWrite) -> bool;

@@ -7,8 +7,7 @@ use crate::Deviation;
 /// Beyond this number, interruptions are counted instead of listed.
 const GAPS_LISTED: usize = 3;
 
-/// Problems in the segments of a test. Timeline tests collect them as they go, because they do not keep their
-/// segments.
+/// Problems in the segments of a test. Timeline tests collect them, because they keep no segments.
 #[derive(Debug, Default)]
 pub(crate) struct Incidents {
     gaps: Vec<(u64, String)>,

@@ -10,8 +10,7 @@ use crate::estimate::dry::{Cost, Estimate};
 pub struct TestCost {
     /// Name of the test.
     pub test: String,
-    /// Cost if steady state is reached as early as possible, and if it is never reached; None if the run has
-    /// no estimate.
+    /// Cost with the earliest possible steady state, and with none; None if the run has no estimate.
     pub estimated: Option<(Expense, Expense)>,
     /// Cost so far.
     pub taken: Expense,

@@ -9,8 +9,7 @@ use stdx::units::SECOND_NS;
 use crate::estimate::assumed::{Assumed, State};
 use crate::{Bench, Context, Outcome, Stop, Task};
 
-/// Minimum number of I/Os per unit of demand on a scaled simulated drive, whose shortened cells would
-/// otherwise end too early.
+/// Minimum I/Os per outstanding I/O on a scaled simulated drive, whose shortened cells would end too early.
 pub const IOS_PER_OUTSTANDING: u32 = 20;
 /// Rounds whose speed alternates by this fraction are never steady.
 const SWING: f64 = 0.15;

@@ -83,8 +83,7 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
         return None;
     }
     let way = if drift < 0.0 { "falls" } else { "rises" };
-    // Round and temperature both correlate with the value, so the sign of the product is the direction of the
-    // temperature.
+    // Round and temperature correlate with the value, so the product has the sign of the temperature's change.
     let warms = drift * thermal > 0.0;
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(

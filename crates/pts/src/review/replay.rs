@@ -15,8 +15,7 @@ use crate::{Bench, Context, Outcome, Stop, Task};
 #[derive(Debug, Clone)]
 pub struct Replay {
     answers: VecDeque<Event>,
-    /// Notes recorded after the last answer. A note emitted before that answer must already be in the
-    /// journal.
+    /// Notes recorded after the last answer. A note emitted before that answer must already be in the journal.
     notes: VecDeque<Note>,
 }
 

@@ -89,9 +89,7 @@ fn differences(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> Ve
     let mut all = Vec::new();
     for (index, (seq, then)) in recorded.judged.iter().enumerate() {
         let text = match now.judged.get(index) {
-            None => {
-                Some(format!("it judges round {}, but this build judges no round at this point", then.round))
-            }
+            None => Some(format!("it judges round {}, but this build judges no round here", then.round)),
             Some(today) => contrast(then, today),
         };
         all.extend(text.map(|text| Difference { record: Some(*seq), text }));
@@ -146,11 +144,7 @@ fn contrast(then: &Judgement, today: &Judgement) -> Option<String> {
     }
     let round = then.round;
     if then.steady != today.steady {
-        return Some(format!(
-            "round {round} is recorded as {}, but this build says {}",
-            word(then),
-            word(today)
-        ));
+        return Some(format!("round {round} was {}, but this build says {}", word(then), word(today)));
     }
     let names = |j: &Judgement| j.variables.iter().map(|v| v.name.clone()).collect::<Vec<_>>().join(", ");
     if names(then) != names(today) {

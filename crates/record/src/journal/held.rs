@@ -104,8 +104,7 @@ impl Held {
     /// Returns how somebody else changed `file`. Checks its length and, if the modification time changed
     /// since the last check, its content.
     pub fn change_of(&mut self, file: &mut dyn Stored) -> Option<Change> {
-        // An error here means that the disk failed, not that the journal was changed; the next sync reports
-        // it.
+        // An error here means that the disk failed, not that the journal was changed; the next sync reports it.
         let extent = file.extent().ok()?;
         if extent.bytes != self.length {
             return Some(Change::Length { found: extent.bytes, written: self.length });
@@ -145,8 +144,7 @@ impl Held {
         (extent.bytes != self.length).then_some(change)
     }
 
-    /// Copies the records to a new file and says where it is. Records that are not in memory are read from
-    /// `file`.
+    /// Copies the records to a new file and says where it is. Records that are not in memory are read from `file`.
     pub fn rescue(
         &self,
         storage: &dyn Storage,

@@ -154,9 +154,8 @@ fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Re
     storage.rename(dir, &gone).map(|()| gone)
 }
 
-/// Removes the files in the open directory `held`, whatever its current path, and then the directory `dir`.
-/// Keeps a directory that contains anything but regular files. After an error, the next start removes the
-/// rest.
+/// Removes the files in the open directory `held`, whatever its current path, and then the directory `dir`. Keeps a
+/// directory that contains anything but regular files. After an error, the next start removes the rest.
 fn remove(storage: &dyn Storage, root: &Path, dir: &Path, held: &mut dyn Stored) -> std::io::Result<()> {
     // Make a preceding rename durable: otherwise a power cut could restore the old name, with the files gone.
     sync_folder(storage, root)?;

@@ -71,8 +71,7 @@ const MEASURED: [Measure<Segment>; 4] = [
     Measure { suffix: ".max", unit: "ms", better: Better::Less, of: Segment::max_latency_ms },
 ];
 
-/// All comparable figures of a run: for each test, the selected ones, followed by those of each workload in
-/// its loop.
+/// All comparable figures of a run: for each test, the selected ones, followed by those of each workload in its loop.
 pub(super) fn figures(document: &Document, entries: &[Entry]) -> Vec<Figure> {
     document.outcomes.iter().flat_map(|outcome| of_test(document, outcome, entries)).collect()
 }

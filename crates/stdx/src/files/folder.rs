@@ -165,8 +165,7 @@ impl Folder {
         matches!(kind_at(&self.fd, OsStr::new(name)), Ok(Some(FileKind::Regular)))
     }
 
-    /// Returns the permissions of the file to be replaced, so that a file that only its owner may read stays
-    /// private.
+    /// Returns the permissions of the file to be replaced, so that a file that only its owner may read stays private.
     fn mode_of(&self, name: &OsStr) -> io::Result<Option<Mode>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Mode::from_raw_mode(stat.st_mode & 0o777))),

@@ -20,8 +20,7 @@ use crate::queue::{Completion, Slot};
 const BYTES: u32 = LARGE_BYTES;
 const IOS: u64 = 500;
 
-/// Completes the oldest I/Os first: one, two or four per wait, and once more of them than there are spare
-/// slots.
+/// Completes the oldest I/Os first: one, two or four per wait, and once more of them than there are spare slots.
 struct Slow {
     depth: usize,
     memory: Vec<Vec<u8>>,

@@ -1,5 +1,4 @@
-//! Checks for every engine when response times start: at the end of the previous I/O, or at a reading of the
-//! clock.
+//! Checks for every engine when response times start: at the end of the previous I/O, or at a reading of the clock.
 
 use std::collections::HashSet;
 use std::os::fd::AsRawFd as _;

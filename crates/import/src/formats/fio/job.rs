@@ -209,8 +209,7 @@ fn largest(ways: &[&Way]) -> Result<Option<f64>, String> {
     measured(ways.iter().filter_map(of).reduce(f64::max), "a largest response time")
 }
 
-/// Returns the reported percentiles if only one direction has I/Os; percentiles of two directions cannot be
-/// combined.
+/// Returns the reported percentiles if only one direction has I/Os; percentiles of two directions cannot be combined.
 fn percentiles(ways: &[&Way]) -> Result<Vec<(f64, f64)>, String> {
     let [way] = ways else { return Ok(Vec::new()) };
     let Some((spread, unit)) = way.with(|spread| !spread.percentile.is_empty()) else {

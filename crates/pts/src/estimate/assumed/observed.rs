@@ -237,8 +237,7 @@ fn apply_alone(alone: &mut Alone, mixes: &Mixes, block: f64) {
     alone.write_seconds = seconds(0).unwrap_or(alone.write_seconds);
     alone.read_seconds = seconds(100)
         .or_else(|| {
-            // The composite is measured only with writes and with 40 % reads, so the rate of pure reads is
-            // derived.
+            // The composite is measured only with writes and with 40 % reads, so the rate of pure reads is derived.
             Some(((seconds(40)? - 0.6 * alone.write_seconds) / 0.4).max(1e-6))
         })
         .unwrap_or(alone.read_seconds);

@@ -51,8 +51,7 @@ pub struct Alone {
 pub struct Saturation {
     /// Bytes per second on the fresh drive.
     pub fresh: f64,
-    /// Number of capacities written at the fresh rate, assuming that all further writes run at the steady
-    /// rate.
+    /// Number of capacities written at the fresh rate, assuming that all further writes run at the steady rate.
     pub fills: f64,
     /// Bytes per second on the saturated drive.
     pub steady: f64,

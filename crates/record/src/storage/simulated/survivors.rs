@@ -19,8 +19,7 @@ pub enum Crash {
     NothingSurvives,
     /// A power cut right after all data reached the disk.
     EverythingSurvives,
-    /// A power cut after which this seed decides which written sectors, file lengths and folder entries
-    /// survive.
+    /// A power cut after which this seed decides which written sectors, file lengths and folder entries survive.
     Drawn(u64),
 }
 
