@@ -6,7 +6,8 @@ use clap::CommandFactory as _;
 use clap_complete::engine::{CompletionCandidate as Candidate, PathCompleter, ValueCompleter as _};
 use clap_complete::{ArgValueCompleter, CompleteEnv};
 use nandsim::MODELS;
-use pts::{PRESETS, TESTS};
+use plans::PRESETS;
+use pts::TESTS;
 
 use crate::cli::Cli;
 use crate::output::places;

@@ -1,6 +1,7 @@
 //! The meaning of the words of `plateau run` and `plateau plan`: tests, a preset and targets, in any order.
 
-use pts::{PRESETS, PROFILES, Profile, TESTS};
+use plans::PRESETS;
+use pts::{PROFILES, Profile, TESTS};
 use stdx::nearest;
 
 use crate::cli::models;

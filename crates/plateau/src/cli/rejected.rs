@@ -3,7 +3,7 @@
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use import::examples::EXAMPLES;
-use pts::PRESETS;
+use plans::PRESETS;
 
 use crate::cli::Cli;
 use crate::cli::models;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use pts::{PRESETS, PROFILES, Profile};
+use plans::PRESETS;
+use pts::{PROFILES, Profile};
 
 use super::settings::PlannedSettings;
 use super::tests_argument::TestNames;
