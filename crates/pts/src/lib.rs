@@ -38,4 +38,3 @@ pub use review::replay::{Replay, Replayed, replay};
 pub use task::Task;
 pub use test::Test;
 pub use tests::TESTS;
-
