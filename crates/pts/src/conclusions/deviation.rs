@@ -15,7 +15,7 @@ pub enum Deviation {
     /// A setting differs from the profile.
     Setting {
         /// Name of the setting, such as `cell time`.
-        name: &'static str,
+        name: String,
         /// Its value.
         is: String,
         /// Its value in the profile.

@@ -9,7 +9,7 @@ use crate::method::profile::{CELL_NS, Cell, Demand};
 use crate::method::range;
 
 /// Block size of the workload-independent preconditioning.
-pub(crate) const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
+pub const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
 
 /// Everything a test knows before it starts.
 #[derive(Debug, Clone, Copy)]

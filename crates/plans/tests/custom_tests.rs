@@ -1,9 +1,11 @@
 //! Custom tests: the workloads they request, in which order, and the results they compute.
 
+#[path = "../../pts/tests/support/mod.rs"]
 mod support;
 
+use plans::{Plan, Preset};
 use pts::exhibit::Cell;
-use pts::{Context, Outcome, Plan, Preset, Profile, Task};
+use pts::{Context, Outcome, Profile, Task};
 use record::{CustomTest, Settings, TargetFacts};
 use support::{Fake, figures, run_on, target, titles};
 

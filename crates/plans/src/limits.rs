@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use crate::method::profile::MAX_ROUNDS;
-use crate::method::steady::WINDOW_ROUNDS;
+use pts::profile::MAX_ROUNDS;
+use pts::steady::WINDOW_ROUNDS;
 
 /// Valid values of a setting.
 #[derive(Debug, Clone)]
