@@ -31,7 +31,7 @@ pub enum Protocol {
     Scsi(Scsi),
     /// None that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
     Plain,
-    /// It has one, but could not be queried, for this reason.
+    /// It has one, but could not be queried; the reason.
     Unasked(String),
 }
 
@@ -53,7 +53,7 @@ pub struct Nvme {
     pub(crate) others: Vec<OtherNamespace>,
 }
 
-/// A SCSI disk. `None` is what the device does not report.
+/// A SCSI disk. `None` marks values that the device does not report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scsi {
     pub(crate) inquiry: wire::scsi::Inquiry,
@@ -80,10 +80,11 @@ pub fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<OtherNamespace>)
     Ok(Protocol::Nvme(Nvme { number, controller, namespace, others }))
 }
 
-/// Queries a device that accepts SCSI commands; one that translates to an ATA drive reports that.
+/// Queries a device that accepts SCSI commands. If it translates them for an ATA drive, the result describes
+/// that drive.
 ///
 /// # Errors
-/// When it does not answer.
+/// If it does not answer.
 pub fn ask_scsi(admin: &mut dyn Admin) -> Result<Protocol, Fault> {
     let inquiry = scsi::inquiry(admin)?;
     if inquiry.vendor.as_deref() == Some("ATA") {

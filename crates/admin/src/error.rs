@@ -11,7 +11,7 @@ use crate::wire::sense::Sense;
 /// A command, or a sequence of them, failed or is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
-    /// The device is no longer the one that may be erased, or came into use.
+    /// The device is no longer the one that may be erased, or it is now in use.
     #[error(transparent)]
     Recheck(Box<dyn std::error::Error + Send + Sync>),
     /// No method has this name.
@@ -205,7 +205,7 @@ pub enum DriveFault {
         is: (u64, u8),
     },
     /// The write cache was not changed.
-    #[error("the drive accepted the command to turn its write cache {} but did not do it", if *.on { "on" } else { "off" })]
+    #[error("the drive accepted the command to turn its write cache {}, but the cache is unchanged", if *.on { "on" } else { "off" })]
     WriteCacheKept {
         /// Whether it was to be turned on.
         on: bool,
@@ -240,7 +240,7 @@ pub enum DriveFault {
     /// The log has another sanitize.
     #[error(
         "the sanitize log reports another sanitize ({found:08x}h) than the one requested ({requested:08x}h): the \
-         drive did not do it"
+         drive did not perform it"
     )]
     OtherSanitize {
         /// Command dword 10 in the log.
@@ -249,7 +249,7 @@ pub enum DriveFault {
         requested: u32,
     },
     /// A step does not end.
-    #[error("{step} has not completed after {hours} hours; the drive hangs")]
+    #[error("{step} has not completed after {hours} hours, so the drive is hung")]
     Hangs {
         /// The step.
         step: Step,

@@ -5,7 +5,7 @@ use crate::command::{Admin, Data, NvmeCommand, nvme};
 use crate::error::{AdminError, DriveFault, LbaFormatError, Step};
 use crate::purge::{FORMAT_NVM, FORMATTING, format_settings};
 
-/// Returns the number of the current format; none for anything but an NVMe namespace.
+/// Returns the number of the current format; `None` unless this is an NVMe namespace.
 #[must_use]
 pub fn get(can: &Capabilities) -> Option<u8> {
     match &can.protocol {
@@ -17,7 +17,7 @@ pub fn get(can: &Capabilities) -> Option<u8> {
 /// Refuses an unsupported format.
 ///
 /// # Errors
-/// When the device does not support or do it.
+/// If the device does not support the format.
 pub fn check(can: &Capabilities, format: u8) -> Result<&Nvme, AdminError> {
     let Protocol::Nvme(drive) = &can.protocol else { return Err(LbaFormatError::NotNvme.into()) };
     problem(drive, format).map_or(Ok(drive), |problem| Err(problem.into()))
@@ -26,7 +26,7 @@ pub fn check(can: &Capabilities, format: u8) -> Result<&Nvme, AdminError> {
 /// Formats the namespace and verifies the new format.
 ///
 /// # Errors
-/// When the device does not support or do it.
+/// If the device does not support the format, or the change failed.
 pub fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), AdminError> {
     let drive = check(can, format)?;
     admin.recheck(drive.controller.format_hits_all)?;

@@ -4,10 +4,10 @@ use crate::capability::{Capabilities, Protocol};
 use crate::command::{Admin, Fault, ata, nvme, scsi};
 use crate::error::{AdminError, DriveFault, Step};
 
-/// Whether it is on; none without one, or without one that can be set.
+/// Returns whether it is on; `None` if there is none, or it cannot be set.
 ///
 /// # Errors
-/// When the device does not support or do it.
+/// If the device does not answer.
 pub fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fault> {
     match &can.protocol {
         Protocol::Nvme(drive) if drive.controller.has_write_cache => nvme::write_cache(admin).map(Some),
@@ -19,10 +19,10 @@ pub fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fa
     }
 }
 
-/// Turns it on or off and verifies it; `false` without one that can be set.
+/// Turns it on or off and verifies the result; `false` if there is no cache that can be set.
 ///
 /// # Errors
-/// When the device does not support or do it.
+/// If the device does not support the change or did not make it.
 pub fn set(admin: &mut dyn Admin, can: &Capabilities, on: bool) -> Result<bool, AdminError> {
     let failed = |fault: Fault| fault.during(Step::SetWriteCache(on));
     match get(admin, can).map_err(failed)? {

@@ -169,7 +169,7 @@ pub enum PurgeError {
         source: io::Error,
     },
     /// A simulated drive stores no data.
-    #[error("a simulated drive stores no data to look for after a purge")]
+    #[error("a simulated drive stores no data that could be searched for after a purge")]
     SimulatedVerification,
     /// A simulated drive does not have the method.
     #[error("no purge available: {name}: a simulated drive with this interface supports {}", .supported.join(", "))]
@@ -184,7 +184,8 @@ pub enum PurgeError {
     NotRecorded(String),
     /// Drives on a RAID controller are purged as their description says.
     #[error(
-        "drives on a RAID controller are purged as the array description says, and cannot be read to verify it"
+        "drives on a RAID controller are purged by the method in the array description, and cannot be read to verify \
+         that"
     )]
     OptionsForController,
 }

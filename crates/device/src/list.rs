@@ -13,9 +13,9 @@ use crate::usage::{self, Facts, Thing};
 pub struct Listed {
     /// Device node: `/dev/nvme0n1`.
     pub path: String,
-    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the letters that its name begins with.
+    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the letters with which its name begins.
     pub kind: String,
-    /// What must be typed to erase it; none when it could not be inspected.
+    /// What must be typed to erase it; `None` if it could not be inspected.
     pub identity: Option<String>,
     /// Model, where known.
     pub model: Option<String>,
@@ -29,7 +29,7 @@ pub struct Listed {
     pub in_use: bool,
 }
 
-/// Lists all but partitions and devices without capacity.
+/// Lists all block devices except partitions and devices without capacity.
 ///
 /// # Errors
 /// [`ErrorKind::Unusable`] when `/sys` cannot be read.
@@ -57,7 +57,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
             unusable: Some(Arc::new(error)),
         },
         Ok(block) => {
-            // A device in use is not even read.
+            // Do not even read a device in use.
             let users = usage::users_and_claims(block.roots(), usage, Thing::Device(device.number));
             let refusals = if users.is_empty() { block.refusals_beside(users) } else { users };
             let facts = &block.facts;

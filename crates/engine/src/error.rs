@@ -20,7 +20,7 @@ pub enum EngineError {
     Setup {
         /// Number of threads.
         threads: u16,
-        /// Queue depth of each.
+        /// Queue depth of each thread.
         queue_depth: u16,
         /// Length of the largest I/O.
         block_bytes: u32,
@@ -36,7 +36,7 @@ pub enum EngineError {
         source: io::Error,
     },
     /// There is no memory for reading back what was written.
-    #[error("no memory to read back: {0}")]
+    #[error("no memory to read back what was written: {0}")]
     ReadBackMemory(#[source] io::Error),
     /// The host provides no thread for one of several workloads.
     #[error("no thread for a workload: {0}")]
@@ -89,11 +89,11 @@ pub enum EngineError {
     /// A load without a target needs a valid workload like any other.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A time series needs intervals of some length.
+    /// The intervals of a time series must not be empty.
     #[error("intervals of no length")]
     NoInterval,
-    /// Without a target, nothing can be read that could be verified.
-    #[error("a rehearsal reads nothing that could be checked")]
+    /// Without a target, there is no data to verify.
+    #[error("a load without a target reads no data that could be verified")]
     NothingToVerify,
 }
 
@@ -138,7 +138,7 @@ impl std::fmt::Display for IoFailure {
         write!(f, "{}: a {verb} of {length} B at byte {offset} failed with ", self.target)?;
         match self.cause {
             FailureCause::Short(bytes) if self.in_read_back => {
-                write!(f, "only {bytes} B were transferred; did it shrink?")?;
+                write!(f, "only {bytes} B were transferred; did the file shrink?")?;
             }
             FailureCause::Short(bytes) => {
                 write!(f, "only {bytes} B transferred; the device vanished or shrank")?;

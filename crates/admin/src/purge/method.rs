@@ -1,4 +1,4 @@
-//! What a purge method is, and the purge in progress that each of them works on.
+//! The definition of a purge method, and the state of a purge in progress.
 
 use std::time::Duration;
 
@@ -91,12 +91,12 @@ pub(super) enum Polled {
 }
 
 const POLL_EVERY: Duration = Duration::from_secs(1);
-/// No drive needs longer; one that does is hung.
+/// A drive that needs longer than this is hung.
 pub(super) const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
 
 impl Job<'_> {
     pub(super) fn step(&mut self, text: &str) {
-        // The answer is ignored: steps cannot be cancelled, only the waits after them.
+        // A request to stop is ignored here: steps cannot be cancelled, only the waits after them.
         (self.on_progress)(Purging::Step(text));
     }
 
@@ -111,7 +111,7 @@ impl Job<'_> {
         (self.on_progress)(share.map_or(Purging::Waiting, |share| Purging::ShareDone(share.clamp(0.0, 1.0))))
     }
 
-    /// Reports how much the host has written; an error if a stop is requested.
+    /// Reports how much the host has written; fails if a stop is requested.
     pub(super) fn written(&mut self, bytes: u64, all: u64) -> Result<(), AdminError> {
         match self.waits(Some(bytes as f64 / all as f64)) {
             Flow::Stop if bytes < all => Err(AdminError::StoppedWriting { bytes, all }),

@@ -13,7 +13,7 @@ use crate::wire::nvme::SanitizeState;
 
 pub(crate) const FORMAT_NVM: u8 = 0x80;
 const SANITIZE: u8 = 0x84;
-/// Format NVM completes only once the format is done.
+/// Timeout of Format NVM, which completes only once the format is done.
 pub(crate) const FORMATTING: Duration = Duration::from_secs(12 * 3600);
 
 /// Secure Erase Settings (figure 323).
@@ -45,7 +45,7 @@ pub(super) fn format_hits_others(can: &Capabilities) -> bool {
         if nvme.controller.format_hits_all || nvme.controller.secure_erase_hits_all)
 }
 
-/// A sanitize erases the whole subsystem.
+/// A sanitize always affects other namespaces: it erases the whole subsystem.
 pub(super) fn sanitize_hits_others(_: &Capabilities) -> bool {
     true
 }
@@ -67,10 +67,10 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
     let has_progress = now.format_remaining.is_some();
     let Job { admin, on_progress, .. } = job;
     let formatted = admin.nvme_long(&command, &mut |admin| {
-        // Other drives may answer only after the format; Linux resets a controller that exceeds a timeout, which would
-        // end the format, so even those that report progress have as long as the format itself.
+        // Drives that report no progress may answer only after the format. Linux resets a controller that exceeds a
+        // timeout, which would end the format, so queries for progress also have the timeout of the format.
         let share = has_progress.then(|| nvme::format_progress(admin, number, FORMATTING)).flatten();
-        // The answer is ignored: a format cannot be cancelled.
+        // A request to stop is ignored: a format cannot be cancelled.
         on_progress(share.map_or(Purging::Waiting, Purging::ShareDone));
     });
     formatted.map_err(|fault| fault.during(Step::Format))?;
@@ -85,7 +85,7 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
 
 /// Sanitizes the subsystem and waits until it completes.
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, AdminError> {
-    // One overwrite pass of zeroes; without AUSE, a failed sanitize can only be left by another one.
+    // One overwrite pass of zeroes; without AUSE, only another sanitize can clear the state of a failed one.
     let passes = if matches!(action, Action::Overwrite) { 1 << 4 } else { 0 };
     let cdw10 = action as u32 | passes;
     let before = log(job.admin)?;

@@ -12,7 +12,7 @@ use crate::wire::sense::{FORMAT_RUNNING, SANITIZE_RUNNING};
 
 const FORMAT_UNIT: u8 = 0x04;
 const SANITIZE: u8 = 0x48;
-/// IMMED: return at once, and continue in the background.
+/// IMMED: the command returns at once and continues in the background.
 const IMMEDIATELY: u8 = 0x80;
 
 /// Service actions of SANITIZE (SBC-3, table 113).
@@ -60,7 +60,7 @@ fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
         Ok(()) => Ok(Polled::Done),
         Err(Fault::Scsi(_, Some(sense))) => match sense.code {
             FORMAT_RUNNING | SANITIZE_RUNNING => {
-                // Some drives report progress only when asked for it.
+                // Some drives report progress only in response to REQUEST SENSE.
                 let asked = |admin| scsi::request_sense(admin).and_then(|sense| sense.share_done);
                 Ok(Polled::Running(sense.share_done.or_else(|| asked(admin))))
             }

@@ -32,7 +32,7 @@ pub(super) enum Members {
 /// Writable members.
 pub(super) enum Ready {
     Drives(Vec<Exclusive>),
-    /// The controller verifies each drive before using it.
+    /// Drives behind a RAID controller; each one is verified right before it is used.
     Behind,
 }
 
@@ -69,7 +69,7 @@ impl Members {
         Ok((Self::Drives(members), facts))
     }
 
-    /// Returns everything that forbids writing to a member at this time.
+    /// Returns everything that currently forbids writing to a member.
     pub(super) fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
         match self {
             Self::Drives(drives) => drives.iter().flat_map(refusals_of).collect(),

@@ -129,7 +129,7 @@ pub enum ArrayError {
     MembersLost(Vec<String>),
     /// Another drive is at the path of a member.
     #[error(
-        "{path} is no longer the member that was found: it was {} of {} B, it is {} of {} B",
+        "{path} is no longer the member that was found: it was {} of {} B, but is now {} of {} B",
         .was.0, .was.1, .is.0, .is.1
     )]
     MemberChanged {
@@ -259,7 +259,7 @@ pub enum VolumeError {
         planned: Vec<String>,
     },
     /// It has another RAID level.
-    #[error("{name} became {found} instead of RAID{planned}")]
+    #[error("{name} was created as {found} instead of RAID{planned}")]
     Level {
         /// Its name.
         name: String,
@@ -281,11 +281,11 @@ pub enum VolumeError {
     /// It has no world-wide name.
     #[error(
         "the controller does not report the world-wide name of the volume {0}, so its block device cannot be \
-         identified with certainty"
+         identified reliably"
     )]
     NoWorldWideName(String),
     /// Several block devices have its world-wide name.
-    #[error("{} all report to be the volume {name} ({wwid}): it has several paths", .devices.join(" and "))]
+    #[error("{} all claim to be the volume {name} ({wwid}), so it has several paths", .devices.join(" and "))]
     SeveralPaths {
         /// Its name.
         name: String,

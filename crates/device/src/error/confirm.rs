@@ -16,7 +16,7 @@ pub enum Unconfirmed {
         given: Option<String>,
     },
     /// More than one identity for a single drive.
-    #[error("{target} is one drive and is confirmed by one identity")]
+    #[error("{target} is a single drive, which is confirmed by one identity")]
     OneDrive {
         /// Target as given on the command line.
         target: String,

@@ -59,7 +59,7 @@ pub enum DescriptionError {
         slot: String,
     },
     /// Not a slot.
-    #[error("slot '{0}': write it as enclosure:slot, such as \"252:0\"")]
+    #[error("slot '{0}': use enclosure:slot, such as \"252:0\"")]
     Slot(String),
     /// A drive without serial number.
     #[error("slot {0}: the serial number of its drive is missing")]

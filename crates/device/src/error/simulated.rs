@@ -31,7 +31,7 @@ impl fmt::Display for SimulatedFailure {
             Cause::Media => "ENODATA: the simulated flash has a fault there",
             Cause::Timeout => "ETIMEDOUT: the simulated drive did not answer",
             Cause::Removed => "ENODEV: the simulated drive was removed",
-            Cause::Power => "EIO: the simulated drive lost its power, and has it again",
+            Cause::Power => "EIO: the simulated drive lost its power, which has been restored",
         };
         let (length, offset) = (self.length_bytes, self.offset_bytes);
         write!(f, "a {verb} of {length} B at byte {offset} failed with {problem}")?;

@@ -65,7 +65,7 @@ pub enum TargetError {
         least_bytes: u64,
     },
     /// A file without a complete block.
-    #[error("a file of {bytes} bytes; the smallest target has {}", amount_base2(*.least_bytes))]
+    #[error("the file has {bytes} bytes; the smallest target has {}", amount_base2(*.least_bytes))]
     NoBlock {
         /// Its length.
         bytes: u64,
@@ -87,7 +87,7 @@ pub enum TargetError {
     #[error("a size applies only to files")]
     SizeOfSimulated,
     /// A size was given for an array.
-    #[error("the size of an array is that of its members")]
+    #[error("the size of an array follows from its members")]
     SizeOfArray,
     /// A scale was given for a real target.
     #[error("a scale applies only to simulated drives (sim:MODEL)")]
@@ -105,10 +105,10 @@ pub enum TargetError {
     #[error(transparent)]
     Model(#[from] ModelProblem),
     /// A simulated drive has no threads to pin.
-    #[error("it has no threads that could be pinned")]
+    #[error("it has no load threads to pin")]
     NoThreads,
     /// A simulated drive completes nothing that could be polled.
-    #[error("it has nothing that could be polled")]
+    #[error("it has no queues to poll")]
     NothingToPoll,
     /// Passthrough commands were requested for a simulated drive.
     #[error("io_uring_cmd requires an NVMe drive")]
@@ -160,7 +160,8 @@ pub enum TargetError {
     },
     /// Members of an array have different sectors.
     #[error(
-        "{address} has {bytes} B sectors, the drives before it {before_bytes} B; a volume needs drives of one kind"
+        "{address} has {bytes} B sectors, but the drives before it have {before_bytes} B; a volume needs drives of one \
+         kind"
     )]
     DifferentSectors {
         /// The drive that differs.

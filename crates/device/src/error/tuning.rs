@@ -63,6 +63,6 @@ pub enum NotRestored {
     #[error("it is not a setting that Plateau changes")]
     Unknown,
     /// Plateau never sets such a value.
-    #[error("it cannot have such a value")]
+    #[error("it cannot have that value")]
     Value,
 }

@@ -65,10 +65,10 @@ fn of_unconfirmed(error: &Unconfirmed) -> String {
 
 const fn of_purge(error: &PurgeError) -> Option<&'static str> {
     match error {
-        PurgeError::OptionsForFile => Some("omit the options of the purge"),
+        PurgeError::OptionsForFile => Some("omit the purge options"),
         PurgeError::NoHoles { .. } => Some("run without a purge step"),
         PurgeError::SimulatedVerification => {
-            Some("omit --verify-purge: a purge named with --method reports what is left in the drive's map")
+            Some("omit --verify-purge. A purge named with --method reports what is left in the drive's map")
         }
         PurgeError::OptionsForController => Some("omit --purge-method and --verify-purge"),
         PurgeError::Hole { .. } | PurgeError::NotSimulated { .. } | PurgeError::NotRecorded(_) => None,
@@ -84,7 +84,7 @@ const fn of_tuning(error: &TuningError) -> Option<&'static str> {
 
 const fn of_load(error: &EngineError) -> Option<&'static str> {
     match error {
-        EngineError::Setup { .. } => Some("use fewer, or another engine"),
+        EngineError::Setup { .. } => Some("reduce these numbers, or use another engine"),
         EngineError::Wait { .. } => Some("see the kernel log"),
         EngineError::Disturbed { .. } => Some("prevent the host from suspending or migrating"),
         EngineError::VerifiedRangeShared { .. } => {

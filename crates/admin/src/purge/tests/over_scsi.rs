@@ -37,7 +37,7 @@ fn ata_security_erase_sets_a_password_and_sees_it_gone() {
         let options = PurgeOptions { verify: true, ..by(name) };
         let purged = purge(&mut script, &ata(0, SECURE | 0x20), &options).0.expect("a purge");
         assert!(purged.pts_purge && purged.evidence[0].contains("removed the password"));
-        assert_eq!(script.rechecks.len(), 4, "before the password and before the erase, too");
+        assert_eq!(script.rechecks.len(), 4, "once before the password and once before the erase");
     }
 }
 
@@ -191,7 +191,7 @@ fn scsi_format_and_sanitize_run_until_the_drive_is_ready() {
             .with(list)
             .erasing()
             .scsi(&READY, check(2, running, Some(0x4000)))
-            // Without progress there, it is asked for.
+            // Without progress in the response, REQUEST SENSE is sent.
             .scsi(&READY, check(2, running, None))
             .scsi(&REQUEST_SENSE, Answer::Bytes(sense(2, running, Some(0x8000))))
             .scsi(&READY, check(2, running, None))

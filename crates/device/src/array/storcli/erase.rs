@@ -15,10 +15,10 @@ use crate::array::plan::Plan;
 use crate::error::array::{ArrayError, ControllerStep};
 use crate::error::{DriveError, PurgeError};
 
-/// Bounds the delay before a request to stop takes effect.
+/// Interval between checks for a request to stop.
 const LOOK_UP_EVERY: Duration = Duration::from_secs(1);
 const LOOKS_BETWEEN_POLLS: u32 = 5;
-/// A week: overwriting a 20 TB drive once takes a day and a half.
+/// Limit of a week: overwriting a 20 TB drive once takes a day and a half.
 const POLLS_AT_MOST: u32 = 7 * 24 * 3600 / LOOKS_BETWEEN_POLLS;
 
 /// Purges all members at the same time, with the method in the array description.
@@ -77,7 +77,7 @@ fn erase<O: Outside>(
             Some(refusal) => Err(DriveError::Refused { target: address.clone(), refusals: vec![refusal] }),
         }
     };
-    // Verifies all drives before the first is erased.
+    // Verify all drives before the first one is erased.
     for (address, serial) in members.iter().zip(&hardware.serials) {
         free(controller, address, serial)?;
     }
@@ -101,7 +101,7 @@ fn erase<O: Outside>(
             }
         }
         if shares.iter().all(|share| *share >= 1.0) {
-            // A drive that failed while being erased is no longer free.
+            // A drive that failed during its erase is no longer free.
             return members
                 .iter()
                 .zip(&hardware.serials)

@@ -12,22 +12,22 @@ use crate::error::DriveError;
 use crate::error::array::{ArrayError, ControllerFailure, ControllerStep, VolumeError};
 use crate::refusal::Refusal;
 
-/// Installed names, in the order they are tried.
+/// Names under which the program may be installed, in the order in which they are tried.
 const STORCLI: &[&str] =
     &["storcli64", "storcli", "/opt/MegaRAID/storcli/storcli64", "/opt/MegaRAID/storcli/storcli"];
 pub(super) const PERCCLI: &[&str] =
     &["perccli64", "perccli", "/opt/MegaRAID/perccli/perccli64", "/opt/MegaRAID/perccli/perccli"];
-/// A new volume becomes a block device some seconds after the command.
+/// Attempts to find the block device of a new volume, which appears some seconds after the command.
 const APPEARS_ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// `storcli` or `perccli` in an environment.
+/// `storcli` or `perccli`, run in an environment.
 #[derive(Debug)]
 pub(crate) struct StorCli<O> {
     pub(super) outside: O,
     kind: Program,
     pub(super) adapter: u32,
-    /// The one that was found.
+    /// The name that was found.
     pub(super) program: Option<&'static str>,
 }
 
@@ -105,7 +105,7 @@ impl<O: Outside> StorCli<O> {
     pub(super) fn volumes(&mut self) -> Result<Vec<Volume>, ArrayError> {
         let path = format!("/c{}/vall", self.adapter);
         let answer = self.ask(&[&path, "show", "all"])?;
-        // Without volumes some versions report a failure.
+        // Some versions report a failure if there are no volumes.
         if answer.success || answer.description.contains("No VD") {
             return Ok(answer.volumes(self.adapter));
         }
@@ -210,7 +210,7 @@ pub(crate) fn refusal_of(drive: &Behind) -> Option<Refusal> {
     Some(Refusal::NotFree { state: why })
 }
 
-/// Builds `add vd` and its arguments, in the order of the program's help.
+/// Builds the command `add vd`, with its arguments in the order of the program's help.
 pub(super) fn add_words(plan: &Plan, hardware: &Hardware) -> Vec<String> {
     let slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
     let mut words = vec![
@@ -262,7 +262,7 @@ fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<()
     Ok(())
 }
 
-/// Whether a volume is unchanged; its state may change by itself.
+/// Whether a volume is unchanged, apart from its state, which may change by itself.
 fn is_same(was: &Volume, is: &Volume) -> bool {
     let places = |volume: &Volume| volume.drives.iter().map(|(slot, _)| slot.clone()).collect::<Vec<_>>();
     (was.number, &was.name, &was.naa, &was.level, &was.size)

@@ -34,7 +34,7 @@ pub(super) fn text(error: &ArrayError) -> String {
             return format!("{error}: correct the slot or serial number in the array description");
         }
         ArrayError::NoCryptoErase { .. } => "choose another purge in the array description",
-        ArrayError::EraseHangs => "look at it with show erase",
+        ArrayError::EraseHangs => "check it with show erase",
         ArrayError::EraseContinues { program, members } => {
             let first = members.first().map_or("", String::as_str);
             return format!(
@@ -73,7 +73,7 @@ fn of_volume(error: &VolumeError) -> String {
         VolumeError::NotDeleted(_) => "delete it manually",
         VolumeError::StrangeDrive { .. } => "inspect it, and delete it manually if it is not needed",
         VolumeError::OtherChanged { number, program, adapter, .. } => {
-            return format!("{error}; look at it with {program} /c{adapter}/v{number} show all");
+            return format!("{error}; inspect it with {program} /c{adapter}/v{number} show all");
         }
         VolumeError::Cache { .. } => {
             "write-back needs a charged battery or capacitor, so use write = \"through\" or \"always-back\""

@@ -6,12 +6,12 @@ use record::WhyNot;
 use super::next::{erase, then};
 
 const CHOOSE_ANOTHER: &str = "choose another method with --method";
-const LOOK_OR_CHOOSE: &str = "look at the drive with plateau info, or choose another method with --method";
+const LOOK_OR_CHOOSE: &str = "check the drive with plateau info, or choose another method with --method";
 const KEEP_WRITE_CACHE: &str = "run with --write-cache keep to leave it unchanged";
 const POWER_CYCLE: &str = "power-cycle the drive";
 const KERNEL_LOG: &str = "see the kernel log";
 const WAIT: &str = "wait until it completes";
-const DO_NOT_TRUST: &str = "do not trust it, and choose another method with --method";
+const DO_NOT_TRUST: &str = "do not rely on this method, and choose another one with --method";
 const AGAIN: &str = "run plateau purge again, and replace the drive if it fails again";
 const THAW: &str = "suspend and resume the computer, or hot-plug the drive, then try again";
 const RESCUE: &str = "if the drive stays locked, unlock it with `hdparm --user-master u --security-disable PLATEAU \
@@ -40,7 +40,7 @@ pub(super) fn text(error: &AdminError) -> String {
         AdminError::LbaFormat(LbaFormatError::NotNvme) => then(error, Some("omit --lba-format")),
         AdminError::Command { step, .. } => then(error, Some(after(*step))),
         AdminError::StoppedWaiting(_) => format!(
-            "{error}; it accepts no other command until it completes, and plateau purge reports whether it is still \
+            "{error}; it accepts no other command until that completes, and plateau purge reports whether it is still \
              running"
         ),
         AdminError::Drive(fault) => of_drive_fault(fault),
@@ -82,10 +82,10 @@ const fn after(step: Step) -> &'static str {
         Step::Format | Step::Sanitize | Step::FormatUnit | Step::ScsiSanitize | Step::TestUnitReady => {
             LOOK_OR_CHOOSE
         }
-        Step::ChangeFormat => "look at the drive with plateau info, or omit --lba-format",
+        Step::ChangeFormat => "check the drive with plateau info, or omit --lba-format",
         Step::IdentifyAfterFormat | Step::SanitizeLog => POWER_CYCLE,
         Step::AtaIdentify | Step::SecuritySetPassword | Step::SecurityErase => RESCUE,
-        Step::SecurityUnlock => "the password is not Plateau's; whoever set it must remove it",
+        Step::SecurityUnlock => "the password was not set by Plateau; remove it with the program that set it",
         Step::AtaSanitize | Step::Discard => CHOOSE_ANOTHER,
         Step::AtaSanitizeStatus => "the sanitize failed or the drive was removed; run plateau purge again",
         Step::WriteZeroes(_) | Step::WriteSample(_) | Step::ReadSample(_) | Step::GetWriteCache => KERNEL_LOG,
@@ -96,8 +96,8 @@ const fn after(step: Step) -> &'static str {
 fn of_drive_fault(fault: &DriveFault) -> String {
     let next = match fault {
         DriveFault::LbaFormatKept { .. } => "omit --lba-format",
-        DriveFault::NamespaceChanged { .. } => "look at it with plateau info",
-        DriveFault::WriteCacheKept { .. } => KEEP_WRITE_CACHE,
+        DriveFault::NamespaceChanged { .. } => "check it with plateau info",
+        DriveFault::WriteCacheKept { .. } => "run with --write-cache keep to leave it so",
         DriveFault::CannotErase(why) => {
             return format!("SECURITY ERASE UNIT cannot start: {}", why_not(why));
         }
@@ -109,11 +109,9 @@ fn of_drive_fault(fault: &DriveFault) -> String {
             return format!("{fault}: {AGAIN}");
         }
         DriveFault::NoSanitize(_) | DriveFault::OtherSanitize { .. } => DO_NOT_TRUST,
-        DriveFault::Hangs { .. } => {
-            return format!("{fault}: power-cycle it and look at it again with plateau info");
-        }
+        DriveFault::Hangs { .. } => "power-cycle it and check it with plateau info",
         DriveFault::SampleLost(_) => "replace it",
-        DriveFault::SampleSurvived(_) => "do not trust this method on it, and choose another with --method",
+        DriveFault::SampleSurvived(_) => "do not rely on this method, and choose another one with --method",
     };
     then(fault, Some(next))
 }

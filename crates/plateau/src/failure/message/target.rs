@@ -23,9 +23,10 @@ pub(super) fn text(problem: &TargetError) -> String {
         TargetError::WrongKind(kind) => return then(problem, Some(&of_kind(kind))),
         TargetError::System(error) => return then(problem, of_system(error)),
         TargetError::NoDevice => "lsblk lists the devices",
-        TargetError::NoFile => "to create it, give its size with --size",
+        TargetError::NoFile => "to create it, specify its size with --size",
         TargetError::Shorter { .. } => "choose a smaller --size",
-        TargetError::EmptyFile => "give its size with --size",
+        TargetError::EmptyFile => "specify its size with --size",
+        TargetError::SizeOfArray => "omit --size",
         TargetError::FaultsOfReal => "omit --sim-fault and --no-sim-faults",
         TargetError::NotNvme => "use io_uring",
         TargetError::CannotPoll => "use io_uring, or omit polling",
@@ -42,7 +43,7 @@ fn about_option(option: &str, about: &str, problem: &TargetError) -> String {
 
 fn too_small(bytes: u64, least_bytes: u64) -> String {
     let unit = if bytes < 1 << 20 {
-        format!("; for MiB or GiB write the unit: --size {bytes}MiB")
+        format!("; for MiB or GiB, add the unit: --size {bytes}MiB")
     } else {
         String::new()
     };

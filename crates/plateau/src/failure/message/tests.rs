@@ -36,7 +36,7 @@ fn data_is_confirmed_with_the_option_that_names_it() {
         "everything on /dev/sda would be lost and 'S2' is not its identity; to continue, add --erase 'S1'",
     );
     let one = Unconfirmed::OneDrive { target: "/dev/sda".into(), second: "S2".into() };
-    says(one.into(), "/dev/sda is one drive and is confirmed by one identity; omit --erase 'S2'");
+    says(one.into(), "/dev/sda is a single drive, which is confirmed by one identity; omit --erase 'S2'");
     let members = |strange: &[&str], missing: &[&str]| {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         Unconfirmed::Members {
@@ -70,7 +70,7 @@ fn options_that_do_not_fit_a_target_are_named() {
     let of_size = |bytes| target(TargetError::SizeTooSmall { bytes, least_bytes });
     says(
         of_size(2),
-        "T: --size 2 is too small; the smallest target has 16 MiB; for MiB or GiB write the unit: --size 2MiB",
+        "T: --size 2 is too small; the smallest target has 16 MiB; for MiB or GiB, add the unit: --size 2MiB",
     );
     says(of_size(1 << 20), "T: --size 1048576 is too small; the smallest target has 16 MiB");
     for (problem, expected) in [
@@ -84,9 +84,9 @@ fn options_that_do_not_fit_a_target_are_named() {
             TargetError::FaultsOfReal,
             "faults can be injected only into simulated drives (sim:MODEL); omit --sim-fault and --no-sim-faults",
         ),
-        (TargetError::NoFile, "no such file; to create it, give its size with --size"),
+        (TargetError::NoFile, "no such file; to create it, specify its size with --size"),
         (TargetError::NoDevice, "no such device; lsblk lists the devices"),
-        (TargetError::EmptyFile, "it has no capacity; give its size with --size"),
+        (TargetError::EmptyFile, "it has no capacity; specify its size with --size"),
         (
             TargetError::Shorter { length_bytes: 5, capacity_bytes: 6 },
             "it has 5 B, not 6; choose a smaller --size",
@@ -143,13 +143,13 @@ fn a_purge_that_is_not_possible_says_what_would_be() {
     );
     says(
         PurgeError::SimulatedVerification.into(),
-        "a simulated drive stores no data to look for after a purge; omit --verify-purge: a purge named with --method \
-         reports what is left in the drive's map",
+        "a simulated drive stores no data that could be searched for after a purge; omit --verify-purge. A purge named \
+         with --method reports what is left in the drive's map",
     );
     says(
         PurgeError::OptionsForController.into(),
-        "drives on a RAID controller are purged as the array description says, and cannot be read to verify it; omit \
-         --purge-method and --verify-purge",
+        "drives on a RAID controller are purged by the method in the array description, and cannot be read to verify that; \
+         omit --purge-method and --verify-purge",
     );
 }
 
@@ -163,13 +163,13 @@ fn a_failed_command_says_how_to_go_on() {
     );
     says(
         admin(AdminError::Command { step: Step::Sanitize, fault: Fault::Nvme(0x4001) }),
-        "Sanitize failed: the drive does not support this command (status 001h); look at the drive with plateau info, \
-         or choose another method with --method",
+        "Sanitize failed: the drive does not support this command (status 001h); check the drive with plateau info, or \
+         choose another method with --method",
     );
     says(
         admin(DriveFault::WriteCacheKept { on: false }),
-        "the drive accepted the command to turn its write cache off but did not do it; run with --write-cache keep to \
-         leave it unchanged",
+        "the drive accepted the command to turn its write cache off, but the cache is unchanged; run with --write-cache keep to \
+         leave it so",
     );
     says(
         admin(DriveFault::AtaSanitizeFailed),
