@@ -18,10 +18,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("pts", &["record", "stdx"]),
     ("import", &["pts", "record", "stdx"]),
     ("report", &["pts", "record", "stdx", "skips"]),
-    ("plateau", &["stdx", "record", "nandsim", "engine", "device", "pts", "import", "report", "skips"]),
+    ("fio", &["engine", "pts", "record", "stdx"]),
+    ("console", &["engine", "pts", "record", "stdx"]),
+    (
+        "plateau",
+        &[
+            "stdx", "record", "nandsim", "engine", "device", "pts", "import", "report", "fio", "console",
+            "skips",
+        ],
+    ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
-    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "import", "report", "plateau"]),
+    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "import", "report", "fio", "plateau"]),
     ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),
 ];
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use console::progress::{Board, Progress};
 use device::{Armed, Drive};
 use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
 use serde_json::{Value, json};
@@ -16,7 +17,6 @@ use crate::cli::{Assumptions, Cli};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::progress::{Board, Progress};
 use crate::output::publication;
 use crate::run::labels;
 use crate::run::lifecycle::{self, Being, Work};

@@ -16,8 +16,8 @@ use std::time::Duration;
 use engine::Tick;
 use record::{Event, RunFile, TargetFacts, Workload};
 
-use crate::output::printer::{self, Style};
-use crate::run::audience::{Audience, Step};
+use crate::audience::{Audience, Step};
+use crate::printer::{self, Style};
 pub use board::{Board, Row, Watched};
 use facts::Facts;
 pub use view::{Left, Phase, Rate, View};
