@@ -10,6 +10,7 @@ pub(crate) mod publication;
 pub(crate) mod report_file;
 pub(crate) mod run_files;
 pub(crate) mod signature;
+pub(crate) mod standing;
 pub(crate) mod summary;
 pub(crate) mod verbose;
 pub(crate) mod version;

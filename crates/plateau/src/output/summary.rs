@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use stdx::text::on_one_line;
 use stdx::units::{amount_base10, count_of, grouped, span};
 
-use crate::cli::State;
 use crate::failure::{Done, Exit, Failure};
 use crate::host::checks;
 use crate::host::health;
 use crate::output::places;
+use crate::output::standing::State;
 
 /// Separator between two key figures on a line.
 const FIGURE_GAP: &str = "   ";
