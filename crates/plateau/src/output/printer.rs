@@ -5,6 +5,11 @@ use serde::Serialize;
 
 use crate::failure::{Done, Failure};
 
+/// Returns the columns of standard output if it is a terminal.
+pub fn columns() -> Option<usize> {
+    console::printer::manner().out_columns
+}
+
 /// Prints one result.
 pub fn print(text: &str) -> Done {
     Ok(console::printer::print(text)?)
