@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("admin", &["record", "stdx"]),
     ("device", &["admin", "engine", "record", "stdx", "nandsim", "skips"]),
     ("pts", &["record", "stdx"]),
+    ("plans", &["pts", "record", "stdx"]),
     ("import", &["pts", "record", "stdx"]),
     ("report", &["pts", "record", "stdx", "skips"]),
     ("fio", &["engine", "pts", "record", "stdx"]),
@@ -23,13 +24,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "plateau",
         &[
-            "stdx", "record", "nandsim", "engine", "device", "pts", "import", "report", "fio", "console",
-            "skips",
+            "stdx", "record", "nandsim", "engine", "device", "pts", "plans", "import", "report", "fio",
+            "console", "skips",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
-    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "import", "report", "fio", "plateau"]),
+    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "plans", "import", "report", "fio", "plateau"]),
     ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),
 ];
 

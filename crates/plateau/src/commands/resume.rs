@@ -6,7 +6,7 @@ use std::path::Path;
 
 use console::progress::Progress;
 use device::{Drive, OpenOptions};
-use pts::settings::RunSettings;
+use plans::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
