@@ -73,7 +73,7 @@ impl std::fmt::Debug for Board {
 
 impl Board {
     /// Creates an empty board with the progress style of this process.
-    pub fn new() -> Self {
+    pub fn of_process() -> Self {
         let shared = Arc::new(Shared {
             manner: printer::manner(),
             origin: Instant::now(),

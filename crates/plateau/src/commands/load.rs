@@ -289,7 +289,7 @@ impl Watch {
         };
         let ticks = Mutex::new((vec![None; all.len()], Duration::ZERO));
         let streams = Arc::new(Streams { what, ticks, has_maxima, is_over: AtomicBool::new(false) });
-        let board = Board::new();
+        let board = Board::of_process();
         let watched = Arc::clone(&streams) as Arc<dyn Watched>;
         let row = board.add(Row { watched, name: String::new(), run: None, target: None });
         Self { board, row, streams, given_up: AtomicBool::new(false) }

@@ -177,7 +177,7 @@ fn letters(index: usize) -> String {
 
 /// Executes all runs at the same time, each in its own thread; the others continue when one fails.
 fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
-    let board = Arc::new(Board::new());
+    let board = Arc::new(Board::of_process());
     std::thread::scope(|scope| {
         let start = |Begun { run, mut armed, mut journal, usual_purge }: Begun| {
             let mut progress = Progress::beside_others(&board, &run.file, usual_purge);
