@@ -13,6 +13,7 @@ mod document_paths;
 mod journal_format;
 mod lengths;
 mod machine_paths;
+mod option_names;
 mod ratchet;
 mod tables;
 mod text_decisions;
@@ -40,6 +41,7 @@ const CHECKS: &[Check] = &[
     journal_format::CHECK,
     lengths::CHECK,
     machine_paths::CHECK,
+    option_names::CHECK,
     tables::CHECK,
     text_decisions::CHECK,
     unsafe_code::CHECK,

@@ -76,8 +76,8 @@ fn look_around(scene: &Scene<'_>) -> HostLook {
     let mut looked = HostLook::default();
     for check in CHECKS {
         let Finding { verdict, found, fix, tunings } = (check.look)(scene);
-        let fix = fix.map(|fix| if tunings.is_empty() { fix } else { format!("{fix}, or --tune") });
-        looked.checks.push(HostCheck { name: check.name.into(), verdict, found, fix });
+        let tunable = fix.is_some() && !tunings.is_empty();
+        looked.checks.push(HostCheck { name: check.name.into(), verdict, found, fix, tunable });
         looked.tunings.extend(tunings);
     }
     looked

@@ -97,7 +97,15 @@ pub enum DriveError {
     /// A setting of the host could not be changed or restored.
     #[error(transparent)]
     Tuning(#[from] TuningError),
-    /// The device no longer answers after a change of its format.
+    /// The target came into use by others during a test.
+    #[error("{target} came into use while it was tested: {user}")]
+    CameIntoUse {
+        /// Target as given on the command line.
+        target: String,
+        /// Its user.
+        user: Refusal,
+    },
+    /// The device no longer answers after a change of its format, or leads to other bytes than before.
     #[error("{target}: {}", reason(.source))]
     Gone {
         /// Target as given on the command line.
@@ -203,9 +211,11 @@ impl DriveError {
             Self::Workload { .. } | Self::TooManyInFlight { .. } => ErrorKind::Invalid,
             Self::Purge(error) => kind_of_purge(error),
             Self::Array(error) => error.kind(),
-            Self::NotDismantled { .. } | Self::Member { .. } | Self::Gone { .. } | Self::Simulated(_) => {
-                ErrorKind::Device
-            }
+            Self::NotDismantled { .. }
+            | Self::Member { .. }
+            | Self::CameIntoUse { .. }
+            | Self::Gone { .. }
+            | Self::Simulated(_) => ErrorKind::Device,
             Self::LeftOver { .. } | Self::Tuning(_) | Self::System { .. } | Self::Usage(_) => {
                 ErrorKind::Unusable
             }

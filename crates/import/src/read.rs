@@ -10,7 +10,7 @@ const MOST_READINGS: usize = 200_000;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// No format matches the file.
-    #[error("the file has no known format; specify one with --format: {}", names())]
+    #[error("the file has no known format; available formats: {}", names())]
     Unknown,
     /// There is no format of this name.
     #[error("no format '{name}'; available formats: {}", names())]

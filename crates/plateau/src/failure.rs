@@ -2,6 +2,7 @@
 
 pub mod message;
 
+use console::printer::PrintError;
 use device::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
 
@@ -13,8 +14,8 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::Unusable, "the target cannot be used: missing, no permission, wrong kind, too small, read-only"),
     (
         Exit::Device,
-        "the device failed in use, or (load --verify) does not contain what was written; completed steps are \
-         kept",
+        "the device failed in use, was moved to other bytes or came into use by others during a run, or (load --verify) \
+         does not contain what was written; completed steps are kept",
     ),
     (
         Exit::Run,
@@ -186,6 +187,16 @@ impl From<LibraryError> for Failure {
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         Self::new(Exit::Run, error)
+    }
+}
+
+impl From<PrintError> for Failure {
+    fn from(error: PrintError) -> Self {
+        let exit = match error {
+            PrintError::Write(_) => Exit::Run,
+            PrintError::Serialize(_) => Exit::Internal,
+        };
+        Self::new(exit, error)
     }
 }
 

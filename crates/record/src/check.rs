@@ -15,6 +15,9 @@ pub struct HostCheck {
     /// How to fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
+    /// Whether the setting can be changed for a run and restored after it, which fixes it as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tunable: bool,
 }
 
 /// Effect of a finding on results, in ascending order of severity.

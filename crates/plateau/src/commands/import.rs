@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use import::Source;
+use import::{ImportError, Source};
 use record::{Library, Run};
 use stdx::files::Links;
 
@@ -42,9 +42,7 @@ fn contents(path: &Path) -> Done<Vec<u8>> {
 
 /// Parses first; a run is begun only if the whole file is understood.
 pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Option<&str>) -> Done<Run> {
-    let (format, imported) = import::read(bytes, format)
-        .with_context(|| format!("cannot import {file}"))
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let (format, imported) = import::read(bytes, format).map_err(|error| unreadable(file, error))?;
     let source = Source {
         file,
         bytes,
@@ -61,4 +59,14 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
     }
     // Opened like any other run, so that names in it are safe to show.
     Ok(Run::open(&run.dir)?)
+}
+
+/// Returns the failure for a file that cannot be imported.
+fn unreadable(file: &str, error: ImportError) -> Failure {
+    let is_unknown = error == ImportError::Unknown;
+    let failure = anyhow::Error::new(error).context(format!("cannot import {file}"));
+    if is_unknown {
+        return Failure::text(Exit::Usage, format!("{failure:#}; specify one with --format"));
+    }
+    Failure::new(Exit::Usage, failure)
 }

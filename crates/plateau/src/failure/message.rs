@@ -38,6 +38,9 @@ pub fn of_drive(error: &DriveError) -> String {
             note.display()
         ),
         DriveError::Member { path, error } => format!("{path}: {}", of_drive(error)),
+        DriveError::CameIntoUse { target, user } => {
+            format!("{target} came into use while it was tested: {}", of_refusal(user))
+        }
         DriveError::Tuning(error) => then(error, of_tuning(error)),
         DriveError::Admin(error) => command::text(error),
         DriveError::Load(error) => then(error, of_load(error)),

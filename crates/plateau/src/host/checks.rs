@@ -4,8 +4,14 @@ use record::{Entry, Event, HostCheck, HostVerdict};
 
 /// Formats a check and its fix on one line.
 pub fn line(check: &HostCheck) -> String {
-    let fix = check.fix.as_ref().map_or_else(String::new, |fix| format!("; {fix}"));
+    let fix = fix(check).map_or_else(String::new, |fix| format!("; {fix}"));
     format!("{}: {}: {}{fix}", check.verdict.words(), check.name, check.found)
+}
+
+/// Returns what fixes what a check found.
+fn fix(check: &HostCheck) -> Option<String> {
+    let fix = check.fix.as_ref()?;
+    Some(if check.tunable { format!("{fix}, or --tune") } else { fix.clone() })
 }
 
 /// Formats every check with its fix below it, the worst first.
@@ -18,7 +24,7 @@ pub fn text(checks: &[HostCheck]) -> String {
         let words =
             if check.verdict == HostVerdict::WouldInvalidate { words.to_uppercase() } else { words.into() };
         out.push_str(&format!("{words:<17} {:<22} {}\n", check.name, check.found));
-        if let Some(fix) = &check.fix {
+        if let Some(fix) = fix(check) {
             out.push_str(&format!("{:<17} {:<22} fix: {fix}\n", "", ""));
         }
     }
@@ -56,6 +62,7 @@ mod tests {
             verdict,
             found: "as it is".into(),
             fix: fix.map(str::to_owned),
+            tunable: name == "iostats",
         };
         let checks = [
             check("swap", HostVerdict::Ok, None),
@@ -68,6 +75,6 @@ mod tests {
         assert!(lines[0].starts_with("WOULD INVALIDATE  PCIe link "), "{text}");
         assert!(lines[1].ends_with("fix: seat it anew") && lines[5].starts_with("n/a"), "{text}");
         assert_eq!(summary(&checks), "1 ok, 1 warn (iostats), 1 would invalidate (PCIe link)");
-        assert_eq!(line(&checks[3]), "warn: iostats: as it is; echo 0");
+        assert_eq!(line(&checks[3]), "warn: iostats: as it is; echo 0, or --tune");
     }
 }

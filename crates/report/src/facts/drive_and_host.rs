@@ -165,6 +165,7 @@ mod tests {
                 verdict: HostVerdict::Warn,
                 found: found.into(),
                 fix: Some("swapoff -a".into()),
+                tunable: false,
             }],
         };
         let cache = |restored| Event::WriteCache { was_on: Some(true), is_on: Some(false), restored };

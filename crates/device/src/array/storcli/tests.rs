@@ -365,7 +365,7 @@ fn what_has_redundancy_is_initialised_and_what_has_none_is_not() {
     let error = with(script, |controller| controller.begin(&plan(""))).expect_err("a file system");
     let failed = of_command(error);
     assert_eq!(failed.step, ControllerStep::Initialise);
-    assert!(failed.cause.is_some_and(|cause| cause.contains("nothing is forced")), "{:?}", failed.cause);
+    assert!(failed.cause.is_some_and(|cause| cause.contains("does not force")), "{:?}", failed.cause);
 }
 
 #[test]

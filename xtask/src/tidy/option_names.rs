@@ -1,0 +1,93 @@
+//! Messages that name an option of the program belong to the program: crates below it are used by others as well.
+
+use super::check::{Check, Complaint};
+use super::tree::Tree;
+
+/// The rule.
+pub const CHECK: Check = Check { name: "option_names", run, bless: None };
+
+const CRATES: &str = "crates/";
+/// Code that defines options, by the beginning of its path.
+const OWNERS: &[(&str, &str)] = &[
+    ("crates/plateau/", "the program itself"),
+    ("crates/plans/", "its tables define the settings of a run, each of which is an option"),
+    ("crates/pts/", "its tables define the settings of a run, each of which is an option"),
+    ("crates/report/src/formats/", "its table defines the formats, each of which is an option of `export`"),
+];
+/// Other programs, whose options may be named after them.
+const PROGRAMS: &[&str] = &["blockdev", "fio", "hdparm", "losetup", "mdadm"];
+
+const REMEDY: &str = "an option in a message: return an error with data, and name the option where the program renders it \
+                      (crates/plateau/src/failure/message.rs)";
+
+fn run(tree: &Tree) -> Vec<Complaint> {
+    let owned = |path: &str| OWNERS.iter().any(|(begin, _)| path.starts_with(begin));
+    let all = tree.sources().filter(|(path, _)| path.starts_with(CRATES) && path.contains("/src/"));
+    let lower = all.filter(|(path, _)| !owned(path) && !tree.is_test(path));
+    let lines = lower.flat_map(|(path, source)| {
+        let named = source.texts().into_iter().filter(|(_, text)| names_option(text));
+        named.map(move |(place, _)| Complaint::line(path, source.line_of(place), REMEDY))
+    });
+    lines.collect()
+}
+
+/// Whether a text is a message that names an option. A text without white space is an argument for another program.
+fn names_option(text: &str) -> bool {
+    let is_option = |place: usize| {
+        let before = text[..place].chars().next_back();
+        let after = text[place + 2..].chars().next();
+        let begins = before.is_none_or(|c| !c.is_alphanumeric() && c != '-');
+        let of_other = PROGRAMS.iter().any(|program| text[..place].contains(program));
+        begins && !of_other && after.is_some_and(|c| c.is_ascii_lowercase() || c == '{')
+    };
+    text.contains(char::is_whitespace) && text.match_indices("--").any(|(place, _)| is_option(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(path: &str, code: &str) -> Vec<Option<usize>> {
+        run(&Tree::of(&[(path, code)])).into_iter().map(|complaint| complaint.line).collect()
+    }
+
+    #[test]
+    fn messages_that_name_an_option_are_found() {
+        for text in [
+            "add --erase 'S1'",
+            "--size applies only to files",
+            "run it (with `--tune`)",
+            "no such file; \\\n         --size creates it",
+            "--{name} requires a run",
+        ] {
+            let code = format!("\nfn f() {{ g(\"{text}\") }}");
+            assert_eq!(lines("crates/device/src/a.rs", &code), [Some(2)], "{text}");
+        }
+    }
+
+    #[test]
+    fn arguments_and_options_of_other_programs_pass() {
+        for text in [
+            "--create",
+            "--uuid={}",
+            "unlock it with hdparm --security-disable",
+            "a -- b",
+            "a--b c",
+            "x --- y",
+        ] {
+            let code = format!("fn f() {{ g(\"{text}\") }}");
+            assert_eq!(lines("crates/device/src/a.rs", &code), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn the_program_and_tests_may_name_options() {
+        let code = "fn f() { g(\"add --erase\") }";
+        assert_eq!(lines("crates/device/src/a.rs", code), [Some(1)]);
+        for path in ["crates/plateau/src/a.rs", "crates/device/tests/a.rs", "xtask/src/a.rs"] {
+            assert_eq!(lines(path, code), [], "{path}");
+        }
+        let test = format!("#[cfg(test)]\nmod tests {{ {code} }}");
+        assert_eq!(lines("crates/device/src/a.rs", &test), []);
+    }
+}
