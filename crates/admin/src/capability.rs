@@ -2,7 +2,8 @@
 
 use record::OtherNamespace;
 
-use crate::command::{Admin, Fault, ata, nvme, scsi};
+use crate::command::{Admin, ata, nvme, scsi};
+use crate::fault::Fault;
 use crate::wire;
 
 /// Which commands a device accepts, and what it reports about them.

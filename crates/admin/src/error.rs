@@ -4,7 +4,7 @@ use std::fmt;
 
 use record::{OtherNamespace, WhyNot};
 
-use crate::command::Fault;
+use crate::fault::Fault;
 use crate::wire::nvme::SanitizeState;
 use crate::wire::sense::Sense;
 
@@ -69,6 +69,14 @@ pub enum AdminError {
     /// The device accepted a command and did something else, or failed later.
     #[error(transparent)]
     Drive(#[from] DriveFault),
+}
+
+impl Fault {
+    /// Converts the fault into an error of the attempted step.
+    #[must_use]
+    pub fn during(self, step: Step) -> AdminError {
+        AdminError::Command { step, fault: self }
+    }
 }
 
 /// A method that was not used.

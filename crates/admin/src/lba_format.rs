@@ -65,8 +65,8 @@ mod tests {
     use super::*;
     use record::OtherNamespace;
 
-    use crate::command::Fault;
     use crate::command::script::{Answer, Script};
+    use crate::fault::Fault;
     use crate::wire::nvme::{Controller, IDENTIFY_BYTES, Namespace};
 
     fn namespace(format: u8) -> Vec<u8> {

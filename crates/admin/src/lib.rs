@@ -23,6 +23,7 @@ mod about;
 mod capability;
 mod command;
 mod error;
+mod fault;
 pub mod health;
 pub mod identify;
 pub mod lba_format;
@@ -32,5 +33,6 @@ pub mod write_cache;
 
 pub use about::{About, Fact, Facts, Value, describe};
 pub use capability::{Capabilities, Protocol, ask_nvme, ask_scsi};
-pub use command::{Admin, Data, Fault, NvmeCommand, ScsiAnswer};
+pub use command::{Admin, Data, NvmeCommand, ScsiAnswer};
 pub use error::{AdminError, DriveFault, LbaFormatError, PassedOver, Step};
+pub use fault::Fault;

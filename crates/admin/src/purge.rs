@@ -95,8 +95,8 @@ pub fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     let told = |method: &Method| {
         let offer = (method.offer)(can);
         let others = others_hit(method, can);
-        let erases_others = || (!others.is_empty()).then(|| WhyNot::ErasesOthers(others));
-        let why_not = offer.clone().why_not().or_else(erases_others);
+        let erases_others = (!others.is_empty()).then_some(WhyNot::ErasesOthers(others));
+        let why_not = offer.clone().why_not().or(erases_others);
         let available = offer.is_available();
         let is_chosen = chosen == Some(method.name);
         PurgeMethod {

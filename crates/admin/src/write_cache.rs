@@ -1,8 +1,9 @@
 //! The drive's volatile write cache: WCE and WCD in the PTS.
 
 use crate::capability::{Capabilities, Protocol};
-use crate::command::{Admin, Fault, ata, nvme, scsi};
+use crate::command::{Admin, ata, nvme, scsi};
 use crate::error::{AdminError, DriveFault, Step};
+use crate::fault::Fault;
 
 /// Returns whether it is on; `None` if there is none, or it cannot be set.
 ///

@@ -9,6 +9,7 @@ pub(crate) mod kind;
 pub(crate) mod simulated;
 pub(crate) mod target;
 pub(crate) mod tuning;
+pub(crate) mod volume;
 
 use std::io;
 use std::path::PathBuf;

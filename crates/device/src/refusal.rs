@@ -3,9 +3,8 @@
 
 use std::fmt;
 
+use signatures::Signature;
 use stdx::units::amount_base2;
-
-use crate::signature::kinds::Signature;
 
 /// A reason not to write to a target. Displayed as what was found, the likely cause, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]

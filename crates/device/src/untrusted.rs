@@ -6,7 +6,6 @@ use std::os::unix::fs::FileExt;
 
 use crate::array::{Noted, Spec, description};
 use crate::error::DriveError;
-use crate::signature;
 
 /// The description of an array, as in `array:FILE.toml`.
 #[derive(Debug)]
@@ -57,5 +56,5 @@ impl ArrayNote {
 /// # Errors
 /// If one of the ends of the device cannot be read.
 pub fn signatures(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<(u64, u64)>> {
-    Ok(signature::probe(device, capacity_bytes)?.iter().map(signature::Found::place).collect())
+    Ok(::signatures::probe(device, capacity_bytes)?.iter().map(::signatures::Found::place).collect())
 }

@@ -11,7 +11,8 @@ const CRATES: &str = "crates/";
 const OWNERS: &[(&str, &str)] = &[
     ("crates/plateau/", "the program itself"),
     ("crates/plans/", "its tables define the settings of a run, each of which is an option"),
-    ("crates/pts/", "its tables define the settings of a run, each of which is an option"),
+    ("crates/pts/", "its tests have names of settings, each of which is an option"),
+    ("crates/fio/", "its table defines the options of `load`"),
     ("crates/report/src/formats/", "its table defines the formats, each of which is an option of `export`"),
 ];
 /// Other programs, whose options may be named after them.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{ASKING, Admin, Data, Fault};
+use super::{ASKING, Admin, Data};
+use crate::fault::Fault;
 use crate::wire::ata::{
     BLOCK_BYTES, Command, Direction, GeneralStatistics, Identify, Registers, percentage_used, temperature,
 };

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Admin, Data, Fault, NvmeCommand};
+use super::{Admin, Data, NvmeCommand};
+use crate::fault::Fault;
 use crate::wire::nvme::{Controller, IDENTIFY_BYTES, LOG_BYTES, Namespace, SanitizeLog, SmartLog};
 
 const GET_LOG_PAGE: u8 = 0x02;

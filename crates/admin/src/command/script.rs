@@ -5,8 +5,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::{Admin, Data, Fault, NvmeCommand, ScsiAnswer};
+use super::{Admin, Data, NvmeCommand, ScsiAnswer};
 use crate::error::AdminError;
+use crate::fault::Fault;
 
 /// A command that the test expects.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{ASKING, Admin, Data, Fault};
+use super::{ASKING, Admin, Data};
+use crate::fault::Fault;
 use crate::wire::scsi::{
     CAPACITY_BYTES, CachingPage, Capacity, Inquiry, PAGE_BYTES, Rotation, rotation, serial, supports,
     temperature, world_wide_name,

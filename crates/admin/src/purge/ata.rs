@@ -7,8 +7,9 @@ use record::WhyNot;
 
 use super::method::{Job, Offer, Polled};
 use crate::capability::{Capabilities, Protocol};
-use crate::command::{ASKING, Admin, Data, Fault, ata};
+use crate::command::{ASKING, Admin, Data, ata};
 use crate::error::{AdminError, DriveFault, Step};
+use crate::fault::Fault;
 use crate::wire::ata::{BLOCK_BYTES, Command, Direction, Identify, Registers, SanitizeStatus, Security};
 
 const SECURITY_SET_PASSWORD: u8 = 0xf1;

@@ -6,8 +6,9 @@ use record::WhyNot;
 
 use super::method::{Job, Offer, Polled};
 use crate::capability::{Capabilities, Protocol, Scsi};
-use crate::command::{ASKING, Admin, Data, Fault, scsi};
+use crate::command::{ASKING, Admin, Data, scsi};
 use crate::error::{AdminError, DriveFault, Step};
+use crate::fault::Fault;
 use crate::wire::sense::{FORMAT_RUNNING, SANITIZE_RUNNING};
 
 const FORMAT_UNIT: u8 = 0x04;

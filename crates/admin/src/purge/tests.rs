@@ -3,9 +3,9 @@
 use super::method::POLL_AT_MOST;
 use super::*;
 use crate::capability::{Nvme, Scsi};
-use crate::command::Fault;
 use crate::command::script::{Answer, Script};
 use crate::error::{DriveFault, Step};
+use crate::fault::Fault;
 use crate::wire::ata::{BLOCK_BYTES, Identify};
 use crate::wire::nvme::{Controller, IDENTIFY_BYTES, LOG_BYTES, Namespace, SanitizeState};
 use crate::wire::scsi::{Inquiry, PAGE_BYTES};

@@ -9,7 +9,8 @@ use crate::array::hardware::{DriveCache, Hardware, Program, Write, slot_of};
 use crate::array::outside::{BLOCK_DEVICES, Outside};
 use crate::array::plan::Plan;
 use crate::error::DriveError;
-use crate::error::array::{ArrayError, ControllerFailure, ControllerStep, VolumeError};
+use crate::error::array::{ArrayError, ControllerFailure, ControllerStep};
+use crate::error::volume::VolumeError;
 use crate::refusal::Refusal;
 
 /// Names under which the program may be installed, in the order in which they are tried.

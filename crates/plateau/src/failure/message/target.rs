@@ -3,10 +3,13 @@
 use std::io;
 
 use device::{TargetError, WrongKind};
-use rustix::io::Errno;
 use stdx::units::amount_base2;
 
 use super::next::then;
+
+/// Numbers of errors that have one kind in the standard library.
+const EPERM: i32 = 1;
+const EACCES: i32 = 13;
 
 pub(super) fn text(problem: &TargetError) -> String {
     let next = match problem {
@@ -64,9 +67,9 @@ fn of_kind(kind: &WrongKind) -> String {
 
 /// Returns what helps with an error of the system.
 fn of_system(error: &io::Error) -> Option<&'static str> {
-    match Errno::from_io_error(error)? {
-        Errno::ACCESS => Some("run as root, or as a member of the group that owns it"),
-        Errno::PERM => Some("the kernel or the container denies it, even to root"),
+    match error.raw_os_error()? {
+        EACCES => Some("run as root, or as a member of the group that owns it"),
+        EPERM => Some("the kernel or the container denies it, even to root"),
         _ => None,
     }
 }

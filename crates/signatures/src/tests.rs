@@ -356,8 +356,12 @@ fn anchors_of_udf_lead_to_the_rest() {
 fn what_both_find_is_reported_once() {
     let found = [Found::primary(formats::EXT, 1080, 2)];
     let says = |names: &[&str]| Opinion::Content(names.iter().map(|name| (*name).to_owned()).collect());
-    let second =
-        |opinion, found: &[Found]| beyond(found, opinion, "/dev/x").map(|refusal| refusal.to_string());
+    let second = |opinion, found: &[Found]| {
+        beyond(found, opinion, "/dev/x").map(|finding| match finding {
+            Finding::Signature(signature) => signature.to_string(),
+            Finding::Undecided(what) => what,
+        })
+    };
     assert_eq!(second(says(&["ext4"]), &found), None);
     assert_eq!(second(Opinion::Nothing, &[]), None);
     assert_eq!(second(Opinion::None, &[]), None);
@@ -367,7 +371,7 @@ fn what_both_find_is_reported_once() {
     assert!(other.contains("blkid recognizes newfs on it") && other.contains("wipefs -a /dev/x"), "{other}");
     assert!(matches!(
         beyond(&found, Opinion::Undecided("no answer".into()), "/dev/x"),
-        Some(Refusal::Unknown { what }) if what == "no answer"
+        Some(Finding::Undecided(what)) if what == "no answer"
     ));
 }
 
@@ -375,8 +379,8 @@ fn what_both_find_is_reported_once() {
 fn a_copy_is_named_with_the_command_that_clears_it() {
     let file = device();
     put(&file, 12 * 512 + 3, b"EXFAT   ");
-    let found = refusals(&file, CAPACITY, "/dev/it's").expect("a probe");
-    let [Refusal::Signature(Signature::Known { is_copy: true, at_bytes: 6147, length_bytes: 8, .. })] =
+    let found = find(&file, CAPACITY, "/dev/it's").expect("a probe");
+    let [Finding::Signature(Signature::Known { is_copy: true, at_bytes: 6147, length_bytes: 8, .. })] =
         found[..]
     else {
         panic!("{found:?}");
@@ -398,6 +402,6 @@ fn random_data_is_accepted_by_the_second_opinion_too() {
     for drive in 0..200 {
         let file = tempfile::tempfile().expect("a temporary file");
         (&file).write_all(&noise[drive * 512..][..LENGTH]).expect("a write");
-        assert_eq!(refusals(&file, LENGTH as u64, "/dev/x").expect("a probe"), [], "drive {drive}");
+        assert_eq!(find(&file, LENGTH as u64, "/dev/x").expect("a probe"), [], "drive {drive}");
     }
 }

@@ -98,7 +98,7 @@ fn quoted(path: &str) -> String {
 
 /// A signature found by a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub struct Found {
     pub(super) format: Format,
     pub(super) is_copy: bool,
     pub(super) at_bytes: u64,
@@ -111,7 +111,7 @@ impl Found {
     }
 
     /// Returns its offset and length in bytes.
-    pub(crate) const fn place(&self) -> (u64, u64) {
+    pub const fn place(&self) -> (u64, u64) {
         (self.at_bytes, self.length_bytes)
     }
 

@@ -1,0 +1,141 @@
+//! Errors of volumes of a RAID controller.
+
+/// A volume of a RAID controller is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VolumeError {
+    /// It does not exist any more.
+    #[error("the volume {0} no longer exists")]
+    Gone(String),
+    /// Its name is in use.
+    #[error("a volume {0} already exists")]
+    Exists(String),
+    /// Two volumes have its name.
+    #[error("there are two volumes {name} on {controller}")]
+    Two {
+        /// Its name.
+        name: String,
+        /// Address of the controller.
+        controller: String,
+    },
+    /// It does not exist although it was created.
+    #[error("the controller reported that {0} was created, but it does not exist")]
+    NotCreated(String),
+    /// It exists although it was deleted.
+    #[error("the controller reported that the volume {0} was deleted, but it still exists")]
+    NotDeleted(String),
+    /// It contains a drive that is not a member.
+    #[error(
+        "the volume {name} contains the drive in slot {slot}, which was not one of its members, so it is left alone"
+    )]
+    StrangeDrive {
+        /// Its name.
+        name: String,
+        /// Slot of the drive.
+        slot: String,
+    },
+    /// Creating it changed another volume.
+    #[error("the volume {number} of {size} ('{name}') is no longer what it was before {created} was created")]
+    OtherChanged {
+        /// Number of the other volume.
+        number: u32,
+        /// Its size, as reported.
+        size: String,
+        /// Its name.
+        name: String,
+        /// Name of the created volume.
+        created: String,
+        /// The program of the controller.
+        program: &'static str,
+        /// Number of the controller.
+        adapter: u32,
+    },
+    /// It consists of other drives than planned.
+    #[error("{name} was created from {} instead of {}", .found.join(", "), .planned.join(", "))]
+    Drives {
+        /// Its name.
+        name: String,
+        /// Slots of its drives.
+        found: Vec<String>,
+        /// Slots of the planned drives.
+        planned: Vec<String>,
+    },
+    /// It has another RAID level.
+    #[error("{name} was created as {found} instead of RAID{planned}")]
+    Level {
+        /// Its name.
+        name: String,
+        /// Its level, as reported.
+        found: String,
+        /// The planned level.
+        planned: u8,
+    },
+    /// It has another cache policy.
+    #[error("{name} has the cache policy {found} instead of {planned}")]
+    Cache {
+        /// Its name.
+        name: String,
+        /// Its policy, as reported.
+        found: String,
+        /// The planned policies.
+        planned: String,
+    },
+    /// It has no world-wide name.
+    #[error(
+        "the controller does not report the world-wide name of the volume {0}, so its block device cannot be \
+         identified reliably"
+    )]
+    NoWorldWideName(String),
+    /// Several block devices have its world-wide name.
+    #[error("{} all claim to be the volume {name} ({wwid}), so it has several paths", .devices.join(" and "))]
+    SeveralPaths {
+        /// Its name.
+        name: String,
+        /// Its world-wide name.
+        wwid: String,
+        /// Kernel names of the block devices.
+        devices: Vec<String>,
+    },
+    /// It has no block device.
+    #[error("the volume {name} (naa.{naa}) did not appear as a block device within 30 s")]
+    NotAppeared {
+        /// Its name.
+        name: String,
+        /// Its world-wide name.
+        naa: String,
+    },
+    /// The program of the controller names another block device for it.
+    #[error(
+        "{node} has the name of the volume {name}, but the controller's program reports it as {reported}"
+    )]
+    ReportedElsewhere {
+        /// The block device with its world-wide name.
+        node: String,
+        /// Its name.
+        name: String,
+        /// The block device that the program names.
+        reported: String,
+    },
+    /// A block device is something else.
+    #[error(
+        "{node} is {} instead of the volume {name} ({naa}); nothing was written to it",
+        .wwid.as_deref().unwrap_or("without a world-wide name")
+    )]
+    OtherDevice {
+        /// The block device.
+        node: String,
+        /// Its world-wide name, where reported.
+        wwid: Option<String>,
+        /// Name of the volume.
+        name: String,
+        /// World-wide name of the volume; empty where not reported.
+        naa: String,
+    },
+    /// The status of a background operation is not reported.
+    #[error("{path} show {operation}: the controller does not report whether it is in progress")]
+    OperationUnreported {
+        /// Address of the volume.
+        path: String,
+        /// The operation, as the program calls it.
+        operation: &'static str,
+    },
+}

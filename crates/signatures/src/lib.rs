@@ -1,0 +1,109 @@
+//! Signatures of file systems, volume managers and partition tables.
+//!
+//! The tables err towards refusing: unknown content is erased only after confirmation, known content never. A
+//! backup copy counts like a primary, because the data can be restored from it. Formats that only libblkid
+//! recognizes count as well.
+//!
+//! [`find`] reads a device and runs `blkid -p` on it; [`probe`] is the part that only reads. Neither writes.
+#![forbid(unsafe_code)]
+
+mod checked;
+mod copies;
+mod formats;
+mod kinds;
+mod second_opinion;
+mod view;
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use formats::{At, ROWS};
+pub use kinds::{Format, Found, Signature};
+use second_opinion::Opinion;
+use view::View;
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// A signature.
+    Signature(Signature),
+    /// The second opinion could not be obtained, for this reason.
+    Undecided(String),
+}
+
+/// Returns every signature on the target, by the tables and by the second opinion.
+///
+/// # Errors
+/// If the target cannot be read.
+pub fn find(device: &File, capacity_bytes: u64, target: &str) -> io::Result<Vec<Finding>> {
+    let found = probe(device, capacity_bytes)?;
+    let second = beyond(&found, second_opinion::ask(device), target);
+    let known = found.into_iter().map(|Found { format: of, is_copy, at_bytes, length_bytes }| {
+        Finding::Signature(Signature::Known {
+            of,
+            is_copy,
+            at_bytes,
+            length_bytes,
+            target: target.to_owned(),
+        })
+    });
+    Ok(known.chain(second).collect())
+}
+
+/// Returns the finding that the second opinion adds to the signatures found by the tables.
+fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Finding> {
+    let second =
+        |types| Some(Finding::Signature(Signature::SecondOpinion { types, target: target.to_owned() }));
+    match opinion {
+        Opinion::Nothing | Opinion::None => None,
+        // The signatures found by the tables already show which formats conflict.
+        Opinion::Ambivalent if !found.is_empty() => None,
+        Opinion::Ambivalent => second(Vec::new()),
+        Opinion::Content(mut types) => {
+            types.retain(|name| !found.iter().any(|one| one.format.blkid.contains(&name.as_str())));
+            if types.is_empty() { None } else { second(types) }
+        }
+        Opinion::Undecided(what) => Some(Finding::Undecided(what)),
+    }
+}
+
+/// Returns every signature on the device that the tables recognize. Copies are omitted while their primary
+/// exists, because that must be cleared first anyway.
+///
+/// # Errors
+/// Fails when one of the ends of the device cannot be read.
+pub fn probe(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<Found>> {
+    let view = View::new(device, capacity_bytes)?;
+    let mut found: Vec<Found> = Vec::new();
+    let mut add = |one: Found| {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    };
+    rows(&view).into_iter().for_each(&mut add);
+    checked::CHECKS.iter().flat_map(|check| check(&view)).for_each(&mut add);
+    copies::ext(&view).into_iter().chain(copies::xfs(&view)).for_each(&mut add);
+    let has_primary = |format: Format| found.iter().any(|one| !one.is_copy && one.format == format);
+    let stands = |one: &&Found| !one.is_copy || !has_primary(one.format);
+    Ok(found.iter().filter(stands).copied().collect())
+}
+
+fn rows(view: &View<'_>) -> Vec<Found> {
+    let places = ROWS.iter().flat_map(|row| row.at.iter().map(move |&at| (row, at)));
+    places
+        .filter_map(|(row, at)| {
+            let at_bytes = match at {
+                At::Start(bytes) => Some(bytes),
+                At::End(bytes) => view.before_end(bytes, 1),
+                At::RoundedEnd(bytes, unit) => view.before_end(bytes, unit),
+            }?;
+            let length_bytes = row.magic.len() as u64;
+            let found = Found { format: row.format, is_copy: row.is_copy, at_bytes, length_bytes };
+            view.has(at_bytes, row.magic).then_some(found)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
