@@ -18,7 +18,7 @@ pub const VARIABLE: &str = "PLATEAU_COMPLETE";
 /// Maximum number of runs to offer.
 const MOST_RUNS: usize = 200;
 
-/// Answers a completion request of the shell; returns if there is none.
+/// Answers a completion request of the shell and exits; returns if there is no request.
 pub fn answer() {
     CompleteEnv::with_factory(Cli::command).var(VARIABLE).complete();
 }

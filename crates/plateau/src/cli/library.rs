@@ -1,4 +1,4 @@
-//! The commands that look after the runs in the library.
+//! The commands that manage the runs in the library.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::completion;
 use crate::output::options::Outputs;
 
-/// What the operator calls a run.
+/// The operator's labels of a run.
 #[derive(Debug, Clone, Args, Default)]
 pub struct Labelling {
     /// Name the run; RUN may then be this name
@@ -51,7 +51,7 @@ pub struct Runs {
     pub limit: Option<usize>,
 }
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
