@@ -122,8 +122,7 @@ impl Failure {
         Self { is_silent: true, ..Self::text(exit, "") }
     }
 
-    /// Returns the whole chain of causes on one line, without the numbers of system errors, because their text is
-    /// included.
+    /// Returns the whole chain of causes on one line, without the numbers of system errors; it has their text.
     pub fn message(&self) -> String {
         let text = format!("{:#}", self.error);
         let mut parts = text.split(" (os error ");

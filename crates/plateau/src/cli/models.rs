@@ -1,5 +1,4 @@
-//! Simulated drives as users type them: `sim:MODEL`, with the name of a model or a unique beginning of it, in upper
-//! or lower case.
+//! Simulated drives as users type them: `sim:` and a model or a unique beginning of one, in upper or lower case.
 
 use std::path::Path;
 
@@ -15,8 +14,8 @@ const ENDING: &str = ".toml";
 /// others unchanged.
 pub fn target(typed: &str) -> Done<String> {
     if typed.trim().is_empty() {
-        let text = "the target is empty, as when a shell variable is unset; specify a block device, a file or \
-                    sim:MODEL";
+        let text =
+            "the target is empty (is a shell variable unset?); specify a block device, a file or sim:MODEL";
         return Err(Failure::text(Exit::Usage, text));
     }
     match simulated(typed) {
@@ -44,8 +43,7 @@ pub fn existing_target(typed: &str) -> Done<String> {
     Err(Failure::text(Exit::Unusable, format!("{typed}: no such file or device; {hint}")))
 }
 
-/// Returns the name of a model that may be typed with or without `sim:`. `option` is the option that takes it; empty
-/// for a positional argument.
+/// Returns the name of a model, typed with or without `sim:`; `option` is empty for a positional argument.
 pub fn model(option: &str, typed: &str) -> Done<String> {
     named(simulated(typed).unwrap_or(typed)).map_err(|why| usage(format!("{option}{typed}: {why}")))
 }

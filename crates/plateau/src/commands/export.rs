@@ -23,11 +23,9 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
             .find(|run| crate::output::options::by_extension(run.as_ref()).is_ok())
         {
             Some(file) => format!("`plateau report RUN {file}` selects the format by its extension"),
-            None => {
-                "specify a format and a path, such as --csv DIR or --json-file FILE; `plateau export --help` \
-                     lists all formats"
-                    .into()
-            }
+            None => "specify a format and a path, such as --csv DIR or --json-file FILE; \
+                     `plateau export --help` lists all formats"
+                .into(),
         };
         return Err(Failure::text(Exit::Usage, text));
     }

@@ -71,8 +71,8 @@ fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
         1 => " of simulated time".to_owned(),
         n => format!(" of simulated time at scale 1/{n}"),
     };
-    let end = "  rehearsal only: the simulated drive existed only during this command; `plateau run` purges its own \
-               drive\n";
+    let end =
+        "  rehearsal only: the drive existed only during this command; `plateau run` purges its own drive\n";
     (time, end)
 }
 

@@ -61,8 +61,7 @@ fn check_profile(profile: &str, runs: &[Run]) -> Done {
     Err(Failure::text(Exit::Usage, format!("--profile: no profile begins with '{profile}'; {hint}")))
 }
 
-/// Refuses a mistyped simulated drive. Models of real drives are not checked: they may be correct although no run has
-/// them.
+/// Refuses a mistyped simulated drive. Models of real drives are not checked, as no run may have them yet.
 fn check_model(model: &str, runs: &[Run]) -> Done {
     let asked = Runs { model: Some(model.to_owned()), ..Runs::default() };
     let name = models::simulated(model).unwrap_or(model);
@@ -71,8 +70,7 @@ fn check_model(model: &str, runs: &[Run]) -> Done {
     if is_known || runs.iter().any(|run| listing::is_meant(&run.file, &asked)) {
         return Ok(());
     }
-    // Compare a part of a name with beginnings of the same length. Do not compare a few letters, which resemble
-    // everything.
+    // Compare a part of a name with equally long beginnings, but not a few letters, which resemble everything.
     let beginnings = built_in().map(|known| known.get(..name.len()).unwrap_or(known));
     let meant = (name.len() > 4).then(|| stdx::nearest(name, beginnings)).flatten();
     meant.map_or(Ok(()), |meant| {

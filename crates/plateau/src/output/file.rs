@@ -37,10 +37,7 @@ pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done 
         return Ok(());
     }
     let taken = if json { "--json prints its document there" } else { "only one output can be" };
-    Err(Failure::text(
-        Exit::Usage,
-        format!("standard output is already in use: {taken}; specify a file instead"),
-    ))
+    Err(Failure::text(Exit::Usage, format!("standard output is in use: {taken}; specify a file instead")))
 }
 
 /// Refuses a folder that does not exist, because its name is probably mistyped.
@@ -87,8 +84,7 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     } else {
         return Ok(());
     };
-    let text =
-        format!("{} {problem}, which is never replaced by an output; choose another path", path.display());
+    let text = format!("{} {problem}, which is never overwritten; choose another path", path.display());
     Err(Failure::text(Exit::Usage, text))
 }
 

@@ -42,9 +42,8 @@ pub fn check(format: &Format, path: &Path) -> Result<(), String> {
     check_name(format.name, ends, path)
 }
 
-/// Checks that a file name does not have the extension of another format, because a PDF in `x.html` would be opened
-/// by the wrong program. Unknown extensions are allowed. `ends` are the extensions of `option`; empty if it takes a
-/// folder.
+/// Checks that a file name does not have the extension of another format, because a PDF in `x.html` would be opened by
+/// the wrong program. Unknown extensions are allowed. `ends` are those of `option`; empty for a folder.
 ///
 /// # Errors
 /// Suggests the other option, or another name.

@@ -8,8 +8,7 @@ use stdx::files::{OwnedFolder, Unowned};
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Returns the library of runs: the option or PLATEAU_LIBRARY; otherwise the system's library for root, and the
-/// user's for other users.
+/// Returns the library of runs: the option, PLATEAU_LIBRARY, the system's (for root) or the user's library.
 pub fn library(option: Option<&Path>) -> Done<Library> {
     let set = || std::env::var_os("PLATEAU_LIBRARY").filter(|set| !set.is_empty()).map(PathBuf::from);
     let root = match option.map(Path::to_path_buf).or_else(set) {
@@ -33,9 +32,8 @@ pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
     library(option).map(|library| library.root().to_owned()).into_iter().collect()
 }
 
-/// Returns the folder of the restore records, which are acted upon after a crash: PLATEAU_STATE; otherwise the
-/// system's folder for root, and the user's for other users. Code that opens it must check that no other user can
-/// have written to it.
+/// Returns the folder of the restore records, which are acted upon after a crash: PLATEAU_STATE, the system's (for
+/// root) or the user's folder. Code that opens it must check that no other user can have written to it.
 pub fn state() -> Done<PathBuf> {
     let set = std::env::var_os("PLATEAU_STATE").filter(|_| !device::has_more_rights_than_its_caller());
     match set {
@@ -59,9 +57,8 @@ pub fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Checks that only this user (or root, for folders above it) can have written a run; otherwise returns the reason.
-/// In that case, no other user can replace the run either, so the content that is read at `dir` afterwards was
-/// written by this user.
+/// Checks that only this user (or root, for folders above it) can have written a run; otherwise returns the reason. No
+/// other user can then replace it either, so content that is read at `dir` afterwards was written by this user.
 pub fn is_own_run(dir: &Path) -> Result<(), String> {
     let dir = std::path::absolute(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let chain = |error: Unowned| format!("{:#}", anyhow::Error::new(error));

@@ -28,8 +28,7 @@ pub struct Ended {
     pub exit: u8,
     /// The error message.
     pub message: String,
-    /// True for Ctrl-C, and for a failed device or storage. On a drive without faults, any other failure is a defect
-    /// of Plateau.
+    /// True for Ctrl-C, and for a failed device or storage. On a drive without faults, others are defects.
     pub may_resume: bool,
 }
 

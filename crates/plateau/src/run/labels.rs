@@ -36,8 +36,7 @@ pub fn name(text: &str) -> Result<String, String> {
     let means_another = text.starts_with("latest") || text.starts_with("last") || text.starts_with('-');
     if means_another || text.contains('/') {
         return Err(
-            "a name must not begin with `latest`, `last` or `-`, nor contain `/`, because RUN would then mean \
-             something else"
+            "a name must not begin with `latest`, `last` or `-`, nor contain `/`, because RUN would mean something else"
                 .into()
         );
     }

@@ -13,8 +13,7 @@ use crate::output::printer;
 /// A load checks the flag once a second, so an interruption that takes longer is waiting for the device.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Makes a write beyond the limit of `ulimit -f` fail instead of ending the process, which would leave settings
-/// changed.
+/// Makes a write beyond the limit of `ulimit -f` fail instead of ending the process with settings changed.
 pub fn prepare() -> Done {
     // Any handler suffices: without a handler, the signal ends the process; with one, the write fails with EFBIG.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
