@@ -9,7 +9,7 @@ use super::part::{Part, per_second};
 use super::times::counted;
 use crate::failure::Failure;
 
-/// fio's percentiles and one more, as I/Os beyond per million.
+/// fio's percentiles and one more, each as the number of I/Os per million beyond it.
 const BEYOND_PPM: &[u32] = &[
     990_000, 950_000, 900_000, 800_000, 700_000, 600_000, 500_000, 400_000, 300_000, 200_000, 100_000,
     50_000, 10_000, 5_000, 1_000, 500, 100, 10,
