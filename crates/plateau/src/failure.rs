@@ -11,8 +11,8 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::Unusable, "the target cannot be used: missing, no permission, wrong kind, too small, read-only"),
     (
         Exit::Device,
-        "the device failed in use, or (load --verify) does not contain what was written; completed steps are \
-         kept",
+        "the device failed in use, was moved to other bytes or came into use by others during a run, or (load --verify) \
+         does not contain what was written; completed steps are kept",
     ),
     (
         Exit::Run,
