@@ -1,5 +1,6 @@
 //! Errors for the user: a chain of causes and a documented exit code.
 
+use console::printer::PrintError;
 use device::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
 
@@ -184,6 +185,16 @@ impl From<LibraryError> for Failure {
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         Self::new(Exit::Run, error)
+    }
+}
+
+impl From<PrintError> for Failure {
+    fn from(error: PrintError) -> Self {
+        let exit = match error {
+            PrintError::Write(_) => Exit::Run,
+            PrintError::Serialize(_) => Exit::Internal,
+        };
+        Self::new(exit, error)
     }
 }
 

@@ -20,6 +20,7 @@ pub mod untrusted;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
 use cli::completion;
@@ -41,7 +42,7 @@ pub fn mute() {
 /// Executes the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    completion::answer();
+    completion::answer(cli::Cli::command);
     if let Err(failure) = signals::prepare() {
         return ended(Err(failure), false);
     }

@@ -256,7 +256,7 @@ fn a_file_is_rehearsed_on_a_model_and_its_endurance_is_what_was_typed() {
     let percent = document["endurance"]["shortest_percent"].as_f64().unwrap();
     assert!((percent - written / 10e12 * 100.0).abs() < 1e-6, "{percent}");
     let text = bench.ok(&["plan", "tp-128", target, "--size", "1GiB"]);
-    assert!(text.contains("endurance") && text.contains("use --tbw"), "{text}");
+    assert!(text.contains("endurance") && text.contains("with --tbw"), "{text}");
     assert!(bench.fails(2, &["plan", "iops", target, "--size", "1GiB", "--tbw", "0"]).contains("--tbw 0"));
     assert!(!file.exists(), "nothing was made");
 }

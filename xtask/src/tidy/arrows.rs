@@ -19,13 +19,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("plans", &["pts", "record", "stdx"]),
     ("import", &["pts", "record", "stdx"]),
     ("report", &["pts", "record", "stdx", "skips"]),
+    ("fio", &["engine", "pts", "record", "stdx"]),
+    ("console", &["engine", "pts", "record", "stdx"]),
     (
         "plateau",
-        &["stdx", "record", "nandsim", "engine", "device", "pts", "plans", "import", "report", "skips"],
+        &[
+            "stdx", "record", "nandsim", "engine", "device", "pts", "plans", "import", "report", "fio",
+            "console", "skips",
+        ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
-    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "plans", "import", "report", "plateau"]),
+    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "plans", "import", "report", "fio", "plateau"]),
     ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),
 ];
 

@@ -1,6 +1,6 @@
 //! `--progress`.
 
-use crate::output::printer::Style;
+use console::printer::Style;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -2,13 +2,13 @@
 
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use fio::KEYS;
 use import::examples::EXAMPLES;
 
 use crate::cli::Cli;
 use crate::cli::models;
 use crate::cli::positional;
 use crate::failure::{Exit, Failure};
-use crate::load::fio::KEYS;
 
 /// Names of commands in other programs, with the equivalent here.
 const OTHER_NAMES: &[(&[&str], &str)] = &[

@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-
-use crate::load::fio::{Form, KEYS, Key};
+use fio::{Form, KEYS, Key};
 
 const HEADING: &str = "Options of fio, as in job files";
 /// Options that exclude each other.

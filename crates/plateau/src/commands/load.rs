@@ -9,20 +9,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::cli::{Cli, Load, OutputFormat};
+use crate::load::plan::{self, LoadRequest, Need};
+use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
 use engine::{Flow, Outcome, Tick, VerifyReport};
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::SECOND_NS;
 
-use crate::cli::{Cli, Load, OutputFormat};
 use crate::failure::{Done, Exit, Failure};
-use crate::load::fio::Job;
-use crate::load::plan::{self, LoadRequest, Need};
-use crate::load::result::{Document, Part};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use crate::run::signals;
+use fio::Job;
+use fio::result::{Document, Part};
 
 /// A target, opened with only the rights that its jobs need.
 enum Opened {
@@ -226,7 +226,7 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) 
         },
     );
     if as_json {
-        printer::print_document(&document.failed(&failure))?
+        printer::print_document(&document.failed(failure.message(), failure.exit.code()))?
     } else {
         printer::print(&text())?
     }
@@ -289,7 +289,7 @@ impl Watch {
         };
         let ticks = Mutex::new((vec![None; all.len()], Duration::ZERO));
         let streams = Arc::new(Streams { what, ticks, has_maxima, is_over: AtomicBool::new(false) });
-        let board = Board::new();
+        let board = Board::of_process();
         let watched = Arc::clone(&streams) as Arc<dyn Watched>;
         let row = board.add(Row { watched, name: String::new(), run: None, target: None });
         Self { board, row, streams, given_up: AtomicBool::new(false) }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::output::printer;
+use console::{Audience as _, Step};
 use device::{OpenOptions, PurgeOptions, Purging};
 use engine::Flow;
 use record::{SimulatedFacts, TargetFacts};
@@ -12,11 +14,9 @@ use crate::cli::models;
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
 use crate::output::places;
-use crate::output::printer;
-use crate::output::progress::Progress;
-use crate::run::audience::{Audience as _, Step};
 use crate::run::request;
 use crate::run::signals;
+use console::progress::Progress;
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
     let open = OpenOptions {

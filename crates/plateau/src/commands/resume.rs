@@ -4,6 +4,7 @@ mod reused;
 
 use std::path::Path;
 
+use console::progress::Progress;
 use device::{Drive, OpenOptions};
 use plans::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
@@ -11,7 +12,6 @@ use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 use crate::cli::{Cli, Resume};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
-use crate::output::progress::Progress;
 use crate::run::course::Resumption;
 use crate::run::driving;
 use crate::run::lifecycle::{self, Work};

@@ -94,7 +94,7 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
         return printer::print_json(&listed.iter().map(document).collect());
     }
     match (listed.is_empty(), count) {
-        (false, _) => printer::print(&text(&listed)),
+        (false, _) => printer::print(&text(&listed, printer::columns())),
         (true, 0) => {
             printer::print(&format!("no runs in {}; `plateau demo` creates one", library.root().display()))
         }
@@ -118,9 +118,16 @@ pub fn document(run: &Listed) -> Value {
     })
 }
 
-fn text(runs: &[Listed]) -> String {
+/// Returns a table, or two lines per run if the table is wider than the terminal.
+fn text(runs: &[Listed], columns: Option<usize>) -> String {
     let head = ["run", "started (UTC)", "tests", "profile", "state", "target"].map(str::to_owned);
-    let rows: Vec<[String; 6]> = std::iter::once(head).chain(runs.iter().map(row)).collect();
+    let rows: Vec<[String; 6]> = runs.iter().map(row).collect();
+    let table = table(&[&[head], &rows[..]].concat());
+    let fits = |columns| table.lines().all(|line| console::columns(line) <= columns);
+    if columns.is_none_or(fits) { table } else { rows.iter().map(two_lines).collect() }
+}
+
+fn table(rows: &[[String; 6]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; 5] = std::array::from_fn(width);
     let line = |row: &[String; 6]| {
@@ -129,6 +136,10 @@ fn text(runs: &[Listed]) -> String {
         format!("{cells}{}\n", row[5])
     };
     rows.iter().map(line).collect()
+}
+
+fn two_lines([id, started, tests, profile, state, target]: &[String; 6]) -> String {
+    format!("{id}  {state}\n  {started}  {tests}  {profile}  {target}\n")
 }
 
 fn row(run: &Listed) -> [String; 6] {

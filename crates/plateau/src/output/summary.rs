@@ -1,20 +1,20 @@
 //! A run as a screenful of text, and as one JSON document.
 
+use console::columns;
 use pts::cost::TestCost;
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
 use pts::{Outcome, Profile, Replayed, host_limit};
-use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, SimulatedFacts, TargetFacts, TargetKind};
+use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
 use stdx::units::{amount_base10, count_of, grouped, span};
 
-use crate::cli::State;
 use crate::failure::{Done, Exit, Failure};
 use crate::host::checks;
 use crate::host::health;
 use crate::output::places;
-use crate::output::terminal::columns;
+use crate::output::standing::State;
 
 /// Separator between two key figures on a line.
 const FIGURE_GAP: &str = "   ";
@@ -245,14 +245,6 @@ pub fn erase_options(target: &TargetFacts) -> String {
     }
 }
 
-/// Returns the label of every simulated result.
-pub fn simulated(sim: &SimulatedFacts) -> String {
-    format!(
-        "SIMULATED {} (model version {}, scale 1/{}, seed {})",
-        sim.model, sim.model_version, sim.scale_divisor, sim.seed
-    )
-}
-
 /// Returns the target on one line, even if its name contains control characters.
 pub fn target(file: &RunFile) -> String {
     on_one_line(&named(file)).into_owned()
@@ -269,7 +261,7 @@ fn named(file: &RunFile) -> String {
         return format!("IMPORTED from {}: {model}, {capacity}", origin.tool);
     }
     if let Some(sim) = &target.simulated {
-        return format!("{}, {}", simulated(sim), amount_base10(target.capacity_bytes));
+        return format!("{}, {}", sim.label_in_full(), amount_base10(target.capacity_bytes));
     }
     let kind = if target.kind == TargetKind::File { "file " } else { "" };
     let model = target.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();

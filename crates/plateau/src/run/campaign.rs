@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use console::progress::{Board, Progress};
 use device::{Armed, Drive};
 use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
 use serde_json::{Value, json};
@@ -16,7 +17,6 @@ use crate::cli::{Assumptions, Cli};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::progress::{Board, Progress};
 use crate::output::publication;
 use crate::run::labels;
 use crate::run::lifecycle::{self, Being, Work};
@@ -177,7 +177,7 @@ fn letters(index: usize) -> String {
 
 /// Executes all runs at the same time, each in its own thread; if one fails, the others continue.
 fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
-    let board = Arc::new(Board::new());
+    let board = Arc::new(Board::of_process());
     std::thread::scope(|scope| {
         let start = |Begun { run, mut armed, mut journal, usual_purge }: Begun| {
             let mut progress = Progress::beside_others(&board, &run.file, usual_purge);

@@ -6,20 +6,20 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::host::write_cache;
 use clap::Parser as _;
+pub use console::{Audience, Step};
 use device::{Armed, OpenOptions};
 use pts::Profile;
 use record::{CacheChoice, Event, Gap, HostFacts, Journal, Library, Loaded, Run as StoredRun, RunFile};
 
 use crate::cli::{Cli, Command};
 use crate::failure::{Exit, Failure};
-use crate::host::write_cache;
-use crate::run::audience::Nobody;
-pub use crate::run::audience::{Audience, Step};
 use crate::run::lifecycle::{self, Being, Work};
 use crate::run::rebuild;
 use crate::run::request::RunRequest;
 use crate::run::session::Begin;
+use console::Nobody;
 
 /// Why a run ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,6 @@
 use engine::{Engine, Polling};
 use record::Driving;
 
-use crate::load::fio;
-
 /// Returns the requested options for the drive.
 ///
 /// # Errors

@@ -2,18 +2,9 @@
 
 use record::{Labels, Library};
 
-use crate::cli::Labelling;
 use crate::output::printer;
 
 const MOST_CHARACTERS: usize = 200;
-
-/// Returns the typed labels as they are stored with the run.
-pub fn of(typed: &Labelling) -> Labels {
-    let mut tags = typed.tag.clone();
-    tags.sort();
-    tags.dedup();
-    Labels { name: typed.name.clone(), tags, notes: typed.note.clone() }
-}
 
 /// Warns if another run already has the name, because it then identifies neither.
 pub fn warn_of_namesakes(library: &Library, labels: &Labels) {
@@ -80,12 +71,5 @@ mod tests {
         assert_eq!(tag("fw-1.2"), Ok("fw-1.2".into()));
         assert!(tag("a b").is_err() && tag("a,b").is_err());
         assert_eq!(note("after 1,000 h"), Ok("after 1,000 h".into()));
-    }
-
-    #[test]
-    fn tags_are_kept_once_in_order() {
-        let tag = ["b", "a", "b"].map(str::to_owned).to_vec();
-        let typed = Labelling { tag, ..Labelling::default() };
-        assert_eq!(of(&typed).tags, ["a", "b"]);
     }
 }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use crate::output::printer;
+use console::Audience;
 use device::{Armed, Drive, PurgeOptions};
 use nandsim::{Faults, Scale};
 use pts::Profile;
@@ -19,21 +21,19 @@ use crate::host::lba_format;
 use crate::host::restore;
 use crate::host::setup;
 use crate::output::places;
-use crate::output::printer;
-use crate::output::progress::Progress;
 use crate::output::publication;
 use crate::output::report_file;
 use crate::output::run_files::LOGO;
 use crate::output::summary::{self, Summary};
 use crate::output::version;
 use crate::run::active_range;
-use crate::run::audience::Audience;
 use crate::run::labels;
 use crate::run::preflight;
 use crate::run::request::RunRequest;
 use crate::run::session::{Begin, Session};
 use crate::run::signals;
 use crate::run::speeds;
+use console::progress::Progress;
 
 /// Checks everything, then executes the run; returns the completed run.
 pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]) -> Done<StoredRun> {

@@ -5,12 +5,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use console::{Audience, Step};
 use device::{Armed, DriveError};
 use engine::{Flow, Outcome as Driven, Tick};
 use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::run::audience::{Audience, Step};
 
 /// Progress of the rebuild, and its audience.
 struct Waiting<'a> {

@@ -263,7 +263,7 @@ mod tests {
         let missing = |options: &RequestOptions| request(options).unwrap_err().message();
         assert!(missing(&options("", None)).contains("needs tests and a target"));
         assert!(missing(&options("iops", None)).contains("iops needs a target"));
-        assert!(missing(&options("./x", None)).contains("which tests?"));
+        assert!(missing(&options("./x", None)).contains("no tests given"));
         assert!(missing(&options("iops ./x ./y", None)).contains("one target, not 2"));
         assert!(missing(&options("./x", Some("quik"))).contains("available presets: quick"));
         assert!(missing(&options("iops,iops ./x", None)).contains("duplicate test"));

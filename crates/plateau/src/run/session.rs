@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use console::{Audience, Step};
 use device::{Armed, DriveError, PowerMeter, PurgeOptions, Purging};
 use engine::{Flow, Outcome as Driven};
 use pts::{Bench, Context, Replay, Stop, Task};
@@ -12,7 +13,6 @@ use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile,
 use stdx::units::SECOND_NS;
 
 use crate::failure::{Done, Exit, Failure};
-use crate::run::audience::{Audience, Step};
 
 /// Minimum interval of health readings while a test measures; shorter on a scaled drive.
 const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::output::progress::view::Rate;
+use crate::progress::view::Rate;
 use proptest::prelude::*;
 
 const USUAL: Shape = Shape { width: 79, colour: false, unicode: true };

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use super::json::Record;
 use super::lines::{self, Detail, Shape};
 use super::view::{Phase, View};
-use crate::output::printer::{self, Manner, Style};
-use crate::output::screen::{Line, Taskbar};
-use crate::output::terminal::Size;
+use crate::printer::{self, Manner, Style};
+use crate::screen::{Line, Taskbar};
+use crate::terminal::Size;
 
 /// Minimum interval between rewrites on a terminal.
 const LIVE_EVERY: Duration = Duration::from_millis(100);
@@ -26,15 +26,19 @@ const ROWS_LEFT: usize = 3;
 
 /// The view of a run at a time since the board was created.
 pub trait Watched: Send + Sync {
+    /// Returns what to display; none if there is nothing.
     fn view(&self, now: Duration) -> Option<View>;
 }
 
 /// A run on the board.
 pub struct Row {
+    /// What is displayed.
     pub watched: Arc<dyn Watched>,
     /// Prefix of its lines if there are several runs.
     pub name: String,
+    /// Id of the run, for programs.
     pub run: Option<String>,
+    /// Path of the target, for programs.
     pub target: Option<String>,
 }
 
@@ -69,7 +73,7 @@ impl std::fmt::Debug for Board {
 
 impl Board {
     /// Creates an empty board with the progress style of this process.
-    pub fn new() -> Self {
+    pub fn of_process() -> Self {
         let shared = Arc::new(Shared {
             manner: printer::manner(),
             origin: Instant::now(),

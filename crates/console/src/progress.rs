@@ -16,8 +16,8 @@ use std::time::Duration;
 use engine::Tick;
 use record::{Event, RunFile, TargetFacts, Workload};
 
-use crate::output::printer::{self, Style};
-use crate::run::audience::{Audience, Step};
+use crate::audience::{Audience, Step};
+use crate::printer::{self, Style};
 pub use board::{Board, Row, Watched};
 use facts::Facts;
 pub use view::{Left, Phase, Rate, View};
@@ -56,7 +56,7 @@ impl Watched for Shown {
 impl Progress {
     /// Displays a single run.
     pub fn of(run: &RunFile, usual_purge: Option<Duration>) -> Self {
-        Self::on(&Arc::new(Board::new()), run, usual_purge, "")
+        Self::on(&Arc::new(Board::of_process()), run, usual_purge, "")
     }
 
     /// Displays one of several runs, named by the beginning of its id.
@@ -71,7 +71,7 @@ impl Progress {
     /// Displays the purge of a drive without tests.
     pub fn of_purge(target: &TargetFacts) -> Self {
         let facts = Facts::without_tests(target.simulated.is_none());
-        Self::showing(&Arc::new(Board::new()), facts, None, &target.path, "")
+        Self::showing(&Arc::new(Board::of_process()), facts, None, &target.path, "")
     }
 
     fn showing(board: &Arc<Board>, facts: Facts, run: Option<&str>, target: &str, name: &str) -> Self {

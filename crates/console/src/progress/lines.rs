@@ -7,8 +7,8 @@ use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use stdx::units::{grouped, span};
 
 use super::view::{Left, Phase, View, Window};
-use crate::output::screen::Line;
-use crate::output::terminal::{clean, columns};
+use crate::screen::Line;
+use crate::terminal::{clean, columns};
 
 /// Columns of a bar, which uses the remaining space.
 const BAR: std::ops::RangeInclusive<usize> = 8..=30;

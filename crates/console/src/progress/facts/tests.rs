@@ -1,5 +1,5 @@
 use super::*;
-use crate::output::progress::view::Left;
+use crate::progress::view::Left;
 use record::{Access, DataPattern, Health, Purged, Range, Regime};
 
 fn at(seconds: u64) -> Duration {

@@ -13,7 +13,7 @@ use stdx::units::{SECOND_NS, amount_base10, count_of, grouped, span};
 
 use super::pace::{Length, Pace};
 use super::view::{Left, Phase, Rate, View, Window};
-use crate::run::audience::Step;
+use crate::audience::Step;
 
 /// The state of a run in progress; see the module.
 #[derive(Debug)]
