@@ -60,7 +60,7 @@ struct State {
     rows: Vec<Row>,
     /// When each row was last displayed; a terminal displays all rows at once.
     shown: Vec<Option<Duration>>,
-    /// When a change of each row was last reported.
+    /// Time of the latest reported change of each row.
     told: Vec<Option<Duration>>,
     is_over: bool,
 }

@@ -1,4 +1,4 @@
-//! Simulated drives as users type them: `sim:` and a model or a unique beginning of one, in upper or lower case.
+//! Simulated drives as users type them: `sim:` and a model or an unambiguous prefix of one, in upper or lower case.
 
 use std::path::Path;
 

@@ -88,7 +88,7 @@ fn response_time(lab: &mut Lab) -> anyhow::Result<()> {
     result
 }
 
-/// Checks that mean and 99th percentile of one attempt match, and that no mean is too short.
+/// Checks that mean and 99th percentile of one attempt match, and that no mean is lower than the device allows.
 fn keeps_to(lab: &mut Lab, device: &str) -> anyhow::Result<()> {
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {

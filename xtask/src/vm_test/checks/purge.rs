@@ -57,7 +57,7 @@ enum Offer {
     No,
 }
 
-/// Returns the methods of a disk.
+/// Returns the purge methods that a disk supports.
 fn methods(lab: &mut Lab, device: &str) -> anyhow::Result<Vec<(String, Offer)>> {
     let info = lab.guest()?.json(&format!("info {device}"))?;
     let listed = info["purge_methods"].as_array().context("no list of methods")?;
