@@ -40,7 +40,7 @@ impl Job {
             return Err("time_based needs a runtime".into());
         }
         if self.runtime_ns == Some(0) {
-            return Err("a runtime of zero; omit it for none".into());
+            return Err("runtime is 0; omit it to run without a time limit".into());
         }
         if !self.zones.is_empty() && self.access == Access::Sequential {
             return Err(format!(

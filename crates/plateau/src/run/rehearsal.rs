@@ -155,7 +155,7 @@ struct Stage<'a> {
     /// Value of the first tracking variable of each round.
     judged: Vec<(f64, f64)>,
     variable: Option<String>,
-    /// Minutes at the end of each cell, and its IOPS.
+    /// Time at the end of each cell in minutes, and the IOPS of the cell.
     cells: Vec<(f64, f64)>,
     failure: Option<Failure>,
 }
