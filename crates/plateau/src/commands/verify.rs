@@ -57,8 +57,8 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     }
     let places = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
     let problem = format!(
-        "run {} was judged differently than this version ({}) judges it, in {places}; its report shows the judgement \
-         of this version",
+        "run {}: in {places}, this version ({}) does not reach the recorded judgement; the report of the run shows the \
+         judgement of this version",
         run.file.id,
         crate::output::version::NUMBER
     );
