@@ -12,6 +12,7 @@ mod newcomer;
 mod pictures;
 mod readme;
 mod recompute;
+mod sentences;
 mod source;
 mod stacks;
 mod stress;
@@ -37,6 +38,7 @@ const COMMANDS: &[Entry] = &[
     Entry::of::<newcomer::Newcomer>("newcomer"),
     Entry::of::<readme::Readme>("readme"),
     Entry::of::<pictures::Pictures>("pictures"),
+    Entry::of::<sentences::Sentences>("sentences"),
     Entry::of::<bench::Bench>("bench"),
     Entry::of::<swarm::Swarm>("swarm"),
     Entry::of::<recompute::Recompute>("recompute"),
