@@ -77,7 +77,8 @@ class _Test:
     def _compare_window(self, value: Value) -> None:
         """PTS 1.9 on the round values of the tracking variable, if the source has them."""
         size = self.body.get("tracked_block_bytes", 4 * KIB)
-        tracked = [r for r in self.body["readings"] if "round" in r and (r["read_percent"], r["block_bytes"]) == (0, size)]
+        tracked = [r for r in self.body["readings"]
+                   if "round" in r and (r["read_percent"], r["block_bytes"]) == (0, size)]
         first, last = self.body.get("window", (1, 0))
         values = [value(r) for r in sorted(tracked, key=lambda r: r["round"]) if first <= r["round"] <= last]
         numbers = tuple(number for number in values if number is not None)

@@ -7,8 +7,8 @@ from typing import Any, Callable
 from histogram import Histogram
 from journal import Segment
 from replay import Rounds, Script
-from result import (ABSENT, ABSENT_SCALED, Chart, Result, Table, highest_level, level_values, levels_table)
-from spec import (IOPS_BLOCKS, IOPS_MIXES, KIB, LAT_BLOCKS, LAT_MIXES, MINUTE, kib, mix, name_of)
+from result import ABSENT_SCALED, Chart, Result, Table, highest_level, level_values, levels_table
+from spec import IOPS_BLOCKS, IOPS_MIXES, KIB, LAT_BLOCKS, LAT_MIXES, MINUTE, kib, mix, name_of
 
 Key = tuple[int, int]
 
@@ -56,7 +56,8 @@ class Loop:
 def _left_out(script: Script, blocks: tuple[int, ...]) -> tuple[int, ...]:
     """Blocks smaller than a sector are left out, and a note names each (PTS 8, question 29)."""
     small = [size for size in blocks if size < script.setup.sector]
-    script.checks.equal("notes of skipped block sizes", [f"all {kib(size)}KiB cells" for size in small], script.skipped())
+    expected = [f"all {kib(size)}KiB cells" for size in small]
+    script.checks.equal("notes of skipped block sizes", expected, script.skipped())
     return tuple(size for size in blocks if size not in small)
 
 
@@ -85,8 +86,8 @@ def iops(script: Script) -> Result:
             result.figures.append((name, loop.average((percent, size)), "IOPS"))
     rows: list[tuple[str, list[float | str]]] = []
     for size in ascending:
-        values = [loop.average((percent, size)) if size in blocks else "n/a (4Kn)" for percent in reversed(IOPS_MIXES)]
-        rows.append((kib(size), list(values)))
+        rows.append((kib(size), [loop.average((percent, size)) if size in blocks else "n/a (4Kn)"
+                                 for percent in reversed(IOPS_MIXES)]))
     columns = [mix(percent) for percent in reversed(IOPS_MIXES)]
     result.tables = [Table("IOPS - ALL RW Mix & BS - Tabular Data", "IOPS", columns, rows)]
     present = [size for size in ascending if size in blocks]
@@ -114,11 +115,11 @@ def throughput(script: Script) -> Result:
     """PTS 2.3: reads first, then writes; 1.0 preconditions with 128 KiB, later versions with the tested size."""
     setup = script.setup
     size = int(script.test.removeprefix("tp-")) * KIB
-    demand = setup.demand if setup.profile.is_first or setup.profile.version == "1.1" else setup.sequential_demand
+    demand = setup.sequential_demand if setup.profile.is_second else setup.demand
     script.purge()
     before = 128 * KIB if setup.profile.is_first else size
-    script.write(setup.load("sequential", 0, before, (1, setup.settings["queue_depth"]), {"amount_bytes": setup.precondition_bytes},
-                            setup.precondition_range))
+    script.write(setup.load("sequential", 0, before, (1, setup.settings["queue_depth"]),
+                            {"amount_bytes": setup.precondition_bytes}, setup.precondition_range))
     until = {"duration_ns": setup.settings["cell_ns"]}
     cells = [setup.load("sequential", percent, size, demand, until, setup.active_range) for percent in (100, 0)]
     name = f"SEQ {kib(size)}KiB"
@@ -224,4 +225,3 @@ def _latency_charts(loop: Loop, blocks: list[int], scaled: bool, variable: str) 
     ]
 
 
-__all__ = ["ABSENT", "iops", "latency", "throughput"]

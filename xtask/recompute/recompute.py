@@ -99,7 +99,8 @@ def checked(plateau: Path, folder: Path) -> Checks:
 
 def sort_out(checks: Checks) -> tuple[list[str], dict[str, int]]:
     """Mismatches that are not known, and the number of those that are, by reason."""
-    unknown, known = [], {}
+    unknown: list[str] = []
+    known: dict[str, int] = {}
     for mismatch in checks.mismatches:
         reason = next((reason for pattern, reason in KNOWN.items() if pattern.search(mismatch)), None)
         if reason is None:

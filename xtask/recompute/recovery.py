@@ -93,11 +93,11 @@ def hir(script: Script) -> Result:
     ]
     states = _states(bursts, samples)
     result.charts.append(Chart("IOPS v Time - All Wait States", "Time (minutes)", "IOPS",
-                               [curve for state in states for curve in state]))
+                               [curve for curves in states for curve in curves]))
     if setup.profile.is_second:
-        for wait, state in zip(WAITS, states):
+        for wait, curves in zip(WAITS, states):
             page = f"IOPS v Time - Wait State {wait} (5/{5 * wait})"
-            result.charts.append(Chart(page, "Time (minutes)", "IOPS", state))
+            result.charts.append(Chart(page, "Time (minutes)", "IOPS", curves))
     return result
 
 
@@ -172,8 +172,8 @@ def xsr(script: Script) -> Result:
     if scaled:
         rows = [(name, level_values(Histogram.merged([group.both]), UPPER_LEVELS))
                 for name, group in zip(names, groups)]
-        result.tables = [Table("Maximum Latency v Time: n/a, percentiles shown", "Response Time by Confidence Level (ms)",
-                               list(UPPER_LEVELS), rows)]
+        result.tables = [Table("Maximum Latency v Time: n/a, percentiles shown",
+                               "Response Time by Confidence Level (ms)", list(UPPER_LEVELS), rows)]
     else:
         result.charts.append(Chart("Maximum Latency v Time", "Time (minutes)", "ms", list(zip(names, peaks))))
     result.charts.append(Chart("Average Latency v Time", "Time (minutes)", "ms", list(zip(names, times))))

@@ -42,6 +42,10 @@ class Rounds:
     windows: dict[str, steady.Window] | None = None
     converged: bool = False
 
+    def is_steady(self) -> bool:
+        """PTS 1.9: all tracking variables, in the same window."""
+        return bool(self.windows) and all(window.steady for window in (self.windows or {}).values())
+
     def is_in_window(self, number: int) -> bool:
         """Whether the results include this round."""
         if not self.windows:
@@ -198,7 +202,7 @@ class Script:
             self._restart_window(rounds, number, first)
             rounds.complete.append(segments)
             rounds.windows = steady.windows(rounds.values, rounds.first, number)
-            rounds.converged = bool(rounds.windows) and all(w.steady for w in rounds.windows.values())
+            rounds.converged = rounds.is_steady()
             # A round that an interruption split is not judged.
             if number >= rounds.first:
                 self.judged(rounds, number)

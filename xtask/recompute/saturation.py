@@ -90,7 +90,7 @@ def wsat(script: Script) -> Result:
 def _judge(script: Script, rounds: Rounds) -> None:
     number = len(rounds.complete)
     rounds.windows = steady.windows(rounds.values, rounds.first, number)
-    rounds.converged = bool(rounds.windows) and rounds.windows[NAME].steady
+    rounds.converged = rounds.is_steady()
     script.judged(rounds, number)
 
 

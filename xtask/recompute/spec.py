@@ -100,7 +100,7 @@ class Setup:
 
     def ns(self, nanoseconds: int) -> int:
         """A time of the specification in cells of the settings (docs/reference/tests.md, "Time")."""
-        return nanoseconds * self.settings["cell_ns"] // MINUTE
+        return nanoseconds * int(self.settings["cell_ns"]) // MINUTE
 
     def _share(self, percent: int) -> int:
         """PTS 1.5: the active range, from LBA 0; less than all of it ends at a MiB."""

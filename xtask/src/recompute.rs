@@ -67,7 +67,7 @@ fn conducted(root: &Path, options: &Recompute) -> anyhow::Result<Option<String>>
         return recompute(root, &binary, &[], &options.runs).map(|()| None);
     }
     let place = tempfile::Builder::new().prefix("plateau-recompute-").tempdir_in(fast_place(root)?)?;
-    let made = made::runs(&binary, place.path())?;
+    let made = made::runs(&binary, place.path(), LANES)?;
     recompute(root, &binary, &["--self-test"], std::slice::from_ref(&made.altered))?;
     match recompute(root, &binary, &[], &made.all) {
         Ok(()) => Ok(None),

@@ -9,8 +9,6 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use pts::Profile;
 
-use super::LANES;
-
 /// A drive at the smallest scale, in whole cells.
 const DRIVE: &str = "sim:sas-slc-2011";
 const SCALE: &str = "1/1024";
@@ -73,11 +71,11 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// Makes the runs below `place`.
+/// Makes the runs below `place`, `lanes` at a time.
 ///
 /// # Errors
 /// If one of them does not end as it should.
-pub fn runs(binary: &Path, place: &Path) -> anyhow::Result<Made> {
+pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
     let library = place.join("runs");
     std::fs::create_dir_all(&library)?;
     std::fs::write(place.join("small.toml"), small_drive(binary)?)?;
@@ -90,8 +88,8 @@ pub fn runs(binary: &Path, place: &Path) -> anyhow::Result<Made> {
         }
     };
     std::thread::scope(|scope| {
-        let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(lane)).collect();
-        lanes.into_iter().try_for_each(|lane| lane.join().expect("no lane panics"))
+        let started: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        started.into_iter().try_for_each(|lane| lane.join().expect("no lane panics"))
     })?;
     let altered = library.join(id_of_altered(binary, &library)?);
     Ok(Made { altered, all: directories(&library)? })
