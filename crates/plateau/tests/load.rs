@@ -470,8 +470,8 @@ fn options_that_mean_nothing_for_a_target_are_refused() {
             "only into simulated drives",
         ),
         (&["plan", "iops", path, "--sim-fault", fault, "--library", library], "only into simulated drives"),
-        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--cpus_allowed", "0"], "no threads"),
-        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--numa_cpu_nodes", "0"], "no threads"),
+        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--cpus_allowed", "0"], "no load threads"),
+        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--numa_cpu_nodes", "0"], "no load threads"),
     ] {
         let output = plateau(arguments);
         let error = support::texts(&output).1;
