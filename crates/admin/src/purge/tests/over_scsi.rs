@@ -116,7 +116,7 @@ fn a_left_over_password_of_plateau_is_used() {
     let script = ask_security(Script::new(CAPACITY), SECURE | ENABLED | LOCKED);
     let mut script = password(script, 0xf2, 0, aborted());
     assert_eq!(fails(&mut script, &can, &options).0, Step::SecurityUnlock);
-    // Frozen since it was inspected.
+    // The security settings were frozen after the inspection.
     let mut script = ask_security(Script::new(CAPACITY), SECURE | FROZEN);
     let frozen = DriveFault::CannotErase(WhyNot::Frozen);
     assert_eq!(misbehaves(&mut script, &ata(0, SECURE), &PurgeOptions::default()), frozen);

@@ -224,7 +224,7 @@ fn a_failed_command_keeps_what_was_reported_and_its_cause() {
 }
 
 #[test]
-fn a_volume_that_changed_meanwhile_is_told() {
+fn a_volume_that_changed_meanwhile_is_reported() {
     let changed = others().replace("252:7", "252:5");
     let script = looked(Script::default())
         .says(SHOW_VOLUMES, &volumes(&[others()]))
@@ -262,7 +262,7 @@ fn what_was_made_otherwise_than_planned_is_not_used() {
 }
 
 #[test]
-fn a_volume_without_a_block_device_is_waited_for_and_told() {
+fn a_volume_without_a_block_device_is_awaited_and_reported() {
     let created = |script: Script| {
         looked(script)
             .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
@@ -442,7 +442,7 @@ fn a_member_is_free_when_it_is_there() {
 }
 
 #[test]
-fn an_array_is_described_by_what_its_controller_tells() {
+fn an_array_is_described_by_what_its_controller_reports() {
     let spec = description("");
     let hardware = spec.hardware.clone().expect("hardware");
     let script =
@@ -468,7 +468,7 @@ fn an_array_is_described_by_what_its_controller_tells() {
 }
 
 #[test]
-fn what_forbids_a_member_is_told_for_each() {
+fn what_forbids_a_member_is_reported_for_each() {
     let spec = description("");
     let hardware = spec.hardware.clone().expect("hardware");
     let script = Script::default()
