@@ -29,6 +29,16 @@ fn each_block_size_has_its_own_purge_preconditioning_and_rounds() {
 }
 
 #[test]
+fn preconditioning_has_the_demand_of_the_cells() {
+    for (profile, demand) in [("pts-e-1.0", (2, 16)), ("pts-c-2.0", (1, 32))] {
+        let mut bench = Fake::new(|_, _| 100);
+        run_on("tp-1024", profile, &target(512), &mut bench);
+        let of = |step: usize| (bench.asked[step].threads, bench.asked[step].queue_depth);
+        assert_eq!((of(0), of(1)), (demand, demand), "{profile}");
+    }
+}
+
+#[test]
 fn a_profile_says_which_block_sizes_tp_stands_for() {
     let names = |profile: &str| -> Vec<&str> {
         let tests = Test::all_named("tp", Profile::named(profile).unwrap()).unwrap();

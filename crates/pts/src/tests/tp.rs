@@ -11,7 +11,7 @@ use crate::flows::rounds::{Rounds, find};
 use crate::method::history::Tracked;
 use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test};
-use answers::{ThroughputAnswers, precondition_block};
+use answers::{ThroughputAnswers, demand, precondition_block};
 
 /// Percentages of reads: the minute of reads comes first.
 const MIXES: [u8; 2] = [100, 0];
@@ -61,7 +61,8 @@ fn measure(
     answers: &mut ThroughputAnswers,
 ) -> Result<(), Stop> {
     answers.purge = Some(bench.purge()?);
-    answers.precondition = Some(bench.write(&context.precondition_by(precondition_block(context, answers)))?);
+    let block_written = precondition_block(context, answers);
+    answers.precondition = Some(bench.write(&context.precondition_at(demand(context), block_written))?);
     let block_bytes = answers.block_bytes;
     let workload =
         |round, step, read_percent| workload(context, round, step, Cell { block_bytes, read_percent });
@@ -73,6 +74,5 @@ fn measure(
 }
 
 fn workload(context: &Context<'_>, round: u32, step: u32, cell: Cell) -> Workload {
-    let demand = context.demand(context.profile.throughput_demand);
-    Workload { access: Access::Sequential, ..context.cell_at(demand, round, step, cell) }
+    Workload { access: Access::Sequential, ..context.cell_at(demand(context), round, step, cell) }
 }

@@ -14,6 +14,7 @@ use crate::method::history::History;
 use crate::{Bench, Context, Outcome, Stop, Test};
 use answers::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, SaturationAnswers, has_histogram};
 
+pub(crate) use answers::NOT_JUDGED;
 pub(crate) use figures::saturation_figures;
 
 /// The WSAT test.
