@@ -2,6 +2,7 @@
 //! temperature, plausibility. Each module finds what applies and words the note about it.
 
 pub(crate) mod depth;
+pub(crate) mod extended;
 pub(crate) mod few_ios;
 pub mod harmonic;
 pub mod host_limit;

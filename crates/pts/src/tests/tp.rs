@@ -7,7 +7,7 @@ mod pages;
 use record::{Access, Segment, Workload};
 use stdx::units::{KIB, block_size};
 
-use crate::flows::rounds::{Rounds, find};
+use crate::flows::rounds::{Round, Rounds, find};
 use crate::method::history::Tracked;
 use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test};
@@ -64,8 +64,11 @@ fn measure(
     let block_written = precondition_block(context, answers);
     answers.precondition = Some(bench.write(&context.precondition_at(demand(context), block_written))?);
     let block_bytes = answers.block_bytes;
-    let workload =
-        |round, step, read_percent| workload(context, round, step, Cell { block_bytes, read_percent });
+    let workload = |done: &[Round], round, step, read_percent| {
+        let cell = Cell { block_bytes, read_percent };
+        let from_block = blocks_before(done, cell);
+        Workload { from_block, ..workload(context, round, step, cell) }
+    };
     let tracked = |segments: &[Segment]| {
         let writes = find(segments, Cell { block_bytes, read_percent: 0 });
         vec![Tracked::of(writes, |segment| Some(segment.megabytes_per_second()))]
@@ -75,4 +78,14 @@ fn measure(
 
 fn workload(context: &Context<'_>, round: u32, step: u32, cell: Cell) -> Workload {
     Workload { access: Access::Sequential, ..context.cell_at(demand(context), round, step, cell) }
+}
+
+/// Blocks that each thread requested in the earlier cells of the same direction: those completed, and those in flight at
+/// the end, which a cell does not count. Reads and writes are two streams, each of which covers the range as a whole.
+fn blocks_before(done: &[Round], cell: Cell) -> u64 {
+    let requested = |segment: &Segment| {
+        let completed = segment.read.ios + segment.write.ios;
+        completed.div_ceil(segment.workload.threads.max(1).into()) + u64::from(segment.workload.queue_depth)
+    };
+    done.iter().filter_map(|round| find(&round.segments, cell)).map(requested).sum()
 }

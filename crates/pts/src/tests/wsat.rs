@@ -35,6 +35,7 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
         minutes: Vec::new(),
         five_nines_ms: Vec::new(),
         written_bytes: 0,
+        elapsed_ns: 0,
         history: History::of(vec![STIMULUS.name()]),
         cycles: 0,
         converged: false,

@@ -79,9 +79,8 @@ fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conf
     // before histograms.
     let has_preconditioning =
         outcome.header.workload_independent.is_some() || custom_plan(run, outcome).is_some();
-    let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) = mine
-        .into_iter()
-        .partition(|answer| has_preconditioning && answer.phase == Phase::Precondition);
+    let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) =
+        mine.into_iter().partition(|answer| has_preconditioning && answer.phase == Phase::Precondition);
     if let Some(plan) = custom_plan(run, outcome) {
         let clauses = vec![target(run), custom_test(profile, plan), pattern(&measured), errors(&measured)];
         return stated(outcome, clauses);

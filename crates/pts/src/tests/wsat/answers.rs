@@ -24,6 +24,8 @@ pub struct SaturationAnswers {
     /// The 99.999 % response time of each minute; None if there are too few I/Os.
     pub five_nines_ms: Vec<Option<f64>>,
     pub written_bytes: u64,
+    /// On the target's clock, which a scaled drive divides.
+    pub elapsed_ns: u64,
     pub history: History,
     pub cycles: u32,
     pub converged: bool,
@@ -78,6 +80,7 @@ impl SaturationAnswers {
         let sample = Sample::of(f64::from(minute), segment);
         self.incidents.see(segment);
         self.written_bytes += sample.written_bytes;
+        self.elapsed_ns += segment.end_ns.saturating_sub(segment.start_ns);
         self.minutes.push(sample);
         self.five_nines_ms.push(FIVE_NINES.of(&merged([segment])));
         sample

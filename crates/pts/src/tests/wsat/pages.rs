@@ -145,7 +145,7 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
         let simulated = match context.scale_divisor() {
             1 => String::new(),
             divisor => {
-                let simulated = span(context.minutes_ns(minutes as u32));
+                let simulated = span(answers.elapsed_ns);
                 format!(" of the whole drive ({simulated} of simulated time at scale 1/{divisor})")
             }
         };
@@ -296,8 +296,5 @@ fn key_figures(answers: &SaturationAnswers, figures: &Figures) -> Vec<KeyFigure>
         host_limited,
     };
     let [fresh, last] = limited(answers, figures);
-    vec![
-        figure("FOB", figures.fresh, fresh),
-        figure(answers.level().name(), figures.level, last),
-    ]
+    vec![figure("FOB", figures.fresh, fresh), figure(answers.level().name(), figures.level, last)]
 }
