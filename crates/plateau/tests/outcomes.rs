@@ -80,6 +80,16 @@ fn pts_c_1_0() {
 }
 
 #[test]
+fn pts_c_1_1() {
+    complete("pts-c-1.1");
+}
+
+#[test]
+fn pts_c_1_2() {
+    complete("pts-c-1.2");
+}
+
+#[test]
 fn pts_e_1_0() {
     complete("pts-e-1.0");
 }

@@ -97,7 +97,7 @@ fn rules(profile: &str) -> Rules {
     };
     let throughput = (1, 32);
     match profile {
-        "pts-c-1.0" => Rules { segments: true, ..of_1_0 },
+        "pts-c-1.0" | "pts-c-1.1" | "pts-c-1.2" => Rules { segments: true, ..of_1_0 },
         "pts-e-1.0" => of_1_0,
         "pts-e-1.1" => Rules { own_block: true, ..of_1_0 },
         "pts-c-2.0" => Rules { throughput, percent: 75, own_block: true, histograms: true, ..of_1_0 },
