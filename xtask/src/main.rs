@@ -11,6 +11,7 @@ mod kills;
 mod newcomer;
 mod pictures;
 mod readme;
+mod sentences;
 mod source;
 mod stacks;
 mod stress;
@@ -36,6 +37,7 @@ const COMMANDS: &[Entry] = &[
     Entry::of::<newcomer::Newcomer>("newcomer"),
     Entry::of::<readme::Readme>("readme"),
     Entry::of::<pictures::Pictures>("pictures"),
+    Entry::of::<sentences::Sentences>("sentences"),
     Entry::of::<bench::Bench>("bench"),
     Entry::of::<swarm::Swarm>("swarm"),
     Entry::of::<kills::Kills>("kills"),

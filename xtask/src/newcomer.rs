@@ -17,10 +17,10 @@ use crate::chore::Chore;
 const PAGE: &str = "CONTRIBUTING.md";
 /// Paths of the examples; in the page, each is preceded by a comment with its path.
 const TEST: &str = "crates/pts/src/tests/toy.rs";
-const SETTING: &str = "crates/pts/src/settings/table.rs";
+const SETTING: &str = "crates/plans/src/settings/table.rs";
 /// The table of tests.
 const TESTS: &str = "crates/pts/src/tests.rs";
-/// Integration tests of `pts`: of every test in the table, and of the page that lists the settings.
+/// Integration tests: of every test in the table (`pts`), and of the page that lists the settings (`plans`).
 const TEST_CHECKS: &str = "replayed";
 const PAGE_CHECKS: &str = "settings_page";
 /// The page that lists the settings.
@@ -49,7 +49,7 @@ fn follow(root: &Path) -> anyhow::Result<()> {
         ModifiedCopy { folder: root.join("target/newcomer"), target: root.join("target/newcomer/target") };
     copy.prepare(root)?;
     copy.cargo(&["test", "--package", "pts", "--test", TEST_CHECKS], &[])?;
-    copy.cargo(&["test", "--package", "pts", "--test", PAGE_CHECKS], &[("PLATEAU_BLESS", "1")])?;
+    copy.cargo(&["test", "--package", "plans", "--test", PAGE_CHECKS], &[("PLATEAU_BLESS", "1")])?;
     let page = fs::read_to_string(copy.folder.join(SETTINGS_PAGE))?;
     ensure!(page.contains(&format!("| `{NAME}` |")), "{SETTINGS_PAGE} does not list {NAME}");
     copy.cargo(&["build", "--package", "plateau"], &[])?;
@@ -81,7 +81,7 @@ impl ModifiedCopy {
             (self.folder.join(SETTING), settings),
         ]);
         copy_folder(&root.join("crates"), &self.folder.join("crates"), &changed)?;
-        // Tests of pts read pages.
+        // Tests of plans read pages.
         copy_folder(&root.join("docs"), &self.folder.join("docs"), &BTreeMap::new())?;
         fs::copy(root.join("Cargo.lock"), self.folder.join("Cargo.lock"))?;
         fs::write(self.folder.join("Cargo.toml"), manifest(&text("Cargo.toml")?, &crates(root)?)?)?;

@@ -38,6 +38,11 @@ impl Source {
         &self.code
     }
 
+    /// Returns the file with everything but comments blanked out; what is not ASCII is blank as well.
+    pub fn comments(&self) -> &str {
+        &self.comments
+    }
+
     /// Returns the number of lines.
     pub fn lines(&self) -> usize {
         self.raw.lines().count()

@@ -16,7 +16,7 @@ mod machine_paths;
 mod ratchet;
 mod tables;
 mod text_decisions;
-mod tree;
+pub mod tree;
 mod unsafe_code;
 mod words;
 

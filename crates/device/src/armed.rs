@@ -69,7 +69,7 @@ impl Armed {
                 Ok(outcome)
             }
         }?;
-        // A measurement during which a member failed is void.
+        // If a member failed during the measurement, it is invalid.
         self.check_array()?;
         if let Outcome::Finished(segment) = &outcome {
             log::info!("load {workload} by {}: {:.3} s", segment.io_path, segment.seconds());
@@ -109,7 +109,7 @@ impl Armed {
         self.effort
     }
 
-    /// Makes a simulated drive restart the recording of its requests; no effect on a real target.
+    /// Makes a simulated drive restart the recording of its requests; does nothing on a real target.
     pub fn watch(&mut self) {
         if let Inner::Simulated(sim) = &mut self.inner {
             sim.watch();
@@ -125,10 +125,10 @@ impl Armed {
         }
     }
 
-    /// Leaves the target idle for this long; a simulated drive for its scaled part of it.
+    /// Leaves the target idle for this long, divided by the scale on a simulated drive.
     ///
     /// # Errors
-    /// Currently none; reserved for devices that can fail here.
+    /// None at present; reserved for devices that can fail while idle.
     pub fn idle(&mut self, ns: u64) -> Result<(), DriveError> {
         match &mut self.inner {
             Inner::Real { .. } => std::thread::sleep(Duration::from_nanos(ns)),

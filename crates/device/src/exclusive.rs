@@ -78,6 +78,10 @@ impl Inner {
 fn only_way_of_a_file(options: &PurgeOptions) -> Result<(), DriveError> {
     match options {
         PurgeOptions { method: None, verify: false, .. } => Ok(()),
-        _ => Err(DriveError::Invalid("a file is purged by punching a hole in it, which cannot be verified; omit the options of the purge".into())),
+        _ => Err(DriveError::Invalid(
+            "a file is purged by punching a hole in it, which cannot be verified; \
+                                      omit the purge options"
+                .into(),
+        )),
     }
 }

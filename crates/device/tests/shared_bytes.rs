@@ -11,7 +11,8 @@ use support::users::{Cleanup, Holder, refused, shared, text};
 use support::{Loop, command, skip};
 
 const SIZE: u64 = 64 << 20;
-/// Claims exclusively without opening for writing, as mounted file systems do with devices that no list shows.
+/// A Python program that claims a device exclusively without opening it for writing, as mounted file systems
+/// do with devices that are in no list.
 const CLAIM: &str = "f = os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)";
 const WRITER: &str = "f = os.open(sys.argv[1], os.O_RDWR)";
 
@@ -30,7 +31,7 @@ struct Overlay {
 
 impl Overlay {
     fn new() -> Option<Self> {
-        // Not on /dev/shm: some kernels accept no upper layer on a tmpfs.
+        // Do not use /dev/shm: some kernels accept no upper layer on a tmpfs.
         let dir = tempfile::tempdir().expect("a folder");
         let [lower, upper, work, merged] =
             ["lower", "upper", "work", "merged"].map(|name| dir.path().join(name));
@@ -81,7 +82,7 @@ fn devices_over_both_names_of_a_file_on_an_overlay() {
     }
 }
 
-/// What is mounted over the upper layer since is not the upper layer.
+/// Something that was mounted over the upper layer later is not the upper layer.
 #[test]
 fn files_of_an_overlay_whose_layer_cannot_be_seen() {
     let Some(overlay) = Overlay::new() else { return };
@@ -94,7 +95,7 @@ fn files_of_an_overlay_whose_layer_cannot_be_seen() {
     for _ in 0..2 {
         let found = refused(text(&target));
         assert!(matches!(found[..], [Refusal::UnknownUser { .. }]), "{found:?}");
-        // Another file of the same name.
+        // A different file of the same name.
         fs::File::create(empty.join("image")).and_then(|file| file.set_len(SIZE)).expect("an image");
     }
 }
@@ -103,7 +104,7 @@ fn written(found: &[Refusal]) -> bool {
     found.iter().any(|refusal| matches!(refusal, Refusal::OpenBy { access: Access::Writing, .. }))
 }
 
-/// As containers do with single files.
+/// Containers mount single files in this way.
 #[test]
 fn a_file_of_an_overlay_that_is_a_mount_point_elsewhere() {
     let Some(overlay) = Overlay::new() else { return };
@@ -120,7 +121,7 @@ fn a_file_of_an_overlay_that_is_a_mount_point_elsewhere() {
     accepted(&device.path);
 }
 
-/// The mount point below the overlay is in the mount table, but not what its path leads to.
+/// The mount table shows the mount point below the overlay, but not the file to which its path leads.
 #[test]
 fn a_file_of_an_overlay_that_is_mounted_over_another_mount() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -173,7 +174,7 @@ fn a_claimed_device_with_partitions() {
     let Some(claim) = Holder::new(CLAIM, &disk.path) else { return };
     assert_eq!(refused(&over.path), [Refusal::Busy]);
     drop(claim);
-    // A mounted partition elsewhere on the disk is not in the way.
+    // A mounted partition elsewhere on the disk does not interfere.
     let partition = format!("{}p1", disk.path);
     let at = tempfile::tempdir().expect("a folder");
     let mounted = command("mkfs.ext4", &["-q", &partition])

@@ -264,7 +264,7 @@ fn a_loss_of_power_during_concurrent_workloads_leaves_a_drive_with_power() {
     let error =
         target.run_concurrently(&both, &[false; 2], &mut |_, _| Flow::Continue).expect_err("a loss of power");
     assert!(
-        error.to_string().contains("EIO: the simulated drive lost its power, and has it again"),
+        error.to_string().contains("EIO: the simulated drive lost its power, which has been restored"),
         "{error}"
     );
     let after = finish(&mut target, &Workload { until: Until::DurationNs(60 * SECOND_NS), ..cell });

@@ -195,7 +195,7 @@ fn good_files_of_the_corpora_are_good() {
     assert!(torn.torn.is_some() && torn.entries.len() == 2);
     record::parse_run_file(&read("run_file", "example.json")).expect("a run file");
     let plan = String::from_utf8(read("plan", "mixes.toml")).expect("text");
-    assert!(pts::Plan::read("plan.toml", &plan).is_ok());
+    assert!(plans::Plan::read("plan.toml", &plan).is_ok());
     let model = String::from_utf8(read("model", "sas-slc-2011.toml")).expect("text");
     nandsim::Model::from_toml(&model).expect("a model");
     for name in ["fio.run", "lat.run", "published.run", "tp.run"] {

@@ -283,7 +283,7 @@ fn a_verbose_run_prints_what_it_changes() {
     let verbose = [&["run"], &words[..8], &["-v"]].concat();
     let (out, err) = support::texts(&bench.run(&verbose));
     for line in [
-        "target: no user and nothing known on it; opening it for writing\n",
+        "target: not in use and without a known signature; opening it for writing\n",
         "record 0 on disk: opened, ",
         "\nload SEQ 128KiB W by ",
         " on disk: measured, ",

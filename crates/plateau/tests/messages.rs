@@ -38,7 +38,7 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["run", "iops", new, "--force"], 2, "--erase IDENTITY"),
         (&["show", ""], 2, "no run is given"),
         (&["rm", "--yes", ""], 2, "no run is given"),
-        (&["load", &format!("--filename={new}"), "--rw=read"], 4, "give its size with --size"),
+        (&["load", &format!("--filename={new}"), "--rw=read"], 4, "specify its size with --size"),
         (&["run", "iops", new, "--size", "1"], 2, "--size 1 is too small; the smallest target has 16 MiB"),
         (&["run", "iops", new, "--size", "1GiB", "--qd", "99999"], 2, "use 1 to 1024 (nearest: 1024)"),
         (&["run", "iops", new, "--size", "1GiB", "--qd", "2000"], 2, "use 1 to 1024 (nearest: 1024)"),
@@ -127,7 +127,7 @@ fn habits_from_other_programs_are_answered_with_what_to_type_here() {
         (&["plan", "iops", new, "--iodepth", "4"], "Its queue depth is set by --qd."),
         (&["run", "iops", "sas-slc-2011"], "did you mean sim:sas-slc-2011?"),
         (&["run", "lat", "sim:sas-slc-2011", "--sim-fault", "media:at=25"], "it has no unit; write 25%"),
-        (&["run", "lat", new, "--size", "64"], "write the unit: --size 64MiB"),
+        (&["run", "lat", new, "--size", "64"], "add the unit: --size 64MiB"),
         (&["run", "lat", "sim"], "a simulated drive is sim:MODEL"),
         (&["run", "pts-e", new, "--size", "64MiB"], "a profile is selected with --profile pts-e"),
         (&["run", "PTS-E-2.0", new, "--size", "64MiB"], "a profile is selected with --profile pts-e-2.0"),
@@ -269,7 +269,7 @@ fn a_run_without_figures_is_not_compared() {
     bench.wait_for("a cell", |journal| finished(journal) > 1);
     child.kill().and_then(|()| child.wait()).expect("killed");
     let error = bench.fails(2, &["compare", "latest", "latest"]);
-    assert!(error.contains("no round of it is complete") && error.contains("`plateau resume "), "{error}");
+    assert!(error.contains("it has no complete round") && error.contains("`plateau resume "), "{error}");
 }
 
 #[test]

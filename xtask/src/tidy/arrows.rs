@@ -16,12 +16,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("admin", &["record", "stdx"]),
     ("device", &["admin", "engine", "record", "stdx", "nandsim", "skips"]),
     ("pts", &["record", "stdx"]),
+    ("plans", &["pts", "record", "stdx"]),
     ("import", &["pts", "record", "stdx"]),
     ("report", &["pts", "record", "stdx", "skips"]),
-    ("plateau", &["stdx", "record", "nandsim", "engine", "device", "pts", "import", "report", "skips"]),
+    (
+        "plateau",
+        &["stdx", "record", "nandsim", "engine", "device", "pts", "plans", "import", "report", "skips"],
+    ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
-    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "import", "report", "plateau"]),
+    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "plans", "import", "report", "plateau"]),
     ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),
 ];
 

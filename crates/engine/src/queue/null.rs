@@ -1,4 +1,4 @@
-//! A queue without a kernel: every I/O completes as soon as it is submitted. Measures the engine itself.
+//! A queue without a kernel: every I/O completes as soon as it is submitted. It measures the engine itself.
 
 use std::io;
 
@@ -65,7 +65,7 @@ impl Queue for Null {
         &mut self.stamps
     }
 
-    /// Does nothing: `wait` submits everything.
+    /// Nothing to do: `wait` submits everything.
     #[inline]
     fn flush(&mut self) -> io::Result<()> {
         Ok(())

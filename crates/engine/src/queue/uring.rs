@@ -1,4 +1,4 @@
-//! io_uring, with registered file, ring and buffers if the kernel permits.
+//! I/O through io_uring, with registered file, ring and buffers if the kernel permits it.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -58,7 +58,7 @@ impl<E: Operation> Uring<E> {
         }
     }
 
-    /// Sets up a ring, and performs one I/O if only that shows whether it works.
+    /// Sets up a ring. If only an I/O shows whether it works, performs one.
     fn tried(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
         let (mut queue, remarks) = Self::with(shape, target, polling)?;
         if E::NEEDS_A_TRIAL || polling != Polling::No {
@@ -160,8 +160,7 @@ impl<E: Operation> Queue for Uring<E> {
         self.ring.enter(0)
     }
 
-    /// Leaves the submission to `wait` if only a few CQEs are left to reap: that takes little time, and saves
-    /// a call.
+    /// Leaves the submission to `wait` if only a few CQEs are left to reap, which takes little time and saves a call.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         if self.ring.ready() < REFILL_BATCH as usize { Ok(()) } else { self.flush() }

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 use clap_complete::engine::{CompletionCandidate as Candidate, PathCompleter, ValueCompleter as _};
 use clap_complete::{ArgValueCompleter, CompleteEnv};
 use nandsim::MODELS;
-use pts::{PRESETS, TESTS};
+use pts::TESTS;
 
 use crate::cli::Cli;
 use crate::output::places;
@@ -58,7 +58,7 @@ pub fn target() -> ArgValueCompleter {
 pub fn word() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let mut all = tests(typed);
-        let presets = PRESETS.iter().map(|preset| (preset.name.to_owned(), "preset".to_owned()));
+        let presets = plans::PRESETS.iter().map(|preset| (preset.name.to_owned(), "preset".to_owned()));
         all.extend(beginning_with(typed, presets));
         all.extend(targets(typed));
         all

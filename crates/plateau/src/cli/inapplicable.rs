@@ -1,7 +1,7 @@
 //! Options without meaning for a simulated drive. They are refused rather than ignored, because a user who typed one
 //! expects an effect. Settings of a plan may be intended for other targets and are not refused.
 
-use pts::settings::Given;
+use plans::settings::Given;
 
 use crate::failure::{Done, Exit, Failure};
 use crate::run::request::RunRequest;
@@ -40,7 +40,7 @@ fn first<'a>(
 
 #[cfg(test)]
 mod tests {
-    use pts::settings::{Literal, setting};
+    use plans::settings::{Literal, setting};
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use pts::{Plan, PlanError};
+use plans::{Plan, PlanError};
 use stdx::files::Links;
 
 use crate::failure::{Done, Exit, Failure};

@@ -1,6 +1,6 @@
 //! The meaning of the words of `plateau run` and `plateau plan`: tests, a preset and targets, in any order.
 
-use pts::{PRESETS, PROFILES, Profile, TESTS};
+use pts::{PROFILES, Profile, TESTS};
 use stdx::nearest;
 
 use crate::cli::models;
@@ -102,7 +102,7 @@ fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bo
     let known: Vec<Option<String>> = parts.iter().map(|part| test_of(part, own_tests)).collect();
     let preset = |part: &str| {
         let lower = part.to_lowercase();
-        PRESETS.iter().map(|preset| preset.name).find(|name| *name == lower && own_tests.is_none())
+        plans::PRESETS.iter().map(|preset| preset.name).find(|name| *name == lower && own_tests.is_none())
     };
     if let [only] = &parts[..]
         && let Some(name) = preset(only)
@@ -151,7 +151,7 @@ fn no_such_test(word: &str) -> String {
     }
     let families = TESTS.iter().map(|test| test.family);
     let mut known: Vec<&str> = families.chain(TESTS.iter().map(|test| test.name)).collect();
-    known.extend(PRESETS.iter().map(|preset| preset.name));
+    known.extend(plans::PRESETS.iter().map(|preset| preset.name));
     known.push(ALL);
     match nearest(word, known.iter().copied()) {
         Some(meant) => format!("no test or preset '{word}'; did you mean '{meant}'?"),
@@ -159,7 +159,7 @@ fn no_such_test(word: &str) -> String {
             "no test or preset '{word}', and no such target; tests: {}; presets: {}; a target is a block device, a file, \
              or sim:MODEL",
             TESTS.iter().map(|test| test.name).collect::<Vec<_>>().join(", "),
-            PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+            plans::PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
         ),
     }
 }

@@ -3,7 +3,6 @@
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use import::examples::EXAMPLES;
-use pts::PRESETS;
 
 use crate::cli::Cli;
 use crate::cli::models;
@@ -87,7 +86,7 @@ fn of_command(typed: &str, is_near: bool) -> Option<String> {
     if let Some(command) = commands().find(|name| *name == typed) {
         return Some(format!("Commands are in lower case and come first: `plateau {command}`."));
     }
-    if positional::test_named(typed).is_some() || PRESETS.iter().any(|preset| preset.name == typed) {
+    if positional::test_named(typed).is_some() || plans::PRESETS.iter().any(|preset| preset.name == typed) {
         return Some(format!(
             "`plateau run {typed} TARGET` runs it; `plateau help run` describes tests and options."
         ));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use pts::{PRESETS, PROFILES, Profile};
+use pts::{PROFILES, Profile};
 
 use super::settings::PlannedSettings;
 use super::tests_argument::TestNames;
@@ -32,7 +32,7 @@ pub struct RequestOptions {
 }
 
 fn presets() -> impl TypedValueParser<Value = String> {
-    in_lower_case(PRESETS.iter().map(|preset| PossibleValue::new(preset.name)).collect())
+    in_lower_case(plans::PRESETS.iter().map(|preset| PossibleValue::new(preset.name)).collect())
 }
 
 /// The versions of the specification.

@@ -5,7 +5,7 @@ mod reused;
 use std::path::Path;
 
 use device::{Drive, OpenOptions};
-use pts::settings::RunSettings;
+use plans::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};

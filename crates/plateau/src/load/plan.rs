@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use device::{Drive, OpenOptions};
 use engine::{Engine, Polling};
+use plans::settings::RunSettings;
 use pts::PROFILES;
-use pts::settings::RunSettings;
 use record::{Placement, TargetFacts, Workload};
 use stdx::files::{Links, ReadError};
 

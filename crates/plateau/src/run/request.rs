@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use device::OpenOptions;
-use pts::settings::{Given, RunSettings};
-use pts::{Plan, Preset, Profile, Test};
+use plans::settings::{Given, RunSettings};
+use plans::{Plan, Preset};
+use pts::{Profile, Test};
 use record::{Driving, Labels, PlanFacts};
 
 use crate::cli::plan_file;
@@ -248,9 +249,9 @@ mod tests {
     #[test]
     fn the_command_line_wins_over_the_plan() {
         let mut options = options("/dev/x", Some("tkperf"));
-        options.settings = PlannedSettings::of(vec![pts::settings::typed("tc", "8").unwrap()]);
+        options.settings = PlannedSettings::of(vec![plans::settings::typed("tc", "8").unwrap()]);
         options.profile = Some("pts-e-1.1".into());
-        let handling = ResumableSettings::of(vec![pts::settings::typed("write-cache", "off").unwrap()]);
+        let handling = ResumableSettings::of(vec![plans::settings::typed("write-cache", "off").unwrap()]);
         let request = RunRequest::of(&options, &handling).unwrap();
         assert_eq!((request.run.settings.threads, request.run.settings.queue_depth), (8, 1));
         assert_eq!(request.profile.name, "pts-e-1.1");

@@ -1,4 +1,4 @@
-//! Each command path as a script: the queries in order, their answers, and that no step is left over.
+//! Tests each sequence of commands as a script: the queries in order, their answers, and that no step is left over.
 
 use std::path::PathBuf;
 

@@ -132,7 +132,7 @@ fn loop_devices_whose_driver_cannot_be_asked_are_found_by_their_path() {
     assert_eq!(users_of(&other), []);
 }
 
-/// The path may be that of another file by now, and the loop device may be over any other device.
+/// The path may belong to another file by now, and the backing of the loop device may be any other device.
 #[test]
 fn loop_devices_whose_driver_cannot_be_asked_may_use_any_device() {
     let host = Host::new();
@@ -146,7 +146,7 @@ fn loop_devices_whose_driver_cannot_be_asked_may_use_any_device() {
     assert_eq!(host.users(), []);
 }
 
-/// btrfs claims its devices; erofs, stored in a file, has none.
+/// btrfs claims its devices; erofs in a file has no device to claim.
 #[test]
 fn file_systems_in_files_that_were_renamed_may_be_in_any_file_but_in_no_device() {
     let host = Host::new();
@@ -180,7 +180,8 @@ fn files_of_a_ring_that_cannot_be_found_may_be_any_file_but_no_device() {
     assert_eq!(unseen("/dev/null"), None);
 }
 
-/// A process with a file on an overlay whose layers were given relative to the folder of whoever mounted it.
+/// A process has a file open on an overlay whose layers were specified relative to the working directory of
+/// the process that mounted it.
 #[test]
 fn a_file_on_an_overlay_with_invisible_layers_may_be_any_file() {
     let host = Host::new();

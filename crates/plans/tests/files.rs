@@ -1,7 +1,7 @@
 //! Plan files: contents of valid ones, and the exact error messages for invalid ones.
 
-use pts::Plan;
-use pts::settings::RunSettings;
+use plans::Plan;
+use plans::settings::RunSettings;
 use record::{Access, CustomRounds};
 
 fn errors(text: &str) -> Vec<String> {

@@ -1,9 +1,11 @@
 //! Custom tests: the workloads they request, in which order, and the results they compute.
 
+#[path = "../../pts/tests/support/mod.rs"]
 mod support;
 
+use plans::{Plan, Preset};
 use pts::exhibit::Cell;
-use pts::{Context, Outcome, Plan, Preset, Profile, Task};
+use pts::{Context, Outcome, Profile, Task};
 use record::{CustomTest, Settings, TargetFacts};
 use support::{Fake, figures, run_on, target, titles};
 
@@ -113,7 +115,7 @@ fn without_steady_state_it_ends_at_the_limit_and_says_so() {
 #[test]
 fn fixed_rounds_go_on_behind_steady_state_and_average_from_where_it_was_entered() {
     let text = format!("{TRACKED}rounds = 25\naverage = 4\naverage-from = \"steady\"\n");
-    // Steady in rounds 4 to 8, faster after round 7.
+    // Steady in rounds 4 to 8, and faster from round 8 on.
     let mut bench = Fake::new(|round, _| match round {
         1..4 => 9000 / u64::from(round),
         4..8 => 1000,

@@ -5,12 +5,12 @@ use std::ops::Range;
 use stdx::nearest;
 use toml::de::DeTable;
 
-use super::custom;
-use super::document::{Plan, Publisher};
-use super::table::{Complaints, Key, KeyDoc, PlanError, docs, in_order, joined};
-use super::value::{Problem, Value};
+use crate::custom;
+use crate::document::{Plan, Publisher};
 use crate::settings::{Form, Given, Literal, SETTINGS, Setting, setting};
-use crate::{PROFILES, Profile, TESTS, Test};
+use crate::table::{Complaints, Key, KeyDoc, PlanError, docs, in_order, joined};
+use crate::value::{Problem, Value};
+use pts::{PROFILES, Profile, TESTS, Test};
 
 /// All keys that a plan may contain, besides those of `[settings]`: they are [`SETTINGS`].
 pub static KEYS: std::sync::LazyLock<Vec<KeyDoc>> = std::sync::LazyLock::new(|| {

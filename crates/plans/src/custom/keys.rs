@@ -2,10 +2,10 @@
 
 use record::{Access, CustomFigure, CustomRounds, CustomWrite};
 
-use super::super::table::{Key, in_order};
-use super::super::value::{Problem, Value};
 use crate::limits;
-use crate::profile::Demand;
+use crate::table::{Key, in_order};
+use crate::value::{Problem, Value};
+use pts::profile::Demand;
 
 /// fio's names for the kinds of workload: access order and percentage of reads, or None for a mix.
 pub const RW: &[(&str, (Access, Option<u8>))] = &[
@@ -284,10 +284,10 @@ fn write(value: Value<'_>) -> Result<CustomWrite, Problem> {
     let draft = inner(value, WRITE)?;
     Ok(CustomWrite {
         access: draft.rw.map_or(Access::Sequential, |(access, _)| access),
-        block_bytes: draft.block_bytes.unwrap_or(crate::context::PRECONDITION_BLOCK),
+        block_bytes: draft.block_bytes.unwrap_or(pts::PRECONDITION_BLOCK),
         threads: draft.threads.unwrap_or(1),
         queue_depth: draft.queue_depth,
-        capacities: draft.capacities.unwrap_or(crate::profile::PRECONDITION_CAPACITIES),
+        capacities: draft.capacities.unwrap_or(pts::profile::PRECONDITION_CAPACITIES),
         limit_ns: draft.limit_ns,
     })
 }

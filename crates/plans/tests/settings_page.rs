@@ -9,7 +9,7 @@ fn the_page_lists_every_setting_as_the_table_has_it() {
     let page = std::fs::read_to_string(path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
-    let expected = format!("{before}{BEGIN}{}{END}{after}", pts::settings::manual());
+    let expected = format!("{before}{BEGIN}{}{END}{after}", plans::settings::manual());
     if std::env::var_os("PLATEAU_BLESS").is_some() {
         std::fs::write(path, &expected).unwrap();
         return;

@@ -9,12 +9,12 @@ use record::{Access, CustomAverage, CustomCell, CustomFigure, CustomRounds, Cust
 use stdx::units::SECOND_NS;
 use toml::de::DeTable;
 
-use super::table::{Complaints, KeyDoc, docs as docs_of, in_order, joined};
-use super::value::Value;
-use crate::TESTS;
-use crate::profile::{CELL_NS, Demand};
-use crate::steady::WINDOW_ROUNDS;
+use crate::table::{Complaints, KeyDoc, docs as docs_of, in_order, joined};
+use crate::value::Value;
 use keys::{Draft, Loop, ORDER, TEST, TRACK, TrackedCell, WRITE};
+use pts::TESTS;
+use pts::profile::{CELL_NS, Demand};
+use pts::steady::WINDOW_ROUNDS;
 
 /// Maximum cells per round: limits memory use and run time.
 const MOST_CELLS: usize = 2_000;

@@ -8,7 +8,7 @@ use stdx::units::MIB;
 
 use super::literal::Literal;
 use crate::limits::Limit;
-use crate::method::profiles::PROFILES;
+use pts::PROFILES;
 
 /// A setting of a run. Options, keys of plans, help and documentation are derived from it.
 #[derive(Debug, Clone, Copy)]

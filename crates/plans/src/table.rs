@@ -4,7 +4,7 @@ use stdx::nearest;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::value::{Problem, Value};
+use crate::value::{Problem, Value};
 
 /// An error in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

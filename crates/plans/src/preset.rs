@@ -1,6 +1,6 @@
 //! Built-in plans: test suites of reviewers and of other tools, and two of our own.
 
-use crate::plan::Plan;
+use crate::document::Plan;
 
 /// A named built-in plan.
 #[derive(Debug, Clone, Copy)]

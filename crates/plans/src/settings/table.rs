@@ -307,7 +307,7 @@ pub fn manual() -> String {
 mod tests {
     use super::super::setting::RunSettings;
     use super::*;
-    use crate::PROFILES;
+    use pts::PROFILES;
 
     fn applied(all: &[(&str, &str)]) -> Result<RunSettings, String> {
         let mut run = RunSettings::of(PROFILES[0].settings(1));
