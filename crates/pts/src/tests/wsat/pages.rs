@@ -45,7 +45,7 @@ pub fn outcome(
         key_figures: key_figures(answers, &figures),
         notes: notes(context, answers, judged, complete),
         window: answers.history.named_window(),
-        explained: explain(&answers.history),
+        explained: if complete && !has_verdict { Vec::new() } else { explain(&answers.history) },
         ..begun
     }
 }
