@@ -97,7 +97,13 @@ fn confirm(profile: &str) {
         }
         assert_eq!(bench.seen.len(), wanted.len(), "{}: another number of steps", place(wanted.len()));
         if test.family == "tp" {
-            assert_eq!(continued(&bench.seen, &wanted), None, "{} {}", profile.name, test.name);
+            assert_eq!(
+                continued(&bench.seen, &wanted, target.capacity_bytes),
+                None,
+                "{} {}",
+                profile.name,
+                test.name
+            );
         }
     }
 }
@@ -219,15 +225,22 @@ fn section(want: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
     }
 }
 
-/// Checks that the cells of a single sequential thread continue where the last one of the same direction ended. Two
-/// threads have no common end.
-fn continued(seen: &[Seen], wanted: &[Step]) -> Option<String> {
-    let mut ends = std::collections::BTreeMap::new();
+/// Checks that the cells of a single sequential thread continue where the last one of the same direction ended, and start
+/// over at the end of the range. Two threads have no common end.
+fn continued(seen: &[Seen], wanted: &[Step], capacity: u64) -> Option<String> {
+    let mut next = std::collections::BTreeMap::new();
     for (index, (seen, wanted)) in seen.iter().zip(wanted).enumerate() {
         let (Seen::Load { measured: true, witness, .. }, Step::Load(want)) = (seen, wanted) else { continue };
-        let begin = ends.insert(want.read_percent, witness.end_byte).unwrap_or(0);
-        if want.threads == 1 && witness.first_byte != begin {
-            return Some(format!("step {index} begins at {} instead of {begin}", witness.first_byte));
+        let (1, Reach::Percent(percent)) = (want.threads, want.reach) else { continue };
+        let block = u64::from(want.largest_bytes());
+        let length = capacity * percent / 100 / block * block;
+        let begin = next.get(&want.read_percent).copied().unwrap_or(0);
+        let end = begin + witness.read_bytes + witness.write_bytes;
+        next.insert(want.read_percent, end % length);
+        let touched = if end > length { (0, length) } else { (begin, end) };
+        if (witness.first_byte, witness.end_byte) != touched {
+            let found = (witness.first_byte, witness.end_byte);
+            return Some(format!("step {index} touches {found:?} instead of {touched:?}"));
         }
     }
     None
