@@ -54,6 +54,14 @@ impl Inner {
         }
     }
 
+    /// Verifies between two workloads that the open target still is what it was when it was armed.
+    pub(crate) fn check_in_between(&self) -> Result<(), DriveError> {
+        match self {
+            Self::Simulated(_) => Ok(()),
+            Self::Real { real, held, .. } => real.check_in_between(held),
+        }
+    }
+
     /// Checks in advance whether a purge with these options would start.
     pub(crate) fn check_purge(&self, options: &PurgeOptions) -> Result<(), DriveError> {
         match self {

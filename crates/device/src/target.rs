@@ -152,6 +152,15 @@ impl Real {
         held.map(|held| self.with_generic(held, engine, true))
     }
 
+    /// Verifies between two workloads, at little cost, that nobody has moved it or built anything on it since it was
+    /// opened.
+    pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
+        match self {
+            Self::Block(block) => block.check_in_between(held),
+            Self::File(file) => file.check_in_between(held),
+        }
+    }
+
     fn with_generic(&self, held: Held, engine: Engine, writable: bool) -> Held {
         match self {
             Self::Block(block) if engine == Engine::IoUringCmd => {

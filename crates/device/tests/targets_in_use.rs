@@ -454,3 +454,53 @@ fn a_file_that_was_made_is_never_opened_by_its_name_again() {
     let probe = fs::File::open(&target).expect("a file");
     assert!(probe.as_raw_fd() >= 0 && !has_open(inode));
 }
+
+/// Moves a loop device by 1 MiB (`LOOP_SET_STATUS64`).
+const MOVE: &str = "
+f = os.open(sys.argv[1], os.O_RDONLY)
+info = bytearray(232)
+fcntl.ioctl(f, 0x4c05, info)
+struct.pack_into('Q', info, 24, 1 << 20)
+try:
+    fcntl.ioctl(f, 0x4c04, bytes(info))
+except OSError as error:
+    sys.exit(print(f'skip: the kernel does not move a claimed device: {error}'))";
+
+/// The device itself, and one that it is built on.
+#[test]
+fn a_loop_device_that_is_moved_to_other_bytes_during_a_run() {
+    for is_below in [false, true] {
+        let Some(lower) = Loop::new(2 * SIZE, &["--sizelimit", "64M"]) else { return };
+        let upper = if is_below { Loop::over(Path::new(&lower.path), &[]) } else { None };
+        let target = upper.as_ref().unwrap_or(&lower).path.clone();
+        let mut armed = support::armed(&target, &OpenOptions::default());
+        support::finish(&mut armed, &support::workload(SIZE));
+        if Holder::new(MOVE, &lower.path).is_none() {
+            return;
+        }
+        let before = fingerprint(&lower.image);
+        let moved = armed.run(&support::workload(SIZE), &mut |_| engine::Flow::Continue);
+        let error = moved.expect_err("other bytes");
+        assert_eq!(error.kind(), ErrorKind::Device, "{error}");
+        assert!(error.to_string().contains("LOOP_SET_STATUS64"), "{error}");
+        assert_eq!(fingerprint(&lower.image), before);
+    }
+}
+
+#[test]
+fn a_file_that_comes_into_use_during_a_run() {
+    let file = support::file_of(SIZE);
+    let mut armed = support::armed(text(file.path()), &OpenOptions::default());
+    support::finish(&mut armed, &support::workload(SIZE));
+    // A process that only reads it does not prevent a test.
+    let reader = fs::File::open(file.path()).expect("a file");
+    support::finish(&mut armed, &support::workload(SIZE));
+    drop(reader);
+    let Some(_device) = Loop::over(file.path(), &[]) else { return };
+    let before = fingerprint(file.path());
+    let used = armed.run(&support::workload(SIZE), &mut |_| engine::Flow::Continue);
+    let error = used.expect_err("a loop device");
+    assert_eq!(error.kind(), ErrorKind::Device, "{error}");
+    assert!(error.to_string().contains("came into use"), "{error}");
+    assert_eq!(fingerprint(file.path()), before);
+}

@@ -284,7 +284,7 @@ impl RegularFile {
         let fd = rustix::fs::open(&self.path, flags, Mode::from_raw_mode(0o644))
             .map_err(|e| self.unusable(&e.into()))?;
         let is_buffered = rustix::fs::fcntl_setfl(&fd, OFlags::DIRECT).is_err();
-        Ok(Held { fd, is_buffered, generic: None })
+        Ok(Held { fd, is_buffered, generic: None, loops: Vec::new() })
     }
 
     /// Removes the created file, unless another one has replaced it.
@@ -322,6 +322,20 @@ impl RegularFile {
             return Ok(());
         }
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
+    }
+
+    /// Verifies, with a single lease unless somebody else has opened the file since, that nothing has been built on it.
+    pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
+        if descriptor::open_elsewhere(&held.fd) != Elsewhere::Open {
+            return Ok(());
+        }
+        match self.users(&held.fd).into_iter().find(usage::is_built_on_it) {
+            None => Ok(()),
+            Some(user) => Err(DriveError::device(format!(
+                "{} came into use while it was tested: {user}",
+                self.facts.path
+            ))),
+        }
     }
 
     /// Opens the file read-only; it must exist and have the requested size.

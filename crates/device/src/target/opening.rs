@@ -12,6 +12,7 @@ use stdx::units::{MIB, amount_base2};
 use super::generic::Generic;
 use crate::error::DriveError;
 use crate::refusal::Refusal;
+use crate::usage::loops::Backing;
 
 /// Minimum size of a target. Anything smaller is a mistake, an empty card reader or a loop device without a file.
 pub(super) const SMALLEST_BYTES: u64 = 16 * MIB;
@@ -24,6 +25,8 @@ pub(crate) struct Held {
     pub(crate) is_buffered: bool,
     /// The passthrough device, or why it is unavailable; `None` if it was not requested.
     pub(crate) generic: Option<Result<Generic, String>>,
+    /// The loop devices that a block device is built on, itself included, as they were when it was opened.
+    pub(crate) loops: Vec<Backing>,
 }
 
 impl Held {
@@ -31,7 +34,7 @@ impl Held {
     pub(crate) fn nothing() -> Result<Self, DriveError> {
         let fd = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| DriveError::Unusable(format!("/: {}", reason(&errno.into()))))?;
-        Ok(Self { fd, is_buffered: false, generic: None })
+        Ok(Self { fd, is_buffered: false, generic: None, loops: Vec::new() })
     }
 
     /// Returns it as a target for the engine.
@@ -100,8 +103,10 @@ pub(super) fn open_to_load(path: &Path) -> rustix::io::Result<Held> {
 pub(super) fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
     let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
     match open(flags | OFlags::DIRECT) {
-        Ok(fd) => Ok(Held { fd, is_buffered: false, generic: None }),
-        Err(rustix::io::Errno::INVAL) => Ok(Held { fd: open(flags)?, is_buffered: true, generic: None }),
+        Ok(fd) => Ok(Held { fd, is_buffered: false, generic: None, loops: Vec::new() }),
+        Err(rustix::io::Errno::INVAL) => {
+            Ok(Held { fd: open(flags)?, is_buffered: true, generic: None, loops: Vec::new() })
+        }
         Err(error) => Err(error),
     }
 }
