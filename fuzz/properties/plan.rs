@@ -3,7 +3,7 @@
 
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    match pts::Plan::read("plan.toml", text) {
+    match plans::Plan::read("plan.toml", text) {
         Ok(plan) => {
             assert!(!plan.tests.is_empty(), "a plan without tests");
             for test in &plan.custom_tests {

@@ -11,6 +11,8 @@ mod kills;
 mod newcomer;
 mod pictures;
 mod readme;
+mod recompute;
+mod sentences;
 mod source;
 mod stacks;
 mod stress;
@@ -36,8 +38,10 @@ const COMMANDS: &[Entry] = &[
     Entry::of::<newcomer::Newcomer>("newcomer"),
     Entry::of::<readme::Readme>("readme"),
     Entry::of::<pictures::Pictures>("pictures"),
+    Entry::of::<sentences::Sentences>("sentences"),
     Entry::of::<bench::Bench>("bench"),
     Entry::of::<swarm::Swarm>("swarm"),
+    Entry::of::<recompute::Recompute>("recompute"),
     Entry::of::<kills::Kills>("kills"),
     Entry::of::<stress::Stress>("stress"),
     Entry::of::<stacks::Stacks>("stacks"),

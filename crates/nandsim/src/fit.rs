@@ -2,7 +2,7 @@
 //!
 //! The measurements are those of the PTS: write saturation, throughput, IOPS and latency, each with its own purge and
 //! preconditioning. Of the seven mixes of the IOPS test, four are fitted. The other three are held out and show how
-//! well the fit generalizes. Errors are ratios: 2 times too fast and 2 times too slow are both an error of 100 percent.
+//! well the fit generalizes. Errors are ratios: twice as fast and half as fast as measured are both 100 percent.
 
 mod climb;
 mod figure;

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use support::{Bench, finished, text, texts};
 
-/// Small enough to run every preset.
+/// A drive that is small enough to run every preset.
 const DRIVE: [&str; 3] = ["sim:sas-slc-2011", "--scale", "1/512"];
 
 const MISTAKEN: &str = "\
@@ -27,11 +27,11 @@ bs = \"4KiB\"
 fn presets_are_listed_with_a_line_each() {
     let bench = Bench::new();
     let listed = bench.ok(&["plan", "--list"]);
-    assert_eq!(listed.lines().count(), pts::PRESETS.len());
-    for preset in pts::PRESETS {
+    assert_eq!(listed.lines().count(), plans::PRESETS.len());
+    for preset in plans::PRESETS {
         assert!(listed.lines().any(|line| line.split_whitespace().next() == Some(preset.name)), "{listed}");
     }
-    assert_eq!(bench.json(&["plan", "--list"]).as_array().unwrap().len(), pts::PRESETS.len());
+    assert_eq!(bench.json(&["plan", "--list"]).as_array().unwrap().len(), plans::PRESETS.len());
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn complete(name: &str, options: &[&str]) -> (Bench, Value) {
     let bench = Bench::new();
     let ran = bench.json(&[&["run", "--preset", name], &DRIVE[..], options].concat());
     assert_eq!(ran["state"], "complete", "{name}");
-    let preset = pts::Preset::named(name).unwrap().plan();
+    let preset = plans::Preset::named(name).unwrap().plan();
     let tests: Vec<&str> =
         ran["tests"].as_array().unwrap().iter().map(|t| t["test"].as_str().unwrap()).collect();
     assert_eq!(tests, preset.tests, "{name}");
@@ -198,11 +198,11 @@ fn an_own_test_goes_on_where_it_was_cut() {
 #[test]
 fn the_manual_names_every_key_as_the_code_has_it() {
     let manual = text("../../docs/reference/plans.md".as_ref());
-    for key in pts::plan::KEYS.iter() {
+    for key in plans::KEYS.iter() {
         let row = format!("| `{}` | {} |", key.name, key.about);
         assert!(manual.contains(&row), "docs/reference/plans.md lacks {row}");
     }
-    for preset in pts::PRESETS {
+    for preset in plans::PRESETS {
         assert!(
             manual.contains(&format!("| `{}` |", preset.name)),
             "docs/reference/plans.md lacks {}",
@@ -210,6 +210,6 @@ fn the_manual_names_every_key_as_the_code_has_it() {
         );
     }
     let example = manual.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let plan = pts::Plan::read("example.toml", example).unwrap();
+    let plan = plans::Plan::read("example.toml", example).unwrap();
     assert_eq!(plan.custom_test("mail").unwrap().cells.len(), 18);
 }

@@ -5,10 +5,6 @@
 //! the settings and the answers, so replaying a journal produces the same verdicts and exhibits.
 #![forbid(unsafe_code)]
 
-pub mod limits;
-pub mod plan;
-pub mod preset;
-pub mod settings;
 pub mod tests;
 
 mod bench;
@@ -35,14 +31,10 @@ pub use conclusions::deviation::{Deviation, ReportedBy, listed, texts};
 pub use conclusions::header::{Convergence, Phases, TestHeader};
 pub use conclusions::modified::{deviations, modifications};
 pub use conclusions::outcome::{KeyFigure, Outcome};
-pub use method::context::Context;
+pub use method::context::{Context, PRECONDITION_BLOCK};
 pub use method::profile::{Profile, WriteCache};
 pub use method::profiles::PROFILES;
-pub use plan::{Plan, PlanError};
-pub use preset::{PRESETS, Preset};
 pub use review::replay::{Replay, Replayed, replay};
 pub use task::Task;
 pub use test::Test;
 pub use tests::TESTS;
-
-use method::context;

@@ -10,7 +10,7 @@ use record::{Event, Library, LibraryError, RunFile, read_journal};
 
 const ROOT: &str = "/var/lib/plateau";
 const CRASHES: u64 = 40;
-/// Runs created by each of two threads.
+/// Number of runs that each of two threads creates.
 const RUNS: u32 = 300;
 const MORE: &[(&str, &[u8])] = &[("logo", &[7; 3000])];
 
@@ -60,7 +60,7 @@ fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     all
 }
 
-/// Returns the ids of all runs, or what is torn or left over.
+/// Returns the ids of all runs, or what is incomplete or left over.
 fn look(disk: Disk) -> Result<Vec<String>, String> {
     let process = process(disk, Vec::new());
     let library = library(&process);
@@ -154,7 +154,7 @@ fn a_failure_and_then_a_crash_at_any_operation_leave_a_whole_run_or_none() {
                 let swept = self::process(disk, Vec::new());
                 let found = look(swept.disk());
                 found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?} at {place}: {torn}"));
-                // A sweep may be interrupted, too.
+                // A sweep may also be interrupted.
                 let before = swept.disk();
                 library(&swept).sweep().expect("swept");
                 let crash = Crash::Drawn(place as u64 ^ call);

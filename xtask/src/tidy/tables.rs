@@ -1,4 +1,4 @@
-//! Every table lists every file of its directory.
+//! Every table must list every file of its directory.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;
@@ -38,10 +38,10 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
-        folder: "crates/pts/presets",
+        folder: "crates/plans/presets",
         extension: "toml",
         helpers: &[],
-        file: "crates/pts/src/preset.rs",
+        file: "crates/plans/src/preset.rs",
         table: Some("PRESETS"),
         entry: preset,
     },

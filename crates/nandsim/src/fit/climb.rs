@@ -5,7 +5,7 @@ use stdx::Rng;
 use super::{FITTED_MIXES, Figure, Kind, Measured, Score, Simulated, errors, simulate};
 use crate::{Model, Scale};
 
-/// An error of this size counts half, and a smaller one even less: a cell that fits well need not fit better.
+/// An error of this size counts half, a smaller one less: there is little to gain in a cell that already fits well.
 const CLOSE: f64 = 0.15;
 /// The weight of each kind of figure, where the cells of the IOPS test have 1. Maxima depend on the moment, and times
 /// were read off a printed curve.
@@ -16,7 +16,7 @@ const SHARES: [(Kind, f64); 5] = [
     (Kind::Maximum, 0.03),
     (Kind::Time, 0.02),
 ];
-/// A trial this many times worse at the first scale is not simulated at the others.
+/// A trial that is worse by this factor at the first scale is not simulated at the others.
 const HOPELESS: f64 = 1.1;
 
 /// Parameters of a fit.
@@ -82,7 +82,7 @@ fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option
     Some((sum / how.scales.len() as f64, score))
 }
 
-/// The mean of the fitted cells, plus a share of the mean of each kind of figure. It avoids medians on purpose: the
+/// The mean error of the fitted cells, plus a share of that of each kind of figure. It avoids medians on purpose: the
 /// score reports medians, and a fit that optimizes the reported metric would overstate its quality. The IOPS of the
 /// write saturation should be within 10 percent, so errors beyond 8 percent are added a second time.
 fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
@@ -107,7 +107,7 @@ fn counted(error: f64) -> f64 {
     error / (1.0 + error) * error / (CLOSE + error)
 }
 
-/// How far keys move, in rotation: far to find another optimum, and little to refine the current one.
+/// How far keys move, used in rotation: large steps find another optimum, small ones refine the current one.
 const REACH: [f64; 3] = [0.5, 0.12, 0.04];
 
 /// A key that a fit may change.

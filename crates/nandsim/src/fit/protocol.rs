@@ -7,7 +7,7 @@ use super::figure::Kind;
 use super::{Demand, Figure, Measured, Saturation, Throughput};
 use crate::{Load, Model, Scale, Ssd, Tally, Until};
 
-/// Minimum completions per command in flight in a cell, however short its scaled time.
+/// Minimum completions in a cell per command in flight, even if its scaled time is shorter.
 const COMPLETIONS: u64 = 20;
 /// The same of a throughput cell, which may have a thousand commands in flight.
 const STREAM_COMPLETIONS: u64 = 2;
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
     use crate::fit::Cell;
 
-    /// At 1/64 the transfers left over from a cell of 1 MiB take a quarter of the next cell.
+    /// At 1/64, the transfers left over from a cell of 1 MiB take a quarter of the next cell.
     #[test]
     fn a_cell_does_not_wait_for_what_the_one_before_left() {
         let model = Model::named("sata-eslc-2012").unwrap();

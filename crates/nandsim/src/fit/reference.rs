@@ -1,4 +1,4 @@
-//! The published measurements that the models were fitted to.
+//! The published measurements to which the models were fitted.
 
 use super::{ActiveRange, Demand, Latency, Measured, Saturation, Throughput};
 
@@ -193,7 +193,7 @@ impl Measured {
             demand,
             cell_ns: seconds * MINUTE_NS / 60,
             active_range: known.active_range,
-            cells: Self::cells_of(known.table).expect("the tables of this crate are whole"),
+            cells: Self::cells_of(known.table).expect("the tables of this crate are valid"),
             saturation: known.saturation,
             throughput: known.throughput.to_vec(),
             latency: known.latency.to_vec(),

@@ -1,6 +1,6 @@
-//! Numbers of options that are not settings of a run; a message states what is valid.
+//! Values of numeric options that are not settings of a run; error messages state what is valid.
 
-pub use pts::settings::typed_whole as whole;
+pub use plans::settings::typed_whole as whole;
 
 /// A whole number above 0.
 pub fn at_least_one(text: &str) -> Result<usize, String> {

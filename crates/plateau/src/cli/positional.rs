@@ -1,16 +1,16 @@
 //! The meaning of the words of `plateau run` and `plateau plan`: tests, a preset and targets, in any order.
 
-use pts::{PRESETS, PROFILES, Profile, TESTS};
+use pts::{PROFILES, Profile, TESTS};
 use stdx::nearest;
 
 use crate::cli::models;
 
 /// Stands for every test of the profile.
 pub const ALL: &str = "all";
-/// Common other names of test families.
+/// Common alternative names of test families.
 pub const ALIASES: &[(&str, &str)] = &[("latency", "lat"), ("throughput", "tp"), ("saturation", "wsat")];
 
-/// The words by their meaning.
+/// The words, classified by their meaning.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Meaning {
     /// Tests and families as named by `Test` and `Profile`, or the plan's own tests.
@@ -33,7 +33,7 @@ enum Word {
 /// exists.
 ///
 /// # Errors
-/// The word that cannot be classified, with suggestions.
+/// Names the word that cannot be classified, with suggestions.
 pub fn meaning(
     words: &[String],
     own_tests: Option<&[String]>,
@@ -56,7 +56,7 @@ pub fn meaning(
         }
     }
     let says_what_to_run = !meaning.tests.is_empty() || meaning.preset.is_some() || own_tests.is_some();
-    // A bare name is a new file only if it can have no other meaning.
+    // A bare name means a new file only if it can have no other meaning.
     let may_be_new = says_what_to_run && meaning.targets.is_empty() && unknown.len() == 1;
     for word in unknown {
         if !may_be_new {
@@ -82,8 +82,8 @@ pub fn meaning(
 fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bool) -> Result<Word, String> {
     if word.trim().is_empty() {
         return Err(
-            "one of the words is empty, as when a shell variable is unset; name tests and a target, such as \
-                    `plateau run iops TARGET`"
+            "one of the words is empty, as when a shell variable is unset; specify tests and a target, such as \
+             `plateau run iops TARGET`"
                 .into(),
         );
     }
@@ -96,13 +96,13 @@ fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bo
     if word.contains(['/', ':', '.']) {
         return Ok(Word::Target(word.to_owned()));
     }
-    // `iops, lat` arrives as the words `iops,` and `lat`, or quoted as one.
+    // `iops, lat` arrives as the words `iops,` and `lat`, or as one word if it is quoted.
     let parts: Vec<&str> =
         word.split([',', ' ', '+']).map(str::trim).filter(|part| !part.is_empty()).collect();
     let known: Vec<Option<String>> = parts.iter().map(|part| test_of(part, own_tests)).collect();
     let preset = |part: &str| {
         let lower = part.to_lowercase();
-        PRESETS.iter().map(|preset| preset.name).find(|name| *name == lower && own_tests.is_none())
+        plans::PRESETS.iter().map(|preset| preset.name).find(|name| *name == lower && own_tests.is_none())
     };
     if let [only] = &parts[..]
         && let Some(name) = preset(only)
@@ -123,7 +123,7 @@ fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bo
     }
 }
 
-/// Returns the test or family with this name or alias, in any case.
+/// Returns the test or family with this name or alias, ignoring case.
 pub fn test_named(name: &str) -> Option<String> {
     test_of(name, None).filter(|name| name != ALL)
 }
@@ -151,7 +151,7 @@ fn no_such_test(word: &str) -> String {
     }
     let families = TESTS.iter().map(|test| test.family);
     let mut known: Vec<&str> = families.chain(TESTS.iter().map(|test| test.name)).collect();
-    known.extend(PRESETS.iter().map(|preset| preset.name));
+    known.extend(plans::PRESETS.iter().map(|preset| preset.name));
     known.push(ALL);
     match nearest(word, known.iter().copied()) {
         Some(meant) => format!("no test or preset '{word}'; did you mean '{meant}'?"),
@@ -159,7 +159,7 @@ fn no_such_test(word: &str) -> String {
             "no test or preset '{word}', and no such target; tests: {}; presets: {}; a target is a block device, a file, \
              or sim:MODEL",
             TESTS.iter().map(|test| test.name).collect::<Vec<_>>().join(", "),
-            PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+            plans::PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
         ),
     }
 }
@@ -239,7 +239,7 @@ mod tests {
         let words = ["Burst".to_owned(), "/dev/x".to_owned()];
         let own = ["Burst".to_owned()];
         assert_eq!(meaning(&words, Some(&own), &|_| false), Ok(meant(&["Burst"], None, &["/dev/x"])));
-        // A preset is a plan, and one was already selected.
+        // A preset is a plan, and a plan was already selected.
         let words = ["quick".to_owned()];
         assert_eq!(meaning(&words, Some(&own), &|_| false), Ok(meant(&[], None, &["quick"])));
     }

@@ -1,17 +1,17 @@
-//! The settings of a run as options, derived from their table: [`pts::settings::SETTINGS`].
+//! The settings of a run as options, derived from their table: [`plans::settings::SETTINGS`].
 
 use std::marker::PhantomData;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use pts::settings::{Form, Given, Literal, SETTINGS, Scope, Setting};
+use plans::settings::{Form, Given, Literal, SETTINGS, Scope, Setting};
 
 /// Settings that are options of `run` and `plan`.
 pub type PlannedSettings = SettingOptions<Planned>;
 /// Settings that are options of `run` and `resume`.
 pub type ResumableSettings = SettingOptions<Resumable>;
-/// Settings that are options of `load`, too.
+/// Settings that are also options of `load`.
 pub type SimFaultSettings = SettingOptions<SimFaults>;
 
 /// A part of the table.

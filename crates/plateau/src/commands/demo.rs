@@ -1,6 +1,6 @@
 //! `plateau demo`: the whole method on a simulated drive.
 
-use pts::settings::typed;
+use plans::settings::typed;
 
 use crate::cli::models;
 use crate::cli::{Cli, Demo, PlannedSettings, RequestOptions, ResumableSettings};

@@ -4,7 +4,6 @@ use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts
 use stdx::units::{amount_base2, block_size, span};
 
 use crate::conclusions::incidents::Incidents;
-use crate::settings::setting;
 use crate::{Deviation, Outcome, Profile, WriteCache};
 
 /// All deviations of a run from its profile, in report order.
@@ -39,9 +38,9 @@ pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> 
 pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
     let standard = profile.settings(settings.seed);
     let mut all = Vec::new();
-    let mut differs = |name: &'static str, is: String, standard: String| {
+    let mut differs = |name: &str, is: String, standard: String| {
         if is != standard {
-            all.push(Deviation::Setting { name, is, standard });
+            all.push(Deviation::Setting { name: name.into(), is, standard });
         }
     };
     differs("cell time", span(settings.cell_ns), span(standard.cell_ns));
@@ -71,7 +70,7 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
     };
     differs("AR amount", amount(settings), amount(&standard));
     all.extend(settings.further.iter().map(|(name, value)| Deviation::Setting {
-        name: setting(name).map_or("unknown setting", |setting| setting.name),
+        name: name.clone(),
         is: value.clone(),
         standard: "the default".into(),
     }));

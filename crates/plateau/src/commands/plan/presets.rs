@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pts::{PRESETS, Plan, Preset};
+use plans::{PRESETS, Plan, Preset};
 use serde_json::{Value, json};
 
 use crate::cli::Cli;

@@ -1,0 +1,153 @@
+//! The progress of a running test. `facts.rs` collects what is known about the run, a `View` is a snapshot of these
+//! facts, and lines and records are made from views. All of this is pure; the board decides when to display them.
+//!
+//! Reads the wall clock only to show users how long the run will take; no decision depends on it.
+
+mod board;
+mod facts;
+mod json;
+mod lines;
+mod pace;
+mod view;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use engine::Tick;
+use record::{Event, RunFile, TargetFacts, Workload};
+
+use crate::audience::{Audience, Step};
+use crate::printer::{self, Style};
+pub use board::{Board, Row, Watched};
+use facts::Facts;
+pub use view::{Left, Phase, Rate, View};
+
+/// Displays a run in progress on standard error.
+#[derive(Debug)]
+pub struct Progress {
+    board: Arc<Board>,
+    row: usize,
+    facts: Arc<Shown>,
+    /// Whether cells take real time. Those of a simulated drive may follow each other faster than they can be read.
+    is_real_time: bool,
+    run: Option<String>,
+    /// Prefix of its lines if there are several runs.
+    name: String,
+    /// The latest line.
+    last: String,
+}
+
+/// The facts, shared with the board.
+#[derive(Debug)]
+struct Shown(Mutex<Facts>);
+
+impl Shown {
+    fn lock(&self) -> MutexGuard<'_, Facts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched for Shown {
+    fn view(&self, now: Duration) -> Option<View> {
+        self.lock().view(now)
+    }
+}
+
+impl Progress {
+    /// Displays a single run.
+    pub fn of(run: &RunFile, usual_purge: Option<Duration>) -> Self {
+        Self::on(&Arc::new(Board::of_process()), run, usual_purge, "")
+    }
+
+    /// Displays one of several runs, named by the beginning of its id.
+    pub fn beside_others(board: &Arc<Board>, run: &RunFile, usual_purge: Option<Duration>) -> Self {
+        Self::on(board, run, usual_purge, run.id.split('-').next().unwrap_or(&run.id))
+    }
+
+    fn on(board: &Arc<Board>, run: &RunFile, usual_purge: Option<Duration>, name: &str) -> Self {
+        Self::showing(board, Facts::of(run, usual_purge), Some(&run.id), &run.target.path, name)
+    }
+
+    /// Displays the purge of a drive without tests.
+    pub fn of_purge(target: &TargetFacts) -> Self {
+        let facts = Facts::without_tests(target.simulated.is_none());
+        Self::showing(&Arc::new(Board::of_process()), facts, None, &target.path, "")
+    }
+
+    fn showing(board: &Arc<Board>, facts: Facts, run: Option<&str>, target: &str, name: &str) -> Self {
+        let is_real_time = facts.is_real_time();
+        let facts = Arc::new(Shown(Mutex::new(facts)));
+        let (run, name) = (run.map(str::to_owned), name.to_owned());
+        let row = board.add(Row {
+            watched: Arc::clone(&facts) as Arc<dyn Watched>,
+            name: name.clone(),
+            run: run.clone(),
+            target: Some(target.to_owned()),
+        });
+        Self { board: Arc::clone(board), row, facts, is_real_time, run, name, last: String::new() }
+    }
+
+    /// Prints a line of progress, unless progress is disabled.
+    fn tell(&mut self, line: &str) {
+        line.clone_into(&mut self.last);
+        if printer::manner().style != Style::Quiet {
+            self.say(line);
+        }
+    }
+}
+
+impl Audience for Progress {
+    fn step(&mut self, step: Step<'_>) {
+        let line = self.facts.lock().step(step, self.board.now());
+        // Print repeated idle times once: a test may idle hundreds of times in a row, between short bursts.
+        if !matches!(step, Step::Idle { .. }) || line != self.last {
+            self.tell(&line);
+        }
+        self.board.begun(self.row);
+    }
+
+    fn share_done(&mut self, share: f64) {
+        self.facts.lock().share_done(share, self.board.now());
+        self.board.changed(self.row);
+    }
+
+    fn expected(&mut self, length: Duration) {
+        self.facts.lock().expected(length, self.board.now());
+        self.board.changed(self.row);
+    }
+
+    fn begin(&mut self, workload: &Workload, measured: bool) {
+        self.facts.lock().begin(workload, measured, self.board.now());
+        if measured && !self.is_real_time {
+            self.board.changed(self.row);
+        } else {
+            self.board.begun(self.row);
+        }
+    }
+
+    fn tick(&mut self, tick: &Tick) {
+        self.facts.lock().tick(tick, self.board.now());
+        self.board.changed(self.row);
+    }
+
+    fn event(&mut self, event: &Event) {
+        let lines = self.facts.lock().event(event, self.board.now());
+        lines.iter().for_each(|line| self.tell(line));
+        self.board.changed(self.row);
+    }
+
+    fn say(&mut self, line: &str) {
+        printer::tell_line_of(self.run.as_deref().map(|run| (run, self.name.as_str())), line);
+    }
+
+    fn clear(&mut self) {
+        self.facts.lock().rest();
+        self.board.clear();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

@@ -1,0 +1,335 @@
+//! Displays one or more runs: on a terminal by rewriting lines, elsewhere by appending them.
+//!
+//! The thread that drives a load reports its progress about once a second, which causes a redraw. A thread of the
+//! board redraws rows without reports, as during the minutes of a purge. Redraws are limited to ten per second.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::json::Record;
+use super::lines::{self, Detail, Shape};
+use super::view::{Phase, View};
+use crate::printer::{self, Manner, Style};
+use crate::screen::{Line, Taskbar};
+use crate::terminal::Size;
+
+/// Minimum interval between rewrites on a terminal.
+const LIVE_EVERY: Duration = Duration::from_millis(100);
+/// Interval of redraws without reports on a terminal; minimum interval of records for programs.
+const SECOND: Duration = Duration::from_secs(1);
+/// Time without a report after which the board redraws a row itself; loads report about once a second.
+const SILENCE: Duration = Duration::from_millis(1_500);
+/// Interval of appended lines.
+const PLAIN_EVERY: Duration = Duration::from_secs(60);
+/// Terminal rows reserved for scrolling output.
+const ROWS_LEFT: usize = 3;
+
+/// The view of a run at a time since the board was created.
+pub trait Watched: Send + Sync {
+    /// Returns what to display; none if there is nothing.
+    fn view(&self, now: Duration) -> Option<View>;
+}
+
+/// A run on the board.
+pub struct Row {
+    /// What is displayed.
+    pub watched: Arc<dyn Watched>,
+    /// Prefix of its lines if there are several runs.
+    pub name: String,
+    /// Id of the run, for programs.
+    pub run: Option<String>,
+    /// Path of the target, for programs.
+    pub target: Option<String>,
+}
+
+/// Displays the views of all runs; see the module.
+pub struct Board {
+    shared: Arc<Shared>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+struct Shared {
+    manner: Manner,
+    origin: Instant,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    rows: Vec<Row>,
+    /// When each row was last displayed; a terminal displays all rows at once.
+    shown: Vec<Option<Duration>>,
+    /// Time of the latest reported change of each row.
+    told: Vec<Option<Duration>>,
+    is_over: bool,
+}
+
+impl std::fmt::Debug for Board {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Board").finish_non_exhaustive()
+    }
+}
+
+impl Board {
+    /// Creates an empty board with the progress style of this process.
+    pub fn of_process() -> Self {
+        let shared = Arc::new(Shared {
+            manner: printer::manner(),
+            origin: Instant::now(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let thread = match shared.manner.style {
+            Style::Quiet => None,
+            Style::Live | Style::Plain | Style::Json => {
+                let shared = Arc::clone(&shared);
+                let named = std::thread::Builder::new().name("progress".into());
+                // If the thread cannot be started, rows are redrawn only on reports.
+                named.spawn(move || shared.draw_what_nobody_tells_of()).ok()
+            }
+        };
+        Self { shared, thread }
+    }
+
+    /// Adds a run; returns its row.
+    pub fn add(&self, row: Row) -> usize {
+        let mut state = self.shared.lock();
+        state.rows.push(row);
+        state.shown.push(None);
+        state.told.push(None);
+        state.rows.len() - 1
+    }
+
+    /// Returns the time since the board was created.
+    pub fn now(&self) -> Duration {
+        self.shared.origin.elapsed()
+    }
+
+    /// Reports a change in a row.
+    pub fn changed(&self, row: usize) {
+        let now = self.now();
+        let mut state = self.shared.lock();
+        state.told[row] = Some(now);
+        self.shared.show_if_due(&mut state, row, now, true);
+    }
+
+    /// Reports a new activity in a row. Its record is written at once, and the interval of appended lines restarts.
+    pub fn begun(&self, row: usize) {
+        let now = self.now();
+        let mut state = self.shared.lock();
+        match self.shared.manner.style {
+            Style::Live | Style::Json => self.shared.show(&mut state, row, now),
+            Style::Plain => state.shown[row] = state.shown[row].or(Some(now)),
+            Style::Quiet => {}
+        }
+    }
+
+    /// Removes rows without a view.
+    pub fn clear(&self) {
+        let now = self.now();
+        if self.shared.manner.style == Style::Live {
+            self.shared.draw(&mut self.shared.lock(), now);
+        }
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.is_over = true;
+        state.rows.clear();
+        drop(state);
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // The thread has no result.
+            drop(thread.join());
+        }
+        if self.shared.manner.style == Style::Live {
+            printer::show(Vec::new(), Taskbar::Nothing);
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show_if_due(&self, state: &mut State, row: usize, now: Duration, told: bool) {
+        if state.shown.get(row).is_some_and(|shown| is_due(self.manner.style, *shown, now, told)) {
+            self.show(state, row, now);
+        }
+    }
+
+    fn show(&self, state: &mut State, row: usize, now: Duration) {
+        match self.manner.style {
+            Style::Live => self.draw(state, now),
+            Style::Json => self.tell(state, row, now),
+            Style::Plain => self.log(state, row, now),
+            Style::Quiet => {}
+        }
+    }
+
+    fn draw_what_nobody_tells_of(&self) {
+        let mut state = self.lock();
+        while !state.is_over {
+            let waited = self.changed.wait_timeout(state, SECOND);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let now = self.origin.elapsed();
+            for row in 0..state.rows.len() {
+                if state.told[row].is_none_or(|told| now.saturating_sub(told) >= SILENCE) {
+                    self.show_if_due(&mut state, row, now, false);
+                }
+            }
+        }
+    }
+
+    /// Rewrites the lines of all runs.
+    fn draw(&self, state: &mut State, now: Duration) {
+        if state.is_over {
+            return;
+        }
+        let seen: Vec<(&str, View)> =
+            state.rows.iter().filter_map(|row| Some((row.name.as_str(), row.watched.view(now)?))).collect();
+        let (size, err) = (printer::size(), self.manner.err);
+        let shape = Shape { width: printer::room(size), colour: err.colour, unicode: err.unicode };
+        printer::show(block(&seen, size, shape), taskbar(&seen));
+        state.shown.iter_mut().for_each(|shown| *shown = Some(now));
+    }
+
+    fn tell(&self, state: &mut State, row: usize, now: Duration) {
+        state.shown[row] = Some(now);
+        let row = &state.rows[row];
+        if let Some(view) = row.watched.view(now) {
+            let (run, target) = (row.run.as_deref(), row.target.as_deref());
+            printer::tell_record(&Record::of(&view, run, target, record::wall_now()));
+        }
+    }
+
+    /// Appends a line that is not rewritten.
+    fn log(&self, state: &mut State, row: usize, now: Duration) {
+        state.shown[row] = Some(now);
+        let row = &state.rows[row];
+        if let Some(view) = row.watched.view(now) {
+            let run = row.run.as_deref().map(|run| (run, row.name.as_str()));
+            printer::tell_line_of(run, &lines::plain(&view));
+        }
+    }
+}
+
+/// Returns whether to display a row again: because it has changed (`told`), or because of the time since `shown`.
+fn is_due(style: Style, shown: Option<Duration>, now: Duration, told: bool) -> bool {
+    // The first minute begins with the board or with the activity.
+    let since = now.saturating_sub(shown.unwrap_or_default());
+    match style {
+        Style::Live if told => shown.is_none() || since >= LIVE_EVERY,
+        Style::Live | Style::Json => shown.is_none() || since >= SECOND,
+        Style::Plain => since >= PLAIN_EVERY,
+        Style::Quiet => false,
+    }
+}
+
+/// Returns the lines of all runs that fit on the terminal.
+fn block(seen: &[(&str, View)], size: Size, shape: Shape) -> Vec<Line> {
+    let room = size.rows.saturating_sub(ROWS_LEFT).max(1);
+    let detail = match seen.len() {
+        0 | 1 if room >= 3 => Detail::Full,
+        runs if 2 * runs <= room => Detail::Brief,
+        _ => Detail::OneLine,
+    };
+    if detail == Detail::OneLine && seen.len() > room {
+        let (shown, left_out) = seen.split_at(room - 1);
+        let lines = shown.iter().flat_map(|(name, view)| lines::lines(view, name, detail, shape));
+        return lines.chain([lines::more(left_out.len(), shape)]).collect();
+    }
+    seen.iter().flat_map(|(name, view)| lines::lines(view, name, detail, shape)).collect()
+}
+
+/// Shows the progress of the run that is least advanced.
+fn taskbar(seen: &[(&str, View)]) -> Taskbar {
+    if seen.is_empty() {
+        return Taskbar::Nothing;
+    }
+    let shares =
+        seen.iter().filter(|(_, view)| view.phase != Phase::Idle).map(|(_, view)| view.share_of_stage());
+    let least = shares.flatten().min_by(f64::total_cmp);
+    least.map_or(Taskbar::Busy, |share| Taskbar::Percent((share * 100.0) as u8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// Counts how often a row is displayed in `seconds`, with changes reported every 10 ms if `told`.
+    fn times_shown(style: Style, seconds: u64, told: bool) -> usize {
+        let (mut shown, mut count) = (None, 0);
+        for now in (0..seconds * 100).map(|step| ms(step * 10)) {
+            if is_due(style, shown, now, told) {
+                (shown, count) = (Some(now), count + 1);
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn a_log_has_a_line_a_minute_and_a_terminal_ten_a_second_at_most() {
+        for told in [true, false] {
+            assert_eq!(times_shown(Style::Plain, 59, told), 0);
+            assert_eq!(times_shown(Style::Plain, 601, told), 10);
+            assert_eq!(times_shown(Style::Json, 60, told), 60);
+            assert_eq!(times_shown(Style::Quiet, 600, told), 0);
+        }
+        assert_eq!(times_shown(Style::Live, 10, true), 100);
+        assert_eq!(times_shown(Style::Live, 10, false), 10);
+    }
+
+    fn view(share_done: Option<f64>) -> View {
+        View {
+            phase: Phase::Precondition,
+            test: None,
+            what: "SEQ 128KiB W".into(),
+            round: None,
+            cell: None,
+            share_done,
+            elapsed: ms(1_000),
+            left: None,
+            rate: None,
+            test_left: None,
+            window: Some(super::super::view::Window::EMPTY),
+            temperature_celsius: None,
+            host_limited: false,
+        }
+    }
+
+    #[test]
+    fn the_lines_of_all_runs_fit_the_rows_of_the_terminal() {
+        let shape = Shape { width: 79, colour: false, unicode: true };
+        for rows in 1..60 {
+            for runs in 1..40 {
+                let seen: Vec<(&str, View)> = (0..runs).map(|_| ("x3k9ab", view(Some(0.5)))).collect();
+                let lines = block(&seen, Size { columns: 80, rows }, shape);
+                assert!(lines.len() <= rows.saturating_sub(ROWS_LEFT).max(1), "{runs} runs in {rows} rows");
+                let named = lines.iter().filter(|line| line.text.starts_with("x3k9ab")).count();
+                let more = lines
+                    .iter()
+                    .find_map(|line| line.text.strip_prefix("and ")?.split(' ').next()?.parse().ok());
+                assert_eq!(named + more.unwrap_or(0), runs, "each is shown or counted");
+            }
+        }
+    }
+
+    #[test]
+    fn the_task_bar_shows_the_run_that_is_least_far() {
+        let seen = |shares: &[Option<f64>]| -> Vec<(&str, View)> {
+            shares.iter().map(|share| ("", view(*share))).collect()
+        };
+        assert_eq!(taskbar(&seen(&[])), Taskbar::Nothing);
+        assert_eq!(taskbar(&seen(&[None])), Taskbar::Busy);
+        assert_eq!(taskbar(&seen(&[Some(0.9), Some(0.429), None])), Taskbar::Percent(42));
+    }
+}

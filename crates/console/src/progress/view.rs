@@ -1,0 +1,208 @@
+//! A snapshot of a run as data, from which lines and JSON records are made.
+
+use std::time::Duration;
+
+use record::{Judgement, VariableJudgement};
+use serde::Serialize;
+
+use pts::forecast::Forecast;
+use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
+
+/// The current activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// The drive is being purged.
+    Purge,
+    /// The members of an array are being synchronized.
+    Settle,
+    /// The state of a simulated drive is being rebuilt up to the interruption.
+    Rebuild,
+    /// A load that is not measured.
+    Precondition,
+    /// A cell of a round.
+    Cell,
+    /// A measured load outside of rounds.
+    Load,
+    /// The drive is left idle.
+    Idle,
+}
+
+/// The remaining time of an activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// Extrapolated from the current progress.
+    Known(Duration),
+    /// Derived from the expected length.
+    Expected(Duration),
+    /// The activity has taken longer than expected.
+    Overdue,
+}
+
+/// Rates of the latest interval.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Rate {
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_second: f64,
+    /// Mean response time.
+    pub mean_latency_ms: f64,
+    /// Maximum response time; `None` if it is not meaningful.
+    pub max_latency_ms: Option<f64>,
+}
+
+/// How far the latest rounds are from steady state, by the variable that is farthest from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// Rounds in the window: up to five.
+    pub rounds: u32,
+    /// The variable that is farthest from steady state; `None` before the first round.
+    pub variable: Option<String>,
+    /// Range (largest minus smallest value) as a share of the mean; `None` before two rounds. Until there are five
+    /// rounds, it can only grow.
+    pub range_share: Option<f64>,
+    /// Slope excursion as a share of the mean; `None` before five rounds.
+    pub slope_share: Option<f64>,
+    /// The round in which this variable is expected to reach steady state.
+    pub forecast_round: Option<u32>,
+}
+
+/// A snapshot of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct View {
+    /// The activity.
+    pub phase: Phase,
+    /// Name of the test, within one.
+    pub test: Option<String>,
+    /// The load in the notation of the PTS; otherwise what the run is waiting for.
+    pub what: String,
+    /// The current round and the maximum.
+    pub round: Option<(u32, u32)>,
+    /// The current cell and the total; loads outside of rounds have no total.
+    pub cell: Option<(u32, Option<u32>)>,
+    /// Share of the activity, from 0 to 1.
+    pub share_done: Option<f64>,
+    /// Time since the activity began.
+    pub elapsed: Duration,
+    /// Remaining time of the activity.
+    pub left: Option<Left>,
+    /// Rates of a load.
+    pub rate: Option<Rate>,
+    /// Remaining time of the test: if steady state is reached as early as possible, and if it is never reached.
+    pub test_left: Option<(Duration, Duration)>,
+    /// How far the test is from steady state, if it seeks it.
+    pub window: Option<Window>,
+    /// Temperature of the drive, if known.
+    pub temperature_celsius: Option<i16>,
+    /// Whether the host may have limited the last completed cell.
+    pub host_limited: bool,
+}
+
+impl Window {
+    /// The window before the first round.
+    pub const EMPTY: Self =
+        Self { rounds: 0, variable: None, range_share: None, slope_share: None, forecast_round: None };
+
+    /// Returns the window after a round; `values_of` returns the values of a variable since the last interruption, by
+    /// round.
+    pub fn of(judgement: &Judgement, values_of: impl Fn(&str) -> Vec<(u32, f64)>) -> Self {
+        let one = |variable: &VariableJudgement| {
+            let values = values_of(&variable.name);
+            let latest = &values[values.len().saturating_sub(WINDOW_ROUNDS)..];
+            let forecast_round = match Forecast::of(&values) {
+                Forecast::Round(round) => Some(round),
+                Forecast::Beyond | Forecast::TooFew | Forecast::NoCurve => None,
+            };
+            Self {
+                rounds: latest.len() as u32,
+                variable: Some(variable.name.clone()),
+                range_share: variable.range_share.or_else(|| range_share(latest)),
+                slope_share: variable.slope_share,
+                forecast_round: forecast_round.filter(|_| !variable.steady),
+            }
+        };
+        let all = judgement.variables.iter().map(one);
+        all.max_by(|a, b| a.distance().total_cmp(&b.distance())).unwrap_or(Self::EMPTY)
+    }
+
+    /// Returns the distance to steady state; 1 is the limit.
+    fn distance(&self) -> f64 {
+        let range = self.range_share.unwrap_or(0.0) / RANGE_LIMIT;
+        range.max(self.slope_share.unwrap_or(0.0) / SLOPE_LIMIT)
+    }
+}
+
+fn range_share(values: &[(u32, f64)]) -> Option<f64> {
+    let mean = values.iter().map(|value| value.1).sum::<f64>() / values.len() as f64;
+    let highest = values.iter().map(|value| value.1).fold(f64::MIN, f64::max);
+    let lowest = values.iter().map(|value| value.1).fold(f64::MAX, f64::min);
+    (values.len() > 1 && mean > 0.0).then(|| (highest - lowest) / mean)
+}
+
+impl View {
+    /// Returns the remaining time of the activity, if known.
+    pub fn left_of_part(&self) -> Option<Duration> {
+        match self.left? {
+            Left::Known(time) | Left::Expected(time) => Some(time),
+            Left::Overdue => None,
+        }
+    }
+
+    /// Returns the share done of the current stage: a purge, preconditioning, or a round.
+    pub fn share_of_stage(&self) -> Option<f64> {
+        match (self.phase, self.cell) {
+            (Phase::Cell, Some((cell, Some(cells)))) if cells > 0 => {
+                let done = f64::from(cell.saturating_sub(1)) + self.share_done.unwrap_or(0.0);
+                Some((done / f64::from(cells)).clamp(0.0, 1.0))
+            }
+            _ => self.share_done,
+        }
+    }
+
+    /// Returns the share done per minute; `None` if unknown.
+    pub fn share_per_minute(&self) -> Option<f64> {
+        let minutes = self.elapsed.as_secs_f64() / 60.0;
+        self.share_done.filter(|share| *share > 0.0 && minutes > 0.0).map(|share| share / minutes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(shares: &[(&str, Option<f64>, Option<f64>)]) -> Judgement {
+        let variable = |(name, range, slope): &(&str, Option<f64>, Option<f64>)| VariableJudgement {
+            name: (*name).into(),
+            value: 1.0,
+            range_share: *range,
+            slope_share: *slope,
+            steady: false,
+        };
+        Judgement { round: 5, steady: false, variables: shares.iter().map(variable).collect() }
+    }
+
+    #[test]
+    fn the_variable_that_is_farthest_from_steady_state_is_shown() {
+        let judgement = judged(&[
+            ("a", Some(0.19), Some(0.02)),
+            ("b", Some(0.12), Some(0.15)),
+            ("c", Some(0.25), Some(0.01)),
+        ]);
+        let window = Window::of(&judgement, |_| (1..=5).map(|round| (round, 1.0)).collect());
+        // 150 % of the limit exceeds 125 %.
+        assert_eq!((window.variable.as_deref(), window.rounds), (Some("b"), 5));
+        assert_eq!((window.range_share, window.slope_share), (Some(0.12), Some(0.15)));
+    }
+
+    #[test]
+    fn before_five_rounds_the_range_is_that_of_those_there_are() {
+        let values = |count: u32| (1..=count).map(|round| (round, 90.0 + f64::from(round) * 10.0));
+        let window = |count| Window::of(&judged(&[("a", None, None)]), |_| values(count).collect());
+        assert_eq!((window(1).rounds, window(1).range_share), (1, None));
+        assert_eq!(window(3).rounds, 3);
+        // Values 100, 110 and 120.
+        assert!((window(3).range_share.unwrap() - 20.0 / 110.0).abs() < 1e-12);
+        assert_eq!(window(3).slope_share, None);
+    }
+}

@@ -1,0 +1,309 @@
+//! Converts a job to workloads for a target.
+
+use record::{Access, Arrivals, DataPattern, IoKind, Range, Reducible, Regime, Until, Workload};
+
+use super::Job;
+use super::job::BlockShare;
+
+/// One hundred percent.
+const ALL: u32 = 100;
+
+impl Job {
+    /// Returns the concurrent workloads of a job on a target of `capacity_bytes`; `position` is that of the job in
+    /// its file. Clones that share a range without an observable difference are joined into one workload.
+    ///
+    /// # Errors
+    /// Names options that cannot be combined, or that do not fit the target.
+    pub fn streams(&self, capacity_bytes: u64, position: u64, seed: u64) -> Result<Vec<Workload>, String> {
+        self.check()?;
+        let first = self.clone_of(capacity_bytes, 0, self.seed.unwrap_or(seed.wrapping_add(position)))?;
+        let clones = u64::from(self.numjobs);
+        if clones == 1 {
+            return Ok(vec![first]);
+        }
+        if self.access == Access::Random && self.offset_increment == 0 {
+            return self.joined(first).map(|workload| vec![workload]);
+        }
+        let seed_of = |clone: u64| first.seed.wrapping_add(clone << 16);
+        (0..clones).map(|clone| self.clone_of(capacity_bytes, clone, seed_of(clone))).collect()
+    }
+
+    /// Checks that the options can be combined.
+    fn check(&self) -> Result<(), String> {
+        if self.mix.is_some() && self.reads.is_some() {
+            return Err(format!(
+                "rwmixread and rwmixwrite apply to mixes, and {} is not a mix",
+                self.pattern
+            ));
+        }
+        if self.time_based && self.runtime_ns.is_none() {
+            return Err("time_based needs a runtime".into());
+        }
+        if self.runtime_ns == Some(0) {
+            return Err("runtime is 0; omit it to run without a time limit".into());
+        }
+        if !self.zones.is_empty() && self.access == Access::Sequential {
+            return Err(format!(
+                "random_distribution applies to random I/O, and {} is not random",
+                self.pattern
+            ));
+        }
+        if self.zero_buffers && (self.compress_percent > 0 || self.dedupe_percent > 0 || self.verify) {
+            return Err("zero_buffers cannot be combined with other data options".into());
+        }
+        if self.verify && self.dedupe_percent > 0 {
+            return Err("verify stamps every block, so none can be a copy: omit dedupe_percentage".into());
+        }
+        if self.verify && self.numjobs > 1 && self.offset_increment == 0 {
+            return Err(
+                "verify with several clones on the same range: each would overwrite what another checks; \
+                 give each its own range with offset_increment"
+                    .into(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Joins all clones into one workload.
+    fn joined(&self, first: Workload) -> Result<Workload, String> {
+        let clones = u64::from(self.numjobs);
+        let until = match first.until {
+            Until::AmountBytes(bytes) => Until::AmountBytes(
+                bytes.checked_mul(clones).ok_or("the total amount of all clones is too large")?,
+            ),
+            duration @ Until::DurationNs(_) => duration,
+        };
+        let arrivals = first.regime.arrivals.map(|one| {
+            let per_second = one.per_second.checked_mul(clones as u32);
+            per_second
+                .map(|per_second| Arrivals { per_second, ..one })
+                .ok_or("the total rate of all clones is too high")
+        });
+        let regime = Regime { arrivals: arrivals.transpose()?, ..first.regime };
+        Ok(Workload { threads: self.numjobs, until, regime, ..first })
+    }
+
+    fn clone_of(&self, capacity_bytes: u64, clone: u64, seed: u64) -> Result<Workload, String> {
+        let start = self
+            .offset_increment
+            .checked_mul(clone)
+            .and_then(|increments| self.offset.of(capacity_bytes).checked_add(increments));
+        let start_bytes = start.filter(|start| *start < capacity_bytes).ok_or_else(|| {
+            let what = if clone == 0 {
+                "the offset".to_owned()
+            } else {
+                format!("the start of clone {}", clone + 1)
+            };
+            format!("{what} lies beyond the end of the target, which has {capacity_bytes} B")
+        })?;
+        let size = self.size.map_or(capacity_bytes - start_bytes, |size| size.of(capacity_bytes));
+        if start_bytes.checked_add(size).is_none_or(|end| end > capacity_bytes) {
+            return Err(format!(
+                "{size} B from offset {start_bytes} extend beyond the end of the target, which has \
+                 {capacity_bytes} B"
+            ));
+        }
+        let amount = self.io_size.map_or(size, |size| size.of(capacity_bytes));
+        let amount = amount.checked_mul(self.loops.into()).ok_or("size times loops is too large")?;
+        let arrivals = self.arrivals()?;
+        let limit_ns = self.runtime_ns.filter(|_| !self.time_based);
+        let plain = Workload {
+            access: self.access,
+            read_percent: self.read_percent(),
+            block_bytes: self.blocks[0][0].block_bytes,
+            kinds: Vec::new(),
+            zones: self.zones.clone(),
+            threads: 1,
+            queue_depth: self.iodepth,
+            range: Range { start_bytes, ..Range::first(size) },
+            data_pattern: self.data_pattern(),
+            until: match self.runtime_ns {
+                Some(ns) if self.time_based => Until::DurationNs(ns),
+                _ => Until::AmountBytes(amount),
+            },
+            seed,
+            regime: Regime { arrivals, ramp_ns: self.ramp_ns, limit_ns, verify: self.verify },
+        };
+        match &self.kinds()?[..] {
+            [only] => {
+                Ok(Workload { read_percent: only.read_percent, block_bytes: only.block_bytes, ..plain })
+            }
+            kinds => Ok(plain.of_kinds(kinds.to_vec())),
+        }
+    }
+
+    fn data_pattern(&self) -> DataPattern {
+        match (self.zero_buffers, self.compress_percent, self.dedupe_percent) {
+            (true, _, _) => DataPattern::Zero,
+            (false, 0, 0) => DataPattern::Random,
+            (false, compressible_percent, dedupable_percent) => {
+                DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent })
+            }
+        }
+    }
+
+    /// Returns the kinds of I/O by direction and size.
+    fn kinds(&self) -> Result<Vec<IoKind>, String> {
+        let reads = self.mixed_reads()?;
+        let of = |blocks: &[BlockShare], read_percent: u8, share: u32| -> Result<Vec<IoKind>, String> {
+            blocks.iter().map(|row| self.kind(row, read_percent, share)).collect()
+        };
+        match reads {
+            0 => of(&self.blocks[1], 0, ALL),
+            100 => of(&self.blocks[0], 100, ALL),
+            reads if self.blocks[0] == self.blocks[1] => of(&self.blocks[0], reads, ALL),
+            reads => {
+                let writes = of(&self.blocks[1], 0, ALL - u32::from(reads))?;
+                Ok(of(&self.blocks[0], 100, reads.into())?.into_iter().chain(writes).collect())
+            }
+        }
+    }
+
+    /// Returns the kind of I/O for one size, within the I/Os that are `share` percent of all.
+    fn kind(&self, row: &BlockShare, read_percent: u8, share: u32) -> Result<IoKind, String> {
+        let part = u32::from(row.share_percent) * share;
+        if !part.is_multiple_of(ALL) {
+            return Err(format!(
+                "{} % of {share} % of the I/Os is not an integer percentage; choose other shares, or the \
+                 same sizes for reads and writes",
+                row.share_percent
+            ));
+        }
+        let share_percent = (part / ALL) as u8;
+        Ok(IoKind { share_percent, access: self.access, read_percent, block_bytes: row.block_bytes })
+    }
+
+    /// Returns the percentage of reads; rates of reads and writes determine it if both are set.
+    fn mixed_reads(&self) -> Result<u8, String> {
+        let (Some([reads, writes]), None) = (self.rate_iops, self.reads) else {
+            return Ok(self.read_percent());
+        };
+        let (part, all) = (u64::from(reads) * u64::from(ALL), u64::from(reads) + u64::from(writes));
+        if reads == writes && self.mix.is_some_and(|mix| mix != 50) || reads == 0 || writes == 0 {
+            return Err(format!(
+                "rate_iops in a mix is for each direction: write READ,WRITE, such as {},{}",
+                u32::from(self.read_percent()) * 10,
+                1000 - u32::from(self.read_percent()) * 10
+            ));
+        }
+        if !part.is_multiple_of(all) {
+            return Err(format!("rate_iops {reads},{writes} is not an integer percentage of reads"));
+        }
+        let percent = (part / all) as u8;
+        match self.mix {
+            Some(mix) if mix != percent => {
+                Err(format!("rate_iops {reads},{writes} means {percent} % reads, not {mix} %"))
+            }
+            _ => Ok(percent),
+        }
+    }
+
+    fn arrivals(&self) -> Result<Option<Arrivals>, String> {
+        let Some([reads, writes]) = self.rate_iops else { return Ok(None) };
+        let per_second = match self.reads {
+            Some(100) => reads,
+            Some(_) => writes,
+            None => reads + writes,
+        };
+        if per_second == 0 {
+            return Err(format!("rate_iops specifies no rate for {}", self.pattern));
+        }
+        Ok(Some(Arrivals { per_second, process: self.process }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+    use record::Process;
+
+    const GIB: u64 = 1 << 30;
+
+    fn streams(options: &str) -> Result<Vec<Workload>, String> {
+        let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
+        parse("x", &text, &Job::default()).expect("known options")[0].streams(GIB, 0, 1)
+    }
+
+    fn only(options: &str) -> Workload {
+        let mut streams = streams(options).unwrap();
+        assert_eq!(streams.len(), 1, "{options}");
+        streams.remove(0)
+    }
+
+    #[test]
+    fn fios_words_mean_what_they_mean_there() {
+        let mix = only("rw=randrw rwmixread=65 bs=8k iodepth=16 numjobs=2 runtime=90 time_based ramp_time=5");
+        assert_eq!((mix.access, mix.read_percent, mix.block_bytes), (Access::Random, 65, 8192));
+        assert_eq!((mix.queue_depth, mix.threads, mix.until), (16, 2, Until::DurationNs(90_000_000_000)));
+        assert_eq!(mix.regime, Regime { ramp_ns: 5_000_000_000, ..Regime::default() });
+        let plain = only("");
+        assert_eq!((plain.access, plain.read_percent, plain.block_bytes), (Access::Sequential, 100, 4096));
+        assert_eq!(
+            (plain.threads, plain.until, plain.range),
+            (1, Until::AmountBytes(GIB), Range::first(GIB))
+        );
+        assert_eq!(only("rw=rw").read_percent, 50);
+        assert_eq!(only("rw=randrw rwmixwrite=20").read_percent, 80);
+        let short = only("rw=randread size=1m io_size=16k loops=3 runtime=10");
+        assert_eq!((short.until, short.range.segment_bytes), (Until::AmountBytes(48 << 10), 1 << 20));
+        assert_eq!(short.regime.limit_ns, Some(10_000_000_000));
+        let offset = only("offset=25% size=50%");
+        assert_eq!((offset.range.start_bytes, offset.range.segment_bytes), (GIB / 4, GIB / 2));
+    }
+
+    #[test]
+    fn clones_do_what_fios_clones_do() {
+        let random = only("rw=randwrite numjobs=4 size=64m rate_iops=100");
+        assert_eq!((random.threads, random.until), (4, Until::AmountBytes(256 << 20)));
+        assert_eq!(random.regime.arrivals, Some(Arrivals { per_second: 400, process: Process::Constant }));
+        let sequential = streams("rw=write numjobs=3 size=64m offset_increment=64m").unwrap();
+        let starts: Vec<u64> = sequential.iter().map(|stream| stream.range.start_bytes >> 20).collect();
+        assert_eq!(starts, [0, 64, 128]);
+        assert!(
+            sequential
+                .iter()
+                .all(|stream| stream.threads == 1 && stream.until == Until::AmountBytes(64 << 20))
+        );
+        assert!(sequential[0].seed != sequential[1].seed);
+        assert_eq!(streams("rw=read numjobs=2 size=64m").unwrap()[1].range.start_bytes, 0);
+    }
+
+    #[test]
+    fn sizes_by_direction_become_kinds_of_io() {
+        let split = only("rw=randrw rwmixread=40 bssplit=4k/50:8k/50,64k/100");
+        let rows: Vec<_> =
+            split.kinds.iter().map(|k| (k.share_percent, k.read_percent, k.block_bytes)).collect();
+        assert_eq!(rows, [(20, 100, 4096), (20, 100, 8192), (60, 0, 65536)]);
+        assert_eq!((split.read_percent, split.block_bytes), (40, 65536));
+        let same = only("rw=randrw rwmixread=33 bssplit=4k/50:8k/50");
+        assert_eq!((same.kinds.len(), same.kinds[0].read_percent, same.read_percent), (2, 33, 33));
+        assert_eq!(only("rw=randwrite bs=4k,8k").block_bytes, 8192);
+        assert_eq!(only("rw=randread bs=4k,8k").block_bytes, 4096);
+        assert_eq!(only("rw=randrw rate_iops=300,100").read_percent, 75);
+        let zoned = only("rw=randread random_distribution=zoned:50/5:30/15:20/");
+        assert_eq!(zoned.zones[2], record::Zone { access_percent: 20, range_percent: 80 });
+    }
+
+    #[test]
+    fn what_does_not_go_together_says_why() {
+        for (options, wanted) in [
+            ("rw=read rwmixread=50", "apply to mixes"),
+            ("time_based", "needs a runtime"),
+            ("runtime=0", "runtime of zero"),
+            ("rw=read random_distribution=zoned:50/50:50/50", "applies to random I/O"),
+            ("zero_buffers verify=crc32c", "zero_buffers"),
+            ("rw=randwrite verify=crc32c numjobs=2", "offset_increment"),
+            ("rw=randrw rwmixread=70 rate_iops=100", "700,300"),
+            ("rw=randrw rwmixread=70 rate_iops=100,100", "700,300"),
+            ("rw=randrw rate_iops=1000,333", "not an integer percentage"),
+            ("rw=randrw rwmixread=33 bssplit=4k/50:8k/50,4k", "not an integer percentage"),
+            ("size=2g", "beyond the end of the target"),
+            ("numjobs=3 offset_increment=512m", "the start of clone 3 lies beyond the end"),
+            ("rw=randwrite rate_iops=100,", "specifies no rate"),
+        ] {
+            let error = streams(options).expect_err(wanted);
+            assert!(error.contains(wanted), "{options}: {error}");
+        }
+    }
+}

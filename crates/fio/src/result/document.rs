@@ -1,0 +1,246 @@
+//! The JSON of a load, with fio's names where fio has an equivalent.
+
+use engine::VerifyReport;
+use pts::response::Percentile;
+use record::{Ceiling, ClockFacts, Direction, TargetFacts, Workload};
+use serde::{Serialize, Serializer};
+
+use super::part::{Part, per_second};
+use super::times::counted;
+
+/// fio's percentiles and one more, each as the number of I/Os per million beyond it.
+const BEYOND_PPM: &[u32] = &[
+    990_000, 950_000, 900_000, 800_000, 700_000, 600_000, 500_000, 400_000, 300_000, 200_000, 100_000,
+    50_000, 10_000, 5_000, 1_000, 500, 100, 10,
+];
+
+/// The results of a load.
+#[derive(Serialize)]
+pub struct Document<'a> {
+    jobs: Vec<Job<'a>>,
+    /// The host's ceiling; none if all targets are simulated.
+    ceiling: Option<&'a Ceiling>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    failed: Option<Failed>,
+}
+
+/// The error fields that all commands share.
+#[derive(Serialize)]
+struct Failed {
+    error: String,
+    exit_code: u8,
+    run: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Job<'a> {
+    jobname: &'a str,
+    target: &'a TargetFacts,
+    workloads: Vec<&'a Workload>,
+    engines: Vec<String>,
+    /// Placement of the threads of each workload, or why they were not pinned; empty for simulated drives.
+    placement: Vec<&'a str>,
+    seconds: f64,
+    read: Way,
+    write: Way,
+    cpu: Option<Cpu>,
+    host_share: Option<f64>,
+    host_limited: bool,
+    /// Average outstanding I/Os divided by the requested ones, the smallest of the workloads; null if not meaningful.
+    depth_share: Option<f64>,
+    clock: Option<&'a ClockFacts>,
+    verify: Option<Verify>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Way {
+    io_bytes: u64,
+    io_kbytes: u64,
+    bw_bytes: u64,
+    bw: u64,
+    iops: f64,
+    runtime: u64,
+    total_ios: u64,
+    lat_ns: Times,
+}
+
+#[derive(Serialize)]
+struct Times {
+    min: Option<u64>,
+    max: Option<u64>,
+    mean: Option<f64>,
+    #[serde(rename = "N")]
+    count: u64,
+    percentile: InOrder<Option<u64>>,
+    /// Count of each histogram slot, by its middle.
+    bins: InOrder<u64>,
+    /// The slowest I/Os of a scaled simulated drive.
+    not_in_bins: u64,
+}
+
+#[derive(Serialize)]
+struct Cpu {
+    user_ns: u64,
+    system_ns: u64,
+    voluntary_switches: u64,
+    involuntary_switches: u64,
+}
+
+#[derive(Serialize)]
+struct Verify {
+    checked_blocks: u64,
+    wrong_blocks: u64,
+    kinds: InOrder<u64>,
+    places: Vec<Place>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    offset_bytes: u64,
+    problem: String,
+}
+
+/// An object that keeps the order of its keys: numeric, where alphabetic order would put 10 before 9.
+struct InOrder<V>(Vec<(String, V)>);
+
+impl<V: Serialize> Serialize for InOrder<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+impl<'a> Document<'a> {
+    /// Combines the results of all jobs.
+    #[must_use]
+    pub fn of(parts: &'a [Part], ceiling: Option<&'a Ceiling>) -> Self {
+        let clock = ceiling.map(|ceiling| &ceiling.clock);
+        Self { jobs: parts.iter().map(|part| job(part, clock)).collect(), ceiling, failed: None }
+    }
+
+    /// Returns the document with an error and the exit code of the process added.
+    #[must_use]
+    pub fn failed(self, error: String, exit_code: u8) -> Self {
+        Self { failed: Some(Failed { error, exit_code, run: None }), ..self }
+    }
+}
+
+fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
+    let [read, write] =
+        part.directions().map(|(_, direction)| way(&direction, part.seconds(), part.has_maxima()));
+    Job {
+        jobname: &part.name,
+        target: &part.target,
+        workloads: part.segments.iter().map(|segment| &segment.workload).collect(),
+        engines: part.segments.iter().map(|segment| segment.io_path.to_string()).collect(),
+        placement: part.segments.iter().filter_map(|s| Some(s.host.as_ref()?.placement.as_str())).collect(),
+        seconds: part.seconds(),
+        read,
+        write,
+        cpu: part.effort().map(|effort| Cpu {
+            user_ns: effort.user_ns,
+            system_ns: effort.system_ns,
+            voluntary_switches: effort.voluntary_switches,
+            involuntary_switches: effort.involuntary_switches,
+        }),
+        host_share: part.largest(record::Segment::host_share),
+        host_limited: part.host_limited() > 0,
+        depth_share: part.depth_share(),
+        clock: clock.filter(|_| part.is_driven()),
+        verify: part.findings.as_ref().map(verify),
+        notes: part.remarks(),
+    }
+}
+
+fn way(direction: &Direction, seconds: f64, has_maxima: bool) -> Way {
+    Way {
+        io_bytes: direction.bytes,
+        io_kbytes: direction.bytes >> 10,
+        bw_bytes: per_second(direction.bytes as f64, seconds).round() as u64,
+        bw: (per_second(direction.bytes as f64, seconds) / 1024.0).round() as u64,
+        iops: per_second(direction.ios as f64, seconds),
+        runtime: (seconds * 1e3).round() as u64,
+        total_ios: direction.ios,
+        lat_ns: times(direction, has_maxima),
+    }
+}
+
+fn times(direction: &Direction, has_maxima: bool) -> Times {
+    let latency = &direction.latency;
+    let percentile = |beyond_ppm: &u32| {
+        let name = format!("{:.6}", 100.0 - f64::from(*beyond_ppm) / 1e4);
+        (name, Percentile { name: "", beyond_ppm: *beyond_ppm }.ns_of(latency))
+    };
+    let counted = counted(latency, has_maxima);
+    Times {
+        min: latency.min(),
+        max: latency.max().filter(|_| has_maxima),
+        mean: latency.mean(),
+        count: latency.count(),
+        percentile: InOrder(BEYOND_PPM.iter().map(percentile).collect()),
+        bins: InOrder(counted.bins.iter().map(|(ns, count)| (ns.to_string(), *count)).collect()),
+        not_in_bins: counted.left_out,
+    }
+}
+
+fn verify(findings: &VerifyReport) -> Verify {
+    let place =
+        |place: &engine::WrongPlace| Place { offset_bytes: place.offset_bytes, problem: place.to_string() };
+    Verify {
+        checked_blocks: findings.checked,
+        wrong_blocks: findings.wrong(),
+        kinds: InOrder(findings.counts().map(|(name, count)| (name.to_owned(), count)).collect()),
+        places: findings.places.iter().map(place).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stdx::Histogram;
+
+    fn direction(values_ns: &[u64]) -> Direction {
+        let mut latency = Histogram::new();
+        values_ns.iter().for_each(|ns| latency.record(*ns));
+        Direction { ios: latency.count(), bytes: latency.count() * 4096, latency }
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_bins_beside_them() {
+        let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
+        let told = way(&direction(&values), 2.0, true);
+        assert!((told.iops - 10_000.0).abs() < 1e-9);
+        let bins: Vec<(u64, u64)> =
+            told.lat_ns.bins.0.iter().map(|(ns, count)| (ns.parse().unwrap(), *count)).collect();
+        assert!(bins.is_sorted(), "{bins:?}");
+        assert_eq!(bins.iter().map(|bin| bin.1).sum::<u64>(), 20_000);
+        assert_eq!(told.lat_ns.min, Some(bins[0].0));
+        assert!(told.lat_ns.max >= bins.last().map(|bin| bin.0), "{bins:?}");
+        let document = serde_json::to_value(&told).unwrap();
+        let percentiles = &document["lat_ns"]["percentile"];
+        for beyond_ppm in BEYOND_PPM.iter().filter(|ppm| **ppm >= 500) {
+            let wanted = 20_000 - 20_000 * u64::from(*beyond_ppm) / 1_000_000;
+            let mut seen = 0;
+            let at = bins.iter().find(|bin| {
+                seen += bin.1;
+                seen >= wanted
+            });
+            let name = format!("{:.6}", 100.0 - f64::from(*beyond_ppm) / 1e4);
+            assert_eq!(percentiles[&name].as_u64(), at.map(|bin| bin.0), "{name}");
+        }
+        for unknown in ["99.990000", "99.999000"] {
+            assert!(percentiles.as_object().unwrap()[unknown].is_null(), "{percentiles}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_the_bins_is_no_maximum_of_a_scaled_drive() {
+        let mut values = vec![100_000; 1000];
+        values.extend([9_000_000_000, 9_900_000_000]);
+        let document = serde_json::to_string(&way(&direction(&values), 1.0, false)).unwrap();
+        assert!(document.contains(r#""max":null"#) && document.contains(r#""not_in_bins":2"#), "{document}");
+        assert!(document.contains(r#""bins":{"100095":1000}"#), "{document}");
+        let whole = serde_json::to_string(&way(&direction(&values), 1.0, true)).unwrap();
+        assert!(whole.contains(r#""max":9900000000"#) && whole.contains(r#""not_in_bins":0"#), "{whole}");
+    }
+}

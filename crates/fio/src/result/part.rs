@@ -1,0 +1,165 @@
+//! The numbers of a job or group of jobs, and the remarks about them.
+
+use engine::VerifyReport;
+use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, TargetFacts};
+use stdx::units::{SECOND_NS, grouped};
+
+/// An open loop that reaches a smaller share of its rate has overloaded the target.
+const REACHED_SHARE: f64 = 0.98;
+
+/// One entry of the results: a job, or a group of jobs.
+pub struct Part {
+    /// Name of the job, or of the first one of the group.
+    pub name: String,
+    /// The target of its I/Os.
+    pub target: TargetFacts,
+    /// The results of its workloads.
+    pub segments: Vec<Segment>,
+    /// What the check of the stamped blocks found, if they were checked.
+    pub findings: Option<VerifyReport>,
+    /// Remarks that follow from the options.
+    pub notes: Vec<String>,
+}
+
+impl Part {
+    /// Adds another job of the same group.
+    pub fn join(&mut self, other: Self) {
+        self.segments.extend(other.segments);
+        for note in other.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        match (&mut self.findings, other.findings) {
+            (Some(mine), Some(theirs)) => mine.add(theirs),
+            (mine, theirs) => *mine = mine.take().or(theirs),
+        }
+    }
+
+    /// Returns the time from the first counted moment of the first segment to the end of the last one.
+    pub(super) fn seconds(&self) -> f64 {
+        let start = self.segments.iter().map(|segment| segment.start_ns).min().unwrap_or(0);
+        let end = self.segments.iter().map(|segment| segment.end_ns).max().unwrap_or(0);
+        end.saturating_sub(start) as f64 / SECOND_NS as f64
+    }
+
+    /// Returns the reads and writes of all segments combined.
+    pub fn directions(&self) -> [(&'static str, Direction); 2] {
+        let sum = |of: fn(&Segment) -> &Direction| {
+            let mut sum = Direction::default();
+            for direction in self.segments.iter().map(of) {
+                sum.ios += direction.ios;
+                sum.bytes += direction.bytes;
+                sum.latency.merge(&direction.latency);
+            }
+            sum
+        };
+        [("read", sum(|segment| &segment.read)), ("write", sum(|segment| &segment.write))]
+    }
+
+    pub(super) fn effort(&self) -> Option<Effort> {
+        let mut sum = Effort::default();
+        for segment in &self.segments {
+            sum.add(&segment.host.as_ref()?.effort);
+        }
+        Some(sum)
+    }
+
+    /// Returns the scheduled I/Os per second.
+    pub(super) fn asked_per_second(&self) -> Option<f64> {
+        let rates = self.segments.iter().map(|segment| segment.workload.regime.arrivals);
+        rates.map(|rate| rate.map(|rate| f64::from(rate.per_second))).sum()
+    }
+
+    /// Returns whether maximum response times are meaningful: a smaller simulated drive has smaller bursts.
+    pub(super) fn has_maxima(&self) -> bool {
+        self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
+    }
+
+    /// Returns the smallest ratio of average to requested outstanding I/Os of any workload.
+    pub(super) fn depth_share(&self) -> Option<f64> {
+        self.segments.iter().filter_map(Segment::depth_share).min_by(f64::total_cmp)
+    }
+
+    /// Returns remarks about a simulated target.
+    pub(super) fn simulation(&self) -> Vec<String> {
+        let Some(sim) = &self.target.simulated else { return Vec::new() };
+        let mut remarks = vec![sim.label_in_full()];
+        if !self.has_maxima() {
+            let n = sim.scale_divisor;
+            remarks.push(format!(
+                "scale 1/{n}: capacity, runtime and ramps are divided by {n}; maximum response times are \
+                 meaningless and omitted"
+            ));
+        }
+        remarks.extend(sim.faults.iter().map(|fault| format!("injected fault {fault}")));
+        remarks
+    }
+
+    /// Returns all remarks about the numbers.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.simulation();
+        remarks.extend(self.notes.iter().cloned());
+        if self.host_limited() > 0 {
+            let share = self.largest(Segment::host_share).unwrap_or(1.0) * 100.0;
+            remarks.push(format!(
+                "HOST-LIMITED: it used more than {:.0} % of the host's ceiling or CPU time ({share:.0} %), \
+                 so it may reflect the host rather than the drive",
+                HOST_LIMIT_SHARE * 100.0
+            ));
+        }
+        if self.segments.iter().any(Segment::is_shallow) {
+            let share = self.depth_share().unwrap_or(0.0) * 100.0;
+            remarks.push(format!(
+                "DEPTH NOT KEPT: on average {share:.0} % of the requested I/Os were outstanding; the target \
+                 blocks during submission, or generating the data took too long"
+            ));
+        }
+        let repeats: u64 =
+            self.segments.iter().filter_map(|s| s.host.as_ref()).map(|host| host.repeats).sum();
+        if repeats > 0 {
+            remarks.push(format!(
+                "I/O retries requested by the kernel (EAGAIN, EINTR): {repeats}; their response times count \
+                 from the first attempt"
+            ));
+        }
+        let ios: u64 = self.directions().iter().map(|(_, direction)| direction.ios).sum();
+        if ios == 0 {
+            remarks.push(
+                "nothing was measured: the load ended within its ramp, or no I/O completed in time".into(),
+            );
+        }
+        if let Some(asked) = self.asked_per_second() {
+            let done = per_second(ios as f64, self.seconds());
+            if done < asked * REACHED_SHARE && ios > 0 {
+                remarks.push(format!(
+                    "{} of {} I/Os per second: arrivals exceeded completions, so response times grew with \
+                     the length of the load",
+                    grouped(done, 0),
+                    grouped(asked, 0)
+                ));
+            }
+        }
+        remarks
+    }
+
+    /// Returns the largest of the segments' shares.
+    pub(super) fn largest(&self, share: impl Fn(&Segment) -> Option<f64>) -> Option<f64> {
+        self.segments.iter().filter_map(share).max_by(f64::total_cmp)
+    }
+
+    /// Returns whether the I/Os were issued by a host rather than a simulator.
+    pub(super) fn is_driven(&self) -> bool {
+        self.segments.iter().any(|segment| segment.host.is_some())
+    }
+
+    /// Counts the segments that the host may have limited.
+    pub(super) fn host_limited(&self) -> usize {
+        self.segments.iter().filter(|segment| segment.is_host_limited()).count()
+    }
+}
+
+/// Returns a rate; 0 without time.
+pub(super) fn per_second(amount: f64, seconds: f64) -> f64 {
+    if seconds > 0.0 { amount / seconds } else { 0.0 }
+}

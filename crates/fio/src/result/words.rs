@@ -1,0 +1,102 @@
+//! A load as text: everything that distinguishes it from other workloads, not only its notation in the PTS.
+
+use record::{Arrivals, DataPattern, IoKind, Process, Reducible, Workload, Zone};
+use stdx::units::{block_size, grouped};
+
+/// `RND 4KiB W, zeros, 50 % of the I/Os on 5 % of the range and 50 % on 95 %`.
+pub fn of(workload: &Workload) -> String {
+    let mut words = vec![workload.to_string()];
+    if workload.kinds.len() > 1 {
+        let kinds = workload.kinds.iter().map(|kind| of_kind(kind, workload.read_percent));
+        words.push(kinds.collect::<Vec<_>>().join(" and "));
+    }
+    if !workload.zones.is_empty() {
+        words.push(of_zones(&workload.zones));
+    }
+    if workload.writes() {
+        words.extend(of_data(workload.data_pattern));
+    }
+    if let Some(Arrivals { per_second, process }) = workload.regime.arrivals {
+        let process = match process {
+            Process::Constant => "equally spaced",
+            Process::Poisson => "independent",
+        };
+        words.push(format!("{} arrivals per second, {process}", grouped(per_second.into(), 0)));
+    }
+    if workload.regime.verify {
+        words.push("every block checked".into());
+    }
+    words.join(", ")
+}
+
+/// Includes the percentage of reads if it differs from that of the workload.
+fn of_kind(kind: &IoKind, reads: u8) -> String {
+    let size = block_size(kind.block_bytes.into());
+    let way = match kind.read_percent {
+        same if same == reads => String::new(),
+        100 => " R".into(),
+        0 => " W".into(),
+        mixed => format!(" {mixed}/{}", 100u8.saturating_sub(mixed)),
+    };
+    format!("{} % {size}{way}", kind.share_percent)
+}
+
+fn of_zones(zones: &[Zone]) -> String {
+    let zone = |(index, zone): (usize, &Zone)| {
+        let (ios, range) = if index == 0 { (" of the I/Os", " of the range") } else { ("", "") };
+        format!("{} %{ios} on {} %{range}", zone.access_percent, zone.range_percent)
+    };
+    zones.iter().enumerate().map(zone).collect::<Vec<_>>().join(" and ")
+}
+
+/// Random data is the default and is not mentioned.
+fn of_data(data: DataPattern) -> Option<String> {
+    match data {
+        DataPattern::Zero => Some("zeros".into()),
+        DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent }) => {
+            let parts = [(compressible_percent, "compressible"), (dedupable_percent, "copies")];
+            let parts = parts.iter().filter(|(percent, _)| *percent > 0);
+            let parts: Vec<_> = parts.map(|(percent, what)| format!("{percent} % {what}")).collect();
+            Some(format!("data {}", parts.join(" and ")))
+        }
+        DataPattern::Random => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Job, parse};
+
+    fn words(options: &str) -> String {
+        let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
+        let jobs = parse("x", &text, &Job::default()).expect("known options");
+        of(&jobs[0].streams(1 << 30, 0, 1).expect("a job")[0])
+    }
+
+    #[test]
+    fn what_makes_a_load_another_is_named() {
+        for (options, wanted) in [
+            ("rw=randwrite", "RND 4KiB W"),
+            ("rw=randwrite zero_buffers", "RND 4KiB W, zeros"),
+            ("rw=randwrite dedupe_percentage=30", "RND 4KiB W, data 30 % copies"),
+            (
+                "rw=write buffer_compress_percentage=50 dedupe_percentage=5",
+                "SEQ 4KiB W, data 50 % compressible and 5 % copies",
+            ),
+            ("rw=randread zero_buffers", "RND 4KiB R"),
+            (
+                "rw=randread random_distribution=zoned:60/10:40/90",
+                "RND 4KiB R, 60 % of the I/Os on 10 % of the range and 40 % on 90 %",
+            ),
+            ("rw=randread bssplit=4k/70:64k/30", "RND 4KiB to 64KiB R, 70 % 4KiB and 30 % 64KiB"),
+            ("rw=randrw bs=4k,8k", "RND 4KiB to 8KiB 50/50, 50 % 4KiB R and 50 % 8KiB W"),
+            (
+                "rw=randread rate_iops=2000 rate_process=poisson verify=crc32c",
+                "RND 4KiB R, 2,000 arrivals per second, independent, every block checked",
+            ),
+        ] {
+            assert_eq!(words(options), wanted);
+        }
+    }
+}

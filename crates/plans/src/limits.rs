@@ -1,0 +1,64 @@
+//! Limits of settings, shared by the command line and plan files.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use pts::profile::MAX_ROUNDS;
+use pts::steady::WINDOW_ROUNDS;
+
+/// Valid values of a setting.
+#[derive(Debug, Clone)]
+pub struct Limit<T> {
+    /// Lowest to highest value.
+    pub range: RangeInclusive<T>,
+    /// Reason for the limit.
+    pub why: &'static str,
+}
+
+const SHARE: Limit<u8> = Limit { range: 1..=100, why: "a percentage of the LBA space" };
+
+/// Threads (TC).
+pub const TC: Limit<u16> =
+    Limit { range: 1..=256, why: "a load needs a thread, and each thread costs the host CPU time" };
+/// Outstanding I/Os per thread (QD).
+pub const QD: Limit<u16> =
+    Limit { range: 1..=1024, why: "a thread needs an I/O, and each I/O needs a buffer" };
+/// Rounds of a test that ends at steady state.
+pub const ROUNDS: Limit<u32> = Limit {
+    range: WINDOW_ROUNDS as u32..=MAX_ROUNDS,
+    why: "a measurement window has five rounds, and a test ends after 25; --keep-going continues until \
+          steady state",
+};
+/// Rounds of a custom test without steady state.
+pub const FIXED_ROUNDS: Limit<u32> =
+    Limit { range: 1..=100, why: "a test needs a round, and each round takes time" };
+/// Amount of preconditioning in user capacities.
+pub const CAPACITIES: Limit<u32> = Limit { range: 1..=10, why: "the PTS writes the capacity twice" };
+/// Seconds of a cell.
+pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
+/// Seconds under load before the measurement of a cell starts.
+pub const RAMP_SECONDS: Limit<f64> =
+    Limit { range: 0.0..=86_400.0, why: "the load runs this long before the cell counts" };
+/// Number of an LBA format.
+pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has at most 64 formats" };
+/// Percentage of reads.
+pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "a percentage of reads" };
+/// Percentage of the LBA space that preconditioning touches.
+pub const PC_AR: Limit<u8> = SHARE;
+/// Percentage of the LBA space that a test touches.
+pub const TEST_AR: Limit<u8> = SHARE;
+
+impl<T: PartialOrd + Display + Copy> Limit<T> {
+    /// Returns `value` if it is within the limit.
+    ///
+    /// # Errors
+    /// States the reason, the valid range and the nearest valid value. The text follows the name of the setting.
+    pub fn check(&self, value: T) -> Result<T, String> {
+        if self.range.contains(&value) {
+            return Ok(value);
+        }
+        let (low, high) = (*self.range.start(), *self.range.end());
+        let nearest = if value > high { high } else { low };
+        Err(format!("{value} is out of range: {}; use {low} to {high} (nearest: {nearest})", self.why))
+    }
+}

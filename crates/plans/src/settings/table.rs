@@ -1,0 +1,368 @@
+//! The settings of a run, one entry each, in the order of the help. Whatever else is said of a setting - its option, its
+//! key in plans, limits, help, manual pages, shell completion, the page in docs - is derived from its entry.
+
+use record::{CacheChoice, Placement};
+use stdx::units::SECOND_NS;
+
+use super::literal::Literal;
+use super::setting::{Form, Given, Scope, Setting, limits as words_of};
+use crate::limits::{self, Limit};
+
+/// Rounds after which a test ends in any case.
+const HARD_LIMIT_ROUNDS: u32 = 100;
+/// How many segments there can be depends on the amount.
+const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount needs a segment" };
+
+const NOT_THROUGH_KERNEL: Option<&str> = Some("its I/Os do not pass through the kernel");
+
+/// What to do with the drive's volatile write cache: word, meaning in the help, choice.
+const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
+    ("profile", "As the profile requires", CacheChoice::Profile),
+    ("keep", "Leave it unchanged", CacheChoice::Keep),
+    ("on", "On (WCE)", CacheChoice::On),
+    ("off", "Off (WCD)", CacheChoice::Off),
+];
+
+fn cache_choice(value: &Literal) -> Result<CacheChoice, String> {
+    let words: Vec<_> = CACHE_CHOICES.iter().map(|(word, _, choice)| (*word, *choice)).collect();
+    value.word(&words)
+}
+
+/// Every setting of a run.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "size",
+        form: Form::Text("SIZE"),
+        about: "Size of a regular file, such as 1GiB",
+        no_meaning_simulated: Some("its model has a capacity, which --scale divides"),
+        set: |run, value| value.size_bytes().map(|bytes| run.size_bytes = Some(bytes)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "scale",
+        form: Form::Text("1/N"),
+        about: "Simulated drives: divide capacity and minutes by this, such as 1/16",
+        set: |run, value| value.text().map(|text| run.scale = Some(text)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "seed",
+        form: Form::Number("SEED"),
+        about: "Seed of every offset, mix and buffer, and of a simulated drive [default: 1]",
+        set: |run, value| value.seed().map(|seed| run.settings.seed = seed),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "cpus_allowed",
+        aliases: &["cpus-allowed"],
+        form: Form::Text("LIST"),
+        about: "CPUs for the load threads, such as 0-3,8; all: do not pin [default: one core each, close to the device, \
+                while there are enough]",
+        no_meaning_simulated: NOT_THROUGH_KERNEL,
+        set: |run, value| value.text().map(|cpus| run.placement = Some(Placement::CpusAllowed(cpus))),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "numa_cpu_nodes",
+        aliases: &["numa-cpu-nodes"],
+        form: Form::Text("LIST"),
+        about: "NUMA nodes on whose CPUs the load threads run, such as 0-1",
+        excludes: &["cpus_allowed"],
+        no_meaning_simulated: NOT_THROUGH_KERNEL,
+        set: |run, value| value.text().map(|nodes| run.placement = Some(Placement::NumaCpuNodes(nodes))),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "ioengine",
+        form: Form::Text("NAME"),
+        about: "io_uring, libaio, psync, or io_uring_cmd for NVMe commands that bypass the block layer [default: the \
+                cheapest]",
+        scope: Scope::CommandLine,
+        no_meaning_simulated: NOT_THROUGH_KERNEL,
+        set: |run, value| value.text().map(|name| run.driving.ioengine = Some(name)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "hipri",
+        about: "Poll for completions; needs a block device with poll queues, otherwise continues without polling",
+        scope: Scope::CommandLine,
+        excludes: &["sqthread_poll"],
+        no_meaning_simulated: NOT_THROUGH_KERNEL,
+        set: |run, value| value.flag().map(|flag| run.driving.hipri = flag),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "sqthread_poll",
+        aliases: &["sqthread-poll"],
+        about: "Let a kernel thread poll for submissions; it occupies one CPU",
+        scope: Scope::CommandLine,
+        no_meaning_simulated: NOT_THROUGH_KERNEL,
+        set: |run, value| value.flag().map(|flag| run.driving.sqthread_poll = flag),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "sim-fault",
+        form: Form::List("FAULT"),
+        about: "Simulated drives: inject a fault, such as media:at=25%,length=1MiB, timeout:after=2min, \
+                throttle:after=1min,for=30s,rate=50MB/s, removal:after=5min or power:after=5min; repeatable; overrides \
+                the faults of a model file",
+        set: |run, value| value.list().map(|faults| run.sim_faults = Some(faults)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "no-sim-faults",
+        about: "Simulated drives: inject no faults, even if the model file has some",
+        scope: Scope::CommandLine,
+        excludes: &["sim-fault"],
+        set: |run, value| {
+            value.flag().map(|flag| {
+                if flag {
+                    run.sim_faults = Some(Vec::new())
+                }
+            })
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "tc",
+        form: Form::Number("N"),
+        about: "Threads (TC) [default: from the profile]",
+        limits: Some(|| words_of(&limits::TC)),
+        set: |run, value| value.whole(&limits::TC).map(|tc| run.settings.threads = tc),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "qd",
+        form: Form::Number("N"),
+        about: "Outstanding I/Os per thread (QD) [default: from the profile]",
+        limits: Some(|| words_of(&limits::QD)),
+        set: |run, value| value.whole(&limits::QD).map(|qd| run.settings.queue_depth = qd),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "cell-seconds",
+        form: Form::Number("S"),
+        about: "Seconds per cell, such as 5 or 0.5 [default: 60]",
+        limits: Some(|| words_of(&limits::CELL_SECONDS)),
+        set: |run, value| {
+            let seconds = value.seconds(&limits::CELL_SECONDS)?;
+            run.settings.cell_ns = (seconds * SECOND_NS as f64) as u64;
+            Ok(())
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "max-rounds",
+        form: Form::Number("N"),
+        about: "Rounds after which a test ends without steady state, {limits} [default: 25]",
+        limits: Some(|| words_of(&limits::ROUNDS)),
+        set: |run, value| value.whole(&limits::ROUNDS).map(|rounds| run.settings.max_rounds = rounds),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "keep-going",
+        about: "Continue after 25 rounds until steady state, for at most {limits}",
+        limits: Some(|| HARD_LIMIT_ROUNDS.to_string()),
+        excludes: &["max-rounds"],
+        set: |run, value| {
+            value.flag().map(|flag| {
+                if flag {
+                    run.settings.max_rounds = HARD_LIMIT_ROUNDS
+                }
+            })
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "precondition",
+        form: Form::Number("N"),
+        about: "Preconditioning in multiples of the capacity, {limits} [default: 2]",
+        limits: Some(|| words_of(&limits::CAPACITIES)),
+        set: |run, value| {
+            value.whole(&limits::CAPACITIES).map(|times| run.settings.precondition_capacities = times)
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "pc-ar",
+        form: Form::Number("P"),
+        about: "Share of the LBA space that preconditioning touches, in percent (PC AR) [default: from the profile]",
+        limits: Some(|| words_of(&limits::PC_AR)),
+        set: |run, value| {
+            value.whole(&limits::PC_AR).map(|percent| run.settings.precondition_range_percent = percent)
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "test-ar",
+        form: Form::Number("P"),
+        about: "Share of the LBA space that the test touches, in percent (Test AR) [default: from the profile]",
+        limits: Some(|| words_of(&limits::TEST_AR)),
+        set: |run, value| {
+            value.whole(&limits::TEST_AR).map(|percent| run.settings.test_range_percent = percent)
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "ar-amount",
+        form: Form::Text("SIZE"),
+        about: "LBA space touched within the Test AR, such as 8GiB, or all (AR Amount) [default: from the profile]",
+        set: |run, value| {
+            run.settings.active_range_amount_bytes = match &*value.text()? {
+                "all" => None,
+                _ => Some(value.size_bytes().map_err(|why| format!("{why}, or all"))?),
+            };
+            Ok(())
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "ar-segments",
+        form: Form::Number("N"),
+        about: "Number of segments of the AR amount (AR Segments) [default: 2048]",
+        limits: Some(|| "1 or more, up to one for each MiB of the amount".into()),
+        set: |run, value| value.whole(&SEGMENTS).map(|number| run.settings.active_range_segments = number),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "composite-fits-sectors",
+        about: "ECW and CBW on devices with large sectors: replace I/Os smaller than a sector by I/Os of one sector",
+        set: |run, value| value.flag().map(|flag| run.settings.composite_fits_sectors = flag),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "purge-method",
+        form: Form::Text("NAME"),
+        about: "Purge by this method (see `plateau info TARGET`) [default: the best one that is known to work]",
+        scope: Scope::Resume,
+        set: |run, value| value.text().map(|name| run.handling.purge_method = Some(name)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "verify-purge",
+        about: "Write samples before each purge and check afterwards that they are gone; a deviation, because the PTS \
+                allows no reads at that point",
+        scope: Scope::Resume,
+        set: |run, value| value.flag().map(|flag| run.handling.verify_purge = flag),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "write-cache",
+        form: Form::Word("STATE", || CACHE_CHOICES.iter().map(|(word, about, _)| (*word, *about)).collect()),
+        about: "Volatile write cache of the drive during the run [default: profile]",
+        scope: Scope::Resume,
+        set: |run, value| cache_choice(value).map(|choice| run.handling.write_cache = Some(choice)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "lba-format",
+        aliases: &["lbaf"],
+        form: Form::Number("N"),
+        about: "NVMe: switch the namespace to this LBA format for the run, and restore the previous one afterwards (see \
+                `plateau info TARGET`)",
+        limits: Some(|| words_of(&limits::LBA_FORMAT)),
+        scope: Scope::Resume,
+        no_meaning_simulated: Some("only NVMe namespaces have a choice of LBA formats"),
+        set: |run, value| {
+            value.whole(&limits::LBA_FORMAT).map(|number| run.handling.lba_format = Some(number))
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "tune",
+        about: "Set scheduler, merging, statistics, write-back throttling and governor for the run, and restore them \
+                afterwards (see `plateau check TARGET`)",
+        scope: Scope::Resume,
+        no_meaning_simulated: Some("it runs in this program and depends on no host setting"),
+        set: |run, value| value.flag().map(|flag| run.handling.tune = flag),
+        ..Setting::BASE
+    },
+];
+
+/// Looks up the setting called `name`.
+#[must_use]
+pub fn setting(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)
+}
+
+/// Reads an argument of the option called `name`.
+///
+/// # Errors
+/// If there is no such setting, or the value is not valid.
+pub fn typed(name: &str, value: &str) -> Result<Given, String> {
+    let setting = setting(name).ok_or_else(|| format!("no setting '{name}'"))?;
+    Given::new(setting, Literal::Typed(value.into()))
+}
+
+/// The settings of plans as rows of a table in Markdown, for the manual.
+#[must_use]
+pub fn manual() -> String {
+    let row =
+        |setting: &Setting| format!("| `{}` | {} | {} |\n", setting.name, setting.values(), setting.about());
+    let rows: String = SETTINGS.iter().filter(|setting| setting.is_in_plans()).map(row).collect();
+    format!("| key | value | meaning |\n|---|---|---|\n{rows}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::setting::RunSettings;
+    use super::*;
+    use pts::PROFILES;
+
+    fn applied(all: &[(&str, &str)]) -> Result<RunSettings, String> {
+        let mut run = RunSettings::of(PROFILES[0].settings(1));
+        let all: Vec<Given> = all.iter().map(|(name, value)| typed(name, value)).collect::<Result<_, _>>()?;
+        run.apply(&all)?;
+        run.check().map(|()| run)
+    }
+
+    #[test]
+    fn names_are_unique_and_excluded_settings_exist() {
+        for (index, each) in SETTINGS.iter().enumerate() {
+            let names = [each.name].into_iter().chain(each.aliases.iter().copied());
+            for name in names {
+                let rest = &SETTINGS[index + 1..];
+                assert!(rest.iter().all(|o| o.name != name && !o.aliases.contains(&name)), "{name}");
+            }
+            assert!(each.excludes.iter().all(|name| setting(name).is_some()), "{}", each.name);
+            assert!(!each.about().contains('{'), "{} lacks limits", each.name);
+        }
+    }
+
+    #[test]
+    fn impossible_settings_name_the_nearest_possible_one() {
+        for (given, hint) in [
+            (&[("tc", "0")][..], "use 1 to 256 (nearest: 1)"),
+            (&[("tc", "257")], "nearest: 256"),
+            (&[("qd", "0")], "nearest: 1"),
+            (&[("qd", "1025")], "nearest: 1024"),
+            (&[("max-rounds", "4")], "use 5 to 25 (nearest: 5)"),
+            (&[("max-rounds", "26")], "nearest: 25"),
+            (&[("precondition", "0")], "nearest: 1"),
+            (&[("cell-seconds", "NaN")], "use a number of seconds"),
+            (&[("cell-seconds", "1e9")], "nearest: 86400"),
+            (&[("test-ar", "101")], "nearest: 100"),
+            (&[("pc-ar", "0")], "nearest: 1"),
+            (&[("ar-amount", "much")], "or all"),
+            (&[("ar-segments", "20000")], "nearest: 16384"),
+            (&[("ar-amount", "all"), ("ar-segments", "8")], "requires --ar-amount"),
+            (&[("write-cache", "of")], "expected one of \"profile\""),
+        ] {
+            let message = applied(given).expect_err(hint);
+            assert!(message.contains(hint), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_last_setting_takes_precedence() {
+        let range = applied(&[("ar-amount", "8GiB"), ("test-ar", "75"), ("cell-seconds", "0.5")]).unwrap();
+        assert_eq!(range.settings.active_range_amount_bytes, Some(8 << 30));
+        assert_eq!((range.settings.test_range_percent, range.settings.cell_ns), (75, 500_000_000));
+        let whole = applied(&[("ar-amount", "8GiB"), ("ar-amount", "all")]).unwrap();
+        assert_eq!(whole.settings.active_range_amount_bytes, None);
+        let flag = |name| Given::new(setting(name).unwrap(), Literal::Flag(true)).unwrap();
+        let mut run = applied(&[("max-rounds", "10"), ("sim-fault", "power:after=1s")]).unwrap();
+        run.apply(&[flag("keep-going"), flag("no-sim-faults")]).unwrap();
+        assert_eq!((run.settings.max_rounds, run.sim_faults), (100, Some(Vec::new())));
+    }
+}
