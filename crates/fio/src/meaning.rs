@@ -290,7 +290,7 @@ mod tests {
         for (options, wanted) in [
             ("rw=read rwmixread=50", "apply to mixes"),
             ("time_based", "needs a runtime"),
-            ("runtime=0", "runtime of zero"),
+            ("runtime=0", "runtime is 0"),
             ("rw=read random_distribution=zoned:50/50:50/50", "applies to random I/O"),
             ("zero_buffers verify=crc32c", "zero_buffers"),
             ("rw=randwrite verify=crc32c numjobs=2", "offset_increment"),

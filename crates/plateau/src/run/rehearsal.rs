@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_of_another_size_is_told() {
+    fn a_model_of_another_size_is_reported() {
         let of = |capacity_bytes, target_bytes| Rehearsal {
             model: "m".into(),
             label: String::new(),
