@@ -380,12 +380,15 @@ fn a_copy_is_named_with_the_command_that_clears_it() {
     let file = device();
     put(&file, 12 * 512 + 3, b"EXFAT   ");
     let found = find(&file, CAPACITY, "/dev/it's").expect("a probe");
-    let [Finding::Signature(Signature::Known { is_copy: true, at_bytes: 6147, length_bytes: 8, .. })] =
-        found[..]
+    let [
+        Finding::Signature(
+            signature @ Signature::Known { is_copy: true, at_bytes: 6147, length_bytes: 8, .. },
+        ),
+    ] = &found[..]
     else {
         panic!("{found:?}");
     };
-    let text = found[0].to_string();
+    let text = signature.to_string();
     assert!(text.contains("a backup copy of the signature of an exFAT file system at byte 6147"), "{text}");
     assert!(
         text.ends_with(r"dd if=/dev/zero of='/dev/it'\''s' bs=1 seek=6147 count=8 conv=notrunc"),
