@@ -150,6 +150,9 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
             "What the load does is set by fio's options, such as --rw={argument} or --bs=4k."
         ));
     }
+    if of("sim fit") {
+        return Some(format!("--output names the file to write: `plateau sim fit RUN --output {argument}`."));
+    }
     if of("list") {
         return Some("`plateau info TARGET` shows one target.".into());
     }
