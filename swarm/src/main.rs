@@ -1,4 +1,4 @@
-//! `cargo xtask swarm`: plays scenarios until a given number, a time limit, or too many failures.
+//! `cargo xtask swarm`: plays scenarios until a given number of them, a time limit or a number of failures is reached.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
     length.ok_or_else(|| "use a number of minutes, such as 0.5".into())
 }
 
-/// Which seeds to run, and until when.
+/// The seeds to run, and the time limit.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     first: u64,
@@ -98,7 +98,9 @@ fn run(extent: Extent) -> ExitCode {
                 match shrink(&WholeProduct, &failure.script) {
                     Some((script, broken)) => println!("at least: {broken}\n{script}"),
                     None => {
-                        println!("played alone, the script breaks no promise: the simulation itself is wrong")
+                        println!(
+                            "played alone, the script breaks no promise, so the simulation itself has a defect"
+                        )
                     }
                 }
                 println!("again: cargo xtask swarm --seed {seed}");

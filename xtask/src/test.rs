@@ -1,9 +1,9 @@
 //! `cargo xtask test [FILTER]...`: runs the test binaries, two at a time.
 //!
 //! `cargo test` runs them one after another, and many of them mostly wait: for a timer, a device or a browser. Two at
-//! a time take little more than half as long. No test may depend on having the machine to itself anyway, which is what
-//! `cargo xtask stress` checks. Those that would disturb all others ([`ALONE`]) follow when the others have ended, one
-//! at a time. All of them run, so that one look at the output of a machine shows everything that fails there.
+//! a time take little more than half as long. No test may depend on having the machine to itself anyway, which `cargo
+//! xtask stress` checks. Binaries that would disturb all others ([`ALONE`]) run one at a time after the others have
+//! ended. All of them run even after a failure, so that the output shows everything that fails on a machine.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ use crate::test_binaries::{self, TestBinary};
 
 /// Number of binaries that run at the same time.
 const LANES: usize = 2;
-/// Started first, because they take longest: whatever is left over at the end runs alone.
+/// Binaries to start first, because they take longest: otherwise they would run alone at the end.
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
@@ -67,7 +67,7 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
     if binaries.is_empty() {
         bail!("no test binary matches; available: {all}");
     }
-    // Stable: the others stay in the order of their names.
+    // The sort is stable, so the others remain in the order of their names.
     binaries.sort_by_key(|binary| {
         SLOWEST.iter().position(|slow| *slow == binary.label()).unwrap_or(SLOWEST.len())
     });
@@ -83,7 +83,7 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
     if !filters.is_empty() {
         return Ok(());
     }
-    // Examples in the documentation have no binaries.
+    // Run examples in the documentation through cargo, because they have no binaries.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = ["test", "--workspace", "--locked", "--doc", "--quiet"];
     let output =
@@ -133,7 +133,7 @@ fn run_all(others: Vec<Job>, alone: Vec<Job>, passed: impl Fn(&Ran) + Sync) -> a
         return Ok(());
     }
     let labels: Vec<_> = failed.iter().map(|ran| ran.label.as_str()).collect();
-    // A smaller selection than the workspace, as by `cargo test -p`, would be built again, with other features.
+    // A smaller selection than the workspace, as with `cargo test -p`, would be built again with other features.
     bail!("{} failed; to run it again: cargo xtask test {}", labels.join(", "), labels.join(" "))
 }
 
@@ -162,7 +162,7 @@ mod tests {
         let passed = Mutex::new(Vec::new());
         let note = |ran: &Ran| passed.lock().unwrap().push(line(ran));
         let good = job("a/good", "echo 'test result: ok. 3 passed; 0 failed'");
-        // The other lane has nothing else to do meanwhile.
+        // The other lane has nothing else to do in the meantime.
         let jobs = vec![job("a/bad", "exit 3"), job("a/slow", "sleep 0.2; exit 1"), good];
         let error = run_all(jobs, Vec::new(), note).unwrap_err().to_string();
         assert_eq!(error, "a/bad, a/slow failed; to run it again: cargo xtask test a/bad a/slow");

@@ -98,7 +98,7 @@ mod tests {
         let script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Ok);
         let mut script = asked(script, 1);
         let error = set(&mut script, &nvme(), false).expect_err("an error");
-        assert!(error.to_string().contains("did not do it"), "{error}");
+        assert!(error.to_string().contains("but the cache is unchanged"), "{error}");
         let mut script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Nvme(0x10e));
         let error = set(&mut script, &nvme(), false).expect_err("an error");
         assert!(error.to_string().contains("not changeable"), "{error}");

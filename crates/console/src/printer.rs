@@ -1,8 +1,7 @@
-//! Standard output receives results only, and a closed pipe is not an error there. Everything else goes to standard
-//! error.
+//! Prints results to standard output, where a closed pipe is not an error, and everything else to standard error.
 //!
-//! All text is written here, and only here are escape sequences for the terminal distinguished from text to display:
-//! text from outside is escaped.
+//! All text is written here, and only this module writes escape sequences for the terminal: those in text from outside
+//! are escaped.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +63,7 @@ static MANNER: OnceLock<Manner> = OnceLock::new();
 static SCREEN: Mutex<Screen> = Mutex::new(Screen::new());
 
 impl Manner {
-    /// Returns the manner of this process; `asked` is the requested style, none to choose it by the terminal.
+    /// Returns the manner of this process; `asked` is the requested style, or `None` to choose it by the terminal.
     pub fn of_process(asked: Option<Style>) -> Self {
         let err = Abilities::of_stream(&std::io::stderr());
         let style = asked.unwrap_or(if err.rewrites { Style::Live } else { Style::Plain });
@@ -76,7 +75,7 @@ impl Manner {
 
 /// Sets the manner of this process; only the first call has an effect.
 pub fn set_manner(manner: Manner) {
-    // Later calls fail, which is intended.
+    // Later calls fail on purpose.
     let _ = MANNER.set(manner);
 }
 
@@ -145,7 +144,7 @@ pub fn print(text: &str) -> Printed {
 }
 
 fn print_as_it_is(text: &str) -> Printed {
-    // Both streams may share a terminal.
+    // Erase first, because both streams may share a terminal.
     let erased = screen().erase(size().columns);
     write_err(&erased);
     let mut out = std::io::stdout().lock();
@@ -178,7 +177,7 @@ fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
     Ok(in_json(&serde_json::to_string_pretty(document)?).into_owned())
 }
 
-/// Ignores errors of standard error: a closed terminal is no reason to end a run that takes a day.
+/// Writes to standard error, ignoring errors: a closed terminal must not end a run that takes a day.
 fn write_err(text: &str) {
     if text.is_empty() || MUTED.load(Ordering::Relaxed) {
         return;

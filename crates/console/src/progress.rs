@@ -1,5 +1,5 @@
-//! The progress of a running test. `facts.rs` keeps what is known of the run, a `View` is a snapshot of it, and lines
-//! and records are made from views; all of this is pure. The board decides when to display them.
+//! The progress of a running test. `facts.rs` collects what is known about the run, a `View` is a snapshot of these
+//! facts, and lines and records are made from views. All of this is pure; the board decides when to display them.
 //!
 //! Reads the wall clock only to show users how long the run will take; no decision depends on it.
 
@@ -28,7 +28,7 @@ pub struct Progress {
     board: Arc<Board>,
     row: usize,
     facts: Arc<Shown>,
-    /// Cells of a simulated drive may follow each other faster than they can be read.
+    /// Whether cells take real time. Those of a simulated drive may follow each other faster than they can be read.
     is_real_time: bool,
     run: Option<String>,
     /// Prefix of its lines if there are several runs.
@@ -99,7 +99,7 @@ impl Progress {
 impl Audience for Progress {
     fn step(&mut self, step: Step<'_>) {
         let line = self.facts.lock().step(step, self.board.now());
-        // A test may idle hundreds of times in a row, between short bursts.
+        // Print repeated idle times once: a test may idle hundreds of times in a row, between short bursts.
         if !matches!(step, Step::Idle { .. }) || line != self.last {
             self.tell(&line);
         }

@@ -57,8 +57,8 @@ impl Armed {
         if self.array.is_some() { Ok(()) } else { self.inner.check_purge(options) }
     }
 
-    /// Repeats a purge recorded in a journal on a simulated drive; on a real drive, the effects of the purge
-    /// persist anyway.
+    /// On a simulated drive, repeats a purge that the journal recorded. On a real drive, the effects of that purge
+    /// persist, so nothing is done.
     ///
     /// # Errors
     /// [`DriveError::NoPurge`] when the drive does not have the recorded method.
@@ -175,7 +175,7 @@ impl Armed {
         Ok(())
     }
 
-    /// Formats an NVMe namespace to another LBA format, which erases it and changes its sectors.
+    /// Formats an NVMe namespace to another LBA format, which erases it and changes its sector size.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] when the target

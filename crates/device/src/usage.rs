@@ -5,8 +5,8 @@
 //! walks down from the target to everything it is built on, and from there up to everything else that is built on the
 //! same bytes. Some facts are available only through the open descriptor ([`descriptor`]).
 //!
-//! Limits: accesses by a server on another host or behind FUSE are not visible; neither are processes that `/proc` does
-//! not list, except by the claims and leases that the kernel checks.
+//! Limits: accesses by a server on another host or by a FUSE server are not visible. Processes that `/proc` does not
+//! list are found only if they hold a claim or lease that the kernel checks.
 
 mod claims;
 pub(crate) mod descriptor;
@@ -75,7 +75,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     };
     let below = facts.below(place);
     let mut found = Vec::new();
-    // The kernel itself knows whether a file has users that are unknown here.
+    // For a file, the kernel itself knows whether there are users that are unknown here.
     if let Thing::Device(_) = target {
         found.extend(facts.unseen_users(&below));
     }
@@ -109,9 +109,9 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     unique
 }
 
-/// Returns what is built on a regular file, under any name: loop devices, mounts, swap space, exports; and the unknown
-/// user of a file if that may be this one. None if that cannot be determined: whoever may replace a file may not be
-/// able to look, as inside a container.
+/// Returns what is built on a regular file, under any name: loop devices, mounts, swap space, exports, and an unknown
+/// user of a file if that file may be this one. None if it cannot be determined: someone who may replace a file, for
+/// example inside a container, may not be allowed to look.
 pub fn built_on_file(path: &Path) -> Vec<Refusal> {
     let roots = &Roots::default();
     let Some(file @ Thing::File { .. }) = thing_at(path) else { return Vec::new() };
@@ -163,7 +163,7 @@ fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> V
                 partitions.push(by);
                 found.extend(upwards(facts, layer.upper, below));
             }
-            // Only a file on an overlay that somebody uses is a node.
+            // A file on an overlay is a node only if somebody uses it.
             Kind::Overlay => found.extend(upwards(facts, layer.upper, below)),
             Kind::Loop => found.push(Refusal::LoopBacking { by }),
             Kind::Stacked => found.push(Refusal::Held { device, by }),

@@ -26,9 +26,9 @@ use stdx::access::Access;
 /// Index of an I/O in the queue, below the sum of queue depth and spares.
 pub(crate) type Slot = u16;
 
-/// Number of I/Os reaped before the free slots are resubmitted. Larger batches let the queue depth sag.
+/// Number of I/Os reaped before the free slots are resubmitted. Larger batches let the queue depth drop.
 pub(crate) const REFILL_BATCH: u32 = 4;
-/// At larger depths, the batch may be this fraction of the depth, so that the relative sag stays small.
+/// At larger depths, the batch may be this fraction of the depth, so that the relative drop stays small.
 pub(crate) const REFILL_PART: u32 = 16;
 
 /// A completed I/O.

@@ -144,8 +144,7 @@ impl Job {
         notes
     }
 
-    /// Returns the end of the range that the job may touch on a target of this size; none if that is the whole
-    /// target.
+    /// Returns the end of the range that the job may touch on a target of this size; none if that is the whole target.
     pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
         let increments = self.offset_increment.saturating_mul(u64::from(self.numjobs) - 1);
         let start = self.offset.of(whole_bytes).saturating_add(increments);

@@ -1,4 +1,4 @@
-//! The command line; help texts, completions and man pages are made from it.
+//! The command line; help texts, completions and man pages are derived from it.
 
 pub(crate) mod completion;
 pub(crate) mod inapplicable;

@@ -1,7 +1,7 @@
 //! `plateau`: the SNIA SSS Performance Test Specification for solid-state drives.
 //!
-//! Every command is one file in `commands/` and one line in its table. Standard output receives only the result of a
-//! command; progress, warnings and errors go to standard error.
+//! Every command is one file in `commands/` and one line in the table of commands. Standard output receives only the
+//! result of a command; progress, warnings and errors go to standard error.
 //!
 //! The public parts of this library are [`main`], the program, and [`course`], a run without its command line. The
 //! hidden module `untrusted` is for the fuzz targets.
@@ -61,10 +61,10 @@ pub fn main() -> ExitCode {
 /// Prints help and version as results; any other message of clap is a usage error.
 fn answered(said: &clap::Error) -> ExitCode {
     if said.use_stderr() {
-        // Parsing failed, so there is no `Cli` with the option.
+        // Parsing failed, so look for the option in the arguments.
         let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
         if said.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !json {
-            // There is no other message than the help.
+            // clap prints the help instead of an error message.
             let _ = said.print();
             return ExitCode::from(Exit::Usage.code());
         }

@@ -52,7 +52,7 @@ fn reads_need_no_confirmation_and_change_nothing() {
     let bench = Bench::new("");
     let path = bench.data();
     let path = path.to_str().expect("a path");
-    // Of an amount, because a busy machine may do too few I/Os in a short time for a 90th percentile.
+    // Limit the load by an amount, because a busy machine may do too few I/Os in a short time for a 90th percentile.
     let words = ["--rw", "randread", "--iodepth", "4", "--io_size", "4M", "--json"];
     let output = plateau(&[&["load", path], &words[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -127,7 +127,7 @@ fn a_simulated_drive_can_be_loaded_as_well() {
     let document = json(&output);
     let slow = &document["jobs"][0];
     let rate = slow["read"]["iops"].as_f64().expect("a rate");
-    // One second of virtual time: 300 I/Os with a standard deviation of 17.
+    // One second of virtual time has 300 I/Os, with a standard deviation of 17.
     assert!((rate - 300.0).abs() < 100.0, "{rate}");
     assert!(document["jobs"][1]["write"]["total_ios"].as_u64() > Some(1000));
 }
@@ -286,7 +286,7 @@ fn shares_are_those_that_fio_draws() {
         let [read, _] = counts(document, name);
         read.1 as f64 / read.0 as f64
     };
-    // 16,384 I/Os: the standard deviation of the share is 0.36 %, that of the mean size 1.4 %.
+    // With 16,384 I/Os, the standard deviation of the share is 0.36 %, that of the mean size 1.4 %.
     assert!((reads(&ours) - 0.7).abs() < 0.018, "{}", reads(&ours));
     assert!((size(&ours, "sizes") / 17_612.8 - 1.0).abs() < 0.07, "{}", size(&ours, "sizes"));
     assert_eq!(size(&ours, "zones"), 4096.0);
@@ -436,7 +436,7 @@ fn what_is_not_offered_is_refused_by_name_in_both() {
 }
 
 #[test]
-fn a_seed_that_is_drawn_is_told() {
+fn a_seed_that_is_drawn_is_reported() {
     let bench = Bench::new("");
     let path = bench.data();
     let load = ["load", path.to_str().expect("a path"), "--rw=randread", "--io_size=64k", "--json"];
@@ -470,8 +470,8 @@ fn options_that_mean_nothing_for_a_target_are_refused() {
             "only into simulated drives",
         ),
         (&["plan", "iops", path, "--sim-fault", fault, "--library", library], "only into simulated drives"),
-        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--cpus_allowed", "0"], "no threads"),
-        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--numa_cpu_nodes", "0"], "no threads"),
+        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--cpus_allowed", "0"], "no load threads"),
+        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--numa_cpu_nodes", "0"], "no load threads"),
     ] {
         let output = plateau(arguments);
         let error = support::texts(&output).1;
@@ -519,7 +519,7 @@ fn slowest(times: &Value) -> u64 {
 }
 
 #[test]
-fn a_scaled_drive_tells_no_maximum_by_any_name() {
+fn a_scaled_drive_reports_no_maximum_under_any_name() {
     let words = "--rw randwrite --iodepth 32 --size 64M --scale 1/256".split(' ');
     let words: Vec<&str> = ["load", "sim:sas-slc-2011"].into_iter().chain(words).collect();
     let (text, document) = both(&words);
@@ -567,7 +567,7 @@ fn a_load_is_held_against_the_host() {
 }
 
 #[test]
-fn the_first_line_tells_loads_apart() {
+fn the_first_line_distinguishes_loads() {
     let bench = Bench::new("");
     let path = bench.data();
     let path = path.to_str().expect("a path");

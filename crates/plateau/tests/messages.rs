@@ -5,7 +5,7 @@ mod support;
 use serde_json::Value;
 use support::{Bench, finished, texts};
 
-/// Of a key pair whose private key was discarded.
+/// The public key of a pair whose private key was discarded.
 const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----\n\
     MCowBQYDK2VwAyEAJ99F2vF0whFZDcdcSlEM7anS2lQx5s8sMz/Is4+WQnI=\n\
     -----END PUBLIC KEY-----\n";
@@ -73,7 +73,7 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["show"], 2, "RUN is an id, the beginning of one, the name of a run, or `latest`"),
         (&["compare", "example-slc-a"], 2, "a comparison needs 2 to 8 runs"),
         (&["check", new], 4, "no such file or device; `plateau list` lists the block devices"),
-        (&["run", "iops", key], 4, "a file of 113 bytes; the smallest target has 16 MiB"),
+        (&["run", "iops", key], 4, "the file has 113 bytes; the smallest target has 16 MiB"),
         (
             &["purge", file, "--erase", "file", "--method", "secure-erase"],
             2,
@@ -187,7 +187,7 @@ fn outputs_are_refused_before_anything_is_run() {
         (&["report", "example-slc-a", "--pdf", missing], "no such folder; create it with `mkdir -p"),
         (&["report", "example-slc-a", "--csv", folder], "no such folder; create it with `mkdir -p"),
         (&["report", "example-slc-a", "--pdf", "x.html"], "did you mean --html x.html"),
-        (&["report", "example-slc-a", "--csv", "x.csv"], "name a folder, not a file"),
+        (&["report", "example-slc-a", "--csv", "x.csv"], "specify a folder, not a file"),
         (&["export", "example-slc-a", "--fio-json", "x.pdf"], "did you mean --pdf x.pdf"),
         (&["compare", "latest", "latest", "--csv", "x.pdf"], "did you mean --pdf x.pdf"),
     ] {
@@ -246,7 +246,7 @@ fn models_have_the_same_names_in_all_commands() {
     }
 }
 
-/// A fault of the media is still there after `resume`, which would be suggested again and again.
+/// A media fault is still there after `resume`, so suggesting `resume` would never end.
 #[test]
 fn a_run_that_cannot_be_completed_does_not_suggest_to_resume_it() {
     let bench = Bench::new();
@@ -296,7 +296,7 @@ fn with_json_every_error_is_a_document_on_standard_output() {
     assert_eq!(out, "");
 }
 
-/// The default library is that of whoever runs this test, so it may hold runs, or none.
+/// The default library belongs to the user who runs this test, so it may or may not contain runs.
 #[test]
 fn an_empty_library_variable_counts_as_unset() {
     let bench = Bench::new();
@@ -309,7 +309,7 @@ fn an_empty_library_variable_counts_as_unset() {
     };
     let empty = listed(Some(""));
     assert_eq!(empty, listed(None));
-    // A library that exists has nothing in common with it.
+    // A library that is specified has nothing in common with it.
     let own = bench.library();
     std::fs::create_dir_all(&own).expect("a library");
     assert_ne!(empty, listed(Some(&own.to_string_lossy())));

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use support::{Bench, finished, text, texts};
 
-/// Small enough to run every preset.
+/// A drive that is small enough to run every preset.
 const DRIVE: [&str; 3] = ["sim:sas-slc-2011", "--scale", "1/512"];
 
 const MISTAKEN: &str = "\
@@ -167,7 +167,7 @@ fn the_map_proposes_a_demand() {
 }
 
 #[test]
-fn an_own_test_goes_on_where_it_was_cut() {
+fn an_own_test_continues_where_it_was_cut() {
     let bench = Bench::new();
     let path = bench.path("mine.toml");
     let plan = "[publisher]\nsponsor = \"Somebody\"\nnotes = [\"as it came\"]\n[test.a]\ntitle = \"A\"\npurge = true\n\

@@ -1,4 +1,4 @@
-//! Several targets at the same time: each run equals one on its own.
+//! Several targets at the same time: each run equals a run on its own.
 
 mod support;
 
@@ -58,7 +58,7 @@ fn simulated_drives_in_parallel_have_the_journals_of_single_runs() {
 }
 
 #[test]
-fn what_cannot_go_on_at_the_same_time_is_refused_untouched() {
+fn what_cannot_run_concurrently_is_refused_untouched() {
     let bench = Bench::beside_the_build();
     let (one, other) = (bench.path("one.bin"), bench.path("other.bin"));
     for path in [&one, &other] {
@@ -134,7 +134,7 @@ fn two_loop_devices_and_a_simulated_drive() {
         "--cell-seconds",
         "0.05",
     ];
-    // In a different order than the targets.
+    // The identities are in a different order than the targets.
     let erase = ["--max-rounds", "5", "--erase", &other, "--erase", &one];
     let document = bench.json(&[&args[..], &erase[..]].concat());
     for (index, target) in [a.path.as_str(), &b.path, "sim:sas-slc-2011"].into_iter().enumerate() {

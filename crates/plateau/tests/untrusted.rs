@@ -1,4 +1,4 @@
-//! Files prepared by others in a library, and prepared environment variables, are never acted upon.
+//! Files and environment variables crafted by others are never acted upon.
 
 mod support;
 
@@ -57,7 +57,7 @@ fn a_note_in_a_library_writes_to_no_file() {
 }
 
 #[test]
-fn nor_does_one_beside_a_run_that_is_resumed() {
+fn nor_does_one_next_to_a_run_that_is_resumed() {
     let bench = Bench::new();
     let mut child = bench.start(&SIMULATED);
     bench.wait_for("a cell", |journal| finished(journal) > 0);
@@ -117,7 +117,7 @@ impl Member {
         self
     }
 
-    /// Runs with the script in the folders where this build and an earlier one look for programs.
+    /// Runs a command with the script in the folders where this build and earlier ones look for programs.
     fn run(&self, args: &[&str]) -> Output {
         let path = format!("{}:{}", self.bench.path("bin").display(), std::env::var("PATH").expect("a path"));
         let mut command = self.bench.command(args);

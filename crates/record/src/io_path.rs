@@ -24,7 +24,7 @@ pub struct IoPath {
 pub enum IoEngine {
     /// io_uring.
     IoUring,
-    /// NVMe commands through io_uring, past the block layer.
+    /// NVMe commands through io_uring, bypassing the block layer.
     IoUringCmd,
     /// Linux's older asynchronous interface.
     Libaio,

@@ -1,9 +1,9 @@
 //! Runs fio with the same workload.
 //!
-//! At the end of its runtime fio waits for all I/Os in flight, and reports that all of them completed when the last
-//! one did: for a full queue of I/Os that is up to twice their actual latency. fio's histogram includes these, and in
-//! a short cell they determine the 99th percentile. So its per-I/O log is read instead, up to the end of the runtime.
-//! Our engine does not count later I/Os either.
+//! At the end of its runtime, fio waits for all I/Os in flight, and reports all of them as completed when the last
+//! one is, which can double the latency of a full queue of I/Os. fio's histogram includes these, and in a short cell
+//! they determine the 99th percentile. Therefore its per-I/O log is read instead, up to the end of the runtime. Our
+//! engine does not count later I/Os either.
 
 use std::path::Path;
 use std::process::Command;
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ends_behind_the_time_is_left_out() {
+    fn what_ends_after_the_deadline_is_omitted() {
         let mut log: String = (1..=200).map(|i| format!("{i}, {}, {}, 4096, 0\n", i * 10, i % 2)).collect();
         assert_eq!(percentiles(&log, true, 1000).unwrap(), [1000.0, 1980.0]);
         assert_eq!(percentiles(&log, false, 1000).unwrap(), [990.0, 1970.0]);

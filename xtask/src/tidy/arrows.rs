@@ -50,7 +50,7 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let package = manifest.get("package").and_then(|p| p.get("name")).and_then(toml::Value::as_str);
     if package != Some(name) {
-        return complain(format!("package and folder have one name: '{name}'"));
+        return complain(format!("the package must have the name of its folder: '{name}'"));
     }
     let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
         return complain(
@@ -116,6 +116,9 @@ mod tests {
     #[test]
     fn unknown_and_misnamed_crates_are_found() {
         assert!(texts("crates/web/Cargo.toml", "[package]\nname = \"web\"")[0].contains("a new crate"));
-        assert!(texts("crates/pts/Cargo.toml", "[package]\nname = \"plateau-pts\"")[0].contains("one name"));
+        assert!(
+            texts("crates/pts/Cargo.toml", "[package]\nname = \"plateau-pts\"")[0]
+                .contains("the name of its folder")
+        );
     }
 }

@@ -114,8 +114,7 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<St
         secure(job, SECURITY_UNLOCK, 0, ASKING).map_err(|fault| {
             fault.during(
                 "SECURITY UNLOCK",
-                "the password was not set by Plateau; remove it with the program \
-                                             that set it",
+                "the password was not set by Plateau; remove it with the program that set it",
             )
         })?;
     } else if !now.enabled {

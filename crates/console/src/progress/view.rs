@@ -48,7 +48,7 @@ pub struct Rate {
     pub bytes_per_second: f64,
     /// Mean response time.
     pub mean_latency_ms: f64,
-    /// Maximum response time; none if it is not meaningful.
+    /// Maximum response time; `None` if it is not meaningful.
     pub max_latency_ms: Option<f64>,
 }
 
@@ -57,12 +57,12 @@ pub struct Rate {
 pub struct Window {
     /// Rounds in the window: up to five.
     pub rounds: u32,
-    /// None before the first round.
+    /// The variable that is farthest from steady state; `None` before the first round.
     pub variable: Option<String>,
-    /// Range (largest minus smallest value) as a share of the mean; none before two rounds. With fewer than five
+    /// Range (largest minus smallest value) as a share of the mean; `None` before two rounds. Until there are five
     /// rounds, it can only grow.
     pub range_share: Option<f64>,
-    /// None before five rounds.
+    /// Slope excursion as a share of the mean; `None` before five rounds.
     pub slope_share: Option<f64>,
     /// The round in which this variable is expected to reach steady state.
     pub forecast_round: Option<u32>,
@@ -160,7 +160,7 @@ impl View {
         }
     }
 
-    /// Returns the share done per minute; none if unknown.
+    /// Returns the share done per minute; `None` if unknown.
     pub fn share_per_minute(&self) -> Option<f64> {
         let minutes = self.elapsed.as_secs_f64() / 60.0;
         self.share_done.filter(|share| *share > 0.0 && minutes > 0.0).map(|share| share / minutes)

@@ -28,7 +28,7 @@ pub(crate) fn gather(roots: &Roots, file: Option<(Thing, &Path)>) -> io::Result<
     if let Some((thing, path)) = file {
         let node = facts.node(thing, "it");
         match overlays.stored(thing, path) {
-            // Writes to the target go to a copy.
+            // Writes to the target go to a copy, not to this file.
             Stored::Lower { .. } => {}
             stored => add_stored(&mut facts, &overlays, node, stored),
         }

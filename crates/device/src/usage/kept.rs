@@ -1,5 +1,5 @@
-//! Mount namespaces in which no process is, but which a mount (`mount --bind /proc/PID/ns/mnt FILE`) or an open
-//! descriptor keeps in existence: a thread enters them, and so their mounts appear in `/proc`.
+//! Mount namespaces without processes, which a mount (`mount --bind /proc/PID/ns/mnt FILE`) or an open descriptor
+//! keeps in existence. A thread enters each of them, which makes its mounts appear in `/proc`.
 
 use std::fs;
 use std::io;
@@ -14,8 +14,8 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 use super::procfs::{entries, processes};
 use crate::host::Roots;
 
-/// What the links of mount namespaces begin with, and the roots of mounts that keep one: `mnt:[4026532201]`. Other
-/// kinds of namespaces (`net:[…]`, as by `ip netns add` or Docker) have no mounts.
+/// Prefix of the links of mount namespaces, and of the roots of mounts that keep one: `mnt:[4026532201]`. Other kinds
+/// of namespaces (`net:[…]`, as by `ip netns add` or Docker) have no mounts.
 pub(super) const PREFIX: &str = "mnt:[";
 
 /// A thread in another mount namespace. It leaves on drop.
@@ -31,7 +31,7 @@ impl Visitor {
     pub(super) fn enter(roots: &Roots, namespace: OwnedFd) -> io::Result<Self> {
         let (arrived, arrival) = mpsc::channel();
         let (stay, left) = mpsc::channel::<()>();
-        // Read before entering: over there, /proc may be missing.
+        // Read before entering: the other namespace may have no /proc.
         let link = roots.proc.join("thread-self");
         let visit = move || {
             let entered = fs::read_link(link).and_then(|task| enter(&namespace).map(|()| task));
@@ -59,7 +59,7 @@ impl Drop for Visitor {
 
 /// Moves this thread alone into a mount namespace.
 fn enter(namespace: &OwnedFd) -> io::Result<()> {
-    // SAFETY: only the working directory and root folder become those of this thread; descriptors stay shared.
+    // SAFETY: only the working directory and the root folder become private to this thread; descriptors stay shared.
     unsafe { unshare_unsafe(UnshareFlags::FS) }?;
     Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Mount))?)
 }

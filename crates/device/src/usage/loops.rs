@@ -1,6 +1,7 @@
-//! What loop devices are built on, as their driver reports it: the path in `/sys` may be that of another file by now.
+//! What loop devices are built on, as their driver reports it: by now another file may be at the path in `/sys`.
 //!
-//! The driver queries the file system of the backing file, and waits for its server. No answer in time is an error.
+//! The driver queries the file system of the backing file, and waits for its server. A missing answer is an error
+//! after a deadline.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -126,7 +127,7 @@ pub(crate) fn backings(roots: &Roots, number: DeviceNumber) -> Vec<Backing> {
     found
 }
 
-/// Returns what another process has done to one of these loop devices since: it reaches other bytes.
+/// Returns what another process has done since to one of these loop devices if it now reaches other bytes.
 pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
     let differs = |backing: &&Backing| status(&backing.device).is_ok_and(|now| now != backing.status);
     backings.iter().find(differs).map(|backing| {
@@ -150,7 +151,7 @@ fn status(device: &SysDevice) -> io::Result<LoopStatus> {
 
 type Answers = Receiver<io::Result<LoopStatus>>;
 
-/// Queries without an answer so far. Each has a thread that waits, so it is not repeated.
+/// Queries without an answer so far. A thread is already waiting for each, so no second one is started.
 static UNANSWERED: Mutex<BTreeMap<DeviceNumber, Answers>> = Mutex::new(BTreeMap::new());
 
 fn unanswered() -> MutexGuard<'static, BTreeMap<DeviceNumber, Answers>> {
@@ -166,7 +167,7 @@ fn answered(
     if unanswered().get(&number).is_some_and(is_waiting) {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    // An answer that has come meanwhile may be out of date.
+    // An answer that arrived in the meantime may be out of date.
     unanswered().remove(&number);
     let (answer, answers) = mpsc::channel();
     // After the deadline, nobody receives the answer.
@@ -202,7 +203,7 @@ mod tests {
         let unasked = Box::new(|| panic!("it was asked again"));
         assert_eq!(ask(DEADLINE, unasked), Err(io::ErrorKind::TimedOut));
         drop(resume);
-        // Until that answer arrives.
+        // Repeat until that answer arrives.
         let answer = loop {
             match ask(DEADLINE, Box::new(move || Ok(status))) {
                 Err(io::ErrorKind::TimedOut) => std::thread::yield_now(),

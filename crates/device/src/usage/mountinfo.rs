@@ -15,7 +15,8 @@ use crate::host::{DeviceNumber, Roots, parse_number};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mount {
     pub(super) number: DeviceNumber,
-    /// What of the file system is mounted: a folder, a file, or the name of a namespace such as `net:[4026532201]`.
+    /// The part of the file system that is mounted: a folder, a file, or the name of a namespace such as
+    /// `net:[4026532201]`.
     pub(super) root: PathBuf,
     pub(super) at: String,
     pub(super) file_system: String,
@@ -46,7 +47,7 @@ impl Namespace {
 
 /// Returns the mount namespaces, ours first. Ours must be readable; others are included where the kernel shows them:
 /// those of processes, those that a mount keeps in existence, and with `of_descriptors`, which takes longer, those
-/// that a descriptor keeps. What is mounted in one that cannot be entered stays unlisted.
+/// that a descriptor keeps. Mounts in a namespace that cannot be entered are not listed.
 pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<Namespace>> {
     let mut found = Found::default();
     let own = roots.proc.join("self");
@@ -114,7 +115,7 @@ impl Found {
         self.namespaces.push(namespace);
     }
 
-    /// Enters the namespaces that mounts keep in existence; also those that are known only from within another one.
+    /// Enters the namespaces that mounts keep in existence, including those that are visible only inside another one.
     fn visit_kept(&mut self, roots: &Roots) {
         while let Some((name, place, kept_by)) = self.kept.pop_front() {
             self.visit(roots, &name, &place, kept_by);

@@ -16,8 +16,8 @@ use super::stored::node_at;
 use super::thing::{Thing, thing_at};
 use crate::host::Roots;
 
-/// Returns the mount namespaces, ours first; also those that only a descriptor keeps in existence, if something is
-/// mounted in none of the others.
+/// Returns the mount namespaces, ours first; also those that only a descriptor keeps in existence, if a mounted file
+/// system appears in none of the others.
 pub(super) fn all_namespaces(roots: &Roots) -> io::Result<Vec<Namespace>> {
     let found = namespaces(roots, false)?;
     if has_unlisted_erofs(roots, &found) { namespaces(roots, true) } else { Ok(found) }
@@ -82,8 +82,8 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
     }
 }
 
-/// Whether a file system has data in a file that the mount table does not show: the one at its source was renamed, so
-/// that another one or none is there by now, or it has further ones.
+/// Whether a file system has data in a file that the mount table does not show: the file at its source was renamed, so
+/// another one or none is there by now, or the file system spans more files.
 fn is_in_unknown_file(mount: &Mount, thing: Option<Thing>, source: &Path) -> bool {
     if mount.file_system == "erofs" && !is_whole_erofs(source, mount.offset_bytes) {
         return true;
@@ -142,12 +142,12 @@ pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     Ok(())
 }
 
-/// What the source of a mount means.
+/// The meaning of the source of a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// What the file system is on.
+    /// The device or file that the file system is on.
     Device,
-    /// A path to that, if it is one: FUSE servers of images use theirs.
+    /// A path to that device or file if it is a path at all, as FUSE servers of images use it.
     DeviceIfAny,
     /// Arbitrary text.
     Text,

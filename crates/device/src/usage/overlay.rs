@@ -1,5 +1,5 @@
 //! Overlayfs: which file stores the content of a file on it. The stored file may be in use under its own name, and
-//! the file on the overlay under its other one.
+//! also through the file on the overlay.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -122,12 +122,12 @@ impl<'a> Overlays<'a> {
     }
 }
 
-/// Opens a file such that nobody notices (`O_PATH`).
+/// Opens a file without anybody noticing (`O_PATH`).
 fn open_nothing(path: &Path, flags: OFlags) -> Option<OwnedFd> {
     rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
-/// Opens what is at a path such that nobody notices, following links.
+/// Opens what is at a path without anybody noticing, following links.
 pub(super) fn opened_nothing(path: &Path) -> Option<OwnedFd> {
     open_nothing(path, OFlags::empty())
 }
@@ -190,7 +190,7 @@ impl Layers {
     }
 }
 
-/// Joins without a slash at the end, which would make a folder of the file that is a mount point itself.
+/// Joins without a trailing slash, which would fail on a file that is itself a mount point.
 fn joined(folder: &Path, rest: &Path) -> PathBuf {
     if rest.as_os_str().is_empty() { folder.to_owned() } else { folder.join(rest) }
 }

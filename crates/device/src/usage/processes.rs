@@ -12,8 +12,8 @@ use super::thing::{Thing, thing_at};
 use crate::host::{DeviceNumber, Roots};
 use crate::refusal::Access;
 
-/// How often the list of processes is read until each new one in it lives long enough to be inspected. That takes less
-/// than a millisecond for a few of them.
+/// How often the list of processes is read until each new one lives long enough to be inspected. Inspecting a few
+/// takes less than a millisecond.
 const PASSES: u32 = 200;
 
 /// Adds the processes that this user may inspect; others remain undetected.
@@ -39,7 +39,7 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
     facts.add_unseen(what.into(), false);
 }
 
-/// Whether a process is no longer there, or without its files (proc_pid_stat(5)).
+/// Whether a process no longer exists, or has released its files (proc_pid_stat(5)).
 fn has_ended(folder: &Path) -> bool {
     let text = read(&folder.join("stat")).unwrap_or_default();
     let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
@@ -85,7 +85,7 @@ fn add(roots: &Roots, facts: &mut Facts, relevant: &Relevant<'_>, pid: u32, fold
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opened {
     Known(Thing),
-    /// It may be any regular file.
+    /// A file that cannot be seen; it may be any regular file.
     Hidden,
 }
 
@@ -106,8 +106,8 @@ impl Relevant<'_> {
         self.opened(thing_at(link)?, || self.overlays.stored_of_link(link))
     }
 
-    /// Like [`at`](Self::at), for a file registered with a ring, whose path as the process sees it is `path`. Another
-    /// file may be there by now.
+    /// Like [`at`](Self::at), for a file registered with a ring, whose path in the view of the process is `path`.
+    /// Another file may be there by now.
     fn registered_at(&self, folder: &Path, path: &Path) -> Option<Opened> {
         // Others are not paths, such as `socket:[123]`.
         let inside = path.strip_prefix("/").ok()?;
@@ -129,7 +129,7 @@ impl Relevant<'_> {
         match stored() {
             // The kernel accepts no upper layer on another overlay.
             Stored::Upper { thing, .. } => Some(Opened::Known(thing)).filter(|_| self.contains(thing)),
-            // Whoever writes has a copy in the upper layer.
+            // Anyone who writes has a copy in the upper layer.
             Stored::Here | Stored::Lower { .. } => None,
             Stored::Unknown => Some(Opened::Hidden),
         }
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptors_are_told_apart_by_what_they_allow() {
+    fn descriptors_are_distinguished_by_what_they_allow() {
         for (info, expected) in [
             ("pos:\t0\nflags:\t0100000\nmnt_id:\t25\n", None),
             ("pos:\t0\nflags:\t0100002\n", Some(Access::Writing)),

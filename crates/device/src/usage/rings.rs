@@ -1,4 +1,4 @@
-//! Files registered with `io_uring`. The kernel lists only their paths, at which other files may be by now.
+//! Files registered with `io_uring`. The kernel lists only their paths, and by now other files may be there.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -54,8 +54,9 @@ pub(super) fn descriptor_of(folder: &Path, path: &Path) -> Option<PathBuf> {
     links.all(|link| identity(&link) == Some(own)).then_some(first)
 }
 
-/// Whether the file registered as `path` is certainly the one at `within`: the kernel reports that someone has this file
-/// open, or the node bears the kernel's own name for its device. Other special files are taken for the registered one.
+/// Whether the file registered as `path` is certainly the one at `within`: the kernel reports that someone has this
+/// file open, or the node has the kernel's own name for its device. Any other special file is assumed to be the
+/// registered one.
 pub(super) fn is_at(path: &Path, within: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let Ok(file) = rustix::fs::open(within, flags, Mode::empty()) else { return false };
@@ -72,7 +73,8 @@ pub(super) fn is_at(path: &Path, within: &Path) -> bool {
     }
 }
 
-/// Whether someone has a regular file open; another file in its place is hardly ever open. `false` where unknown.
+/// Whether someone has a regular file open; a different file that took its place is hardly ever open. `false` where
+/// unknown.
 pub(super) fn is_open(file: &OwnedFd) -> bool {
     let is_remote = rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == FUSE);
     let reopened = || overlay::reopened(file);

@@ -8,8 +8,7 @@ use super::overlay::{self, Overlays, Stored};
 use super::thing::Thing;
 use crate::refusal::Refusal;
 
-/// How many overlays are followed that are stacked on each other: as many as the kernel allows
-/// (`FILESYSTEM_MAX_STACK_DEPTH`).
+/// Maximum number of stacked overlays that are followed: as many as the kernel allows (`FILESYSTEM_MAX_STACK_DEPTH`).
 const DEEPEST: u32 = 2;
 
 /// Returns the node of what is at `path` in a visible mount namespace.
@@ -33,7 +32,7 @@ pub(super) fn add_stored(facts: &mut Facts, overlays: &Overlays<'_>, node: usize
         };
         let lower = facts.node(thing, path.display().to_string());
         facts.layer(node, lower, Span::ALL, Kind::Overlay);
-        // Of a process that is not visible here.
+        // Belongs to a process that is not visible here.
         if is_upper && overlay::reopened(&file).is_some_and(descriptor::locked_by_others) {
             facts.used(thing, "", By::Lock);
         }

@@ -1,7 +1,7 @@
 //! Spare buffers of a queue of large writes, filled before they are needed.
 //!
 //! Filling a megabyte takes a tenth of a millisecond, longer on a busy CPU. The slot of a completed I/O would stay
-//! free during that time, and the queue depth would sag, so the queue gets a few more slots than its depth.
+//! free during that time, and the queue depth would drop, so the queue gets a few more slots than its depth.
 
 use std::collections::VecDeque;
 

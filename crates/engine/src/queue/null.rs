@@ -103,7 +103,7 @@ impl Queue for Null {
         Some(Completion { slot, result: length_bytes.cast_signed(), started_ns, done_ns })
     }
 
-    /// There is no device whose queue depth could sag.
+    /// There is no device whose queue depth could drop.
     #[inline]
     fn refill_batch(&self) -> u32 {
         self.depth.into()

@@ -212,7 +212,7 @@ impl<E: Operation> Queue for Uring<E> {
     }
 
     /// Returns the full depth for a target that completes every I/O during submission, such as no-ops: its
-    /// queue depth cannot sag, and a system call for every few I/Os would only add cost.
+    /// queue depth cannot drop, and a system call for every few I/Os would only add cost.
     #[inline]
     fn refill_batch(&self) -> u32 {
         let depth = u32::from(self.shape.depth);
@@ -224,7 +224,7 @@ impl<E: Operation> Queue for Uring<E> {
     }
 }
 
-/// Returns the number of I/Os submitted at once, if the queue depth could sag.
+/// Returns the number of I/Os submitted at once, if the queue depth could drop.
 fn batch(depth: u32) -> u32 {
     REFILL_BATCH.max(depth / REFILL_PART)
 }

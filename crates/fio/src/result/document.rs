@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::part::{Part, per_second};
 use super::times::counted;
 
-/// fio's percentiles and one more, as I/Os beyond per million.
+/// fio's percentiles and one more, each as the number of I/Os per million beyond it.
 const BEYOND_PPM: &[u32] = &[
     990_000, 950_000, 900_000, 800_000, 700_000, 600_000, 500_000, 400_000, 300_000, 200_000, 100_000,
     50_000, 10_000, 5_000, 1_000, 500, 100, 10,
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_the_bins_beside_them() {
+    fn percentiles_are_those_of_the_bins_next_to_them() {
         let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
         let told = way(&direction(&values), 2.0, true);
         assert!((told.iops - 10_000.0).abs() < 1e-9);

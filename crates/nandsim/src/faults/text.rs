@@ -137,8 +137,8 @@ impl Faults {
         Self { removed_at_ns: None, lost: Vec::new(), ..self }
     }
 
-    /// Whether a run that was ended by a fault will end at it again when resumed. Only media faults persist
-    /// until then.
+    /// Whether a fault that ended a run will end it again when the run is resumed. Only media faults persist until
+    /// then.
     #[must_use]
     pub fn remain(&self) -> bool {
         let may_be_over =

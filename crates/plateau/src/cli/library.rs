@@ -1,4 +1,4 @@
-//! The commands that look after the runs in the library.
+//! The commands that manage the runs in the library.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::cli::completion;
 use crate::output::options::Outputs;
 use crate::output::standing::State;
 
-/// What the operator calls a run.
+/// The operator's labels of a run.
 #[derive(Debug, Clone, Args, Default)]
 pub struct Labelling {
     /// Name the run; RUN may then be this name

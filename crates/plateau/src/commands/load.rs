@@ -1,7 +1,7 @@
 //! `plateau load`: runs a job, or a fio job file, on a target.
 //!
 //! Targets that are only read are opened read-only and need no confirmation. Every target that is written to is armed
-//! exactly as by `plateau run`, all of them before the first I/O.
+//! exactly as by `plateau run`, and all of them are armed before the first I/O.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::run::signals;
 use fio::Job;
 use fio::result::{Document, Part};
 
-/// A target, opened with no more rights than its jobs need.
+/// A target, opened with only the rights that its jobs need.
 enum Opened {
     ToRead(Reader),
     ToWrite(Armed),
@@ -152,7 +152,7 @@ fn run_stage(
     Ok(results)
 }
 
-/// Stores in each segment which share of the host's ceiling it used.
+/// Stores in each segment the share of the host's ceiling that it used.
 fn hold_against(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
         let Outcome::Finished(segment) = outcome else { continue };
@@ -352,7 +352,7 @@ impl Watched for Streams {
     }
 }
 
-/// Returns the combined rates of all streams; none before the first tick.
+/// Returns the combined rates of all streams; `None` before the first tick.
 fn rate(ticks: &[Option<Tick>], has_maxima: bool) -> Option<Rate> {
     let known: Vec<&Tick> = ticks.iter().flatten().collect();
     let max_ns = known.iter().map(|tick| tick.latency_max_ns).max()?;

@@ -24,7 +24,7 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
     }
     let mut requests = RunRequest::each(&options.request, &options.handling)?;
     requests.iter_mut().for_each(|each| each.labels = options.labels.labels());
-    // If there is also a real target, the options apply to that one.
+    // If there is a real target as well, the options apply to it.
     if let Some(simulated) = inapplicable::all_simulated(&requests) {
         let typed = options.request.settings.given().iter().chain(options.handling.given());
         inapplicable::check(simulated, typed, &options.erase)?;

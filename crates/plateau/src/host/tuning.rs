@@ -22,7 +22,7 @@ use shared::Shared;
 
 const KIND: &str = "tuning";
 
-/// A run that tunes; while it exists, host settings that are already right are not restored.
+/// A tuning run. While it exists, no other run restores host settings.
 pub struct Tuner {
     shared: Shared,
     host: Arc<dyn Host>,
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_changed_told_and_put_back() {
+    fn settings_are_changed_reported_and_restored() {
         let dir = tempfile::tempdir().expect("a folder");
         let tunings = settings(dir.path());
         let tuned = set(&facts("b:1"), dir.path(), tunings.clone()).expect("done");

@@ -1,8 +1,8 @@
-//! How a run stands: what `plateau runs` lists and what its `--state` selects.
+//! The state of a run, as `plateau runs` lists it and its `--state` selects it.
 
 use clap::ValueEnum;
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {

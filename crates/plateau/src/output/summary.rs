@@ -40,8 +40,8 @@ impl Summary {
 
     /// Returns the summary of a run that another process may be executing.
     pub fn live(run: Run) -> Done<Self> {
-        // Checked before the journal is loaded: in the other order, a run that completes in between would be shown as
-        // interrupted. If unknown, such as without file locks, it counts as not in progress.
+        // Check this before loading the journal: in the other order, a run that completes in between would be shown
+        // as interrupted. If it is unknown, as without file locks, the run counts as not in progress.
         let is_in_progress = run.is_in_progress().unwrap_or(false);
         Ok(Self { is_in_progress, ..Self::of(run)? })
     }
@@ -63,7 +63,7 @@ impl Summary {
         !self.is_closed() && self.is_in_progress
     }
 
-    /// Returns the activity of a run in progress, and since when; none for others.
+    /// Returns the activity of a run in progress, and since when; `None` for others.
     pub fn in_progress(&self) -> Option<String> {
         if !self.is_running() {
             return None;
@@ -245,7 +245,7 @@ pub fn erase_options(target: &TargetFacts) -> String {
     }
 }
 
-/// Returns the target on one line, whatever characters its name contains.
+/// Returns the target on one line, even if its name contains control characters.
 pub fn target(file: &RunFile) -> String {
     on_one_line(&named(file)).into_owned()
 }
@@ -298,7 +298,7 @@ fn host_limits(ceiling: &Ceiling) -> String {
     format!("{clock}; per thread {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
 }
 
-/// Returns the distinct I/O paths and placements of the load; none for simulated drives.
+/// Returns the distinct I/O paths and placements of the load; empty for simulated drives.
 fn ways(entries: &[Entry]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for entry in entries {
@@ -318,7 +318,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
-        // Reported by the source of an imported run, without the values.
+        // The source of an imported run reported this without the values.
         (Some(true), None) => {
             format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
         }

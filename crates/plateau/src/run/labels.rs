@@ -6,16 +6,16 @@ use crate::output::printer;
 
 const MOST_CHARACTERS: usize = 200;
 
-/// Warns if another run already has the name, which then identifies neither.
+/// Warns if another run already has the name, because it then identifies neither.
 pub fn warn_of_namesakes(library: &Library, labels: &Labels) {
     let Some(name) = &labels.name else { return };
-    // A library that cannot be read is an error of the run itself.
+    // If the library cannot be read, the run itself will report that.
     let Ok((runs, _)) = library.list() else { return };
     let namesakes = runs.iter().filter(|run| run.file.labels.name.as_ref() == Some(name));
     let ids: Vec<&str> = namesakes.map(|run| &*run.file.id).collect();
     if !ids.is_empty() {
         printer::tell_line(&format!(
-            "warning: '{name}' is already the name of {}; RUN has to be an id for each of them",
+            "warning: '{name}' is already the name of {}; refer to each of them by its id",
             ids.join(", ")
         ));
     }
@@ -34,7 +34,7 @@ pub fn name(text: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Checks a tag, a word to find runs by.
+/// Checks a tag, by which runs can be found.
 pub fn tag(text: &str) -> Result<String, String> {
     let text = note(text)?;
     if text.contains(|c: char| c.is_whitespace() || c == ',') {

@@ -107,7 +107,7 @@ fn a_journal_that_somebody_else_changed_takes_no_more_records_and_is_copied() {
     let changes: [(&str, &str, Change); 4] = [
         ("emptied", "it has 0 B", |path, _| drop(std::fs::File::create(path).unwrap())),
         ("cut", "it has 30 B", |path, _| set_len(path, 30)),
-        ("continued", "B were written, and it has", |path, bytes| {
+        ("continued", "changed it while the run was writing to it: it has", |path, bytes| {
             std::fs::write(path, [bytes, b"more\n"].concat()).unwrap();
         }),
         ("overwritten", "its content is not what was written", |path, bytes| {
@@ -159,7 +159,7 @@ fn a_reopened_journal_is_watched_too() {
 }
 
 #[test]
-fn a_journal_that_was_only_touched_goes_on() {
+fn a_journal_that_was_only_touched_continues() {
     let (_dir, path) = journal_of(1);
     let (mut journal, _) = Journal::reopen(&path).unwrap();
     for round in 2..4 {

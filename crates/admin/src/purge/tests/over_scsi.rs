@@ -112,7 +112,7 @@ fn a_left_over_password_of_plateau_is_used() {
     // Not Plateau's password.
     let script = ask_security(Script::new(CAPACITY), SECURE | ENABLED | LOCKED);
     let mut script = password(script, 0xf2, 0, aborted());
-    assert!(fails(&mut script, &can, &options).contains("not Plateau's"));
+    assert!(fails(&mut script, &can, &options).contains("was not set by Plateau"));
     // The security settings were frozen after the inspection.
     let mut script = ask_security(Script::new(CAPACITY), SECURE | FROZEN);
     assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("cannot start"));

@@ -104,7 +104,7 @@ fn the_longest_waits_say_elapsed_time_time_left_and_rate() {
     }
     let silent = View { share_done: None, left: None, ..purge };
     let text = texts(&silent, "", Detail::Full, USUAL).join("\n");
-    assert!(text.contains("elapsed 1 h 02 min  the drive does not report how far it is"), "{text}");
+    assert!(text.contains("elapsed 1 h 02 min  the drive does not report its progress"), "{text}");
     let expected = View { left: Some(Left::Expected(seconds(600))), ..silent };
     let text = texts(&expected, "", Detail::Full, USUAL).join("\n");
     assert!(text.contains("elapsed 1 h 02 min  left about 10 min 00 s"), "{text}");
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_left_on_a_narrow_terminal_is_what_goes_on(view in view(), width in 40usize..80) {
+    fn a_narrow_terminal_keeps_the_current_activity(view in view(), width in 40usize..80) {
         let shape = Shape { width, colour: false, unicode: false };
         let first = texts(&View { test_left: None, ..view.clone() }, "", Detail::Full, shape).remove(0);
         let wanted = match view.phase {
