@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
+use clap::Parser as _;
 
 use artefacts::Parts;
 use packages::Packages;
@@ -25,44 +26,29 @@ use program::Program;
 use release::Release;
 use tried::{Ground, seconds};
 
-const USAGE: &str = "usage: cargo xtask dist [--allow-dirty] [--check] [--try [FILTER]]\n\
-                     --check makes the files twice and compares them; --try also tries them out, or those whose trial has FILTER in \
-                     its name; --allow-dirty makes them of a tree with changes, for a trial";
-
-/// Command-line options.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// Make the files of a release from a clean tree, byte for byte reproducibly
+#[derive(Debug, Default, PartialEq, Eq, clap::Parser)]
+#[command(name = "dist", bin_name = "cargo xtask dist")]
 struct Options {
+    /// Make them of a tree with changes, for a trial
+    #[arg(long)]
     allow_dirty: bool,
+    /// Make the files twice and compare them
+    #[arg(long)]
     check: bool,
-    /// Filter for names of trials; empty for all.
+    /// Try the files out, or only in the trials with FILTER in their name
+    #[arg(long = "try", value_name = "FILTER", num_args = 0..=1, default_missing_value = "")]
     tried: Option<String>,
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match parse(&arguments).and_then(|options| run(&root(), &options)) {
+    match run(&root(), &Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
-}
-
-fn parse(arguments: &[String]) -> anyhow::Result<Options> {
-    let mut options = Options::default();
-    for argument in arguments {
-        match argument.as_str() {
-            "--allow-dirty" => options.allow_dirty = true,
-            "--check" => options.check = true,
-            "--try" => options.tried = Some(String::new()),
-            filter if options.tried.as_deref() == Some("") && !filter.starts_with('-') => {
-                options.tried = Some(filter.into());
-            }
-            other => bail!("dist does not take '{other}'\n{USAGE}"),
-        }
-    }
-    Ok(options)
 }
 
 fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
@@ -132,13 +118,16 @@ mod tests {
 
     #[test]
     fn arguments_are_understood_or_refused() {
-        let parsed = |words: &[&str]| parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
-        assert_eq!(parsed(&[]).unwrap(), Options::default());
+        let parsed = |words: &[&str]| {
+            Options::try_parse_from(std::iter::once("dist").chain(words.iter().copied())).ok()
+        };
+        assert_eq!(parsed(&[]), Some(Options::default()));
         let all = Options { allow_dirty: true, check: true, tried: Some("deb".into()) };
-        assert_eq!(parsed(&["--check", "--allow-dirty", "--try", "deb"]).unwrap(), all);
-        assert_eq!(parsed(&["--try", "--check"]).unwrap().tried.as_deref(), Some(""));
-        assert!(parsed(&["deb"]).unwrap_err().to_string().contains("usage"));
-        assert!(parsed(&["--fast"]).is_err() && parsed(&["--try", "a", "b"]).is_err());
+        assert_eq!(parsed(&["--check", "--allow-dirty", "--try", "deb"]), Some(all));
+        assert_eq!(parsed(&["--try", "--check"]).and_then(|options| options.tried).as_deref(), Some(""));
+        for wrong in [&["deb"][..], &["--fast"], &["--try", "a", "b"]] {
+            assert_eq!(parsed(wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]

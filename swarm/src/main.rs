@@ -4,11 +4,38 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use clap::Parser as _;
 use swarm::{Count, WholeProduct, explore, explore_notes, shrink};
 
 /// Failures after which the program stops; further ones usually have the same cause.
 const MOST_FAILURES: usize = 3;
+/// Seeds without a limit on the command line.
+const SEEDS: u64 = 100;
 const REPORT_EVERY: Duration = Duration::from_secs(60);
+
+/// Play whole runs on simulated drives and disks, with a crash at every event
+#[derive(clap::Parser)]
+#[command(name = "swarm", bin_name = "cargo xtask swarm")]
+struct Options {
+    /// Play this seed only
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["first", "seeds"])]
+    seed: Option<u64>,
+    /// The first seed
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    first: u64,
+    /// Number of seeds [default: 100; with --minutes as many as there is time for]
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+    /// Stop after this time
+    #[arg(long, value_name = "M", value_parser = minutes)]
+    minutes: Option<Duration>,
+}
+
+fn minutes(text: &str) -> Result<Duration, String> {
+    let minutes = text.parse::<f64>().ok();
+    let length = minutes.and_then(|minutes| Duration::try_from_secs_f64(minutes * 60.0).ok());
+    length.ok_or_else(|| "use a number of minutes, such as 0.5".into())
+}
 
 /// The seeds to run, and the time limit.
 #[derive(Debug, Clone, Copy)]
@@ -18,39 +45,19 @@ struct Extent {
     until: Option<Instant>,
 }
 
-fn extent(arguments: &[String]) -> Result<Extent, String> {
-    let mut extent = Extent { first: 1, seeds: u64::MAX, until: None };
-    let mut words = arguments.iter();
-    while let Some(name) = words.next() {
-        let value = words.next().ok_or_else(|| format!("{name} needs a value"))?;
-        let wrong = || format!("{name} {value}: not a number");
-        match name.as_str() {
-            "--seed" => (extent.first, extent.seeds) = (value.parse().map_err(|_| wrong())?, 1),
-            "--first" => extent.first = value.parse().map_err(|_| wrong())?,
-            "--seeds" => extent.seeds = value.parse().map_err(|_| wrong())?,
-            "--minutes" => {
-                let minutes: f64 = value.parse().map_err(|_| wrong())?;
-                let length = Duration::try_from_secs_f64(minutes * 60.0).map_err(|_| wrong())?;
-                extent.until = Some(Instant::now() + length);
-            }
-            _ => return Err(format!("no option '{name}'")),
+impl Extent {
+    fn of(options: &Options) -> Self {
+        let without_limit = if options.minutes.is_some() { u64::MAX } else { SEEDS };
+        Self {
+            first: options.seed.unwrap_or(options.first),
+            seeds: options.seed.map_or(options.seeds.unwrap_or(without_limit), |_| 1),
+            until: options.minutes.map(|length| Instant::now() + length),
         }
     }
-    if extent.until.is_none() && extent.seeds == u64::MAX {
-        extent.seeds = 100;
-    }
-    Ok(extent)
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let extent = match extent(&arguments) {
-        Ok(extent) => extent,
-        Err(problem) => {
-            eprintln!("swarm: {problem}\nusage: swarm [--seeds N] [--first S] [--minutes M] [--seed S]");
-            return ExitCode::from(2);
-        }
-    };
+    let extent = Extent::of(&Options::parse());
     // Scripts name models and plans relative to the workspace root, so that they are the same in every checkout.
     if let Err(error) = std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")) {
         eprintln!("swarm: {error}");
@@ -124,4 +131,27 @@ fn report(count: Count, took: Duration, seed: u64) -> String {
         count.runs,
         count.seeds
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent(words: &[&str]) -> Result<Extent, clap::Error> {
+        let words = std::iter::once("swarm").chain(words.iter().copied());
+        Options::try_parse_from(words).map(|options| Extent::of(&options))
+    }
+
+    #[test]
+    fn seeds_are_limited_by_number_or_time() {
+        let seeds = |words: &[&str]| extent(words).map(|extent| (extent.first, extent.seeds)).ok();
+        assert_eq!(seeds(&[]), Some((1, 100)));
+        assert_eq!(seeds(&["--seed", "7"]), Some((7, 1)));
+        assert_eq!(seeds(&["--first", "7", "--seeds", "3"]), Some((7, 3)));
+        assert_eq!(seeds(&["--minutes", "0.5"]), Some((1, u64::MAX)));
+        assert!(extent(&["--minutes", "0.5"]).is_ok_and(|extent| extent.until.is_some()));
+        for wrong in [&["--seed"][..], &["--seed", "x"], &["--minutes", "-1"], &["--fast"], &["7"]] {
+            assert!(extent(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

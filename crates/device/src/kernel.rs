@@ -29,11 +29,12 @@ pub(crate) struct Kernel<'a> {
     capacity_bytes: u64,
     clock: Clock,
     recheck: Recheck<'a>,
+    log: QueryLog,
 }
 
 impl<'a> Kernel<'a> {
     pub(crate) fn new(fd: &'a OwnedFd, capacity_bytes: u64, clock: Clock, recheck: Recheck<'a>) -> Self {
-        Self { fd, capacity_bytes, clock, recheck }
+        Self { fd, capacity_bytes, clock, recheck, log: QueryLog::default() }
     }
 
     fn fd(&self) -> BorrowedFd<'_> {
@@ -47,29 +48,54 @@ impl<'a> Kernel<'a> {
 
 /// Logs a command and its outcome.
 fn logged<T, E: Debug>(what: fmt::Arguments<'_>, answer: Result<T, E>) -> Result<T, E> {
-    match &answer {
-        Ok(_) => log::info!("{what}: done"),
-        Err(error) => log::info!("{what}: {error:?}"),
-    }
+    log::info!("{}", outcome(what, &answer));
     answer
 }
 
-fn sent(fd: BorrowedFd<'_>, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault> {
+fn outcome<T, E: Debug>(what: fmt::Arguments<'_>, answer: &Result<T, E>) -> String {
+    match answer {
+        Ok(_) => format!("{what}: done"),
+        Err(error) => format!("{what}: {error:?}"),
+    }
+}
+
+/// Logs a command that is repeated with the same outcome once: a drive is queried about every second while it is busy.
+#[derive(Debug, Default)]
+struct QueryLog {
+    last: String,
+}
+
+impl QueryLog {
+    fn log(&mut self, line: String) {
+        if self.is_new(&line) {
+            log::info!("{line}");
+            self.last = line;
+        }
+    }
+
+    fn is_new(&self, line: &str) -> bool {
+        self.last != line
+    }
+}
+
+/// Sends a command; returns the answer and its line in the log.
+fn sent(fd: BorrowedFd<'_>, command: &NvmeCommand, data: Data<'_>) -> (Result<u32, Fault>, String) {
     let answer = match ioctl::nvme_admin(fd, command, data) {
         Ok((0, result)) => Ok(result),
         Ok((status, _)) => Err(Fault::Nvme(status)),
         Err(error) => Err(Fault::Kernel(error)),
     };
     let NvmeCommand { opcode, namespace, cdw10_to_15, .. } = command;
-    logged(
-        format_args!("NVMe admin command {opcode:#04x} nsid {namespace} cdw10-15 {cdw10_to_15:x?}"),
-        answer,
-    )
+    let what = format_args!("NVMe admin command {opcode:#04x} nsid {namespace} cdw10-15 {cdw10_to_15:x?}");
+    let line = outcome(what, &answer);
+    (answer, line)
 }
 
 impl Admin for Kernel<'_> {
     fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault> {
-        sent(self.fd(), command, data)
+        let (answer, line) = sent(self.fd(), command, data);
+        self.log.log(line);
+        answer
     }
 
     fn nvme_long(
@@ -85,7 +111,10 @@ impl Admin for Kernel<'_> {
             scope.spawn(move || drop(done.send(sent(fd, command, Data::None))));
             loop {
                 match completed.recv_timeout(LOOK_EVERY) {
-                    Ok(answer) => return answer,
+                    Ok((answer, line)) => {
+                        self.log.log(line);
+                        return answer;
+                    }
                     Err(RecvTimeoutError::Timeout) => meanwhile(self),
                     Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
                 }
@@ -96,7 +125,8 @@ impl Admin for Kernel<'_> {
     fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault> {
         let answer = ioctl::scsi(self.fd(), command, data, timeout).map_err(Fault::Kernel);
         let status = answer.as_ref().map_or(0, |answer| answer.status);
-        logged(format_args!("SCSI command {command:02x?}, status {status:#04x}"), answer)
+        self.log.log(outcome(format_args!("SCSI command {command:02x?}, status {status:#04x}"), &answer));
+        answer
     }
 
     fn discard(&mut self) -> Result<(), Fault> {
@@ -142,4 +172,22 @@ impl Admin for Kernel<'_> {
 fn aligned(memory: &mut [u8], length: usize) -> &mut [u8] {
     let start = memory.as_ptr().align_offset(PAGE_BYTES);
     &mut memory[start..start + length]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_that_is_repeated_has_one_line() {
+        let mut log = QueryLog::default();
+        let new: Vec<bool> = ["a: done", "a: done", "b: done", "a: done"]
+            .map(|line| {
+                let is_new = log.is_new(line);
+                log.log(line.to_owned());
+                is_new
+            })
+            .into();
+        assert_eq!(new, [true, false, true, true]);
+    }
 }

@@ -22,4 +22,4 @@ pub use health::{Health, Smart};
 pub use load::{Direction, Failed, Load, Tally, Tick, Until};
 pub use load_recorder::{LoadRecorder, PARTS};
 pub use queue::{Command, CommandQueue, Completion, Queue};
-pub use state::{Device, Ssd};
+pub use state::Ssd;

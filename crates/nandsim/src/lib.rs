@@ -25,8 +25,8 @@ mod timeline;
 
 pub use defects::{Defects, Sound};
 pub use device::{
-    Command, CommandQueue, Completion, Device, Direction, Failed, Health, Load, LoadRecorder, MOST_IN_FLIGHT,
-    PARTS, Queue, Smart, Ssd, Tally, Tick, Until,
+    Command, CommandQueue, Completion, Direction, Failed, Health, Load, LoadRecorder, MOST_IN_FLIGHT, PARTS,
+    Queue, Smart, Ssd, Tally, Tick, Until,
 };
 pub use faults::{Cause, FAULT_GRAMMAR, Failure, FaultError, Faults, LostCommands, MediaFault, Throttling};
 pub use flash::Memory;

@@ -3,4 +3,5 @@
 
 pub mod exhibit;
 pub mod response;
+pub(crate) mod unit;
 pub(crate) mod window_pages;

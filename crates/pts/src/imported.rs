@@ -70,6 +70,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     Ok(Outcome {
         test: kind.name.into(),
         title: kind.title.into(),
+        subject: kind.subject.into(),
         clause: None,
         purpose: kind.purpose.into(),
         outline: test.outline.clone(),

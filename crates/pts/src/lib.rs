@@ -32,6 +32,7 @@ pub use conclusions::ending::Ending;
 pub use conclusions::header::{Convergence, Phases, TestHeader};
 pub use conclusions::modified::{deviations, modifications};
 pub use conclusions::outcome::{KeyFigure, Outcome};
+pub use exhibits::unit::Unit;
 pub use method::context::{Context, PRECONDITION_BLOCK};
 pub use method::profile::{Profile, WriteCache};
 pub use method::profiles::PROFILES;

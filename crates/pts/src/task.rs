@@ -20,7 +20,7 @@ impl<'a> Task<'a> {
     /// # Errors
     /// If the name is unknown; the message lists the known ones.
     pub fn named(run: &'a RunFile, name: &str) -> Result<Self, String> {
-        let mut custom = run.plan.iter().flat_map(|plan| &plan.own_tests);
+        let mut custom = run.plan.iter().flat_map(|plan| &plan.custom_tests);
         custom
             .find(|test| test.name == name)
             .map_or_else(|| Test::named(name).map(Self::Pts), |test| Ok(Self::Custom(test)))

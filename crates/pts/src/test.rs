@@ -11,6 +11,8 @@ pub struct Test {
     pub family: &'static str,
     /// Title as printed: `IOPS`.
     pub title: &'static str,
+    /// What is measured, as its figures are named when runs are compared: the title without a block size.
+    pub subject: &'static str,
     /// One-line description for help texts.
     pub about: &'static str,
     /// Runs until the test completes or the bench stops it; the outcome contains the measurements in either case.

@@ -32,7 +32,7 @@ pub struct PlanFacts {
     pub logo_sha256: Option<String>,
     /// Custom tests, which are not PTS tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub own_tests: Vec<CustomTest>,
+    pub custom_tests: Vec<CustomTest>,
 }
 
 /// A custom test: preconditioning, then rounds of cells.

@@ -19,12 +19,33 @@ const FOREIGN: &[(&str, &str)] = &[
 ];
 
 /// Code that makes a message, or names one; white space is ignored.
-const MESSAGES: &[&str] =
-    &[".to_string()", ".message", ".message()", ".reason", ".explanation", ".sentence", ".sentence()"];
+const MESSAGES: &[&str] = &[
+    ".to_string()",
+    ".message",
+    ".message()",
+    ".reason",
+    ".explanation",
+    ".sentence",
+    ".sentence()",
+    ".title",
+    ".unit.symbol()",
+    ".heading",
+    ".label",
+];
 /// Code between a message and its comparison.
 const VIEWS: &[&str] = &[".as_str()", ".as_ref()", ".as_deref()", ".to_lowercase()", ".trim()"];
 /// Code that compares the expression before it.
-const COMPARED: &[&str] = &["==", "!=", ".contains(", ".starts_with(", ".ends_with(", ".find(", ".eq("];
+const COMPARED: &[&str] = &[
+    "==",
+    "!=",
+    ".contains(",
+    ".starts_with(",
+    ".ends_with(",
+    ".find(",
+    ".eq(",
+    ".split(",
+    ".strip_prefix(",
+];
 /// Code that compares the expression after it.
 const COMPARED_WITH: &[&str] =
     &["==", "!=", ".contains(", ".starts_with(", ".ends_with(", ".find(", ".eq(", "matches!("];
@@ -179,6 +200,10 @@ mod tests {
             "match text { \"not in progress\" | \"x\" => 1 }",
             "match text { \"in progress\" => 1 }",
             "matches!(\"a sentence\", x)",
+            "let a = outcome.title.split(\" Test \").next();",
+            "let a = pages.find(|page| page.title == title);",
+            "let a = page.title.starts_with(&outcome.title);",
+            "if figure.unit.symbol() == \"ms\" {}",
         ] {
             assert_eq!(lines(code).len(), 1, "{code}");
         }

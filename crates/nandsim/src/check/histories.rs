@@ -5,8 +5,8 @@ use stdx::access::{Order, Span};
 
 use super::planted::{DEFECTS, Planted};
 use crate::{
-    Cache, Cause, Command, Defects, Device, Faults, Hybrid, Load, LostCommands, MediaFault, Memory, Model,
-    Scale, Sound, Tally, Throttling, Until, VictimPolicy,
+    Cache, Cause, Command, Defects, Faults, Hybrid, Load, LostCommands, MediaFault, Memory, Model, Scale,
+    Sound, Ssd, Tally, Throttling, Until, VictimPolicy,
 };
 
 const SEEDS: u64 = 1000;
@@ -18,7 +18,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
 }
 
 /// A random drive. Unless `ring` is set, a drive with the ring policy gets one that collects in order of age instead.
-fn drive<D: Defects>(rng: &mut Rng, defects: D, ring: bool) -> Device<D> {
+fn drive<D: Defects>(rng: &mut Rng, defects: D, ring: bool) -> Ssd<D> {
     let mut model = Model::named("sas-slc-2011").unwrap();
     let (geometry, firmware) = (&mut model.geometry, &mut model.firmware);
     geometry.capacity_bytes = 64 << 20;
@@ -57,10 +57,10 @@ fn drive<D: Defects>(rng: &mut Rng, defects: D, ring: bool) -> Device<D> {
         modify_us: 300.0,
         merge_us: pick(rng, &[0.0, 200.0]),
     });
-    Device::with_defects(&model, Scale::FULL, rng.next_u64(), (Memory::default(), defects))
+    Ssd::with_defects(&model, Scale::FULL, rng.next_u64(), (Memory::default(), defects))
 }
 
-fn some_load<D: Defects>(rng: &mut Rng, ssd: &Device<D>) -> Load {
+fn some_load<D: Defects>(rng: &mut Rng, ssd: &Ssd<D>) -> Load {
     let block = pick(rng, &BLOCKS);
     let from = rng.below(64) * 512;
     let span = Span::contiguous(from, (ssd.capacity_bytes() - from) / u64::from(block) * u64::from(block));
@@ -79,7 +79,7 @@ fn some_load<D: Defects>(rng: &mut Rng, ssd: &Device<D>) -> Load {
     }
 }
 
-fn some_faults<D: Defects>(rng: &mut Rng, ssd: &Device<D>) -> Faults {
+fn some_faults<D: Defects>(rng: &mut Rng, ssd: &Ssd<D>) -> Faults {
     let (now, capacity) = (ssd.now_ns(), ssd.capacity_bytes());
     let mut faults = Faults::default();
     if rng.percent(50) {
@@ -104,7 +104,7 @@ fn some_faults<D: Defects>(rng: &mut Rng, ssd: &Device<D>) -> Faults {
     faults
 }
 
-fn check_run<D: Defects>(ssd: &mut Device<D>, load: &Load) -> Result<(), String> {
+fn check_run<D: Defects>(ssd: &mut Ssd<D>, load: &Load) -> Result<(), String> {
     let before = (ssd.now_ns(), ssd.health());
     let tally: Tally = ssd.run(load, &mut |_| true);
     // After a timed run, the host still waits for the commands in flight.
@@ -134,7 +134,7 @@ fn check_run<D: Defects>(ssd: &mut Device<D>, load: &Load) -> Result<(), String>
 
 /// An open loop: commands arrive at random times regardless of the number in flight, and each must complete
 /// exactly once.
-fn check_queue<D: Defects>(ssd: &mut Device<D>, rng: &mut Rng) -> Result<(), String> {
+fn check_queue<D: Defects>(ssd: &mut Ssd<D>, rng: &mut Rng) -> Result<(), String> {
     let (capacity, tags) = (ssd.capacity_bytes(), 1 + rng.below(30) as usize);
     let mut free: Vec<usize> = (0..tags).rev().collect();
     let mut queue = ssd.queue(tags);
@@ -170,7 +170,7 @@ fn check_queue<D: Defects>(ssd: &mut Device<D>, rng: &mut Rng) -> Result<(), Str
     Ok(())
 }
 
-fn step<D: Defects>(ssd: &mut Device<D>, rng: &mut Rng) -> Result<(), String> {
+fn step<D: Defects>(ssd: &mut Ssd<D>, rng: &mut Rng) -> Result<(), String> {
     match rng.below(21) {
         0..=9 => {
             let load = some_load(rng, ssd);
@@ -194,7 +194,7 @@ fn step<D: Defects>(ssd: &mut Device<D>, rng: &mut Rng) -> Result<(), String> {
                 return Err("the write cache is not in the state that was set".to_owned());
             }
         }
-        _ => pick(rng, &[Device::<D>::purge, Device::<D>::format, Device::<D>::sanitize])(ssd),
+        _ => pick(rng, &[Ssd::<D>::purge, Ssd::<D>::format, Ssd::<D>::sanitize])(ssd),
     }
     if ssd.is_gone() {
         ssd.power_cycle();

@@ -1,13 +1,13 @@
 //! Admin operations: purge, format, sanitize and TRIM; and idle time.
 
-use super::state::Device;
+use super::state::Ssd;
 use crate::Defects;
 use crate::link::Link;
 
 /// Purges end on a multiple of this, so that a workload repeats to the nanosecond after any purge.
 const PURGE_GRID_NS: u64 = 1 << 30;
 
-impl<D: Defects> Device<D> {
+impl<D: Defects> Ssd<D> {
     /// Lets `ns` of virtual time pass; after the model's idle delay, the collector works ahead.
     pub fn idle(&mut self, ns: u64) {
         let (now_ns, end) = (self.now_ns(), self.now_ns() + ns);

@@ -5,7 +5,7 @@ use stdx::histogram::coarse::{Columns, Ledger, ROWS};
 
 use super::driver::{Advance, MOST_IN_FLIGHT};
 use super::load::{Direction, Failed, Load, Tally, Tick, Until};
-use super::state::Device;
+use super::state::Ssd;
 use crate::events::NEVER;
 use crate::{Cause, Defects, Failure};
 
@@ -63,7 +63,7 @@ struct Run {
     times: Ledger,
 }
 
-impl<D: Defects> Device<D> {
+impl<D: Defects> Ssd<D> {
     /// Runs `load` and returns the results. Calls `on_tick` at the end of every tick and at the end of the
     /// run; if it returns false, the run ends early.
     ///

@@ -1,12 +1,12 @@
 //! The path of a command through the drive.
 
-use super::state::Device;
+use super::state::Ssd;
 use crate::Cause;
 use crate::defects::{Defect, Defects};
 use crate::flash::NOBODY;
 use crate::ftl::HostWrite;
 
-impl<D: Defects> Device<D> {
+impl<D: Defects> Ssd<D> {
     /// Accepts a command; it will complete on event leaf `leaf`.
     #[inline]
     pub(super) fn accept(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) {

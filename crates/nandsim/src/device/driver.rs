@@ -1,6 +1,6 @@
 //! Advances a drive from event to event, for closed loops, queues and admin operations alike.
 
-use super::state::Device;
+use super::state::Ssd;
 use crate::events::NEVER;
 use crate::{Cause, Defects};
 
@@ -18,7 +18,7 @@ pub(super) enum Advance {
     Limit,
 }
 
-impl<D: Defects> Device<D> {
+impl<D: Defects> Ssd<D> {
     /// Prepares for up to `commands` commands in flight.
     pub(super) fn prepare(&mut self, commands: usize) {
         self.ftl.prepare(commands);

@@ -4,13 +4,13 @@
 //! older versions of lost data: the affected map units read as if never written. The collector never loses
 //! data, because it erases a source only after copying it.
 
-use super::state::Device;
+use super::state::Ssd;
 use crate::{Cause, Defects, Faults};
 
 /// Time from a power loss to the first command, at scale 1.
 const POWER_CYCLE_NS: u64 = 2_000_000_000;
 
-impl<D: Defects> Device<D> {
+impl<D: Defects> Ssd<D> {
     /// Replaces the injected faults by `faults`; [`Faults::default`] removes them all. If one of them will
     /// cut the power of a drive with a volatile buffer, the buffer is flushed first.
     pub fn inject_faults(&mut self, faults: Faults) {

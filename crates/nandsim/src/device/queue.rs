@@ -1,7 +1,7 @@
 //! Individual commands, submitted and completed by tag, for loads that are not a closed loop.
 
 use super::driver::{Advance, MOST_IN_FLIGHT};
-use super::state::Device;
+use super::state::Ssd;
 use crate::events::NEVER;
 use crate::{Cause, Defects, Failure, Sound};
 
@@ -39,11 +39,11 @@ pub type Queue<'a> = CommandQueue<'a, Sound>;
 /// Commands take the same path as in [`Ssd::run`](crate::Ssd::run): a closed loop of the same accesses yields the same
 /// times and leaves the drive in the same state. The collector works ahead only in [`Ssd::idle`](crate::Ssd::idle).
 pub struct CommandQueue<'a, D: Defects> {
-    device: &'a mut Device<D>,
+    device: &'a mut Ssd<D>,
     tags: Vec<Option<(Command, u64)>>,
 }
 
-impl<D: Defects> Device<D> {
+impl<D: Defects> Ssd<D> {
     /// Creates a queue with `tags` tags, numbered from 0.
     ///
     /// # Panics

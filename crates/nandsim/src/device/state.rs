@@ -12,12 +12,8 @@ use crate::ftl::{HostWrite, Translation};
 use crate::link::Link;
 use crate::{Defects, Model, Scale, Sound};
 
-/// A simulated drive with its own virtual clock.
-pub type Ssd = Device<Sound>;
-
-/// A simulated drive with its own virtual clock; `D` decides which mistakes its firmware makes; an [`Ssd`]
-/// makes none.
-pub struct Device<D> {
+/// A simulated drive with its own virtual clock. `D` decides which mistakes its firmware makes; by default none.
+pub struct Ssd<D = Sound> {
     pub(super) ftl: Translation<D>,
     pub(super) timing: Timing,
     pub(super) seed: u64,
@@ -43,7 +39,7 @@ pub struct Device<D> {
     pub(super) inspects: bool,
 }
 
-impl Ssd {
+impl Ssd<Sound> {
     /// Creates a drive that is fresh out of the box (FOB); `seed` determines the spread of its program times.
     #[must_use]
     pub fn new(model: &Model, scale: Scale, seed: u64) -> Self {
@@ -57,7 +53,7 @@ impl Ssd {
     }
 }
 
-impl<D: Defects> Device<D> {
+impl<D: Defects> Ssd<D> {
     pub(crate) fn with_defects(model: &Model, scale: Scale, seed: u64, means: (Memory, D)) -> Self {
         let timing = Timing::new(model, scale);
         let link = Link::new(timing.link_ns(4096));

@@ -29,20 +29,20 @@ enum Word {
     Unknown(String),
 }
 
-/// Classifies `words`. `own_tests` are those of the plan, if an option selected one. `exists` reports whether a path
+/// Classifies `words`. `custom_tests` are those of the plan, if an option selected one. `exists` reports whether a path
 /// exists.
 ///
 /// # Errors
 /// Names the word that cannot be classified, with suggestions.
 pub fn meaning(
     words: &[String],
-    own_tests: Option<&[String]>,
+    custom_tests: Option<&[String]>,
     exists: &dyn Fn(&str) -> bool,
 ) -> Result<Meaning, String> {
     let mut meaning = Meaning::default();
     let mut unknown = Vec::new();
     for word in words {
-        match word_of(word, own_tests, exists)? {
+        match word_of(word, custom_tests, exists)? {
             Word::Tests(tests) => meaning.tests.extend(tests),
             Word::Preset(name) if meaning.preset.is_some() => {
                 return Err(format!(
@@ -55,7 +55,7 @@ pub fn meaning(
             Word::Unknown(word) => unknown.push(word),
         }
     }
-    let says_what_to_run = !meaning.tests.is_empty() || meaning.preset.is_some() || own_tests.is_some();
+    let says_what_to_run = !meaning.tests.is_empty() || meaning.preset.is_some() || custom_tests.is_some();
     // A bare name means a new file only if it can have no other meaning.
     let may_be_new = says_what_to_run && meaning.targets.is_empty() && unknown.len() == 1;
     for word in unknown {
@@ -79,7 +79,11 @@ pub fn meaning(
     Ok(meaning)
 }
 
-fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bool) -> Result<Word, String> {
+fn word_of(
+    word: &str,
+    custom_tests: Option<&[String]>,
+    exists: &dyn Fn(&str) -> bool,
+) -> Result<Word, String> {
     if word.trim().is_empty() {
         return Err(
             "one of the words is empty, as when a shell variable is unset; specify tests and a target, such as \
@@ -99,10 +103,10 @@ fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bo
     // `iops, lat` arrives as the words `iops,` and `lat`, or as one word if it is quoted.
     let parts: Vec<&str> =
         word.split([',', ' ', '+']).map(str::trim).filter(|part| !part.is_empty()).collect();
-    let known: Vec<Option<String>> = parts.iter().map(|part| test_of(part, own_tests)).collect();
+    let known: Vec<Option<String>> = parts.iter().map(|part| test_of(part, custom_tests)).collect();
     let preset = |part: &str| {
         let lower = part.to_lowercase();
-        plans::PRESETS.iter().map(|preset| preset.name).find(|name| *name == lower && own_tests.is_none())
+        plans::PRESETS.iter().map(|preset| preset.name).find(|name| *name == lower && custom_tests.is_none())
     };
     if let [only] = &parts[..]
         && let Some(name) = preset(only)
@@ -129,8 +133,8 @@ pub fn test_named(name: &str) -> Option<String> {
 }
 
 /// Returns the test, family or own test that `part` names.
-fn test_of(part: &str, own_tests: Option<&[String]>) -> Option<String> {
-    if own_tests.is_some_and(|own| own.iter().any(|name| name == part)) {
+fn test_of(part: &str, custom_tests: Option<&[String]>) -> Option<String> {
+    if custom_tests.is_some_and(|own| own.iter().any(|name| name == part)) {
         return Some(part.to_owned());
     }
     let lower = part.to_lowercase();

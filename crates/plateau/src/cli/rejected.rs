@@ -149,6 +149,9 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     if of("load") {
         return Some(format!("Specify the load with fio's options, such as --rw={argument} or --bs=4k."));
     }
+    if of("sim fit") {
+        return Some(format!("--output names the file to write: `plateau sim fit RUN --output {argument}`."));
+    }
     if of("list") {
         return Some("`plateau info TARGET` shows one target.".into());
     }

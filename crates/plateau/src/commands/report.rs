@@ -1,5 +1,8 @@
 //! `plateau report RUN`.
 
+use std::path::PathBuf;
+
+use report::formats::Format;
 use serde_json::{Map, json};
 
 use crate::cli::{Cli, Report};
@@ -25,7 +28,7 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     if let Some(key) = &options.sign {
         signature::sign(&run, &run.load()?.digest.to_string(), key)?;
     }
-    let mut outputs: Vec<_> = options.outputs.0.iter().cloned().chain(named).collect();
+    let mut outputs = once_each(options.outputs.0.iter().cloned().chain(named))?;
     if outputs.is_empty() {
         outputs.push((&report::formats::FORMATS[0], run.dir.join("report.html")));
     }
@@ -44,5 +47,46 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
         Ok(())
     } else {
         printer::print(&lines.join("\n"))
+    }
+}
+
+/// Drops outputs that were named before. Refuses one file for two formats, of which the second would replace the first.
+fn once_each(
+    named: impl Iterator<Item = (&'static Format, PathBuf)>,
+) -> Done<Vec<(&'static Format, PathBuf)>> {
+    let mut outputs: Vec<(&'static Format, PathBuf)> = Vec::new();
+    for (format, path) in named {
+        match outputs.iter().find(|(_, known)| *known == path && !file::is_stdout(known)) {
+            None => outputs.push((format, path)),
+            Some((known, _)) if known.name == format.name => {}
+            Some((known, _)) => {
+                let (first, second) = (known.name, format.name);
+                let text =
+                    format!("{}: named for both {first} and {second}; choose two files", path.display());
+                return Err(Failure::text(Exit::Usage, text));
+            }
+        }
+    }
+    Ok(outputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::formats::FORMATS;
+
+    #[test]
+    fn a_file_is_written_once() {
+        let named = |pairs: &[(usize, &str)]| {
+            let pairs: Vec<_> = pairs.iter().map(|(at, path)| (&FORMATS[*at], PathBuf::from(path))).collect();
+            once_each(pairs.into_iter()).map(|outputs| outputs.len())
+        };
+        assert_eq!(named(&[(0, "a"), (1, "b"), (0, "a")]).ok(), Some(2));
+        assert_eq!(
+            named(&[(0, "-"), (0, "-")]).ok(),
+            Some(2),
+            "refused elsewhere: there is one standard output"
+        );
+        assert!(named(&[(0, "a"), (1, "a")]).is_err_and(|failure| failure.message().contains("two files")));
     }
 }

@@ -370,7 +370,7 @@ fn outcome_json(outcome: &Outcome) -> Value {
         "key_figures": outcome.key_figures.iter().map(|figure| json!({
             "name": figure.name,
             "value": figure.value,
-            "unit": figure.unit,
+            "unit": figure.unit.symbol(),
             "host_limited": figure.host_limited,
         })).collect::<Vec<_>>(),
         "notes": outcome.notes,

@@ -8,7 +8,7 @@ use device::{Armed, OpenOptions};
 use engine::{Flow, Outcome as Driven};
 use nandsim::Scale;
 use pts::dry::IOS_PER_OUTSTANDING;
-use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task};
+use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task, Unit};
 use record::{CustomFigure, Note, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
 
 use crate::cli::models;
@@ -52,11 +52,11 @@ pub struct Rehearsed {
 }
 
 /// The results of a test over its rounds or over time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Curve {
     /// The displayed variable, such as `RND 4KiB W`.
     pub name: String,
-    pub unit: &'static str,
+    pub unit: Unit,
     /// `round`, `minute` or `cell`.
     pub over: &'static str,
     pub points: Vec<(f64, f64)>,
@@ -202,7 +202,7 @@ impl<'a> Stage<'a> {
             Some(name) if !task.is_timeline() => {
                 Curve { name, unit: unit(task), over: "round", points: self.judged }
             }
-            _ => Curve { name: task.title().into(), unit: "IOPS", over: "minute", points: self.cells },
+            _ => Curve { name: task.title().into(), unit: Unit::Iops, over: "minute", points: self.cells },
         }
     }
 
@@ -251,15 +251,15 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn unit(task: Task<'_>) -> &'static str {
+fn unit(task: Task<'_>) -> Unit {
     match task {
-        Task::Pts(test) if test.family == "tp" => "MB/s",
-        Task::Pts(test) if test.family == "lat" => "ms",
-        Task::Pts(_) => "IOPS",
+        Task::Pts(test) if test.family == "tp" => Unit::MegabytesPerSecond,
+        Task::Pts(test) if test.family == "lat" => Unit::Milliseconds,
+        Task::Pts(_) => Unit::Iops,
         Task::Custom(test) => match test.figure {
-            CustomFigure::Iops => "IOPS",
-            CustomFigure::MegabytesPerSecond => "MB/s",
-            CustomFigure::MeanLatency => "ms",
+            CustomFigure::Iops => Unit::Iops,
+            CustomFigure::MegabytesPerSecond => Unit::MegabytesPerSecond,
+            CustomFigure::MeanLatency => Unit::Milliseconds,
         },
     }
 }

@@ -203,7 +203,7 @@ fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
         logo: publisher.logo.as_ref().map(|_| crate::output::run_files::LOGO.to_owned()),
         // Set once the image has been read.
         logo_sha256: None,
-        own_tests: plan.custom_tests.iter().filter(|test| tests.contains(&test.name)).cloned().collect(),
+        custom_tests: plan.custom_tests.iter().filter(|test| tests.contains(&test.name)).cloned().collect(),
     }
 }
 
@@ -230,14 +230,14 @@ mod tests {
         assert_eq!(request.target, "/dev/x");
         assert_eq!(request.tests[..2], ["iops", "lat"]);
         assert_eq!((request.profile.name, request.run.settings.threads), ("pts-e-1.0", 1));
-        assert_eq!(request.plan.unwrap().own_tests.len(), 5);
+        assert_eq!(request.plan.unwrap().custom_tests.len(), 5);
     }
 
     #[test]
     fn a_part_of_a_plan_can_be_requested() {
         let request = request(&options("qd-seq-write ./x", Some("anandtech-qd"))).unwrap();
         assert_eq!(request.tests, ["qd-seq-write"]);
-        assert_eq!(request.plan.unwrap().own_tests.len(), 1);
+        assert_eq!(request.plan.unwrap().custom_tests.len(), 1);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::conclusions::ending::Ending;
 use crate::exhibits::exhibit::Page;
+use crate::exhibits::unit::Unit;
 use crate::method::explain::Explanation;
 use crate::method::steady::WindowStats;
 use crate::{Deviation, Stop, TestHeader};
@@ -13,6 +14,8 @@ pub struct Outcome {
     pub test: String,
     /// Title on pages: `IOPS`.
     pub title: String,
+    /// The title without a block size, as figures are named when runs are compared: `Throughput`.
+    pub subject: String,
     /// Clause printed on reports: `8.0`; None if the profile does not list the test.
     pub clause: Option<&'static str>,
     /// Purpose of the test, in one sentence.
@@ -56,7 +59,7 @@ pub struct KeyFigure {
     /// Text printed if there is no value: `n/a`.
     pub absent: &'static str,
     /// Unit of the value.
-    pub unit: &'static str,
+    pub unit: Unit,
     /// Number of decimal places.
     pub decimals: usize,
     /// Whether a host-limited cell contributed to the value, so that it may reflect the host instead of the drive.

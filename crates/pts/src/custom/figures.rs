@@ -4,7 +4,7 @@ use record::{Access, CustomCell, CustomFigure, Segment};
 use stdx::units::block_size;
 
 use crate::Context;
-use crate::exhibits::window_pages::{IOPS, MEGABYTES, MILLISECONDS, Unit};
+use crate::exhibits::unit::Unit;
 use crate::method::profile::{Demand, mix_name};
 
 /// Figure measured in a cell.
@@ -110,9 +110,19 @@ impl Figure {
 
     pub fn unit(self) -> Unit {
         match self {
-            Self::Iops => IOPS,
-            Self::Megabytes => MEGABYTES,
-            Self::MeanLatency | Self::MaxLatency => MILLISECONDS,
+            Self::Iops => Unit::Iops,
+            Self::Megabytes => Unit::MegabytesPerSecond,
+            Self::MeanLatency | Self::MaxLatency => Unit::Milliseconds,
+        }
+    }
+
+    /// Part of the key of a page.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Iops => "iops",
+            Self::Megabytes => "throughput",
+            Self::MeanLatency => "average",
+            Self::MaxLatency => "maximum",
         }
     }
 

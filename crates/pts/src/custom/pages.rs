@@ -42,6 +42,7 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
     Outcome {
         test: answers.test.name.clone(),
         title: answers.test.title.clone(),
+        subject: answers.test.title.clone(),
         clause: Some("own"),
         purpose: answers.test.purpose.clone(),
         outline: outline(context, answers),
@@ -201,7 +202,12 @@ fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> 
     for figure in Figure::shown(answers.test.figure, context.has_maxima()) {
         let title = format!("{} - Tabular Data", figure.heading());
         let tables = layout.tables(figure, means).into_iter().map(Exhibit::Table).collect();
-        pages.push(Page { title, exhibits: tables, remarks: remark.clone().into_iter().collect() });
+        pages.push(Page {
+            key: Some(format!("table-{}", figure.key()).into()),
+            title,
+            exhibits: tables,
+            remarks: remark.clone().into_iter().collect(),
+        });
     }
     let drawn = [Figure::from(answers.test.figure), Figure::MeanLatency];
     let drawn = if drawn[0] == drawn[1] { &drawn[..1] } else { &drawn[..] };
@@ -210,7 +216,7 @@ fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> 
             let title = format!("{} - 2D Plot", figure.heading());
             pages.push(Page {
                 remarks: remark.clone().into_iter().collect(),
-                ..Page::of(&title, Exhibit::Lines(lines))
+                ..Page::of(format!("plot-{}", figure.key()), &title, Exhibit::Lines(lines))
             });
         }
     }
@@ -260,7 +266,8 @@ fn over_time(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Option<Page>
     }
     let (x, label) = (("Time (minutes)", Scale::LinearFromZero), if is_rate { "MB/s" } else { "IOPS" });
     let lines = Lines::plain(x, (label, Scale::LinearFromZero), series);
-    Some(Page::of(&format!("{label} v Time"), Exhibit::Lines(lines)))
+    let key = if is_rate { "throughput-over-time" } else { "iops-over-time" };
+    Some(Page::of(key, &format!("{label} v Time"), Exhibit::Lines(lines)))
 }
 
 /// Workloads with their block sizes, in loop order.
@@ -337,7 +344,7 @@ fn knee_page(means: &[Mean]) -> Page {
          the load that needs the most outstanding I/Os."
             .into(),
     ];
-    Page { title: "Demand Intensity - Knee".into(), exhibits: vec![Exhibit::Facts(facts)], remarks }
+    Page { remarks, ..Page::of("knee", "Demand Intensity - Knee", Exhibit::Facts(facts)) }
 }
 
 /// One figure per cell in a short loop, or the best cell per workload in a long one; for a map, the knees.
@@ -385,6 +392,6 @@ fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
 fn key_figure(name: String, figure: Figure, value: Option<f64>, host_limited: bool) -> KeyFigure {
     let unit = figure.unit();
     // IOPS as whole numbers, as in PTS summaries.
-    let decimals = if figure == Figure::Iops { 0 } else { unit.decimals };
-    KeyFigure { name, value, absent: "n/a", unit: unit.name, decimals, host_limited }
+    let decimals = if figure == Figure::Iops { 0 } else { unit.decimals() };
+    KeyFigure { name, value, absent: "n/a", unit, decimals, host_limited }
 }

@@ -1,8 +1,26 @@
 //! Test results as data. Tests emit exhibits; renderers handle kinds of exhibit and know nothing about tests.
 
+/// What a page shows, whatever its title says: pages of one test with equal keys can be compared between runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageKey(String);
+
+impl From<&str> for PageKey {
+    fn from(key: &str) -> Self {
+        Self(key.into())
+    }
+}
+
+impl From<String> for PageKey {
+    fn from(key: String) -> Self {
+        Self(key)
+    }
+}
+
 /// One page of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
+    /// What it shows; None if it shows how steady state was reached, which is not compared between runs.
+    pub key: Option<PageKey>,
     /// Title of the plot or table, as worded in the PTS.
     pub title: String,
     /// Contents from top to bottom.
@@ -14,8 +32,9 @@ pub struct Page {
 impl Page {
     /// A page with one exhibit and no remarks.
     #[must_use]
-    pub fn of(title: &str, exhibit: Exhibit) -> Self {
-        Self { title: title.into(), exhibits: vec![exhibit], remarks: Vec::new() }
+    pub fn of(key: impl Into<PageKey>, title: &str, exhibit: Exhibit) -> Self {
+        let (key, title) = (Some(key.into()), title.into());
+        Self { key, title, exhibits: vec![exhibit], remarks: Vec::new() }
     }
 }
 

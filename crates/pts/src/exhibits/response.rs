@@ -7,7 +7,7 @@ use stdx::histogram::slot_bounds;
 use stdx::units::grouped;
 
 use crate::Context;
-use crate::exhibits::exhibit::{Bin, Cell, Exhibit, Page, ResponseTimes, Row, SCALED, Table};
+use crate::exhibits::exhibit::{Bin, Cell, Exhibit, Page, PageKey, ResponseTimes, Row, SCALED, Table};
 
 /// A percentile, stored as the fraction of I/Os beyond it, which is exact where 99.999 % as a floating-point fraction
 /// is not.
@@ -95,6 +95,11 @@ impl Tail {
         self.0.and_then(|percentile| percentile.of(histogram))
     }
 
+    /// Key of the page of maxima: it can be compared only if it shows the same.
+    pub fn key(self, key: &str) -> PageKey {
+        format!("{key}-{}", self.0.map_or("none", |percentile| percentile.name)).into()
+    }
+
     /// `title` of the page of maxima, extended by the percentile shown instead.
     pub fn title(self, title: &str) -> String {
         match self.0 {
@@ -132,27 +137,28 @@ pub fn merged<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Histogram 
 }
 
 /// The page of a histogram run: the plot and a table of percentiles.
-pub(crate) fn page(title: &str, segment: Option<&Segment>, context: &Context<'_>) -> Page {
+pub(crate) fn page(key: &str, title: &str, segment: Option<&Segment>, context: &Context<'_>) -> Page {
     let Some(segment) = segment else {
-        let mut page = Page::of(title, Exhibit::ResponseTimes(ResponseTimes::default()));
+        let mut page = Page::of(key, title, Exhibit::ResponseTimes(ResponseTimes::default()));
         page.remarks.push("The histogram run at the end of the test is not complete.".into());
         return page;
     };
     let histogram = merged([segment]);
     let caption = caption(segment, &histogram, context);
-    let mut page = histogram_page(title, caption, &histogram, segment.is_host_limited());
+    let mut page = histogram_page(key, title, caption, &histogram, segment.is_host_limited());
     page.remarks.splice(0..0, context.maxima_note());
     page
 }
 
 /// The page of one histogram.
 pub(crate) fn histogram_page(
+    key: &str,
     title: &str,
     caption: String,
     histogram: &Histogram,
     host_limited: bool,
 ) -> Page {
-    let mut page = Page::of(title, Exhibit::ResponseTimes(exhibit(caption, histogram)));
+    let mut page = Page::of(key, title, Exhibit::ResponseTimes(exhibit(caption, histogram)));
     let heading = "Response Time by Confidence Level";
     let row = [("ms".to_owned(), histogram)];
     page.exhibits.push(Exhibit::Table(table(heading, "Response time", &PERCENTILES, &row, host_limited)));

@@ -4,19 +4,9 @@ use stdx::units::grouped;
 
 use crate::Context;
 use crate::exhibits::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale, Series};
+use crate::exhibits::unit::Unit;
 use crate::method::steady::{RANGE_LIMIT, SLOPE_LIMIT, WindowStats};
 use crate::quality::host_limit::marked;
-
-/// Unit of a tracking variable and its print format.
-#[derive(Debug, Clone, Copy)]
-pub struct Unit {
-    pub name: &'static str,
-    pub decimals: usize,
-}
-
-pub const IOPS: Unit = Unit { name: "IOPS", decimals: 1 };
-pub const MEGABYTES: Unit = Unit { name: "MB/s", decimals: 1 };
-pub const MILLISECONDS: Unit = Unit { name: "ms", decimals: 3 };
 
 /// A line chart over rounds that shows convergence to steady state.
 pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
@@ -27,21 +17,21 @@ pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
         guides: Vec::new(),
         marked: None,
     };
-    Page::of(title, Exhibit::Lines(lines))
+    Page { key: None, title: title.into(), exhibits: vec![Exhibit::Lines(lines)], remarks: Vec::new() }
 }
 
 /// The tracking variable over all rounds, with the window highlighted.
 pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&WindowStats>) -> Page {
     let lines = Lines {
         x: Axis { label: "Round".into(), scale: Scale::Rounds },
-        y: Axis { label: unit.name.into(), scale: Scale::LinearFromZero },
+        y: Axis { label: unit.symbol().into(), scale: Scale::LinearFromZero },
         series: vec![Series { name: name.into(), points }],
         guides: window.map(guides_of).unwrap_or_default(),
         marked: window
             .map(|w| (f64::from(w.first_round), f64::from(w.last_round), "Measurement window".into())),
     };
     let title = "Steady State Measurement Window".into();
-    Page { title, exhibits: vec![Exhibit::Lines(lines)], remarks: no_window(window) }
+    Page { key: None, title, exhibits: vec![Exhibit::Lines(lines)], remarks: no_window(window) }
 }
 
 /// The five rounds of the window, zoomed, and the criteria of the steady-state decision.
@@ -56,7 +46,7 @@ pub fn determination(
     let points = points.into_iter().filter(|p| window.is_none_or(|w| inside(w, p.0))).collect();
     let lines = Lines {
         x: Axis { label: "Round".into(), scale: Scale::Rounds },
-        y: Axis { label: unit.name.into(), scale: Scale::LinearZoomed },
+        y: Axis { label: unit.symbol().into(), scale: Scale::LinearZoomed },
         series: vec![Series { name: short_name.into(), points }],
         guides: window.map(guides_of).unwrap_or_default(),
         marked: None,
@@ -64,7 +54,7 @@ pub fn determination(
     let mut exhibits = vec![Exhibit::Lines(lines)];
     exhibits.extend(window.map(|w| Exhibit::Facts(determination_box(w, unit, context))));
     let title = format!("Steady State Measurement Window - {short_name}");
-    Page { title, exhibits, remarks: no_window(window) }
+    Page { key: None, title, exhibits, remarks: no_window(window) }
 }
 
 fn no_window(window: Option<&WindowStats>) -> Vec<String> {
@@ -95,7 +85,7 @@ fn guides_of(window: &WindowStats) -> Vec<Guide> {
 }
 
 fn determination_box(window: &WindowStats, unit: Unit, context: &Context<'_>) -> Facts {
-    let amount = |value: f64| format!("{} {}", grouped(value, unit.decimals), unit.name);
+    let amount = |value: f64| format!("{} {unit}", grouped(value, unit.decimals()));
     let mut items = vec![
         ("Average".to_owned(), marked(amount(window.mean), window.host_limited)),
         ("Allowed Maximum Data Excursion".to_owned(), amount(window.range_allowed)),

@@ -21,6 +21,7 @@ impl Outcome {
         Self {
             test: test.name.into(),
             title: test.title.into(),
+            subject: test.subject.into(),
             clause: context.profile.listed(test.family).map(|listed| listed.clause),
             purpose: String::new(),
             outline: String::new(),

@@ -12,6 +12,7 @@ use crate::method::profile::mix_name;
 pub(super) const IOPS: Kind = Kind {
     name: "areas-iops",
     title: "IOPS by area",
+    subject: "IOPS by area",
     purpose: "random IOPS over the areas of a disk, as another tool measured them",
     tracked: None,
     pages: |view| pages(view, "IOPS", 1, iops),
@@ -22,6 +23,7 @@ pub(super) const IOPS: Kind = Kind {
 pub(super) const THROUGHPUT: Kind = Kind {
     name: "areas-tp",
     title: "Throughput by area",
+    subject: "Throughput by area",
     purpose: "sequential throughput over the areas of a disk, as another tool measured it",
     tracked: None,
     pages: |view| pages(view, "MB/s", 1, megabytes),
@@ -44,7 +46,7 @@ fn pages(view: &View<'_>, unit: &str, decimals: usize, measure: Measure) -> Vec<
         let title = format!("{unit} v Area - R/W {}", mix_name(read_percent));
         let lines =
             Lines::plain(("Area (1: outside)", Scale::Integer), (unit, Scale::LinearFromZero), series);
-        pages.push(Page::of(&title, Exhibit::Lines(lines)));
+        pages.push(Page::of(format!("over-areas-{read_percent}"), &title, Exhibit::Lines(lines)));
     }
     for block_bytes in view.sizes() {
         let value = |read_percent| view.mean(Spot { block_bytes, read_percent }, measure);
@@ -59,6 +61,6 @@ fn pages(view: &View<'_>, unit: &str, decimals: usize, measure: Measure) -> Vec<
         rows,
         decimals,
     };
-    pages.push(Page::of(&format!("{unit} - Tabular Data"), Exhibit::Table(table)));
+    pages.push(Page::of("table", &format!("{unit} - Tabular Data"), Exhibit::Table(table)));
     pages
 }

@@ -8,12 +8,14 @@ use super::view::{Kind, View};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Cell, Exhibit, Page, Row, Table};
 use crate::exhibits::response::{self, Percentile};
+use crate::exhibits::unit::Unit;
 use crate::method::profile::mix_name;
 
 /// The kind for jobs of a load generator.
 pub(super) const KIND: Kind = Kind {
     name: "jobs",
     title: "Jobs",
+    subject: "Jobs",
     purpose: "loads of a load generator, one by one",
     tracked: None,
     pages,
@@ -24,7 +26,7 @@ pub(super) const KIND: Kind = Kind {
                 name: name(reading),
                 value: reading.iops,
                 absent: "n/a",
-                unit: "IOPS",
+                unit: Unit::Iops,
                 decimals: 0,
                 host_limited: false,
             })
@@ -73,8 +75,14 @@ fn pages(view: &View<'_>) -> Vec<Page> {
     let sheets = readings.len().div_ceil(ROWS);
     for (index, some) in readings.chunks(ROWS).enumerate() {
         let part = if sheets > 1 { format!(" ({} of {sheets})", index + 1) } else { String::new() };
-        pages.push(Page::of(&format!("Jobs - Tabular Data{part}"), Exhibit::Table(rates(some))));
-        let mut page = Page::of(&format!("Jobs - Response Times{part}"), Exhibit::Table(times(some)));
+        let key = |what: &str| format!("{what}-{}-of-{sheets}", index + 1);
+        pages.push(Page::of(
+            key("rates"),
+            &format!("Jobs - Tabular Data{part}"),
+            Exhibit::Table(rates(some)),
+        ));
+        let mut page =
+            Page::of(key("times"), &format!("Jobs - Response Times{part}"), Exhibit::Table(times(some)));
         page.remarks.push("n/a: not given, or fewer than ten I/Os lie beyond the percentile.".into());
         pages.push(page);
     }
@@ -83,8 +91,9 @@ fn pages(view: &View<'_>) -> Vec<Page> {
         let number = |value: Option<f64>| value.map_or_else(|| "n/a".into(), |v| stdx::units::grouped(v, 1));
         let caption =
             format!("{}: {} IOPS, {} MB/s", name(reading), number(reading.iops), number(megabytes(reading)));
-        let title = format!("Response Time Histogram - {}", reading.name.as_deref().unwrap_or("job"));
-        pages.push(response::histogram_page(&title, caption, histogram, false));
+        let job = reading.name.as_deref().unwrap_or("job");
+        let (key, title) = (format!("times-of-{job}"), format!("Response Time Histogram - {job}"));
+        pages.push(response::histogram_page(&key, &title, caption, histogram, false));
     }
     pages
 }

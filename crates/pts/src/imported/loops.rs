@@ -7,7 +7,8 @@ use stdx::units::{KIB, block_size, kib};
 use super::view::{Kind, Measure, Spot, TrackedSeries, View, judged};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::exhibits::window_pages::{self, MEGABYTES, MILLISECONDS, Unit};
+use crate::exhibits::unit::Unit;
+use crate::exhibits::window_pages;
 use crate::method::profile::mix_name;
 
 const FOUR_KIB: u32 = 4 * KIB as u32;
@@ -17,12 +18,13 @@ const MEBIBYTE: f64 = 1024.0 * 1024.0;
 pub(super) const IOPS: Kind = Kind {
     name: "iops",
     title: "IOPS",
+    subject: "IOPS",
     purpose: "random IOPS by R/W mix and block size, as another tool measured them",
     tracked: Some(|view| tracked(view, FOUR_KIB, iops)),
     pages: iops_pages,
     figures: |view| {
         [(4, 0), (4, 100), (8, 0), (8, 100)]
-            .map(|(size, read)| figure(view, size * KIB as u32, read, "", "IOPS", 0, iops, Over::Mean))
+            .map(|(size, read)| figure(view, size * KIB as u32, read, "", Unit::Iops, 0, iops, Over::Mean))
             .into()
     },
 };
@@ -31,6 +33,7 @@ pub(super) const IOPS: Kind = Kind {
 pub(super) const THROUGHPUT: Kind = Kind {
     name: "tp",
     title: "Throughput",
+    subject: "Throughput",
     purpose: "sequential throughput, as another tool measured it",
     tracked: Some(|view| tracked(view, 1024 * KIB as u32, megabytes)),
     pages: throughput_pages,
@@ -53,11 +56,14 @@ pub(super) const THROUGHPUT_128: Kind = Kind {
 pub(super) const LATENCY: Kind = Kind {
     name: "lat",
     title: "Latency",
+    subject: "Latency",
     purpose: "response times at one outstanding I/O, as another tool measured them",
     tracked: Some(|view| tracked(view, FOUR_KIB, average)),
     pages: latency_pages,
     figures: |view| {
-        let ms = |read, kind, of: Measure, over| figure(view, FOUR_KIB, read, kind, "ms", 3, of, over);
+        let ms = |read, kind, of: Measure, over| {
+            figure(view, FOUR_KIB, read, kind, Unit::Milliseconds, 3, of, over)
+        };
         vec![
             ms(100, " average", average, Over::Mean),
             ms(0, " average", average, Over::Mean),
@@ -122,7 +128,7 @@ fn figure(
     block_bytes: u32,
     read_percent: u8,
     kind: &str,
-    unit: &'static str,
+    unit: Unit,
     decimals: usize,
     measure: Measure,
     over: Over,
@@ -146,7 +152,10 @@ fn throughput_figures(view: &View<'_>) -> Vec<KeyFigure> {
     let large = |bytes: &u32| *bytes >= 128 * KIB as u32 || view.sizes().len() == 1;
     let sizes = view.sizes().into_iter().rev().filter(large);
     sizes
-        .flat_map(|size| [0, 100].map(|read| figure(view, size, read, "", "MB/s", 1, megabytes, Over::Mean)))
+        .flat_map(|size| {
+            [0, 100]
+                .map(|read| figure(view, size, read, "", Unit::MegabytesPerSecond, 1, megabytes, Over::Mean))
+        })
         .collect()
 }
 
@@ -195,8 +204,9 @@ fn iops_pages(view: &View<'_>) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     let title = "Steady State Convergence Plot - All Block Sizes";
     pages.extend(over_rounds(view, title, "IOPS (R/W 0/100)", 0, iops));
-    pages.extend(window(view, &tracked(view, FOUR_KIB, iops), window_pages::IOPS, true));
+    pages.extend(window(view, &tracked(view, FOUR_KIB, iops), Unit::Iops, true));
     pages.push(Page {
+        key: Some("table".into()),
         title: "IOPS - ALL RW Mix & BS - Tabular Data".into(),
         exhibits: vec![Exhibit::Table(table(view, "IOPS", 1, iops, Over::Mean))],
         remarks: vec![view.mean_remark()],
@@ -204,7 +214,7 @@ fn iops_pages(view: &View<'_>) -> Vec<Page> {
     let (mixes, sizes) = (view.mixes(), view.sizes());
     if mixes.len() > 1 && sizes.len() > 1 {
         pages.push(by_size(view, "IOPS - ALL RW Mix & BS - 2D Plot", "IOPS", iops));
-        pages.push(columns(view, "IOPS - ALL RW Mix & BS - 3D Columns", "IOPS", iops, Over::Mean));
+        pages.push(columns(view, "columns", "IOPS - ALL RW Mix & BS - 3D Columns", "IOPS", iops, Over::Mean));
     }
     pages
 }
@@ -214,7 +224,7 @@ fn throughput_pages(view: &View<'_>) -> Vec<Page> {
     pages.extend(over_rounds(view, "Throughput - SS Convergence - Write", "MB/s", 0, megabytes));
     pages.extend(over_rounds(view, "Throughput - SS Convergence - Read", "MB/s", 100, megabytes));
     let largest = view.sizes().last().copied().unwrap_or(0);
-    pages.extend(window(view, &tracked(view, largest, megabytes), MEGABYTES, false));
+    pages.extend(window(view, &tracked(view, largest, megabytes), Unit::MegabytesPerSecond, false));
     let mut tables = vec![Exhibit::Table(table(view, "Throughput (MB/s)", 1, megabytes, Over::Mean))];
     let mut remarks = vec![view.mean_remark()];
     if view.origin.reports_mebibytes {
@@ -223,6 +233,7 @@ fn throughput_pages(view: &View<'_>) -> Vec<Page> {
         remarks.push("1 MiB/s = 1.048576 MB/s.".into());
     }
     pages.push(Page {
+        key: Some("table".into()),
         title: "Throughput - ALL RW Mix & BS - Tabular Data".into(),
         exhibits: tables,
         remarks,
@@ -240,8 +251,9 @@ fn latency_pages(view: &View<'_>) -> Vec<Page> {
     let title = |what: &str| format!("Steady State Convergence - {what} Latency (100 % writes)");
     pages.extend(over_rounds(view, &title("Average"), "Average latency (ms)", 0, average));
     pages.extend(over_rounds(view, &title("Maximum"), "Maximum latency (ms)", 0, maximum));
-    pages.extend(window(view, &tracked(view, FOUR_KIB, average), MILLISECONDS, false));
+    pages.extend(window(view, &tracked(view, FOUR_KIB, average), Unit::Milliseconds, false));
     pages.push(Page {
+        key: Some("table".into()),
         title: "Average and Maximum Response Time - Tabular Data".into(),
         exhibits: vec![
             Exhibit::Table(table(view, "Average Response Time (ms)", 3, average, Over::Mean)),
@@ -249,9 +261,17 @@ fn latency_pages(view: &View<'_>) -> Vec<Page> {
         ],
         remarks: vec![format!("{} Maxima are the largest over all of them.", view.mean_remark())],
     });
-    pages.push(columns(view, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", average, Over::Mean));
     pages.push(columns(
         view,
+        "average-columns",
+        "AVE Latency v BS and R/W Mix - 3D Plot",
+        "Average (ms)",
+        average,
+        Over::Mean,
+    ));
+    pages.push(columns(
+        view,
+        "maximum-columns",
         "MAX Latency v BS and R/W Mix - 3D Plot",
         "Maximum (ms)",
         maximum,
@@ -295,7 +315,7 @@ fn by_size(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page 
             .collect(),
     });
     let lines = Lines::plain(("Block Size (KiB)", Scale::Log2), (label, Scale::Log10), series.collect());
-    Page::of(title, Exhibit::Lines(lines))
+    Page::of("plot", title, Exhibit::Lines(lines))
 }
 
 /// Each mix is a series with one point, as on the corresponding PTS page.
@@ -317,10 +337,10 @@ fn by_mix(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page {
         guides: Vec::new(),
         marked: None,
     };
-    Page::of(title, Exhibit::Lines(lines))
+    Page::of("plot", title, Exhibit::Lines(lines))
 }
 
-fn columns(view: &View<'_>, title: &str, height: &str, measure: Measure, over: Over) -> Page {
+fn columns(view: &View<'_>, key: &str, title: &str, height: &str, measure: Measure, over: Over) -> Page {
     let (mixes, sizes) = (view.mixes(), view.sizes());
     let value = |read_percent, block_bytes| over.of(view, Spot { block_bytes, read_percent }, measure);
     let columns = Columns3d {
@@ -331,5 +351,5 @@ fn columns(view: &View<'_>, title: &str, height: &str, measure: Measure, over: O
         height_label: height.into(),
         heights: mixes.iter().map(|read| sizes.iter().map(|size| value(*read, *size)).collect()).collect(),
     };
-    Page::of(title, Exhibit::Columns3d(columns))
+    Page::of(key, title, Exhibit::Columns3d(columns))
 }

@@ -4,6 +4,7 @@ use super::loops::{average, iops};
 use super::view::{Kind, Spot, View};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::unit::Unit;
 use crate::method::profile;
 use crate::tests::{NOT_JUDGED, saturation_figures};
 
@@ -11,6 +12,7 @@ use crate::tests::{NOT_JUDGED, saturation_figures};
 pub(super) const KIND: Kind = Kind {
     name: "wsat",
     title: "WSAT",
+    subject: "WSAT",
     purpose: "random writes from fresh out of the box, as another tool measured them",
     tracked: None,
     pages,
@@ -41,7 +43,7 @@ fn figures(view: &View<'_>) -> Vec<KeyFigure> {
     let figure = |name: &str, value| KeyFigure {
         name: name.into(),
         value,
-        unit: "IOPS",
+        unit: Unit::Iops,
         absent: "n/a",
         decimals: 0,
         host_limited: false,
@@ -61,19 +63,37 @@ fn pages(view: &View<'_>) -> Vec<Page> {
             (gigabytes, *value)
         });
         let written: Vec<(f64, f64)> = written.collect();
-        let curve = |title: &str, x: &str, y: (&str, Scale), points: &[(f64, f64)]| {
+        let curve = |key: &str, title: &str, x: &str, y: (&str, Scale), points: &[(f64, f64)]| {
             let series = Series { name: "RND 4KiB W".into(), points: points.to_vec() };
-            Page::of(title, Exhibit::Lines(Lines::plain((x, Scale::LinearFromZero), y, vec![series])))
+            Page::of(key, title, Exhibit::Lines(Lines::plain((x, Scale::LinearFromZero), y, vec![series])))
         };
         let (linear, log) = (("IOPS", Scale::LinearFromZero), ("IOPS", Scale::Log10));
-        pages.push(curve("WSAT IOPS (Linear) v Time (Linear)", "Time (minutes)", linear, &time));
-        pages.push(curve("WSAT IOPS (Log) v Time (Linear)", "Time (minutes)", log, &time));
-        pages.push(curve("WSAT IOPS (Linear) v TGBW (Linear)", "TGBW (GB)", linear, &written));
+        pages.push(curve(
+            "linear-over-time",
+            "WSAT IOPS (Linear) v Time (Linear)",
+            "Time (minutes)",
+            linear,
+            &time,
+        ));
+        pages.push(curve("log-over-time", "WSAT IOPS (Log) v Time (Linear)", "Time (minutes)", log, &time));
+        pages.push(curve(
+            "linear-over-written",
+            "WSAT IOPS (Linear) v TGBW (Linear)",
+            "TGBW (GB)",
+            linear,
+            &written,
+        ));
         let latency = view.points(STIMULUS, average);
         if !latency.is_empty() {
             let latency: Vec<_> = latency.into_iter().map(|(round, value)| (round * step, value)).collect();
             let y = ("Average latency (ms)", Scale::LinearFromZero);
-            pages.push(curve("WSAT Average Latency v Time", "Time (minutes)", y, &latency));
+            pages.push(curve(
+                "average-over-time",
+                "WSAT Average Latency v Time",
+                "Time (minutes)",
+                y,
+                &latency,
+            ));
         }
     }
     if !view.test.figures.is_empty() {
@@ -102,7 +122,7 @@ fn table(view: &View<'_>) -> Page {
         rows,
         decimals: 2,
     };
-    let mut page = Page::of("WSAT - FOB, Steady State, Peak Drop", Exhibit::Table(table));
+    let mut page = Page::of("table", "WSAT - FOB, Steady State, Peak Drop", Exhibit::Table(table));
     page.remarks.push("Drive fills are calculated: amount written / user capacity.".into());
     page
 }

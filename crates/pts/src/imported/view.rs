@@ -11,6 +11,8 @@ pub(crate) struct Kind {
     /// Name, as in [`ImportedTest::test`].
     pub name: &'static str,
     pub title: &'static str,
+    /// The title without a block size.
+    pub subject: &'static str,
     pub purpose: &'static str,
     /// The tracking variable; None if the test has none.
     pub tracked: Option<fn(&View<'_>) -> TrackedSeries>,

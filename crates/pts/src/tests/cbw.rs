@@ -11,6 +11,7 @@ pub const TEST: Test = Test {
     name: "cbw",
     family: "cbw",
     title: "CBW",
+    subject: "CBW",
     about: "composite block size workload at 49 demand intensities, histograms of three of them",
     run: |context, bench| demand::run(&PATTERN, context, bench),
     cells_per_round: CELLS,

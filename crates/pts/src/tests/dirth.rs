@@ -14,6 +14,7 @@ pub const TEST: Test = Test {
     name: "dirth",
     family: "dirth",
     title: "DIRTH",
+    subject: "DIRTH",
     about: "random 8 KiB 65/35 at 49 demand intensities, response-time histograms of three of them",
     run: |context, bench| demand::run(&PATTERN, context, bench),
     cells_per_round: CELLS,

@@ -11,6 +11,7 @@ pub const TEST: Test = Test {
     name: "ecw",
     family: "ecw",
     title: "ECW",
+    subject: "ECW",
     about: "the composite block size workload as defined by PTS-E 1.1",
     run: |context, bench| demand::run(&PATTERN, context, bench),
     cells_per_round: CELLS,

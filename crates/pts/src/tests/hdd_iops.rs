@@ -35,6 +35,7 @@ pub const TEST: Test = Test {
     name: "hdd-iops",
     family: "hdd-iops",
     title: "HDD IOPS by Zone",
+    subject: "HDD IOPS by Zone",
     about: "hard disks: random IOPS in 128 zones, 3 R/W mixes x 3 block sizes, no purge (as TKperf; not PTS)",
     run: |context, bench| zones::run(&SWEEP, context, bench),
     cells_per_round: CELLS.len() as u32,

@@ -26,6 +26,7 @@ pub const TEST: Test = Test {
     name: "hdd-tp",
     family: "hdd-tp",
     title: "HDD Throughput by Zone",
+    subject: "HDD Throughput by Zone",
     about: "hard disks: sequential reads and writes of 1024 and 4 KiB in 128 zones, no purge (as TKperf; not PTS)",
     run: |context, bench| zones::run(&SWEEP, context, bench),
     cells_per_round: LARGE.len() as u32,

@@ -24,6 +24,7 @@ pub const TEST: Test = Test {
     name: "hir",
     family: "hir",
     title: "Host Idle Recovery",
+    subject: "Host Idle Recovery",
     about: "performance that a drive recovers in 5 to 50 s of idle time between bursts of random writes",
     run,
     cells_per_round: ROUND_MINUTES,

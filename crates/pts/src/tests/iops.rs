@@ -18,6 +18,7 @@ pub const TEST: Test = Test {
     name: "iops",
     family: "iops",
     title: "IOPS",
+    subject: "IOPS",
     about: "random IOPS, 7 R/W mixes x 8 block sizes, rounds to steady state",
     run,
     cells_per_round: (MIXES.len() * BLOCK_SIZES.len()) as u32,

@@ -19,6 +19,7 @@ pub const TEST: Test = Test {
     name: "lat",
     family: "lat",
     title: "Latency",
+    subject: "Latency",
     about: "response times at one outstanding I/O, 3 R/W mixes x 3 block sizes, rounds to steady state",
     run,
     cells_per_round: (MIXES.len() * BLOCK_SIZES.len()) as u32,

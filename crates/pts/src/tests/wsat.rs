@@ -22,6 +22,7 @@ pub const TEST: Test = Test {
     name: "wsat",
     family: "wsat",
     title: "WSAT",
+    subject: "WSAT",
     about: "write saturation: random 4 KiB writes from fresh out of the box, minute by minute",
     run,
     cells_per_round: CYCLE_MINUTES,

@@ -1,5 +1,7 @@
 //! Several runs, figure by figure.
 
+use pts::Unit;
+
 use super::candidate::Candidate;
 use super::figures::Figure;
 use super::noise::Difference;
@@ -16,7 +18,7 @@ pub struct Line {
     /// Name as printed: `IOPS RND 4KiB W`.
     pub name: String,
     /// Unit of the figure.
-    pub unit: &'static str,
+    pub unit: Unit,
     /// Whether the figure is on a summary page.
     pub selected: bool,
     /// One entry per run; None if the run lacks the figure.

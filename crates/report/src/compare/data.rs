@@ -21,7 +21,7 @@ pub fn csv(comparison: &Comparison) -> String {
             let fields = [
                 quoted(&line.key),
                 quoted(&line.name),
-                line.unit.to_owned(),
+                line.unit.to_string(),
                 line.selected.to_string(),
                 quoted(&run.document.run.id),
                 quoted(&run.name),
@@ -91,5 +91,5 @@ fn line_json(line: &Line) -> Value {
             })
         })
         .collect();
-    json!({ "key": line.key, "name": line.name, "unit": line.unit, "selected": line.selected, "runs": runs })
+    json!({ "key": line.key, "name": line.name, "unit": line.unit.symbol(), "selected": line.selected, "runs": runs })
 }

@@ -1,6 +1,6 @@
 //! Comparable figures of a run, each with the values that it averages.
 
-use pts::{KeyFigure, Outcome};
+use pts::{KeyFigure, Outcome, Unit};
 use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
 use stdx::units::block_size;
 
@@ -17,7 +17,7 @@ pub struct Figure {
     /// Name as printed.
     pub name: String,
     /// Unit of the figure.
-    pub unit: &'static str,
+    pub unit: Unit,
     /// Values of the rounds in the measurement window, or a single value; empty if not measured.
     pub values: Vec<f64>,
     /// Whether the figure is on a summary page.
@@ -46,29 +46,51 @@ impl Figure {
 
 /// A quantity of a workload: measured in each round, or reported by another tool.
 struct Measure<T> {
-    /// Suffix of the key.
-    suffix: &'static str,
-    unit: &'static str,
-    better: Better,
+    unit: Unit,
+    statistic: Statistic,
     of: fn(&T) -> Option<f64>,
 }
 
-impl<T> Measure<T> {
-    /// The suffix that distinguishes the response times of one workload in names.
-    fn statistic(&self) -> &'static str {
-        match (self.unit, self.suffix) {
-            ("ms", "") => " average",
-            ("ms", _) => " maximum",
-            _ => "",
+/// Which value of several I/Os a measure is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Statistic {
+    Rate,
+    Average,
+    Maximum,
+}
+
+impl Statistic {
+    /// Suffix of the key.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Rate | Self::Average => "",
+            Self::Maximum => ".max",
+        }
+    }
+
+    /// What distinguishes response times of one workload by name.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Rate => "",
+            Self::Average => " average",
+            Self::Maximum => " maximum",
         }
     }
 }
 
+const fn better(unit: Unit) -> Better {
+    if unit.is_time() { Better::Less } else { Better::More }
+}
+
 const MEASURED: [Measure<Segment>; 4] = [
-    Measure { suffix: "", unit: "IOPS", better: Better::More, of: |s| Some(s.iops()) },
-    Measure { suffix: "", unit: "MB/s", better: Better::More, of: |s| Some(s.megabytes_per_second()) },
-    Measure { suffix: "", unit: "ms", better: Better::Less, of: Segment::mean_latency_ms },
-    Measure { suffix: ".max", unit: "ms", better: Better::Less, of: Segment::max_latency_ms },
+    Measure { unit: Unit::Iops, statistic: Statistic::Rate, of: |s| Some(s.iops()) },
+    Measure {
+        unit: Unit::MegabytesPerSecond,
+        statistic: Statistic::Rate,
+        of: |s| Some(s.megabytes_per_second()),
+    },
+    Measure { unit: Unit::Milliseconds, statistic: Statistic::Average, of: Segment::mean_latency_ms },
+    Measure { unit: Unit::Milliseconds, statistic: Statistic::Maximum, of: Segment::max_latency_ms },
 ];
 
 /// All comparable figures of a run: for each test, the selected ones, followed by those of each workload in its loop.
@@ -107,12 +129,12 @@ fn is_same(figure: &Figure, selected: &KeyFigure) -> bool {
 fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     Figure {
         key: format!("{family}.{}", slug(&selected.name)),
-        name: format!("{} {}", title(outcome), selected.name),
+        name: format!("{} {}", outcome.subject, selected.name),
         unit: selected.unit,
         values: selected.value.filter(|value| value.is_finite()).into_iter().collect(),
         selected: true,
         host_limited: selected.host_limited,
-        better: if matches!(selected.unit, "ms" | "min") { Better::Less } else { Better::More },
+        better: better(selected.unit),
     }
 }
 
@@ -135,11 +157,12 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
     for segment in measured {
         for measure in MEASURED.iter().filter(|measure| measure.unit == unit) {
             // The maximum response time of a scaled simulated drive is not meaningful.
-            if measure.suffix == ".max" && document.run.scale_divisor() > 1 {
+            if measure.statistic == Statistic::Maximum && document.run.scale_divisor() > 1 {
                 continue;
             }
             let Some(value) = (measure.of)(segment) else { continue };
-            let key = format!("{family}.{}{}", code(&segment.workload, one_depth), measure.suffix);
+            let key =
+                format!("{family}.{}{}", code(&segment.workload, one_depth), measure.statistic.suffix());
             match figures.iter_mut().find(|figure| figure.key == key) {
                 Some(figure) => {
                     figure.values.push(value);
@@ -152,7 +175,7 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
                     values: vec![value],
                     selected: false,
                     host_limited: segment.is_host_limited(),
-                    better: measure.better,
+                    better: better(measure.unit),
                 }),
             }
         }
@@ -161,15 +184,22 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
 }
 
 const REPORTED: [Measure<Reading>; 4] = [
-    Measure { suffix: "", unit: "IOPS", better: Better::More, of: |r| r.iops },
+    Measure { unit: Unit::Iops, statistic: Statistic::Rate, of: |r| r.iops },
     Measure {
-        suffix: "",
-        unit: "MB/s",
-        better: Better::More,
+        unit: Unit::MegabytesPerSecond,
+        statistic: Statistic::Rate,
         of: |r| r.bytes_per_second.map(|rate| rate / 1e6),
     },
-    Measure { suffix: "", unit: "ms", better: Better::Less, of: |r| r.latency_mean_ns.map(|ns| ns / 1e6) },
-    Measure { suffix: ".max", unit: "ms", better: Better::Less, of: |r| r.latency_max_ns.map(|ns| ns / 1e6) },
+    Measure {
+        unit: Unit::Milliseconds,
+        statistic: Statistic::Average,
+        of: |r| r.latency_mean_ns.map(|ns| ns / 1e6),
+    },
+    Measure {
+        unit: Unit::Milliseconds,
+        statistic: Statistic::Maximum,
+        of: |r| r.latency_max_ns.map(|ns| ns / 1e6),
+    },
 ];
 
 /// Figures of an imported test: the reported means, or else the rounds of its window.
@@ -192,18 +222,23 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
         }
         for measure in REPORTED.iter().filter(|measure| measure.unit == unit) {
             let Some(value) = (measure.of)(reading) else { continue };
-            let key = format!("{family}.{}{}", reading_code(reading), measure.suffix);
+            let key = format!("{family}.{}{}", reading_code(reading), measure.statistic.suffix());
             match figures.iter_mut().find(|figure| figure.key == key) {
                 Some(figure) => figure.values.push(value),
                 None => figures.push(Figure {
                     key,
-                    name: format!("{} {}{}", title(outcome), reading_name(reading), measure.statistic()),
+                    name: format!(
+                        "{} {}{}",
+                        outcome.subject,
+                        reading_name(reading),
+                        measure.statistic.words()
+                    ),
                     unit: measure.unit,
                     values: vec![value],
                     selected: false,
                     // Host limits are unknown for other tools.
                     host_limited: false,
-                    better: measure.better,
+                    better: better(measure.unit),
                 }),
             }
         }
@@ -257,11 +292,6 @@ fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
 }
 
 fn name(outcome: &Outcome, workload: &Workload, one_depth: bool, measure: &Measure<Segment>) -> String {
-    let statistic = measure.statistic();
-    format!("{} {workload}{}{statistic}", title(outcome), depth(workload, one_depth, " "))
-}
-
-/// Title of the test without the block size, which the workload already states.
-fn title(outcome: &Outcome) -> &str {
-    outcome.title.split(" Test ").next().unwrap_or(&outcome.title)
+    let statistic = measure.statistic.words();
+    format!("{} {workload}{}{statistic}", outcome.subject, depth(workload, one_depth, " "))
 }

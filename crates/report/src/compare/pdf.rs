@@ -106,7 +106,7 @@ fn figure_row(line: &Line) -> Vec<String> {
     };
     let differences = line.differences.iter().skip(1);
     let differences = differences.map(|found| found.as_ref().map_or_else(|| "n/a".to_owned(), difference));
-    [line.name.clone(), line.unit.to_owned()]
+    [line.name.clone(), line.unit.to_string()]
         .into_iter()
         .chain(line.figures.iter().map(figure))
         .chain(differences)

@@ -1,6 +1,6 @@
 //! Sections of a comparison in page order, shared by HTML and PDF.
 
-use pts::exhibit::{Columns3d, Exhibit, Lines, Page, Scale};
+use pts::exhibit::{Columns3d, Exhibit, Lines, Page, PageKey};
 use pts::host_limit::legend;
 
 use super::candidate::Candidate;
@@ -64,10 +64,11 @@ fn or_na(fact: Option<&String>) -> String {
 /// The report pages that at least two runs have in common.
 pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
-    let mut seen: Vec<(&str, &str)> = Vec::new();
+    let mut seen: Vec<(&str, &PageKey)> = Vec::new();
     for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {
-        for page in outcome.pages.iter().filter(|page| is_result(page)) {
-            let key = (outcome.test.as_str(), page.title.as_str());
+        let pages = outcome.pages.iter().filter(|page| !page.exhibits.is_empty());
+        for (page, key) in pages.filter_map(|page| Some((page, page.key.as_ref()?))) {
+            let key = (outcome.test.as_str(), key);
             let shown: Vec<(usize, &Page)> =
                 runs.iter().enumerate().filter_map(|(i, run)| Some((i, find(run, key)?))).collect();
             if shown.len() < 2 || seen.contains(&key) {
@@ -75,10 +76,7 @@ pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
             }
             seen.push(key);
             sections.push(Section {
-                title: match page.title.starts_with(&outcome.title) {
-                    true => format!("Comparing {}", page.title),
-                    false => format!("Comparing {} - {}", outcome.title, page.title),
-                },
+                title: heading(&outcome.title, &page.title),
                 rows: rows(runs, &shown),
                 notes: notes(runs, &shown, key.0),
             });
@@ -99,18 +97,14 @@ fn notes(runs: &[Candidate], shown: &[(usize, &Page)], test: &str) -> Vec<String
     legend.into_iter().chain(limited).chain((!labels.is_empty()).then(|| labels.join("; "))).collect()
 }
 
-fn find<'a>(run: &'a Candidate, (test, title): (&str, &str)) -> Option<&'a Page> {
-    let outcome = run.document.outcomes.iter().find(|outcome| outcome.test == test)?;
-    outcome.pages.iter().find(|page| page.title == title)
+/// The title of a page often begins with that of its test, which is not repeated.
+fn heading(test: &str, page: &str) -> String {
+    if page.starts_with(test) { format!("Comparing {page}") } else { format!("Comparing {test} - {page}") }
 }
 
-/// Whether a page shows results. Pages on how a run reached steady state are not compared.
-fn is_result(page: &Page) -> bool {
-    let how = |exhibit: &Exhibit| match exhibit {
-        Exhibit::Lines(lines) => lines.x.scale == Scale::Rounds,
-        _ => false,
-    };
-    !page.exhibits.is_empty() && !page.exhibits.iter().any(how)
+fn find<'a>(run: &'a Candidate, (test, key): (&str, &PageKey)) -> Option<&'a Page> {
+    let outcome = run.document.outcomes.iter().find(|outcome| outcome.test == test)?;
+    outcome.pages.iter().find(|page| page.key.as_ref() == Some(key))
 }
 
 fn rows<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> Vec<Row<'a>> {

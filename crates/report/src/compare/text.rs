@@ -49,5 +49,5 @@ fn row(line: &Line) -> Vec<String> {
         line.figures.iter().map(|figure| figure.as_ref().and_then(mean).unwrap_or_else(|| "n/a".to_owned()));
     let differences =
         line.differences.iter().skip(1).map(|d| d.as_ref().map_or_else(|| "n/a".into(), difference));
-    [line.name.clone(), line.unit.to_owned()].into_iter().chain(figures).chain(differences).collect()
+    [line.name.clone(), line.unit.to_string()].into_iter().chain(figures).chain(differences).collect()
 }

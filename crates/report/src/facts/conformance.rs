@@ -108,7 +108,7 @@ fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conf
 
 /// The plan that defines `outcome` as a custom test.
 fn custom_plan<'a>(run: &'a RunFile, outcome: &Outcome) -> Option<&'a PlanFacts> {
-    run.plan.as_ref().filter(|plan| plan.own_tests.iter().any(|test| test.name == outcome.test))
+    run.plan.as_ref().filter(|plan| plan.custom_tests.iter().any(|test| test.name == outcome.test))
 }
 
 fn custom_test(profile: &Profile, plan: &PlanFacts) -> Clause {

@@ -300,7 +300,7 @@ fn figures(source: Source<'_>) -> Result<Vec<u8>, String> {
             vec![
                 outcome.test.clone(),
                 figure.name.clone(),
-                figure.unit.to_owned(),
+                figure.unit.to_string(),
                 optional(figure.value),
                 figure.host_limited.to_string(),
             ]

@@ -129,7 +129,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
     let figure = |f: &pts::KeyFigure| Figure {
         name: f.name.clone(),
         value: f.value,
-        unit: f.unit.into(),
+        unit: f.unit.symbol().into(),
         host_limited: f.host_limited,
     };
     Test {

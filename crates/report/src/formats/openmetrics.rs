@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use pts::Unit;
+
 use super::format::{Format, Make, Source};
 use crate::facts::answers::answers;
 
@@ -23,15 +25,15 @@ struct Family<'a> {
     samples: Vec<(Vec<(&'a str, &'a str)>, f64)>,
 }
 
-/// Unit in the report, unit of the metric, and conversion factor.
-const UNITS: &[(&str, &str, f64)] = &[
-    ("IOPS", "ios_per_second", 1.0),
-    ("MB/s", "bytes_per_second", 1e6),
-    ("ms", "seconds", 1e-3),
-    ("min", "seconds", 60.0),
-    ("GB", "bytes", 1e9),
-    ("TGBW", "bytes", 1e9),
-];
+/// Returns the base unit of the metric, and the factor that converts to it.
+const fn base_unit(unit: Unit) -> (&'static str, f64) {
+    match unit {
+        Unit::Iops => ("ios_per_second", 1.0),
+        Unit::MegabytesPerSecond => ("bytes_per_second", 1e6),
+        Unit::Milliseconds => ("seconds", 1e-3),
+        Unit::Minutes => ("seconds", 60.0),
+    }
+}
 
 fn text(source: Source<'_>) -> String {
     let mut out = String::new();
@@ -48,10 +50,7 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
     let mut families: Vec<Family<'_>> = Vec::new();
     for outcome in &source.document.outcomes {
         for figure in &outcome.key_figures {
-            let (unit, factor) = UNITS
-                .iter()
-                .find(|(reported, ..)| *reported == figure.unit)
-                .map_or(("ratio", 1.0), |(_, unit, factor)| (*unit, *factor));
+            let (unit, factor) = base_unit(figure.unit);
             let Some(value) = figure.value.filter(|value| value.is_finite()) else { continue };
             let sample =
                 (vec![("test", outcome.test.as_str()), ("figure", figure.name.as_str())], value * factor);

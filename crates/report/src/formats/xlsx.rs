@@ -128,7 +128,7 @@ fn overview(sheet: &mut Worksheet, source: Source<'_>, bold: &CellFormat) -> Res
                 Some(value) => sheet.write_number(row, 2, value)?,
                 None => sheet.write_string(row, 2, figure.absent)?,
             };
-            sheet.write_string(row, 3, figure.unit)?;
+            sheet.write_string(row, 3, figure.unit.symbol())?;
             sheet.write_string(row, 4, outcome.header.convergence.to_string())?;
         }
     }

@@ -1,6 +1,7 @@
 //! Output of `plateau plan` for a rehearsal.
 
 use console::bars;
+use pts::Unit;
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, count_of, grouped, span};
 
@@ -48,7 +49,7 @@ fn of_test(test: &Rehearsed) -> String {
 }
 
 fn decimals(curve: &Curve) -> usize {
-    if curve.unit == "ms" { 3 } else { 0 }
+    if curve.unit == Unit::Milliseconds { 3 } else { 0 }
 }
 
 pub fn document(rehearsal: &Rehearsal) -> Value {
@@ -66,14 +67,14 @@ pub fn document(rehearsal: &Rehearsal) -> Value {
             "converged": test.converged,
             "curve": {
                 "name": test.curve.name,
-                "unit": test.curve.unit,
+                "unit": test.curve.unit.symbol(),
                 "over": test.curve.over,
                 "points": test.curve.points,
             },
             "figures": test.figures.iter().map(|figure| json!({
                 "name": figure.name,
                 "value": figure.value,
-                "unit": figure.unit,
+                "unit": figure.unit.symbol(),
             })).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
     })

@@ -164,7 +164,7 @@ impl Layout {
                     cells: columns.iter().map(|column| cell(cells, *row, *column)).collect(),
                 })
                 .collect(),
-            decimals: figure.unit().decimals,
+            decimals: figure.unit().decimals(),
         };
         let sections = self.sections(means);
         if sections.is_empty() {

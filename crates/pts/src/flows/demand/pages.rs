@@ -11,7 +11,8 @@ use super::points::{Point, RESPONSE_LIMIT_MS};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
 use crate::exhibits::response;
-use crate::exhibits::window_pages::{self, IOPS};
+use crate::exhibits::unit::Unit;
+use crate::exhibits::window_pages;
 use crate::flows::composite::Composite;
 use crate::flows::precondition::ROUND_MINUTES;
 use crate::method::explain::{explain, remarks};
@@ -145,14 +146,19 @@ fn pages(context: &Context<'_>, answers: &DemandAnswers) -> Vec<Page> {
     let one = |name: &str, points: &[(f64, f64)]| vec![Series { name: name.into(), points: points.into() }];
     let check = |title: &str, points: Vec<(f64, f64)>, history: &crate::method::history::History| {
         let window = history.window();
-        let mut page = window_pages::determination("TC32-QD32", IOPS, points, window.first(), context);
+        let mut page = window_pages::determination("TC32-QD32", Unit::Iops, points, window.first(), context);
         page.title = title.into();
         page
     };
     let mut pages = vec![
         window_pages::convergence("Pre Conditioning IOPS", "IOPS", one("TC32-QD32", &pre)),
         check("Pre Conditioning Steady State Check TC32-QD32", pre, &answers.precondition.history),
-        over_minutes("Between Round Pre-Writes", &writes_at(answers, HIGHEST), &answers.between),
+        over_minutes(
+            "pre-writes",
+            "Between Round Pre-Writes",
+            &writes_at(answers, HIGHEST),
+            &answers.between,
+        ),
         window_pages::convergence("DV IOPS, TC = 32, All QD", "IOPS", by_depth(answers)),
         check("DV Steady State Check TC32-QD32", tracked.collect(), &answers.history),
         demand_variation(&means),
@@ -163,9 +169,20 @@ fn pages(context: &Context<'_>, answers: &DemandAnswers) -> Vec<Page> {
         let drawn = answers.histograms.get(index);
         let writes = drawn.map_or(&[][..], |drawn| &drawn.pre_writes);
         let demand = answers.chosen.map_or(HIGHEST, |chosen| chosen.demands()[index]);
-        pages.push(over_minutes(&format!("{name} IOPS Pre-Writes"), &writes_at(answers, demand), writes));
+        let key = format!("pre-writes-{name}");
+        pages.push(over_minutes(
+            &key,
+            &format!("{name} IOPS Pre-Writes"),
+            &writes_at(answers, demand),
+            writes,
+        ));
         let title = format!("{name} IOPS Response Time Histogram");
-        pages.push(response::page(&title, drawn.and_then(|drawn| drawn.segment.as_ref()), context));
+        pages.push(response::page(
+            &format!("response-times-{name}"),
+            &title,
+            drawn.and_then(|drawn| drawn.segment.as_ref()),
+            context,
+        ));
     }
     if context.profile.edition >= Edition::V2_0 {
         pages.push(over_total(&means));
@@ -184,11 +201,11 @@ fn writes_at(answers: &DemandAnswers, demand: Demand) -> String {
     format!("{} TC{} QD{}", answers.pattern.name(0), demand.threads, demand.queue_depth)
 }
 
-fn over_minutes(title: &str, name: &str, samples: &[Sample]) -> Page {
+fn over_minutes(key: &str, title: &str, name: &str, samples: &[Sample]) -> Page {
     let points = samples.iter().map(|sample| (sample.minute, sample.iops)).collect();
     let series = vec![Series { name: name.into(), points }];
     let x = ("Time (minutes)", Scale::LinearFromZero);
-    Page::of(title, Exhibit::Lines(Lines::plain(x, ("IOPS", Scale::LinearFromZero), series)))
+    Page::of(key, title, Exhibit::Lines(Lines::plain(x, ("IOPS", Scale::LinearFromZero), series)))
 }
 
 /// Loop values in page order: ascending.
@@ -225,13 +242,13 @@ fn by_threads(means: &[Point], point: impl Fn(&Point) -> Option<(f64, f64)>) -> 
 fn demand_variation(means: &[Point]) -> Page {
     let series = by_threads(means, |point| Some((f64::from(point.demand.queue_depth), point.iops)));
     let lines = Lines::plain(("QD", Scale::Log2), ("IOPS", Scale::LinearFromZero), series);
-    Page::of("Demand Variation", Exhibit::Lines(lines))
+    Page::of("variation", "Demand Variation", Exhibit::Lines(lines))
 }
 
 fn demand_intensity(means: &[Point]) -> Page {
     let series = by_threads(means, |point| Some((point.iops, point.mean_ms?)));
     let lines = Lines::plain(("IOPS", Scale::LinearFromZero), ("ART (ms)", Scale::Log10), series);
-    Page::of("Demand Intensity", Exhibit::Lines(lines))
+    Page::of("intensity", "Demand Intensity", Exhibit::Lines(lines))
 }
 
 /// CPU load on the host, by cell.
@@ -257,7 +274,8 @@ fn processor(context: &Context<'_>, means: &[Point]) -> Page {
         }
         (_, false) => "No cell was measured, or its record contains no CPU time.",
     };
-    let mut page = Page::of("System CPU Utilization During Demand Variation", Exhibit::Columns3d(columns));
+    let mut page =
+        Page::of("processor", "System CPU Utilization During Demand Variation", Exhibit::Columns3d(columns));
     page.remarks.push(remark.into());
     page
 }
@@ -282,6 +300,7 @@ fn over_total(means: &[Point]) -> Page {
         Exhibit::Lines(Lines::plain(x, (label, Scale::LinearFromZero), vec![series]))
     };
     Page {
+        key: Some("over-total".into()),
         title: "IOPS v Total OIO".into(),
         exhibits: vec![
             lines("IOPS", series("IOPS", |point| Some(point.iops))),
@@ -304,7 +323,7 @@ fn key_figures(answers: &DemandAnswers) -> Vec<KeyFigure> {
             ),
             value: Some(point.iops),
             host_limited: point.host_limited,
-            unit: "IOPS",
+            unit: Unit::Iops,
             absent: "n/a",
             decimals: 0,
         }

@@ -6,6 +6,7 @@ use super::answers::{Sample, ZoneAnswers};
 use super::sweep::{Figure, Sweep, ZONES, zone_bytes, zone_of};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{self, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::unit::Unit;
 use crate::method::profile::{Cell, mix_name};
 use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
 
@@ -70,10 +71,10 @@ fn samples(answers: &ZoneAnswers, cell: Cell) -> impl Iterator<Item = &Sample> {
     answers.samples.iter().filter(move |sample| sample.cell == cell)
 }
 
-const fn unit(sweep: &Sweep) -> &'static str {
+const fn unit(sweep: &Sweep) -> Unit {
     match sweep.figure {
-        Figure::Iops => "IOPS",
-        Figure::Throughput => "MB/s",
+        Figure::Iops => Unit::Iops,
+        Figure::Throughput => Unit::MegabytesPerSecond,
     }
 }
 
@@ -83,26 +84,29 @@ fn pages(context: &Context<'_>, answers: &ZoneAnswers) -> Vec<Page> {
     let over = |cells: Vec<Cell>, label: &str, value: &dyn Fn(&Sample) -> Option<f64>| {
         over_place(context, answers, &cells, label, value)
     };
-    let page = |title: String, exhibit| Page { remarks: vec![places(context)], ..Page::of(&title, exhibit) };
+    let page = |key: &str, title: String, exhibit| Page {
+        remarks: vec![places(context)],
+        ..Page::of(key, &title, exhibit)
+    };
     let mut pages = Vec::new();
     let all = cells(sweep);
     if sweep.figure == Figure::Iops {
         for read_percent in [100, 50, 0] {
             let cells = all.iter().copied().filter(|cell| cell.read_percent == read_percent).collect();
             let title = format!("IOPS by Zone - R/W Mix {}", mix_name(read_percent));
-            pages.push(page(title, over(cells, "IOPS", &value)));
+            pages.push(page(&format!("iops-{read_percent}"), title, over(cells, "IOPS", &value)));
         }
         let cells = all.iter().copied().filter(|cell| cell.block_bytes == 4096).collect();
         let title = "Average Response Time by Zone - RND/4KiB".into();
-        pages.push(page(title, over(cells, "ms", &|sample| sample.mean_ms)));
+        pages.push(page("response-times", title, over(cells, "ms", &|sample| sample.mean_ms)));
     } else {
         for cells in sweep.passes {
             let size = cells.first().map_or_else(String::new, |cell| block_size(cell.block_bytes.into()));
-            pages
-                .push(page(format!("Throughput by Zone - SEQ/{size}"), over(cells.to_vec(), "MB/s", &value)));
+            let (key, title) = (format!("throughput-{size}"), format!("Throughput by Zone - SEQ/{size}"));
+            pages.push(page(&key, title, over(cells.to_vec(), "MB/s", &value)));
         }
     }
-    pages.push(page(format!("{} - Tabular Data", sweep.test.title), Exhibit::Table(table(answers))));
+    pages.push(page("table", format!("{} - Tabular Data", sweep.test.title), Exhibit::Table(table(answers))));
     pages
 }
 

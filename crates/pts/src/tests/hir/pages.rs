@@ -5,7 +5,8 @@ use stdx::units::block_size;
 use super::answers::{BURST_SECONDS, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::exhibits::window_pages::{self, IOPS};
+use crate::exhibits::unit::Unit;
+use crate::exhibits::window_pages;
 use crate::flows::precondition::ROUND_MINUTES;
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::Edition;
@@ -105,7 +106,7 @@ fn pages(context: &Context<'_>, answers: &RecoveryAnswers) -> Vec<Page> {
     let window = answers.precondition.history.window();
     let mut judged = window_pages::determination(
         &STIMULUS.short_name(),
-        IOPS,
+        Unit::Iops,
         tracked().collect(),
         window.first(),
         context,
@@ -114,13 +115,14 @@ fn pages(context: &Context<'_>, answers: &RecoveryAnswers) -> Vec<Page> {
     let mut pages = vec![
         window_pages::convergence("Pre Conditioning IOPS", "IOPS", vec![series]),
         judged,
-        time_line("IOPS v Time - All Wait States", &answers.states.iter().collect::<Vec<_>>()),
+        time_line("over-time", "IOPS v Time - All Wait States", &answers.states.iter().collect::<Vec<_>>()),
         table_page(answers),
     ];
     if context.profile.edition >= Edition::V2_0 {
         pages.extend(WAIT_STATES.iter().map(|&wait| {
             let states: Vec<&State> = answers.states.iter().filter(|state| state.wait == wait).collect();
-            time_line(&format!("IOPS v Time - Wait State {wait} ({})", seconds(wait)), &states)
+            let title = format!("IOPS v Time - Wait State {wait} ({})", seconds(wait));
+            time_line(&format!("over-time-{wait}"), &title, &states)
         }));
     }
     pages
@@ -131,7 +133,7 @@ fn seconds(wait: u32) -> String {
     format!("{BURST_SECONDS}/{}", wait * BURST_SECONDS)
 }
 
-fn time_line(title: &str, states: &[&State]) -> Page {
+fn time_line(key: &str, title: &str, states: &[&State]) -> Page {
     let series = |name: String, samples: &[Sample]| Series {
         name,
         points: samples.iter().map(|sample| (sample.minute, sample.iops)).collect(),
@@ -147,11 +149,11 @@ fn time_line(title: &str, states: &[&State]) -> Page {
         ("IOPS", Scale::LinearFromZero),
         states.iter().copied().flat_map(of_state).collect(),
     );
-    Page::of(title, Exhibit::Lines(lines))
+    Page::of(key, title, Exhibit::Lines(lines))
 }
 
 fn table_page(answers: &RecoveryAnswers) -> Page {
-    let mut page = Page::of("Host Idle Recovery - Tabular Data", Exhibit::Table(table(answers)));
+    let mut page = Page::of("table", "Host Idle Recovery - Tabular Data", Exhibit::Table(table(answers)));
     page.remarks.push(
         "Recovered: from then on the mean of each minute stays within 10 % of steady state until the end of the return."
             .into(),
@@ -222,7 +224,7 @@ fn key_figures(answers: &RecoveryAnswers) -> Vec<KeyFigure> {
     let figure = |name: String, value, host_limited| KeyFigure {
         name,
         value,
-        unit: "IOPS",
+        unit: Unit::Iops,
         absent: "n/a",
         decimals: 0,
         host_limited,

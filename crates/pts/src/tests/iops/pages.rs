@@ -8,6 +8,7 @@ use crate::conclusions::modified;
 use crate::exhibits::exhibit::{
     Axis, Cell as TableCell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table,
 };
+use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
 use crate::method::context::PRECONDITION_BLOCK;
 use crate::method::profile::{Cell, mix_name};
@@ -58,11 +59,11 @@ fn pages(context: &Context<'_>, answers: &IopsAnswers) -> Vec<Page> {
     let values = |cell: Cell| answers.rounds.points(|segments| iops_of(segments, cell));
     let window = answers.rounds.history.window();
     let first = tracking[0];
-    pages.push(window_pages::history(&first.name(), window_pages::IOPS, values(first), window.first()));
+    pages.push(window_pages::history(&first.name(), Unit::Iops, values(first), window.first()));
     for (i, cell) in tracking.iter().enumerate() {
         pages.push(window_pages::determination(
             &cell.short_name(),
-            window_pages::IOPS,
+            Unit::Iops,
             values(*cell),
             window.get(i),
             context,
@@ -121,7 +122,7 @@ fn table(answers: &IopsAnswers) -> Page {
         rows: rows.collect(),
         decimals: 1,
     };
-    let mut page = Page::of("IOPS - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
+    let mut page = Page::of("table", "IOPS - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
     page.remarks.push(format!("Mean of rounds {}.", answers.rounds.names()));
     page
 }
@@ -143,7 +144,7 @@ fn plot_2d(answers: &IopsAnswers) -> Page {
         guides: Vec::new(),
         marked: None,
     };
-    Page::of("IOPS - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
+    Page::of("plot", "IOPS - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
 }
 
 fn columns_3d(answers: &IopsAnswers) -> Page {
@@ -158,7 +159,7 @@ fn columns_3d(answers: &IopsAnswers) -> Page {
         height_label: "IOPS".into(),
         heights: heights.collect(),
     };
-    Page::of("IOPS - ALL RW Mix & BS - 3D Columns", Exhibit::Columns3d(columns))
+    Page::of("columns", "IOPS - ALL RW Mix & BS - 3D Columns", Exhibit::Columns3d(columns))
 }
 
 fn key_figures(answers: &IopsAnswers) -> Vec<KeyFigure> {
@@ -168,7 +169,7 @@ fn key_figures(answers: &IopsAnswers) -> Vec<KeyFigure> {
             name: cell.name(),
             value: mean(answers, cell),
             host_limited: answers.rounds.is_host_limited(cell),
-            unit: "IOPS",
+            unit: Unit::Iops,
             absent: "n/a",
             decimals: 0,
         })

@@ -10,9 +10,12 @@ use super::answers::{
 };
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::conclusions::modified;
-use crate::exhibits::exhibit::{Cell as TableCell, Columns3d, Exhibit, Page, Row, SCALED, Series, Table};
+use crate::exhibits::exhibit::{
+    Cell as TableCell, Columns3d, Exhibit, Page, PageKey, Row, SCALED, Series, Table,
+};
 use crate::exhibits::response::{self, FIVE_NINES, Tail};
-use crate::exhibits::window_pages::{self, MILLISECONDS};
+use crate::exhibits::unit::Unit;
+use crate::exhibits::window_pages;
 use crate::flows::rounds::{Round, find};
 use crate::method::context::PRECONDITION_BLOCK;
 use crate::method::profile::{Cell, mix_name};
@@ -104,14 +107,26 @@ fn pages(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<Page> {
     let mut pages = vec![
         average,
         maxima_over_rounds(context, answers),
-        window_pages::determination(&TRACKED.short_name(), MILLISECONDS, tracked, window.first(), context),
+        window_pages::determination(
+            &TRACKED.short_name(),
+            Unit::Milliseconds,
+            tracked,
+            window.first(),
+            context,
+        ),
         tables(context, answers),
-        columns(answers, "AVE Latency v BS and R/W Mix - 3D Plot", "Average (ms)", average_columns),
+        columns(
+            answers,
+            "average-columns".into(),
+            "AVE Latency v BS and R/W Mix - 3D Plot",
+            "Average (ms)",
+            average_columns,
+        ),
         maxima_columns(context, answers),
     ];
     if has_histogram(context) {
         let title = "Response Time Histogram - Confidence Level Plot";
-        pages.push(response::page(title, answers.histogram.as_ref(), context));
+        pages.push(response::page("response-times", title, answers.histogram.as_ref(), context));
     }
     pages
 }
@@ -153,7 +168,7 @@ fn maxima_over_rounds(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
 fn maxima_columns(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
     let title = "MAX Latency v BS and R/W Mix - 3D Plot";
     if context.has_maxima() {
-        return columns(answers, title, "Maximum (ms)", |answers, cell| {
+        return columns(answers, "maximum-columns".into(), title, "Maximum (ms)", |answers, cell| {
             Figure::Maximum.of(context, answers, cell)
         });
     }
@@ -162,7 +177,8 @@ fn maxima_columns(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
         cells().map(|(block_bytes, read_percent)| answers.times(Cell { block_bytes, read_percent }).count());
     let tail = Tail::of(ios.filter(|ios| *ios > 0).min().unwrap_or(0));
     let value = |answers: &LatencyAnswers, cell| tail.value(&answers.times(cell));
-    let mut page = columns(answers, &tail.title(title), &tail.label(), value);
+    let key = tail.key("maximum-columns");
+    let mut page = columns(answers, key, &tail.title(title), &tail.label(), value);
     page.remarks.extend(tail.remark(context));
     page
 }
@@ -195,6 +211,7 @@ fn tables(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
     let maxima = context.maxima_note().unwrap_or_else(|| "maxima are the largest of these rounds".into());
     let remark = format!("Rounds {}; {maxima}{fifth_nine}.", answers.rounds.names());
     Page {
+        key: Some("table".into()),
         title: "Average and Maximum Response Time - Tabular Data".into(),
         exhibits: shown.iter().map(|figure| Exhibit::Table(table(context, answers, *figure))).collect(),
         remarks: vec![remark],
@@ -231,6 +248,7 @@ fn table(context: &Context<'_>, answers: &LatencyAnswers, figure: Figure) -> Tab
 
 fn columns(
     answers: &LatencyAnswers,
+    key: PageKey,
     title: &str,
     height: &str,
     of: impl Fn(&LatencyAnswers, Cell) -> Option<f64>,
@@ -244,7 +262,7 @@ fn columns(
         height_label: height.into(),
         heights: mixes().map(|read| sizes().map(|bytes| value(bytes, read)).collect()).collect(),
     };
-    Page::of(title, Exhibit::Columns3d(columns))
+    Page::of(key, title, Exhibit::Columns3d(columns))
 }
 
 fn key_figures(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<KeyFigure> {
@@ -257,7 +275,7 @@ fn key_figures(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<KeyFigure
             value: figure.of(context, answers, cell(read)),
             host_limited: answers.rounds.is_host_limited(cell(read)),
             absent: if figure == Figure::Maximum && !context.has_maxima() { SCALED } else { "n/a" },
-            unit: "ms",
+            unit: Unit::Milliseconds,
             decimals: 3,
         })
         .collect()

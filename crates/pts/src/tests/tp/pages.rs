@@ -5,7 +5,8 @@ use stdx::units::{block_size, kib};
 use super::answers::{ThroughputAnswers, demand, precondition_block, throughput_of};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
-use crate::exhibits::window_pages::{self, MEGABYTES};
+use crate::exhibits::unit::Unit;
+use crate::exhibits::window_pages;
 use crate::method::profile::mix_name;
 use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
 
@@ -77,7 +78,7 @@ fn pages(context: &Context<'_>, answers: &ThroughputAnswers) -> Vec<Page> {
     vec![
         over_rounds("Throughput - SS Convergence - Write", 0),
         over_rounds("Throughput - SS Convergence - Read", 100),
-        window_pages::determination(&name, MEGABYTES, points(0), window.first(), context),
+        window_pages::determination(&name, Unit::MegabytesPerSecond, points(0), window.first(), context),
         table(answers),
         plot(answers),
     ]
@@ -97,7 +98,7 @@ fn table(answers: &ThroughputAnswers) -> Page {
         rows: vec![Row { name: kib(u64::from(answers.block_bytes)), cells: cells.into() }],
         decimals: 1,
     };
-    let mut page = Page::of("Throughput - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
+    let mut page = Page::of("table", "Throughput - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
     page.remarks.push(format!("Mean of rounds {}.", answers.rounds.names()));
     page
 }
@@ -115,7 +116,7 @@ fn plot(answers: &ThroughputAnswers) -> Page {
         guides: Vec::new(),
         marked: None,
     };
-    Page::of("Throughput - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
+    Page::of("plot", "Throughput - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
 }
 
 fn key_figures(answers: &ThroughputAnswers) -> Vec<KeyFigure> {
@@ -125,7 +126,7 @@ fn key_figures(answers: &ThroughputAnswers) -> Vec<KeyFigure> {
             name: format!("SEQ {size} {name}"),
             value: mean(answers, read),
             host_limited: is_host_limited(answers, read),
-            unit: "MB/s",
+            unit: Unit::MegabytesPerSecond,
             absent: "n/a",
             decimals: 1,
         })

@@ -10,6 +10,7 @@ use crate::conclusions::ending::Ending;
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::exhibits::response;
+use crate::exhibits::unit::Unit;
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::Edition;
 use crate::method::timeline::{Sample, is_host_limited};
@@ -206,24 +207,24 @@ impl Over {
 }
 
 fn pages(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) -> Vec<Page> {
-    let curve = |title: &str, over: Over, scale: Scale| {
+    let curve = |key: &str, title: &str, over: Over, scale: Scale| {
         let series = Series { name: STIMULUS.name(), points: over.points(context, answers) };
         let x = (over.label(), Scale::LinearFromZero);
-        Page::of(title, Exhibit::Lines(Lines::plain(x, ("IOPS", scale), vec![series])))
+        Page::of(key, title, Exhibit::Lines(Lines::plain(x, ("IOPS", scale), vec![series])))
     };
     let (linear, log) = (Scale::LinearFromZero, Scale::Log10);
-    let mut pages = vec![curve("WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];
+    let mut pages = vec![curve("linear-over-time", "WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];
     pages[0].exhibits.push(Exhibit::Facts(marks(context, answers, figures)));
     if context.profile.edition >= Edition::V2_0 {
-        pages.push(curve("WSAT IOPS v TGBW", Over::Written, linear));
-        pages.push(curve("WSAT IOPS v Normalized Capacity", Over::Fills, linear));
+        pages.push(curve("over-written", "WSAT IOPS v TGBW", Over::Written, linear));
+        pages.push(curve("over-fills", "WSAT IOPS v Normalized Capacity", Over::Fills, linear));
         let title = "WSAT Response Time Histogram - Confidence Level Plot";
-        pages.push(response::page(title, answers.histogram.as_ref(), context));
+        pages.push(response::page("response-times", title, answers.histogram.as_ref(), context));
         pages.push(response_times(context, answers));
     } else {
-        pages.push(curve("WSAT IOPS (Log) v Time (Linear)", Over::Time, log));
-        pages.push(curve("WSAT IOPS (Linear) v TGBW (Linear)", Over::Written, linear));
-        pages.push(curve("WSAT IOPS (Log) v TGBW (Linear)", Over::Written, log));
+        pages.push(curve("log-over-time", "WSAT IOPS (Log) v Time (Linear)", Over::Time, log));
+        pages.push(curve("linear-over-written", "WSAT IOPS (Linear) v TGBW (Linear)", Over::Written, linear));
+        pages.push(curve("log-over-written", "WSAT IOPS (Log) v TGBW (Linear)", Over::Written, log));
     }
     pages
 }
@@ -244,7 +245,11 @@ fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
     let few = all[1].points.len() < answers.minutes.len();
     all.retain(|series| !series.points.is_empty());
     let (x, y) = ((Over::Fills.label(), Scale::LinearFromZero), ("Response time (ms)", Scale::Log10));
-    let mut page = Page::of("WSAT ART, 5 9s and MRT v Drive Fills", Exhibit::Lines(Lines::plain(x, y, all)));
+    let mut page = Page::of(
+        "response-times-over-fills",
+        "WSAT ART, 5 9s and MRT v Drive Fills",
+        Exhibit::Lines(Lines::plain(x, y, all)),
+    );
     page.remarks.extend(context.maxima_note());
     if few {
         page.remarks.push("99.999 % is n/a for minutes with fewer than a million I/Os.".into());
@@ -290,7 +295,7 @@ fn key_figures(answers: &SaturationAnswers, figures: &Figures) -> Vec<KeyFigure>
     let figure = |name: &str, value, host_limited| KeyFigure {
         name: format!("{}, {name}", STIMULUS.name()),
         value,
-        unit: "IOPS",
+        unit: Unit::Iops,
         absent: "n/a",
         decimals: 0,
         host_limited,

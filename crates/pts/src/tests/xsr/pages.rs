@@ -7,6 +7,7 @@ use super::figures::{recovery_minute, recovery_minute_of_last_hour};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
 use crate::exhibits::response;
+use crate::exhibits::unit::Unit;
 use crate::method::profile::Edition;
 use crate::method::timeline::{Sample, is_host_limited};
 use crate::quality::host_limit::marked;
@@ -94,7 +95,8 @@ fn maximum(sample: &Sample) -> Option<f64> {
 
 fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
     let all = |label: &str, value| over_time(label, Scale::LinearFromZero, series(answers, value, &|_| true));
-    let mut pages = vec![Page::of("TP v Time - All Access Groups", all("MB/s", throughput))];
+    let mut pages =
+        vec![Page::of("throughput-over-time", "TP v Time - All Access Groups", all("MB/s", throughput))];
     if context.profile.edition >= Edition::V2_0 {
         let response = ["ART", "MRT"].into_iter().zip([average as fn(&Sample) -> Option<f64>, maximum]);
         let shown = if context.has_maxima() { 2 } else { 1 };
@@ -105,6 +107,7 @@ fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
         });
         let response = over_time("ms", Scale::LinearFromZero, response.collect());
         pages.push(Page {
+            key: Some("times-over-time".into()),
             title: "TP, ART and MRT v Time".into(),
             exhibits: vec![all("MB/s", throughput), response],
             remarks: context.maxima_note().into_iter().collect(),
@@ -117,12 +120,14 @@ fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
         change += f64::from(group.hours * 60);
         let beside = |minute: f64| (minute - change).abs() <= BESIDE_A_CHANGE;
         let exhibit = over_time("MB/s", Scale::Integer, series(answers, throughput, &beside));
-        pages.push(Page::of(&format!("TP v Time - Access Groups {} and {}", index + 1, index + 2), exhibit));
+        let title = format!("TP v Time - Access Groups {} and {}", index + 1, index + 2);
+        pages.push(Page::of(format!("throughput-groups-{}", index + 1), &title, exhibit));
     }
     let title = "Maximum Latency v Time";
     pages.push(match context.maxima_note() {
-        None => Page::of(title, all("ms", maximum)),
+        None => Page::of("maximum-over-time", title, all("ms", maximum)),
         Some(why) => Page {
+            key: Some("percentiles".into()),
             title: format!("{title}: n/a, percentiles shown"),
             exhibits: vec![Exhibit::Table(percentiles(answers))],
             remarks: vec![format!(
@@ -131,7 +136,7 @@ fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
             )],
         },
     });
-    let mut last = Page::of("Average Latency v Time", all("ms", average));
+    let mut last = Page::of("average-over-time", "Average Latency v Time", all("ms", average));
     last.exhibits.push(Exhibit::Facts(recovery(answers)));
     pages.push(last);
     pages
@@ -170,7 +175,7 @@ fn table_page(context: &Context<'_>, answers: &CrossAnswers) -> Page {
         ],
         decimals: 3,
     };
-    let mut page = Page::of("XSR - Tabular Data", Exhibit::Table(table));
+    let mut page = Page::of("table", "XSR - Tabular Data", Exhibit::Table(table));
     page.exhibits.push(Exhibit::Facts(recovery(answers)));
     page
 }
@@ -210,7 +215,7 @@ fn key_figures(answers: &CrossAnswers) -> Vec<KeyFigure> {
     let figure = |name: &str, value| KeyFigure {
         name: name.into(),
         value,
-        unit: "min",
+        unit: Unit::Minutes,
         absent: "n/a",
         decimals: 0,
         host_limited,

@@ -34,7 +34,7 @@ fn figures(outcome: &Outcome) -> String {
             "<div><span>{}</span><strong>{}</strong><span>{}</span></div>\n",
             escape(&or_na(Some(&figure.name))),
             escape(&test_summary::figure_value(figure)),
-            escape(&or_na(Some(figure.unit)))
+            escape(&or_na(Some(figure.unit.symbol())))
         )
     };
     let legend = figures_legend(outcome);

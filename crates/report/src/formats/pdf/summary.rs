@@ -283,7 +283,7 @@ fn figures(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
         };
         line(sheet, 21.0, &or_na(Some(&figure.name)), soft(12.0));
         line(sheet, 53.0, &test_summary::figure_value(figure), ink(31.0).bold());
-        line(sheet, 72.0, &or_na(Some(figure.unit)), soft(12.0));
+        line(sheet, 72.0, &or_na(Some(figure.unit.symbol())), soft(12.0));
     }
     let below = y + 92.0 * count.div_ceil(columns) as f64;
     let Some(legend) = figures_legend(outcome) else { return below };
