@@ -2,7 +2,7 @@
 //! key in plans, limits, help, manual pages, shell completion, the page in docs - is derived from its entry.
 
 use record::{CacheChoice, Placement};
-use stdx::units::SECOND_NS;
+use stdx::units::{MIB, SECOND_NS};
 
 use super::literal::Literal;
 use super::setting::{Form, Given, Scope, Setting, limits as words_of};
@@ -231,6 +231,29 @@ pub const SETTINGS: &[Setting] = &[
         ..Setting::BASE
     },
     Setting {
+        name: "dirth-bs",
+        form: Form::Text("SIZE"),
+        about: "DIRTH: block size, a multiple of 512 bytes up to 1MiB [default: 8KiB]",
+        set: |run, value| {
+            let bytes = value.size_bytes()?;
+            let is_possible = (512..=MIB).contains(&bytes) && bytes.is_multiple_of(512);
+            let bytes = u32::try_from(bytes).ok().filter(|_| is_possible);
+            run.settings.dirth.block_bytes = Some(bytes.ok_or("use a multiple of 512 bytes, at most 1MiB")?);
+            Ok(())
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "dirth-rwmixread",
+        form: Form::Number("P"),
+        about: "DIRTH: percentage of reads, {limits} [default: 65]",
+        limits: Some(|| words_of(&limits::READ_PERCENT)),
+        set: |run, value| {
+            value.whole(&limits::READ_PERCENT).map(|percent| run.settings.dirth.read_percent = Some(percent))
+        },
+        ..Setting::BASE
+    },
+    Setting {
         name: "purge-method",
         form: Form::Text("NAME"),
         about: "Purge by this method (see `plateau info TARGET`) [default: the best one that is known to work]",
@@ -346,6 +369,9 @@ mod tests {
             (&[("ar-amount", "much")], "or all"),
             (&[("ar-segments", "20000")], "nearest: 16384"),
             (&[("ar-amount", "all"), ("ar-segments", "8")], "requires --ar-amount"),
+            (&[("dirth-bs", "1000")], "use a multiple of 512 bytes"),
+            (&[("dirth-bs", "2MiB")], "at most 1MiB"),
+            (&[("dirth-rwmixread", "101")], "nearest: 100"),
             (&[("write-cache", "of")], "expected one of \"profile\""),
         ] {
             let message = applied(given).expect_err(hint);

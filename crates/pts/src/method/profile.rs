@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::Settings;
+use record::{DirthChoice, Settings};
 use stdx::units::block_size;
 
 /// One version of the specification for one class of drive.
@@ -141,6 +141,7 @@ impl Profile {
             active_range_amount_bytes: self.active_range_amount_bytes,
             active_range_segments: self.active_range_segments,
             composite_fits_sectors: false,
+            dirth: DirthChoice::NONE,
             seed,
             further: BTreeMap::new(),
         }
