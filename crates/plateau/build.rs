@@ -1,5 +1,4 @@
-//! Passes the git commit to the program, except in debug builds: those are rebuilt too often, and each commit would
-//! cause another rebuild.
+//! Passes the git commit to the program, except in debug builds, where each commit would cause another rebuild.
 
 use std::path::Path;
 

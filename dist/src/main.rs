@@ -82,7 +82,7 @@ fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
     println!("dist: {} files in {}", files.len(), seconds(begun));
     if options.check {
         compare(&files, &made(&release, &packages, &program)?)?;
-        println!("dist: made twice, and each of the {} files is the same", files.len());
+        println!("dist: made twice; all {} files are identical", files.len());
     }
     match &options.tried {
         Some(filter) => tried::run(&Ground { folder, release }, filter),
@@ -99,12 +99,12 @@ fn made(release: &Release, packages: &Packages, program: &Path) -> anyhow::Resul
 fn compare(first: &[(String, Vec<u8>)], second: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
     ensure!(
         first.len() == second.len(),
-        "the second time there are {} files, not {}",
+        "there were {} files the second time, not {}",
         second.len(),
         first.len()
     );
     for ((name, bytes), again) in first.iter().zip(second) {
-        ensure!((name, bytes) == (&again.0, &again.1), "{name} is different when it is made again");
+        ensure!((name, bytes) == (&again.0, &again.1), "{name} differs when it is made again");
     }
     Ok(())
 }
@@ -123,7 +123,7 @@ fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
 
 /// Returns the workspace root.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("dist lies in the workspace").into()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("dist is in the workspace").into()
 }
 
 #[cfg(test)]

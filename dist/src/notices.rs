@@ -1,4 +1,4 @@
-//! The licences of everything linked into the program, with their texts: most of them require that.
+//! The licences of everything linked into the program, with their texts, which most of them require.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -52,7 +52,7 @@ fn written(
     fonts: &str,
 ) -> anyhow::Result<String> {
     let mut out =
-        "Plateau is linked with the packages below. Each stands before the licences that it comes with.\n"
+        "Plateau is linked with the packages below. Each is followed by the licences that come with it.\n"
             .to_owned();
     let mut sorted: Vec<_> = texts.iter().collect();
     sorted.sort_by_key(|(text, packages)| (packages.iter().map(|p| (&p.name, &p.version)).min(), *text));

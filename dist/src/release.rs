@@ -69,8 +69,8 @@ fn check_clean(changed: &str) -> anyhow::Result<()> {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     ensure!(
         changed.is_empty(),
-        "the tree differs from its commit ({first}{more}), so nobody else could make the same files; commit the changes or put \
-         them aside with `git stash --include-untracked`, or add --allow-dirty for a trial"
+        "the tree differs from its commit ({first}{more}), so nobody else could make the same files; commit the \
+         changes or stash them with `git stash --include-untracked`, or add --allow-dirty for a trial"
     );
     Ok(())
 }
@@ -78,7 +78,7 @@ fn check_clean(changed: &str) -> anyhow::Result<()> {
 fn git(root: &Path, words: &[&str]) -> anyhow::Result<String> {
     let output = Command::new("git").arg("-C").arg(root).args(words).output().context("cannot start git")?;
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    ensure!(output.status.success(), "a release is made of a git commit, and git reports: {said}");
+    ensure!(output.status.success(), "a release is made from a git commit, but git reports: {said}");
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 

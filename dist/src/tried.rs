@@ -58,7 +58,7 @@ fn without(skipped: &[&str]) -> String {
 }
 
 impl Trial {
-    /// Returns why the trial cannot run here; an error if a missing program was required.
+    /// Returns why the trial cannot run here; fails if a missing program was required.
     fn lacking(
         &self,
         is_root: bool,

@@ -1,10 +1,10 @@
-//! Import of files of other tools, with format detection: no bytes make it panic, and every imported run is closed and
-//! contains only finite numbers.
+//! Import of files of other tools, with format detection: no input makes it panic, and every imported run is closed
+//! and contains only finite numbers.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-// Used by other targets in this directory.
+// Dependencies of other targets in this directory.
 use {drive as _, stdx as _};
 
 fuzz_target!(|bytes: &[u8]| {

@@ -4,28 +4,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-// Dependencies of the parser.
-use {drive as _, record as _, stdx as _};
-
-/// The parser is part of the binary, so this target compiles it in.
-#[expect(dead_code, reason = "the binary uses more of it")]
-#[path = "../../crates/plateau/src/fio"]
-mod fio {
-    mod file;
-    mod job;
-    mod keys;
-    mod meaning;
-    mod setters;
-    mod values;
-
-    pub use file::parse;
-    pub use job::Job;
-    pub use keys::set;
-}
 
 const CAPACITIES: [u64; 4] = [0, 4096, 1 << 30, u64::MAX];
 const SECTOR_BYTES: u32 = 512;
-/// A file may have 256 jobs with 1024 clones each; checking more of them covers nothing new.
+/// Number of jobs to check. A file may have 256 jobs with 1024 clones each, but checking more of them would cover
+/// nothing new.
 const JOBS: usize = 4;
 const CLONES: u16 = 8;
 

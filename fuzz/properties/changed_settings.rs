@@ -1,5 +1,5 @@
-//! Restore records of settings: whatever the bytes, only settings that Plateau changes are restored, only in sysfs,
-//! and only to valid values.
+//! Restore records of settings: for any bytes, only settings that Plateau changes are restored, only in sysfs, and
+//! only to valid values.
 
 use device::KnownSettings;
 

@@ -1,8 +1,8 @@
 //! Signatures on a target: with any bytes at any position of a large device, the search succeeds, and every signature
 //! found is within the device.
 //!
-//! The input is a position in eight bytes (negative: relative
-//! to the end) and the bytes there; all other bytes are zero.
+//! The input consists of a position in eight bytes (relative to the end if negative) and the bytes at that position;
+//! all other bytes are zero.
 
 use std::io;
 use std::os::unix::fs::FileExt;

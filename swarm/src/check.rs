@@ -7,18 +7,18 @@ use record::{Entry, Event, Gap, Loaded, RunFile, Segment, Workload};
 
 use crate::shown::{Line, Shown};
 
-/// A promise of the product.
+/// A promise that the product makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Promise {
     /// Nothing that was shown is lost.
     ShownIsKept,
-    /// No test is purged twice, unless it was restarted for a reason.
+    /// No test is purged twice, unless there was a reason to restart it.
     PurgedOnce,
     /// Results of resumed runs equal those of undisturbed ones, or state their gap.
     FiguresAreTrue,
     /// `verify` passes.
     Verifies,
-    /// A run exists completely or not at all, and the library holds nothing else.
+    /// A run exists completely or not at all, and the library contains nothing else.
     NoTornRun,
     /// A run on a sound disk completes.
     Completes,
@@ -59,12 +59,12 @@ impl Seen {
         }
     }
 
-    /// Checks that `journal` still holds everything shown.
+    /// Checks that `journal` still contains everything that was shown.
     pub fn is_in(&self, journal: Option<&[u8]>) -> Result<(), Broken> {
         let lost = |text: &str| Err(Broken { promise: Promise::ShownIsKept, text: text.into() });
         match (journal, &self.last) {
-            (None, _) if self.id => lost("the id of the run was shown, and there is no run"),
-            (None, Some(_)) => lost("a record was shown, and there is no run"),
+            (None, _) if self.id => lost("the id of the run was shown, but there is no run"),
+            (None, Some(_)) => lost("a record was shown, but there is no run"),
             (Some(journal), Some(Line { end, bytes })) => {
                 if journal.get(end - bytes.len()..*end) == Some(&bytes[..]) {
                     return Ok(());
@@ -88,14 +88,14 @@ pub(crate) fn answers(loaded: &Loaded) -> Vec<Event> {
     loaded.entries.iter().map(|entry| &entry.event).filter(|event| is_answer(event)).cloned().collect()
 }
 
-/// Checks everything that must hold for the journal of a completed run.
+/// Checks everything that must be true of the journal of a completed run.
 pub(crate) fn complete(file: &RunFile, loaded: &Loaded, undisturbed: &[Event]) -> Result<(), Broken> {
     let is = |event: &Event| loaded.entries.last().is_some_and(|last| last.event == *event);
     let closed = loaded.entries.iter().any(|entry| entry.event == Event::Closed);
     // The write cache is restored after the last test, which adds one record.
     let ends = is(&Event::Closed) || matches!(loaded.entries.last(), Some(last) if is_restored(&last.event));
     if !closed || !ends {
-        return broken(Promise::Completes, "its last record is not that it is complete".into());
+        return broken(Promise::Completes, "its last record does not say that it is complete".into());
     }
     verified(file, loaded)?;
     purged_once(&loaded.entries)?;
@@ -155,7 +155,8 @@ fn gaps_are_stated(entries: &[Entry]) -> Result<(), Broken> {
             Event::Preconditioned(segment) | Event::Measured(segment) => {
                 let stated = segment.gap_before.map(|Gap { length_ns }| length_ns);
                 if stated != gap {
-                    let text = format!("record {} states a gap of {stated:?} ns, it was {gap:?}", entry.seq);
+                    let text =
+                        format!("record {} states a gap of {stated:?} ns, but it was {gap:?}", entry.seq);
                     return broken(Promise::FiguresAreTrue, text);
                 }
                 gap = None;

@@ -1,7 +1,7 @@
-//! Every crash of a scenario: at each event of its run, with several disks that may survive.
+//! Tries every crash of a scenario: at each event of its run, with several disks that may survive.
 //!
-//! The run is played once, and its log yields what each crash leaves on the disk. A new process starts on each
-//! surviving disk. Processes that find the same state also do the same from then on, so this is played once.
+//! The run is played once, and its log yields the disk that each crash leaves. A new process starts on each surviving
+//! disk. Processes that find the same state behave identically from then on, so each state is played only once.
 
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet};
@@ -18,9 +18,9 @@ use crate::life::{Found, Lived, Process, Product};
 use crate::scenario::{Scenario, Setting};
 use crate::script::{Cut, Life, Script};
 
-/// Random surviving disks per event, by life: the first one, the first resumption, later ones.
+/// Random surviving disks per event, for the first life, the first resumption, and later ones.
 const DRAWN: [u64; 3] = [60, 24, 12];
-/// One in this many events is crashed, by life as above.
+/// One in this many events is crashed, for the same lives.
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
 /// One in this many states from which a run was resumed is also resumed on a failing disk.
 const TROUBLED: u64 = 5;
@@ -76,7 +76,7 @@ struct Explorer<'a> {
 /// Tries every crash of the scenario of `seed`, until the first failure or the time `until`.
 ///
 /// # Errors
-/// The first broken promise.
+/// Returns the first broken promise.
 pub fn explore(product: &dyn Product, seed: u64, until: Option<Instant>) -> Result<Count, Box<Failure>> {
     let mut clean = None;
     let made = Scenario::of(seed, |file| {
@@ -196,7 +196,7 @@ impl Explorer<'_> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Crashes the last of `lives`, which found the disk `before` and did what `lived` holds.
+    /// Crashes the last of `lives`, which found the disk `before` and left the log in `lived`.
     fn crash(
         &mut self,
         before: &Disk,
@@ -298,7 +298,7 @@ impl Explorer<'_> {
         self.ended[&state].clone().map_err(|broken| self.failure(lives, broken))
     }
 
-    /// Completes the run from a state that no earlier process found, then crashes that life, too.
+    /// Completes the run from a state that no earlier process found, then crashes that life as well.
     fn play_on(
         &mut self,
         process: Process<'_>,

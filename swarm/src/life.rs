@@ -24,7 +24,7 @@ const ROOT: &str = "/var/lib/plateau/runs";
 pub trait Product: Debug {
     /// Returns the disk as the product accesses it.
     fn storage(&self, disk: &Simulated) -> Arc<dyn Storage>;
-    /// Returns what the product does when the user requests `asked`.
+    /// Returns how the product resumes a run if the user requests `asked`.
     fn resumption(&self, asked: Resumption) -> Resumption;
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Process<'a> {
     pub library: Library,
 }
 
-/// What a process found on its disk.
+/// The state that a process found on its disk.
 #[derive(Debug)]
 pub(crate) struct Found {
     /// The run; `None` if it had not been created.
@@ -98,7 +98,7 @@ impl<'a> Process<'a> {
         };
         let left = self.disk.list(Path::new(ROOT)).unwrap_or_default();
         if left.len() != usize::from(run.is_some()) {
-            return Err(torn(format!("the library holds {left:?}")));
+            return Err(torn(format!("the library contains {left:?}")));
         }
         let disk = self.disk.disk();
         let mut hasher = DefaultHasher::new();

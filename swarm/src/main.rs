@@ -10,7 +10,7 @@ use swarm::{Count, WholeProduct, explore, explore_notes, shrink};
 const MOST_FAILURES: usize = 3;
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
-/// Which seeds to run, and until when.
+/// The seeds to run, and the time limit.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     first: u64,
@@ -91,7 +91,9 @@ fn run(extent: Extent) -> ExitCode {
                 match shrink(&WholeProduct, &failure.script) {
                     Some((script, broken)) => println!("at least: {broken}\n{script}"),
                     None => {
-                        println!("played alone, the script breaks no promise: the simulation itself is wrong")
+                        println!(
+                            "played alone, the script breaks no promise, so the simulation itself has a defect"
+                        )
                     }
                 }
                 println!("again: cargo xtask swarm --seed {seed}");

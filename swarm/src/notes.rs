@@ -1,8 +1,8 @@
 //! Restore records: kills runs that tune the host at every call, and cuts the power with every disk that may survive.
 //!
-//! Several runs start, change settings and end in an order drawn from the seed. Each of them in turn is killed at each
-//! of its calls while the others continue. Then the power fails at every event. In every case the next start must
-//! restore every setting to its value from before the first run, and leave no record.
+//! Several runs start, change settings and end in an order drawn from the seed. Each of them in turn is killed at
+//! each of its calls while the others continue. Then the power fails at every event. In every case, the next start
+//! must restore every setting to its value from before the first run, and leave no record.
 
 mod mortal;
 mod world;
@@ -108,7 +108,7 @@ impl StateFolder for Folder {
         let file = self.make_file(name)?;
         match file.try_lock() {
             Ok(true) => Ok(file),
-            // Processes run one at a time here, so a held lock would never be released.
+            // Processes run one at a time here, so waiting for a lock would never end.
             Ok(false) => Err(unowned(&self.at(name), io::Error::other("locked for ever"))),
             Err(error) => Err(unowned(&self.at(name), error)),
         }
@@ -307,7 +307,7 @@ impl Scenario {
             let facts = TargetFacts { attachment, ..run.facts.clone() };
             let restored = tuning::restore_on(&facts, &process, &process);
             restored.map_err(|failure| broken(failure.message()))?;
-            // Tuning must work again, too.
+            // Tuning must also work again.
             let tuner = Tuner::begin_on(&process, Arc::new(process.clone()));
             let tuned = tuner.and_then(|tuner| tuner.set(&facts, &process, Vec::new()));
             drop(tuned.map_err(|failure| broken(failure.message()))?.restore());
@@ -328,7 +328,7 @@ impl Scenario {
 /// that only pretends to sync.
 ///
 /// # Errors
-/// The first setting that was not restored, or record that remains.
+/// Returns the first setting that was not restored, or the first record that remains.
 pub fn explore(seed: u64, drive: &TargetFacts, syncs: bool) -> Result<u64, Broken> {
     let scenario = Scenario::of(seed, drive);
     let fresh = || World::on(Disk::default(), scenario.usual(), 1, syncs);

@@ -1,4 +1,4 @@
-//! Scenarios: everything a test case consists of, drawn from one seed.
+//! Scenarios: complete test cases, each drawn from one seed.
 
 use plateau::course::{self, Resumption};
 use record::RunFile;
@@ -10,7 +10,7 @@ use crate::script::{Clock, Life};
 /// Directory of models and plans, relative to the workspace root.
 const DATA: &str = "swarm/data";
 const CREATED: &str = "2026-11-22T12:00:00Z";
-/// Runs with disk faults per scenario, in addition to the one without.
+/// Number of runs with disk faults per scenario, in addition to the run without faults.
 const TROUBLED_RUNS: usize = 2;
 const MOST_FAULTS: u64 = 3;
 
@@ -32,7 +32,7 @@ pub struct Setting {
     pub first: Life,
     /// How each later life resumes the run.
     pub how: Resumption,
-    /// What the wall clock shows in each life.
+    /// The wall-clock time in each life.
     pub clock: Clock,
 }
 
@@ -95,8 +95,8 @@ fn words(rng: &mut Rng) -> Vec<String> {
         "--precondition",
         "1",
     ];
-    // The minimum number of I/Os per cell grows with the outstanding I/Os, so a low TC x QD keeps runs short. The
-    // length of WSAT depends on its timeline instead.
+    // The minimum number of I/Os per cell grows with the outstanding I/Os, so a low TC x QD keeps runs short. This
+    // does not apply to WSAT, whose length depends on its timeline.
     let load: &[&str] = if tests == "wsat" { &[] } else { &["--tc", "1", "--qd", "2"] };
     typed.iter().chain(load).map(|word| (*word).to_owned()).collect()
 }

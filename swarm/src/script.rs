@@ -5,7 +5,7 @@ use std::fmt;
 use plateau::course::Resumption;
 use record::storage::simulated::{Crash, Fault, FaultKind};
 
-/// What the wall clock shows when a run is resumed.
+/// The wall-clock time when a run is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Clock {
     /// The same time as before.
@@ -102,6 +102,6 @@ fn crash(crash: Crash) -> String {
         Crash::Killed => "killed".into(),
         Crash::NothingSurvives => "power lost, with everything that was not synced".into(),
         Crash::EverythingSurvives => "power lost, after everything was written".into(),
-        Crash::Drawn(seed) => format!("power lost, what survives is drawn from {seed}"),
+        Crash::Drawn(seed) => format!("power lost; the surviving parts are drawn from {seed}"),
     }
 }

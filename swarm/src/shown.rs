@@ -1,4 +1,4 @@
-//! What a run showed its user, and therefore must not lose.
+//! Information that a run has shown to its user, and that must therefore not be lost.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub struct Line {
     pub bytes: Arc<[u8]>,
 }
 
-/// Something that was shown.
+/// A piece of information that was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
     /// The id of the run.

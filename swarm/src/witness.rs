@@ -1,4 +1,4 @@
-//! Watches a run and remembers what was shown.
+//! Watches a run and records what it shows.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ impl Audience for Witness {
         if self.attempt.purged {
             self.breaks(
                 Promise::PurgedOnce,
-                "the test was purged before, and nobody asked to restart it".into(),
+                "the test had already been purged, and no restart was requested".into(),
             );
         }
         self.attempt.purged = true;
@@ -88,7 +88,7 @@ impl Audience for Witness {
                 if !self.attempt.may_restart {
                     self.breaks(
                         Promise::PurgedOnce,
-                        format!("{test} begins again, and nobody asked for that"),
+                        format!("{test} starts again, although no restart was requested"),
                     );
                 }
                 self.attempt = Attempt::default();
@@ -101,7 +101,7 @@ impl Audience for Witness {
         }
         // Notes of a test follow from its answers, and are issued again when these are replayed.
         if self.is_first || !matches!(event, Event::Noted(_)) {
-            self.breaks(Promise::ShownIsKept, format!("{event:?} was shown and is not the last record"));
+            self.breaks(Promise::ShownIsKept, format!("{event:?} was shown, but is not the last record"));
         }
     }
 
@@ -114,7 +114,7 @@ impl Audience for Witness {
     fn clear(&mut self) {}
 }
 
-/// Whether `line` of a journal holds `event`, which is the last field of a record.
+/// Whether `line` of a journal contains `event`, which is the last field of a record.
 fn is_record_of(line: &[u8], event: &Event) -> bool {
     let Ok(json) = serde_json::to_string(event) else { return false };
     let rest = line.strip_suffix(b"}\n").and_then(|rest| rest.strip_suffix(json.as_bytes()));

@@ -1,4 +1,4 @@
-//! Broken products are detected, each by the promise that it breaks. A check that cannot fail checks nothing.
+//! Broken products are detected, each by the promise that it breaks. This shows that every check can fail.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -15,7 +15,7 @@ use swarm::{Product, Promise, WholeProduct, explore, shrink};
 enum Flaw {
     /// Reports a sync without doing it.
     NoSync,
-    /// Does not sync directories, so names of files may be lost.
+    /// Does not sync directories, so file names may be lost.
     NoFolderSync,
     /// Shows a record first, and syncs it with the next one.
     ShowsBeforeSync,
@@ -164,7 +164,7 @@ fn found_out(flaw: Flaw) -> (Promise, Promise) {
     let (script, broken) = shrink(&flaw, &failure.script).expect("the script alone shows it, too");
     assert!(script.lives.len() <= failure.script.lives.len(), "{script}");
     assert!(script.lives.iter().all(|life| life.faults.is_empty()), "no fault is needed: {script}");
-    // The product is at fault, not the script.
+    // The fault is in the product, not in the script.
     assert_eq!(swarm::play(&WholeProduct, &script), Ok(()), "{script}");
     (failure.broken.promise, broken.promise)
 }

@@ -1,4 +1,4 @@
-//! What a chore is: arguments that clap reads, and the work.
+//! The definition of a chore: arguments that clap parses, and the work.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ pub trait Chore: clap::Args {
     fn run(self, root: &Path) -> anyhow::Result<()>;
 }
 
-/// A line of the table of chores.
+/// An entry of the table of chores.
 pub struct Entry {
     /// Name on the command line.
     pub name: &'static str,

@@ -42,7 +42,7 @@ const STEPS: &[Step] = &[
         environment: &[],
     },
     Step { name: "test", how: How::Part(&[], crate::test::ci), environment: &[] },
-    // After `test`, because it uses the program built there.
+    // It follows `test`, because it uses the program that is built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
     Step { name: "kills", how: How::Part(&["--ci"], crate::kills::ci), environment: &[] },

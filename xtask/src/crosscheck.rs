@@ -1,8 +1,8 @@
 //! `cargo xtask crosscheck TARGET`: compares the IOPS test with fio on the same target, cell by cell.
 //!
-//! The real test (`pts`) runs on the real engine (`engine`); before or after every cell fio runs the same workload. So
-//! both find the drive in the same state and under the same disturbances, and the compared figures are those that a
-//! report would contain.
+//! The real test (`pts`) runs on the real engine (`engine`), and before or after every cell, fio runs the same
+//! workload. Both therefore find the drive in the same state and under the same disturbances, and the compared
+//! figures are those that a report would contain.
 
 mod fio;
 mod idleness;
@@ -26,8 +26,8 @@ use stdx::units::{SECOND_NS, grouped, parse_size};
 
 /// Compared rounds.
 const ROUNDS: u32 = 5;
-/// Idle time before each cell. After idling, a drive (or a throttle with a burst allowance) is faster, so both must
-/// find it equally rested. Because that is never exact, the order alternates with the rounds.
+/// Idle time before each cell. After idling, a drive (or a throttle with a burst allowance) is faster, so it must
+/// idle before both tools alike. Because that is never exact, the order alternates between rounds.
 const REST_NS: u64 = 250_000_000;
 
 /// Compare the IOPS test with fio on one target, cell by cell; its content is lost
@@ -35,7 +35,7 @@ const REST_NS: u64 = 250_000_000;
 pub struct Crosscheck {
     /// Device, file or simulated drive, as for `plateau run`
     target: String,
-    /// Identity of the target, whose data are given up
+    /// Identity of the target, whose data will be lost
     #[arg(long, value_name = "IDENTITY")]
     erase: Option<String>,
     /// Use only this much of the target

@@ -12,13 +12,13 @@ use serde_json::Value;
 
 const RULES: &str = "deny.toml";
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// One of the platforms in `deny.toml`; the others do not differ for the checks here.
+/// One of the platforms in `deny.toml`; for the checks here, the others do not differ.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 const MISSING: &str =
     "bans and advisories were not checked: cargo-deny is not installed (cargo install --locked cargo-deny)";
 const NO_DATABASE: &str = "advisories were not checked: their database cannot be fetched";
 const NOT_ASKED: &str =
-    "advisories were not checked; `cargo xtask deny` does it where the network can be reached";
+    "advisories were not checked; `cargo xtask deny` checks them if the network can be reached";
 
 /// Whether to check advisories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
     let licence = package["license"].as_str().unwrap_or("no licence that it names");
     if !is_allowed(licence, allowed) {
-        return Some(format!("{name} is under {licence}, which {RULES} does not allow"));
+        return Some(format!("{name} is licensed under {licence}, which {RULES} does not allow"));
     }
     match package["source"].as_str() {
         // Packages of the workspace have no source.
@@ -105,8 +105,8 @@ fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns whether the allowed licences satisfy an SPDX expression. AND is taken to bind less tightly than OR, which
-/// is never laxer than SPDX.
+/// Returns whether the allowed licences satisfy an SPDX expression. Treats AND as binding less tightly than OR, which
+/// is at least as strict as SPDX.
 fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     let meets = |one: &str| allowed.contains(&one.trim_matches(['(', ')', ' ']));
     expression.replace('/', " OR ").split(" AND ").all(|part| part.split(" OR ").any(meets))

@@ -1,6 +1,7 @@
 //! `cargo xtask dist`: the files of a release.
 //!
-//! A separate package does the work, so that other xtask commands build without the dependencies of packaging.
+//! A separate package does the work, so that other xtask commands build without dependencies that only packaging
+//! needs.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! `cargo xtask kills`: kills, hangs up, stops and interrupts real runs at chosen system calls, then resumes them.
 //!
-//! After each interruption the journal must hold everything displayed, and the run must be intact. After completion
-//! `verify` must pass, the results must equal those of an undisturbed run or state their gap, and no setting may
-//! remain changed. Trials are spread evenly over the system calls of a run.
+//! After each interruption, the journal must contain everything that was displayed, and the run must be intact. After
+//! completion, `verify` must pass, the results must equal those of an undisturbed run or state their gap, and no
+//! setting may remain changed. Trials are spread evenly over the system calls of a run.
 
 mod judge;
 mod power;
@@ -23,7 +23,7 @@ use trial::Trials;
 const POWER: &str = "power";
 const TIMES: u64 = 1_000;
 const TIMES_POWER: u64 = 50;
-/// Enough to cover each kind of interruption.
+/// Number of trials in `ci`: enough to cover each kind of interruption.
 const TIMES_CI: u64 = 12;
 
 /// Kill real runs at chosen system calls, then resume them; or cut the power below their library
@@ -96,7 +96,7 @@ fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
             },
         };
         let trials = Trials::prepare(&binary, place.path(), kind, device)?;
-        // A loop device runs in real time.
+        // Fewer trials on a loop device, which runs in real time.
         let times = options.times.unwrap_or(if options.ci { TIMES_CI } else { TIMES });
         let times = if options.ci && kind == Kind::Loop { times / 2 } else { times };
         let found = trials.conduct(times, options.seed)?;
@@ -111,8 +111,8 @@ fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
     Ok(without(&skipped, requested, options.ci))
 }
 
-/// Returns why the trials count as skipped, if they do. In `ci` it is enough that some target could be created, as
-/// the simulated one can without root; elsewhere every requested one has to be tested.
+/// Returns why the trials count as skipped, if they do. In `ci`, it is enough that some target could be created,
+/// which the simulated one can be without root; otherwise every requested target has to be tested.
 fn without(skipped: &[&str], requested: usize, ci: bool) -> Option<String> {
     let is_enough = skipped.is_empty() || ci && skipped.len() < requested;
     (!is_enough)

@@ -1,6 +1,6 @@
 //! Checks the promises of CONTRIBUTING.md that a test of the PTS is one file and one line, and a setting of a run one
-//! entry of a table. Extracts the examples from the page, adds them to a copy of the crates, and checks that everything
-//! derived from the tables knows them.
+//! entry of a table. Extracts the examples from the page, adds them to a copy of the crates, and checks that
+//! everything that is derived from the tables includes them.
 
 mod copied;
 
@@ -20,7 +20,7 @@ const TEST: &str = "crates/pts/src/tests/toy.rs";
 const SETTING: &str = "crates/plans/src/settings/table.rs";
 /// The table of tests.
 const TESTS: &str = "crates/pts/src/tests.rs";
-/// Integration tests: of every test in the table (`pts`), and of the page that lists the settings (`plans`).
+/// Integration tests of every test in the table (`pts`), and of the page that lists the settings (`plans`).
 const TEST_CHECKS: &str = "replayed";
 const PAGE_CHECKS: &str = "settings_page";
 /// The page that lists the settings.
@@ -81,7 +81,7 @@ impl ModifiedCopy {
             (self.folder.join(SETTING), settings),
         ]);
         copy_folder(&root.join("crates"), &self.folder.join("crates"), &changed)?;
-        // Tests of plans read pages.
+        // Tests of plans read documents.
         copy_folder(&root.join("docs"), &self.folder.join("docs"), &BTreeMap::new())?;
         fs::copy(root.join("Cargo.lock"), self.folder.join("Cargo.lock"))?;
         fs::write(self.folder.join("Cargo.toml"), manifest(&text("Cargo.toml")?, &crates(root)?)?)?;
@@ -128,7 +128,10 @@ impl ModifiedCopy {
         let refused = self.plateau(&["plan", "iops", "sim:sas-slc-2011", "--toy-minutes", "61"])?;
         let error = String::from_utf8_lossy(&refused.stderr).into_owned();
         ensure!(refused.status.code() == Some(2), "--{NAME} 61 is accepted");
-        ensure!(error.contains("use 1 to 60 (nearest: 60)"), "--{NAME} 61 is refused with: {error}");
+        ensure!(
+            error.contains("use 1 to 60 (nearest: 60)"),
+            "--{NAME} 61 is refused with this message: {error}"
+        );
         let completed = Command::new(self.target.join("debug/plateau"))
             .args(["--", "plateau", "run", "--toy"])
             .envs([("PLATEAU_COMPLETE", "fish")])

@@ -14,9 +14,9 @@ use crate::chore::Chore;
 
 const FIRST: &str = "README.md";
 const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"];
-/// Long enough for the release build, which the first command starts.
+/// Time limit of a command: long enough for the release build, which the first command starts.
 const LONGEST_SECONDS: &str = "1800";
-/// What follows the six random letters in the id of a run.
+/// Texts that may follow the six random letters in the id of a run.
 const AFTER_LETTERS: [&str; 7] = ["iops", "tp", "lat", "wsat", "map", "campaign", "quick"];
 
 /// Prefixes of environment variables that cargo sets for the programs it runs.
@@ -165,7 +165,7 @@ impl User {
     fn types(&self, typed: &Typed, folder: &Path) -> anyhow::Result<Option<String>> {
         let mut command = Command::new("timeout");
         command.args([LONGEST_SECONDS, "bash", "-c"]).arg(format!("exec 2>&1; {}", typed.command));
-        // Removes cargo's variables: the documented commands run in a shell, not under cargo.
+        // Remove cargo's variables, because users run the documented commands in a shell, not under cargo.
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
             if name == "CARGO" || OF_CARGO.iter().any(|part| name.starts_with(part)) {

@@ -37,7 +37,7 @@ impl Chore for Sentences {
     }
 }
 
-/// Moves `count` sentences to the front, each of them equally likely, and returns them by path and line.
+/// Draws `count` sentences, all with the same probability, and returns them sorted by path and line.
 fn drawn(all: &mut [Sentence], seed: u64, count: usize) -> &[Sentence] {
     let mut rng = Rng::from_seed(seed);
     let count = count.min(all.len());

@@ -1,7 +1,7 @@
 //! Rust source for tidy: separates code, comments and string literals.
 //!
-//! Not a parser. It recognises comments, strings and brackets, which is enough to find words in code and code for
-//! tests only.
+//! This is not a parser. It recognises comments, strings and brackets, which is enough to find words in code, and
+//! code that is compiled for tests only.
 
 use std::ops::Range;
 
@@ -38,7 +38,8 @@ impl Source {
         &self.code
     }
 
-    /// Returns the file with everything but comments blanked out; what is not ASCII is blank as well.
+    /// Returns the file with everything but comments blanked out; characters other than ASCII are blanked out as
+    /// well.
     pub fn comments(&self) -> &str {
         &self.comments
     }
@@ -48,7 +49,7 @@ impl Source {
         self.raw.lines().count()
     }
 
-    /// Returns the number of lines that are not for tests only.
+    /// Returns the number of lines outside code that is compiled for tests only.
     pub fn lines_outside_tests(&self) -> usize {
         let lines = |range: &Range<usize>| self.raw[range.clone()].lines().count();
         self.lines() - self.tests.iter().map(lines).sum::<usize>()
@@ -69,12 +70,12 @@ impl Source {
         places(&self.code, needle)
     }
 
-    /// Returns positions of `needle` in comments, likewise.
+    /// Returns positions of `needle` in comments, by the same rule.
     pub fn comment_places(&self, needle: &str) -> Vec<usize> {
         places(&self.comments, needle)
     }
 
-    /// Returns every string literal outside tests: its position, and its content with escaped line ends joined.
+    /// Returns the position of every string literal outside tests, and its content with escaped line ends joined.
     pub fn texts(&self) -> Vec<(usize, String)> {
         let bytes = self.raw.as_bytes();
         let is_text = |place: usize| self.kinds[place] == Kind::Text;
@@ -93,7 +94,7 @@ impl Source {
         self.kinds[place..].iter().take_while(|kind| **kind == Kind::Text).count()
     }
 
-    /// Returns the modules declared here that have their own file: name, and whether for tests only.
+    /// Returns the name of each module that is declared here and has its own file, and whether it is for tests only.
     pub fn modules(&self) -> Vec<(String, bool)> {
         let module = |place: usize| {
             let behind = self.code[place + 3..].trim_start();
@@ -116,7 +117,7 @@ impl Source {
     }
 
     /// Returns the file without comments, tests, white space and trailing commas, so that it changes only if the
-    /// meaning does.
+    /// meaning of the code does.
     pub fn essence(&self) -> String {
         let mut essence = String::new();
         for (place, c) in self.raw.char_indices() {

@@ -23,7 +23,7 @@ use drawn::Drawn;
 /// Number of stacks after which every kind of layer has been drawn many times.
 const SENSIBLE: u64 = 1000;
 
-/// Build random stacks of devices, files, mounts and locks: none in use may be written to
+/// Build random stacks of devices, files, mounts and locks, and check that none in use is written to
 #[derive(clap::Args)]
 pub struct Stacks {
     #[command(flatten)]
@@ -90,7 +90,7 @@ fn start(program: &Path, seed: u64, count: u64, counts: &Path) -> anyhow::Result
         .with_context(|| program.display().to_string())
 }
 
-/// Builds the test; optimised for the machine, whose emulated CPU is slow.
+/// Builds the test, optimised if it runs in the machine, whose emulated CPU is slow.
 fn build(root: &Path, is_optimised: bool) -> anyhow::Result<PathBuf> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
         .args(["test", "--package", "device", "--test", "stacks", "--no-run", "--quiet", "--locked"])
@@ -103,7 +103,7 @@ fn build(root: &Path, is_optimised: bool) -> anyhow::Result<PathBuf> {
     if !output.status.success() {
         bail!("the test does not build");
     }
-    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo names no test stacks")
+    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo reports no test 'stacks'")
 }
 
 fn executable(messages: &str) -> Option<PathBuf> {

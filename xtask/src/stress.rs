@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 use crate::chore::Chore;
+use crate::test::ALONE;
 use crate::test_binaries;
 
 /// Every test binary that uses devices, signals or time, cheapest first.
@@ -16,6 +17,7 @@ const SUBJECTS: &[&str] = &[
     "device/refusals",
     "device/targets_in_use",
     "device/shared_bytes",
+    "device/hidden_users",
     "device/signatures",
     "plateau/hardware_raid",
     "device/unit",
@@ -56,7 +58,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 const SKIP: &str = "skipped: ";
 
 /// Run the tests of devices, signals and time many times, each at the same time as a copy of itself
-#[derive(Debug, PartialEq, Eq, clap::Args)]
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Stress {
     /// Run only test binaries with one of these in their name
     #[arg(value_name = "FILTER")]
@@ -103,7 +105,8 @@ impl Chore for Stress {
                 command.arg("--show-output").current_dir(&binary.home);
                 command
             };
-            let tally = repeat(label, &folder, &self, command)?;
+            let own = Self { alone: self.alone || ALONE.contains(&label), ..self.clone() };
+            let tally = repeat(label, &folder, &own, command)?;
             println!("{}", tally.line());
             tallies.push(tally);
         }

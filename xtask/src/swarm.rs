@@ -1,6 +1,6 @@
 //! `cargo xtask swarm`: complete runs on simulated drives and disks, crashed at every event.
 //!
-//! A separate package does the work: it depends on the whole product, xtask does not.
+//! A separate package does the work, because it depends on the whole product and xtask does not.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,9 +1,9 @@
 //! `cargo xtask test [FILTER]...`: runs the test binaries, two at a time.
 //!
 //! `cargo test` runs them one after another, and many of them mostly wait: for a timer, a device or a browser. Two at
-//! a time take little more than half as long. No test may depend on having the machine to itself anyway, which is what
-//! `cargo xtask stress` checks. All of them run, so that one look at the output of a machine shows everything that
-//! fails there.
+//! a time take little more than half as long. No test may depend on having the machine to itself anyway, which `cargo
+//! xtask stress` checks. Binaries that would disturb all others ([`ALONE`]) run one at a time after the others have
+//! ended. All of them run even after a failure, so that the output shows everything that fails on a machine.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -19,9 +19,13 @@ use crate::test_binaries::{self, TestBinary};
 
 /// Number of binaries that run at the same time.
 const LANES: usize = 2;
-/// Started first, because they take longest: whatever is left over at the end runs alone.
+/// Binaries to start first, because they take longest: otherwise they would run alone at the end.
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
+
+/// Test binaries that run when all others have ended, one at a time: what they set up is a reason to refuse the targets
+/// of every other test, such as a mount that nobody can see.
+pub const ALONE: &[&str] = &["device/hidden_users"];
 
 /// File in which tests record what they skipped. Relative to the root; tests get the absolute path, because each
 /// package runs in its own directory.
@@ -63,7 +67,7 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
     if binaries.is_empty() {
         bail!("no test binary matches; available: {all}");
     }
-    // Stable: the others stay in the order of their names.
+    // The sort is stable, so the others remain in the order of their names.
     binaries.sort_by_key(|binary| {
         SLOWEST.iter().position(|slow| *slow == binary.label()).unwrap_or(SLOWEST.len())
     });
@@ -74,11 +78,12 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
         command.current_dir(&binary.home).env("CARGO_MANIFEST_DIR", &binary.home).env(skips::FILE, &skips);
         (binary.label(), command)
     });
-    run_all(jobs.collect(), |ran| println!("{}", line(ran)))?;
+    let (alone, others) = jobs.partition(|(label, _)| ALONE.contains(&label.as_str()));
+    run_all(others, alone, |ran| println!("{}", line(ran)))?;
     if !filters.is_empty() {
         return Ok(());
     }
-    // Examples in the documentation have no binaries.
+    // Run examples in the documentation through cargo, because they have no binaries.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = ["test", "--workspace", "--locked", "--doc", "--quiet"];
     let output =
@@ -90,29 +95,34 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the commands in order, `LANES` at a time.
-fn run_all(jobs: Vec<(String, Command)>, passed: impl Fn(&Ran) + Sync) -> anyhow::Result<()> {
-    let jobs = Mutex::new(VecDeque::from(jobs));
+/// A label and what it runs.
+type Job = (String, Command);
+
+/// Runs the commands in order, `LANES` at a time, and then those that run alone.
+fn run_all(others: Vec<Job>, alone: Vec<Job>, passed: impl Fn(&Ran) + Sync) -> anyhow::Result<()> {
     let failed: Mutex<Vec<Ran>> = Mutex::default();
-    let lane = || -> anyhow::Result<()> {
-        loop {
-            let Some((label, mut command)) = jobs.lock().expect("no lane panics").pop_front() else {
-                return Ok(());
-            };
-            let begun = Instant::now();
-            let output = command.output().with_context(|| format!("cannot run {label}"))?;
-            let ran = Ran { label, output, took: begun.elapsed() };
-            if ran.output.status.success() {
-                passed(&ran);
-            } else {
-                failed.lock().expect("no lane panics").push(ran);
+    for (jobs, lanes) in [(others, LANES), (alone, 1)] {
+        let jobs = Mutex::new(VecDeque::from(jobs));
+        let lane = || -> anyhow::Result<()> {
+            loop {
+                let Some((label, mut command)) = jobs.lock().expect("no lane panics").pop_front() else {
+                    return Ok(());
+                };
+                let begun = Instant::now();
+                let output = command.output().with_context(|| format!("cannot run {label}"))?;
+                let ran = Ran { label, output, took: begun.elapsed() };
+                if ran.output.status.success() {
+                    passed(&ran);
+                } else {
+                    failed.lock().expect("no lane panics").push(ran);
+                }
             }
-        }
-    };
-    std::thread::scope(|scope| {
-        let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(lane)).collect();
-        lanes.into_iter().try_for_each(|lane| lane.join().expect("no lane panics"))
-    })?;
+        };
+        std::thread::scope(|scope| {
+            let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+            lanes.into_iter().try_for_each(|lane| lane.join().expect("no lane panics"))
+        })?;
+    }
     let failed = failed.into_inner().expect("no lane panics");
     for ran in &failed {
         println!("--- {} ended with {}", ran.label, ran.output.status);
@@ -123,7 +133,7 @@ fn run_all(jobs: Vec<(String, Command)>, passed: impl Fn(&Ran) + Sync) -> anyhow
         return Ok(());
     }
     let labels: Vec<_> = failed.iter().map(|ran| ran.label.as_str()).collect();
-    // A smaller selection than the workspace, as by `cargo test -p`, would be built again, with other features.
+    // A smaller selection than the workspace, as with `cargo test -p`, would be built again with other features.
     bail!("{} failed; to run it again: cargo xtask test {}", labels.join(", "), labels.join(" "))
 }
 
@@ -141,7 +151,7 @@ fn line(ran: &Ran) -> String {
 mod tests {
     use super::*;
 
-    fn job(label: &str, script: &str) -> (String, Command) {
+    fn job(label: &str, script: &str) -> Job {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         (label.to_owned(), command)
@@ -152,9 +162,9 @@ mod tests {
         let passed = Mutex::new(Vec::new());
         let note = |ran: &Ran| passed.lock().unwrap().push(line(ran));
         let good = job("a/good", "echo 'test result: ok. 3 passed; 0 failed'");
-        // The other lane has nothing else to do meanwhile.
+        // The other lane has nothing else to do in the meantime.
         let jobs = vec![job("a/bad", "exit 3"), job("a/slow", "sleep 0.2; exit 1"), good];
-        let error = run_all(jobs, note).unwrap_err().to_string();
+        let error = run_all(jobs, Vec::new(), note).unwrap_err().to_string();
         assert_eq!(error, "a/bad, a/slow failed; to run it again: cargo xtask test a/bad a/slow");
         let passed = passed.into_inner().unwrap();
         assert!(passed.len() == 1 && passed[0].starts_with("a/good") && passed[0].contains("   3 passed"));
@@ -163,9 +173,29 @@ mod tests {
     #[test]
     fn every_job_is_run() {
         let count = Mutex::new(0);
-        run_all((0..9).map(|i| job(&format!("a/{i}"), "true")).collect(), |_| *count.lock().unwrap() += 1)
-            .unwrap();
+        let jobs = (0..9).map(|i| job(&format!("a/{i}"), "true")).collect();
+        run_all(jobs, Vec::new(), |_| *count.lock().unwrap() += 1).unwrap();
         assert_eq!(count.into_inner().unwrap(), 9);
-        assert!(run_all(vec![("a/b".into(), Command::new("/no/such"))], |_| ()).is_err());
+        let missing = || vec![("a/b".into(), Command::new("/no/such"))];
+        assert!(run_all(missing(), Vec::new(), |_| ()).is_err());
+        assert!(run_all(Vec::new(), missing(), |_| ()).is_err());
+    }
+
+    #[test]
+    fn what_disturbs_the_others_runs_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        // Fails if another one is under way, or one that must not be disturbed is still to come.
+        let alone = |name: &str| {
+            let script = "test $(ls $D | wc -l) = 2 && mkdir $D/here && sleep 0.05 && rmdir $D/here";
+            let mut job = job(name, script);
+            job.1.env("D", dir.path());
+            job
+        };
+        let other = |name: &str| {
+            let mut job = job(name, &format!("sleep 0.05; touch $D/{name}"));
+            job.1.env("D", dir.path());
+            job
+        };
+        run_all(vec![other("a"), other("b")], vec![alone("c"), alone("d"), alone("e")], |_| ()).unwrap();
     }
 }

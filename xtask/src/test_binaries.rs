@@ -13,13 +13,14 @@ pub struct TestBinary {
     /// File in the directory `tests`; empty for the unit tests of the library or program.
     pub name: String,
     pub executable: PathBuf,
-    /// Directory of the package, in which cargo runs its tests.
+    /// Directory of the package, which is the working directory of its tests.
     pub home: PathBuf,
 }
 
 /// Builds every test of the workspace and returns the binaries, sorted by package and name.
 ///
-/// Always the whole workspace: with fewer packages cargo would choose other features and build everything again.
+/// Always builds the whole workspace: with fewer packages, cargo would choose other features and build everything
+/// again.
 ///
 /// # Errors
 /// If the build fails.

@@ -1,4 +1,4 @@
-//! Style rules, checked over the contents of files: pure functions, each with a test that makes it fail.
+//! Style rules about the contents of files. They are pure functions, each with a test that makes it fail.
 //!
 //! To add a rule, add a file to `tidy/` and a line to [`CHECKS`].
 
@@ -49,7 +49,7 @@ const CHECKS: &[Check] = &[
 /// Check the rules of form
 #[derive(clap::Args)]
 pub struct Tidy {
-    /// Accept what became shorter or smaller, and the format of the journal after its page was changed
+    /// Accept smaller counts, and the format of the journal after its page was changed
     #[arg(long)]
     bless: bool,
 }
@@ -84,7 +84,7 @@ fn report(tree: &Tree) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rewrites the file of one rule, and returns the tree afterwards: several rules share a file.
+/// Rewrites the file of one rule and returns the resulting tree, because several rules share a file.
 fn bless(root: &Path, tree: Tree, check: &Check) -> anyhow::Result<Tree> {
     let Some((path, content)) = check.bless.and_then(|bless| bless(&tree)) else { return Ok(tree) };
     if tree.text(path) == Some(content.as_str()) {

@@ -1,9 +1,9 @@
 //! `cargo xtask vm-test [FILTER]`: runs the real binary on emulated drives in a virtual machine.
 //!
-//! QEMU provides disposable NVMe, SCSI, SATA and virtio disks, a power switch, and hot removal of a drive. Its parts
-//! come from Debian packages (`kit`). The guest is a kernel and one shell script that executes commands from a serial
-//! line (`guest`), and every check is a function of this program (`checks`). `docs/measurements/vm-test.md` says what
-//! this proves and what it cannot prove.
+//! QEMU provides disposable NVMe, SCSI, SATA and virtio disks, a power switch, and hot removal of a drive. Everything
+//! that it needs comes from Debian packages (`kit`). The guest is a kernel and one shell script that executes
+//! commands from a serial line (`guest`), and every check is a function of this program (`checks`).
+//! `docs/measurements/vm-test.md` says what this proves and what it cannot prove.
 
 mod accelerator;
 mod check;
@@ -120,8 +120,8 @@ fn judged(root: &Path, options: &VmTest) -> anyhow::Result<Option<String>> {
 /// Time limit for commands that run their own programs in the machine.
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(150 * 60);
 
-/// Calls `action` with the machine, which contains these programs and boots the given kernel, if any. Fails instead of
-/// skipping if a requirement is missing.
+/// Calls `action` with the machine, which contains these programs and boots the given kernel, if any. Fails if a
+/// requirement is missing, instead of skipping.
 pub fn with_programs(
     root: &Path,
     programs: &[(&Path, &str)],
@@ -147,8 +147,8 @@ fn alone_in(folder: &Path) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// Builds the program under test: optimised, as users have it and because an emulated CPU is slow; for `ci` the test
-/// build, which already exists.
+/// Builds the program under test. It is optimised, as for users, and because an emulated CPU is slow. For `ci`, it is
+/// the test build, which already exists.
 pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
     let words: &[&str] = if of_the_tests {
         &["test", "--workspace", "--no-run"]
@@ -273,7 +273,7 @@ mod tests {
         let first = alone_in(&folder).unwrap();
         assert!(alone_in(&folder).unwrap_err().to_string().contains("another vm-test"));
         drop(first);
-        // A program started by another test holds the lock between its fork and its exec.
+        // A program that another test starts holds the lock between its fork and its exec.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while let Err(error) = alone_in(&folder) {
             assert!(std::time::Instant::now() < deadline, "{error:#}");

@@ -81,7 +81,7 @@ fn the_example_journal_chains_up_and_belongs_to_the_example_run() {
     assert_eq!(loaded.entries[0].event, Event::Opened { run_sha256: digest });
 }
 
-/// Calls `each` with copies of `value`, each of which has an unknown field in another one of its objects.
+/// Calls `each` with copies of `value`, each of which has an unknown field in a different object.
 fn with_unknown_fields(value: &serde_json::Value, each: &mut impl FnMut(serde_json::Value, &str)) {
     fn objects(value: &serde_json::Value, path: String, found: &mut Vec<String>) {
         match value {
@@ -100,7 +100,7 @@ fn with_unknown_fields(value: &serde_json::Value, each: &mut impl FnMut(serde_js
     for path in found {
         let mut changed = value.clone();
         let object = changed.pointer_mut(&path).and_then(|object| object.as_object_mut()).expect("an object");
-        // In a table of values by name, the type is wrong.
+        // In a table of values by name, the unknown field has the wrong type.
         object.insert("unknown".into(), serde_json::json!({ "x": [] }));
         each(changed, &path);
     }

@@ -1,4 +1,4 @@
-//! What is known about a device, as a list of named facts.
+//! The known facts about a device, as a list of names and values.
 
 use crate::capability::{Capabilities, Nvme, Protocol, Scsi};
 use crate::purge::PurgeMethod;
@@ -51,7 +51,7 @@ impl From<Vec<String>> for Value {
     }
 }
 
-/// What host and device report about a device.
+/// The facts that host and device report about a device.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
     /// Facts that the host reports, followed by those that the device reports.

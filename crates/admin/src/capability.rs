@@ -29,7 +29,7 @@ pub enum Protocol {
     Scsi(Scsi),
     /// None that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
     Plain,
-    /// It has one, but could not be queried, for this reason.
+    /// It has one, but could not be queried; the reason.
     Unasked(String),
 }
 
@@ -60,7 +60,7 @@ pub struct Other {
     pub identity: String,
 }
 
-/// A SCSI disk. `None` is what the device does not report.
+/// A SCSI disk. `None` marks values that the device does not report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scsi {
     pub(crate) inquiry: wire::scsi::Inquiry,
@@ -80,17 +80,18 @@ const SANITIZE: u8 = 0x48;
 /// Queries a device that is known to accept NVMe commands.
 ///
 /// # Errors
-/// When it does not answer.
+/// If it does not answer.
 pub fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<Other>) -> Result<Protocol, Fault> {
     let controller = nvme::controller(admin)?;
     let namespace = nvme::namespace(admin, number)?;
     Ok(Protocol::Nvme(Nvme { number, controller, namespace, others }))
 }
 
-/// Queries a device that accepts SCSI commands; one that translates to an ATA drive reports that.
+/// Queries a device that accepts SCSI commands. If it translates them for an ATA drive, the result describes
+/// that drive.
 ///
 /// # Errors
-/// When it does not answer.
+/// If it does not answer.
 pub fn ask_scsi(admin: &mut dyn Admin) -> Result<Protocol, Fault> {
     let inquiry = scsi::inquiry(admin)?;
     if inquiry.vendor.as_deref() == Some("ATA") {

@@ -1,6 +1,6 @@
 //! Device commands other than the reads and writes of a test.
 //!
-//! [`Admin`] is the seam: a real device, or in tests a script of expected commands and mock responses.
+//! [`Admin`] is implemented by real devices and, in tests, by a script of expected commands and mock responses.
 
 pub(crate) mod ata;
 pub(crate) mod nvme;
@@ -41,12 +41,12 @@ pub struct NvmeCommand {
     pub namespace: u32,
     /// Command dwords 10 to 15.
     pub cdw10_to_15: [u32; 6],
-    /// Longest time until it completes.
+    /// Timeout of the command.
     pub timeout: Duration,
 }
 
 impl NvmeCommand {
-    /// Returns a command that only queries, by its timeout.
+    /// Returns a command with the timeout of those that only query.
     #[must_use]
     pub fn of(opcode: u8, namespace: u32, cdw10: u32, cdw11: u32) -> Self {
         Self { opcode, namespace, cdw10_to_15: [cdw10, cdw11, 0, 0, 0, 0], timeout: ASKING }
@@ -73,7 +73,7 @@ pub enum Fault {
     Scsi(u8, Option<Sense>),
     /// Registers of an ATA command that failed.
     Ata(Registers),
-    /// No registers came back from an ATA command, so it is unknown whether it completed.
+    /// An ATA command returned no registers, so it is unknown whether it completed.
     NoRegisters,
 }
 
@@ -103,7 +103,7 @@ impl std::fmt::Display for Fault {
 }
 
 impl Fault {
-    /// Converts the fault into an error of the attempted step, with the next step as advice.
+    /// Converts the fault into an error that names the attempted step and advises what to do next.
     #[must_use]
     pub fn during(&self, step: &str, advice: &str) -> AdminError {
         AdminError::device(format!("{step} failed: {self}; {advice}"))
@@ -114,7 +114,7 @@ impl Fault {
 pub trait Admin {
     /// Sends an NVMe admin command and returns dword 0 of its completion.
     fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault>;
-    /// The same for a command without data that takes long; calls `meanwhile` about once a second until it completes.
+    /// Sends an NVMe command without data that takes long; calls `meanwhile` about once a second until it completes.
     fn nvme_long(
         &mut self,
         command: &NvmeCommand,
@@ -130,11 +130,11 @@ pub trait Admin {
     fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault>;
     /// Reads as much as `content` has room for.
     fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault>;
-    /// Verifies, right before a destructive command, that this is still the device that was inspected and that it is
-    /// not in use; with `all_namespaces` also that no other namespace of its NVMe subsystem is in use.
+    /// Verifies, right before a destructive command, that this is still the inspected device and that it is
+    /// not in use. With `all_namespaces`, no other namespace of its NVMe subsystem may be in use either.
     fn recheck(&mut self, all_namespaces: bool) -> Result<(), AdminError>;
     /// Waits.
     fn pause(&mut self, length: Duration);
-    /// Returns the time by the clock of the target.
+    /// Returns the time on the target's clock.
     fn now_ns(&self) -> u64;
 }

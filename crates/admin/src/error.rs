@@ -5,10 +5,10 @@
 /// A command, or a sequence of them, failed or is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
-    /// The device is no longer the one that may be erased, or came into use.
+    /// The device is no longer the one that may be erased, or it is now in use.
     #[error(transparent)]
     Recheck(Box<dyn std::error::Error + Send + Sync>),
-    /// The device does not support any purge, or not this one.
+    /// The device does not support this purge, or any purge.
     #[error("no purge available: {0}")]
     NoPurge(String),
     /// More than the device would be erased, and this was not confirmed.

@@ -1,4 +1,4 @@
-//! What distinguishes an NVMe namespace from all others, from the pages of its Identify command.
+//! The identity of an NVMe namespace, from its Identify pages.
 
 use crate::wire::nvme::{Controller, Namespace};
 

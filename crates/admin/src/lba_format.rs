@@ -5,7 +5,7 @@ use crate::command::{Admin, Data, NvmeCommand, nvme};
 use crate::error::AdminError;
 use crate::purge::{FORMAT_NVM, FORMATTING, format_settings};
 
-/// Returns the number of the current format; none for anything but an NVMe namespace.
+/// Returns the number of the current format; `None` unless this is an NVMe namespace.
 #[must_use]
 pub fn get(can: &Capabilities) -> Option<u8> {
     match &can.protocol {
@@ -17,13 +17,13 @@ pub fn get(can: &Capabilities) -> Option<u8> {
 /// Refuses an unsupported format.
 ///
 /// # Errors
-/// When the device does not support or do it.
+/// If the device does not support the format.
 pub fn check(can: &Capabilities, format: u8) -> Result<&Nvme, AdminError> {
     let Protocol::Nvme(drive) = &can.protocol else { return Err(only_nvme()) };
     problem(drive, format).map_or(Ok(drive), |problem| Err(AdminError::Invalid(problem)))
 }
 
-/// The error for anything but an NVMe namespace.
+/// Returns the error for devices other than NVMe namespaces.
 #[must_use]
 pub fn only_nvme() -> AdminError {
     AdminError::Invalid("only NVMe namespaces have a choice of LBA formats; omit --lba-format".into())
@@ -32,7 +32,7 @@ pub fn only_nvme() -> AdminError {
 /// Formats the namespace and verifies the new format.
 ///
 /// # Errors
-/// When the device does not support or do it.
+/// If the device does not support the format, or the change failed.
 pub fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), AdminError> {
     let drive = check(can, format)?;
     admin.recheck(drive.controller.format_hits_all)?;
@@ -41,7 +41,7 @@ pub fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), 
         ..NvmeCommand::of(FORMAT_NVM, drive.number, format_settings(format), 0)
     };
     admin.nvme(&command, Data::None).map_err(|fault| {
-        fault.during("Format NVM", "look at the drive with plateau info, or omit --lba-format")
+        fault.during("Format NVM", "check the drive with plateau info, or omit --lba-format")
     })?;
     let after = nvme::namespace(admin, drive.number)
         .map_err(|fault| fault.during("Identify after the format", "power-cycle the drive"))?;

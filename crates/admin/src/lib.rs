@@ -1,18 +1,18 @@
-//! Administrative commands of drives, NVMe, ATA and SCSI: what is sent, what the answers mean, and what follows
-//! from them.
+//! Administrative commands for NVMe, ATA and SCSI drives: what is sent, what the answers mean, and what
+//! follows from them.
 //!
-//! A device is an [`Admin`]: something that accepts commands. The one implementation for real drives is
-//! elsewhere; tests use a script of expected commands. [`ask_nvme`] and [`ask_scsi`] query what a device supports
+//! A device is anything that accepts commands ([`Admin`]). The implementation for real drives is in another
+//! crate; tests use a script of expected commands. [`ask_nvme`] and [`ask_scsi`] query what a device supports
 //! ([`Capabilities`]); everything else is decided from that:
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`purge`] | the methods of purging a drive, the choice among them, their verification |
-//! | [`health`] | temperature, wear and the like, in one format for all interfaces |
+//! | [`health`] | temperature, wear and other health data, in one format for all interfaces |
 //! | [`write_cache`] | the volatile write cache, on or off |
 //! | [`lba_format`] | the sector size of an NVMe namespace |
-//! | [`identify`] | what distinguishes an NVMe namespace from all others |
-//! | [`describe`] | all that a device reports about itself, as a list of facts |
+//! | [`identify`] | the identity of an NVMe namespace |
+//! | [`describe`] | everything that a device reports about itself, as a list of facts |
 //! | `wire` | the pages of the specifications, decoded |
 //!
 //! Nothing here opens a device, makes a system call or knows who uses one: before each destructive command,

@@ -62,9 +62,10 @@ const PURGE_METHODS: &[Method] = &[
 /// Options of a purge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PurgeOptions {
-    /// Name of the method; by default the best one that certainly works.
+    /// Name of the method; by default, the best one that is known to work.
     pub method: Option<String>,
-    /// Whether to write samples before and read them afterwards. The PTS forbids reads between purge and test.
+    /// Whether to write samples before the purge and read them afterwards. The PTS forbids reads between
+    /// purge and test.
     pub verify: bool,
     /// Identities of other namespaces that may be erased as well.
     pub also_erase: Vec<String>,
@@ -117,12 +118,12 @@ pub fn words_of(name: &str) -> Option<(&'static str, bool)> {
     PURGE_METHODS.iter().find(|method| method.name == name).map(|method| (method.label, method.is_pts))
 }
 
-/// The error for an unknown method, with those that may have been meant.
+/// Returns the error for an unknown method, with suggestions.
 #[must_use]
 pub fn unknown(name: &str) -> AdminError {
     let names = || PURGE_METHODS.iter().map(|method| method.name);
     let lower = name.to_lowercase();
-    // What other programs call it.
+    // Names that other programs use.
     let meant = match &*lower {
         "trim" | "unmap" | "deallocate" | "blkdiscard" => vec!["discard"],
         "zero" | "zeroes" | "zeros" => vec!["write-zeroes"],
@@ -145,7 +146,7 @@ struct Choice {
     passed_over: Vec<String>,
 }
 
-/// Returns the other namespaces that the method would erase.
+/// Returns the other namespaces that the method would erase as well.
 fn others_hit<'a>(method: &Method, can: &'a Capabilities) -> Vec<&'a Other> {
     match &can.protocol {
         Protocol::Nvme(nvme) if (method.hits_others)(can) => nvme.others.iter().collect(),
@@ -172,7 +173,7 @@ fn best(can: &Capabilities) -> Result<Choice, AdminError> {
         let why = match (method.offer)(can) {
             Offer::Yes if others.is_empty() => return Ok(Choice { method, passed_over }),
             Offer::Yes => would_also_erase(&others),
-            // A command that the drive simply does not support needs no mention.
+            // Do not mention methods that the drive simply does not support.
             Offer::NotReported | Offer::OtherInterface => continue,
             Offer::Unsure(why) | Offer::No(why) => why,
         };
@@ -210,7 +211,7 @@ fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choic
 /// Checks whether a purge with these options would start.
 ///
 /// # Errors
-/// When no method is available, or it failed.
+/// If no method is available.
 pub fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), AdminError> {
     choose(can, options).map(drop)
 }
@@ -218,7 +219,7 @@ pub fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), AdminErro
 /// Purges, waits until it completes, and returns the method with its evidence.
 ///
 /// # Errors
-/// When no method is available, or it failed.
+/// If no method is available, or the purge failed.
 pub fn perform(
     admin: &mut dyn Admin,
     can: &Capabilities,
@@ -234,7 +235,7 @@ pub fn perform(
     let start_ns = job.admin.now_ns();
     let mut evidence = (method.run)(&mut job)?;
     let end_ns = job.admin.now_ns();
-    // A format may change a device; a test must not continue on a different one.
+    // A format may change the identity of a device; a test must not continue on a different device.
     job.recheck()?;
     let samples_read = samples.is_some();
     if let Some(samples) = samples {

@@ -1,7 +1,7 @@
 //! Decodes responses of devices: bytes in, facts out. No I/O, and no panic for any input.
 //!
 //! Sizes and offsets are those of the cited figures and tables; both are checked at compile time. Values that
-//! are 0's based in the standards are converted here, once.
+//! are 0's based in the standards are converted here and nowhere else.
 
 pub(crate) mod ata;
 pub(crate) mod nvme;

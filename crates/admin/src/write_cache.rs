@@ -4,10 +4,10 @@ use crate::capability::{Capabilities, Protocol};
 use crate::command::{Admin, Fault, ata, nvme, scsi};
 use crate::error::AdminError;
 
-/// Whether it is on; none without one, or without one that can be set.
+/// Returns whether it is on; `None` if there is none, or it cannot be set.
 ///
 /// # Errors
-/// When the device does not support or do it.
+/// If the device does not answer.
 pub fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fault> {
     match &can.protocol {
         Protocol::Nvme(drive) if drive.controller.has_write_cache => nvme::write_cache(admin).map(Some),
@@ -19,10 +19,10 @@ pub fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fa
     }
 }
 
-/// Turns it on or off and verifies it; `false` without one that can be set.
+/// Turns it on or off and verifies the result; `false` if there is no cache that can be set.
 ///
 /// # Errors
-/// When the device does not support or do it.
+/// If the device does not support the change or did not make it.
 pub fn set(admin: &mut dyn Admin, can: &Capabilities, on: bool) -> Result<bool, AdminError> {
     let word = if on { "on" } else { "off" };
     let failed = |fault: Fault| {
@@ -49,8 +49,8 @@ pub fn set(admin: &mut dyn Admin, can: &Capabilities, on: bool) -> Result<bool, 
         return Ok(true);
     }
     Err(AdminError::device(format!(
-        "the drive accepted the command to turn its write cache {word} but did not do it; run with --write-cache \
-         keep to leave it unchanged"
+        "the drive accepted the command to turn its write cache {word}, but the cache is unchanged; run with \
+         --write-cache keep to leave it so"
     )))
 }
 
@@ -98,7 +98,7 @@ mod tests {
         let script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Ok);
         let mut script = asked(script, 1);
         let error = set(&mut script, &nvme(), false).expect_err("an error");
-        assert!(error.to_string().contains("did not do it"), "{error}");
+        assert!(error.to_string().contains("but the cache is unchanged"), "{error}");
         let mut script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Nvme(0x10e));
         let error = set(&mut script, &nvme(), false).expect_err("an error");
         assert!(error.to_string().contains("not changeable"), "{error}");

@@ -1,4 +1,4 @@
-//! Everything that is known about a block device, as a list of named facts: `plateau info`.
+//! The known facts about a block device, as a list of names and values, for `plateau info`.
 
 use admin::{About, Facts, Value, health, purge, write_cache};
 use engine::Clock;

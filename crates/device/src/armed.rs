@@ -48,7 +48,8 @@ impl Armed {
     /// rounded down to whole blocks.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed,
+    /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, or when somebody
+    /// has moved a loop device to other bytes or built something on the target,
     /// [`crate::ErrorKind::Disturbed`] when the host was suspended or lost its clock during the run,
     /// [`crate::ErrorKind::Unusable`] when the host lacks the threads or memory.
     pub fn run(
@@ -59,7 +60,7 @@ impl Armed {
         self.effort = None;
         check(workload, &self.facts)?;
         unverified(workload)?;
-        self.check_array()?;
+        self.check_in_between()?;
         let outcome = match &mut self.inner {
             Inner::Simulated(sim) => sim.run(workload, on_tick),
             Inner::Real { held, clock, options, .. } => {
@@ -69,8 +70,8 @@ impl Armed {
                 Ok(outcome)
             }
         }?;
-        // A measurement during which a member failed is void.
-        self.check_array()?;
+        // If a member failed, or the device was moved to other bytes, during the measurement, it is invalid.
+        self.check_in_between()?;
         if let Outcome::Finished(segment) = &outcome {
             log::info!("load {workload} by {}: {:.3} s", segment.io_path, segment.seconds());
         }
@@ -93,14 +94,16 @@ impl Armed {
             check(workload, &self.facts)?;
         }
         check_ranges(&self.facts.path, workloads)?;
-        self.check_array()?;
-        match &mut self.inner {
+        self.check_in_between()?;
+        let answers = match &mut self.inner {
             Inner::Simulated(sim) => sim.run_concurrently(workloads, on_tick),
             Inner::Real { held, clock, options, .. } => {
                 let target = held.to_load(&self.facts.path, *clock, options);
                 Ok(engine::run_concurrently(&target, workloads, read_back, on_tick)?)
             }
-        }
+        }?;
+        self.check_in_between()?;
+        Ok(answers)
     }
 
     /// Returns the CPU cost of the last workload; `None` for a simulated drive.
@@ -109,7 +112,7 @@ impl Armed {
         self.effort
     }
 
-    /// Makes a simulated drive restart the recording of its requests; no effect on a real target.
+    /// Makes a simulated drive restart the recording of its requests; does nothing on a real target.
     pub fn watch(&mut self) {
         if let Inner::Simulated(sim) = &mut self.inner {
             sim.watch();
@@ -125,16 +128,21 @@ impl Armed {
         }
     }
 
-    /// Leaves the target idle for this long; a simulated drive for its scaled part of it.
+    /// Leaves the target idle for this long, divided by the scale on a simulated drive.
     ///
     /// # Errors
-    /// Currently none; reserved for devices that can fail here.
+    /// None at present; reserved for devices that can fail while idle.
     pub fn idle(&mut self, ns: u64) -> Result<(), DriveError> {
         match &mut self.inner {
             Inner::Real { .. } => std::thread::sleep(Duration::from_nanos(ns)),
             Inner::Simulated(sim) => sim.idle(ns),
         }
         Ok(())
+    }
+
+    fn check_in_between(&mut self) -> Result<(), DriveError> {
+        self.inner.check_in_between()?;
+        self.check_array()
     }
 
     pub(crate) fn check_array(&mut self) -> Result<(), DriveError> {

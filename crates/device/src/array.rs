@@ -1,8 +1,9 @@
-//! Arrays of drives: inspected, armed together with their members, created for each test, and dismantled.
+//! Arrays of drives, which are inspected, armed along with their members, created for each test, and dismantled.
 //!
 //! An [`Assembly`] is the part of an armed array that knows its members. Each member is armed by
-//! [`Inspected::arm`](crate::inspected::Inspected::arm) like any drive, at the beginning and again before each purge. A note on disk
-//! precedes each creation, so that the next start can dismantle what a crash left.
+//! [`Inspected::arm`](crate::inspected::Inspected::arm) like any drive, at the beginning and again before
+//! each purge. Before an array is created, a note is written to disk, from which the next start can dismantle
+//! an array left by a crash.
 
 mod controller;
 pub(crate) mod description;
@@ -45,12 +46,12 @@ pub(crate) use spec::Spec;
 
 /// Prefix of a target that is an array.
 pub(crate) const PREFIX: &str = "array:";
-/// Poll intervals while members are synchronised: of the kernel, and of a RAID controller, whose program is slow.
+/// Poll intervals while members are synchronised, for the kernel and for a RAID controller, whose program is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_BEHIND: Duration = Duration::from_secs(2);
-/// Highest md number. Free numbers are searched downwards from here, where automatic numbering starts, too.
+/// Highest md number. Free numbers are searched downwards from here, as the kernel's automatic numbering does.
 const HIGHEST_NUMBER: u32 = 127;
-/// An array description lists a few drives; anything larger is not one.
+/// Limit on the file of an array description, which lists a few drives.
 const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;
 
 /// A described array whose members were inspected.
@@ -87,7 +88,7 @@ impl Array {
     ) -> Result<(Self, TargetFacts), DriveError> {
         if options.size_bytes.is_some() || options.scale.is_some() {
             return Err(DriveError::Unusable(format!(
-                "{target}: the size of an array is that of its members"
+                "{target}: the size of an array follows from its members; omit --size"
             )));
         }
         if options.sim_faults.is_some() {
@@ -143,7 +144,7 @@ impl Assembly {
         let plan = self.plan(ready.places(&self.spec)?)?;
         let noted = Noted::of(&plan, &self.members);
         let note = Note::write(&self.notes, &noted)?;
-        // The kernel claims the members exclusively, so they must not be held open here.
+        // The kernel claims the members exclusively, so they must not remain open here.
         drop(ready);
         let built = self.built.insert(Built { plan, note });
         let made = self.controller.create(&built.plan).and_then(|node| self.take(&node, clock));
@@ -188,7 +189,7 @@ impl Assembly {
             self.controller.recognise(&built.plan, &seen)?;
         }
         if self.spec.hardware.is_some() {
-            // The drives' old content may show through as a known signature.
+            // Old content of the drives may appear on the array as a known signature.
             let refusals = block.refusals();
             if !refusals.is_empty() {
                 return Err(DriveError::Refused { target: path, refusals });
@@ -257,7 +258,7 @@ impl Assembly {
         }
     }
 
-    /// Waits until the members are in sync; returns how long that took, if it took any time.
+    /// Waits until the members are in sync; returns how long that took, or `None` if they were in sync already.
     pub(crate) fn settle(
         &mut self,
         clock: Clock,
@@ -313,14 +314,14 @@ impl Assembly {
 }
 
 impl Drop for Assembly {
-    /// Dismantles an array that is still built: after a panic, or when a caller gave up. The note makes the next
-    /// start retry what fails here.
+    /// Dismantles an array that still exists, after a panic or an error in the caller. If that fails, the
+    /// note makes the next start retry it.
     fn drop(&mut self) {
         drop(self.dissolve());
     }
 }
 
-/// The error for using an array outside of a run.
+/// Returns the error for using an array outside of a run.
 pub(crate) fn only_for_runs(target: &str) -> DriveError {
     DriveError::Invalid(format!("{target}: arrays exist only during `plateau run`; specify a drive"))
 }
@@ -370,7 +371,7 @@ fn md_uuid(text: &str) -> String {
     groups.join(":")
 }
 
-/// `NVMe Format SES=1 of each of 3 members`; different methods are each listed once.
+/// Formats as `NVMe Format SES=1 of each of 3 members`; lists each method once if they differ.
 fn methods_of(purged: &[Purged]) -> String {
     let mut methods: Vec<&str> = purged.iter().map(|purged| purged.method.as_str()).collect();
     methods.sort_unstable();

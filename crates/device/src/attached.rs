@@ -9,9 +9,9 @@ use crate::usage::{self, Thing};
 /// A link that several drives may share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
-    /// What and where: `PCIe 0000:00:1c.0`, `SATA ata3`, `USB usb2`.
+    /// Kind and location: `PCIe 0000:00:1c.0`, `SATA ata3`, `USB usb2`.
     pub name: String,
-    /// Maximum throughput, without encoding overhead; none where the kernel does not report it.
+    /// Maximum throughput, without encoding overhead; `None` if the kernel does not report it.
     pub bytes_per_second: Option<f64>,
 }
 
@@ -24,7 +24,7 @@ pub struct Attached {
     pub controller: Option<String>,
     /// From the drive to the CPU.
     pub links: Vec<Link>,
-    /// The nearest NUMA node, where the kernel reports it.
+    /// The nearest NUMA node, if the kernel reports it.
     pub numa_node: Option<u32>,
 }
 
@@ -68,7 +68,7 @@ fn link(dir: &Path, name: &str) -> Option<Link> {
     if is_numbered(name, "ata") {
         return Some(Link { name: format!("SATA {name}"), bytes_per_second: sata(dir, name) });
     }
-    // Hubs and ports carry the traffic of the devices below them; interfaces of a device have no speed.
+    // Count hubs and ports, which carry the traffic of the devices below them; interfaces of a device have no speed.
     let megabits: f64 = read("busnum").and_then(|_| read("speed"))?.parse().ok()?;
     Some(Link { name: format!("USB {name}"), bytes_per_second: Some(usb(megabits)) })
 }

@@ -1,4 +1,4 @@
-//! Host checks: what around a drive could skew a result, one file each.
+//! Host checks: conditions around a drive that could skew a result, with one file per check.
 //!
 //! Every check reads `/sys` and `/proc` below the roots and passes the values to a pure function that judges them.
 //! Settings that are safe to change for a run are returned as [`Tuning`].
@@ -33,7 +33,7 @@ pub use tuning::{KnownSettings, Tuning};
 /// Interval between two readings of counters.
 const WATCHED: Duration = Duration::from_millis(300);
 
-/// Every check, in the order they are reported.
+/// Every check, in the order in which they are reported.
 const CHECKS: &[Check] = &[
     governor::CHECK,
     turbo::CHECK,

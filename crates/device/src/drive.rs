@@ -47,7 +47,7 @@ impl Drive {
     }
 
     /// Whether [`arm`](Self::arm) requires the target's identity: always for block devices and arrays, for
-    /// files only if they hold data, never for simulated drives.
+    /// files only if they contain data, never for simulated drives.
     #[must_use]
     pub fn needs_erase_confirmation(&self) -> bool {
         match &self.kind {
@@ -85,8 +85,8 @@ impl Drive {
     /// creates a file that does not exist.
     ///
     /// # Errors
-    /// [`ErrorKind::Refused`](crate::ErrorKind::Refused) when it is in use, holds a known format, or `erase` is not
-    /// its identity.
+    /// [`ErrorKind::Refused`](crate::ErrorKind::Refused) when it is in use, contains a known format, or
+    /// `erase` is not its identity.
     pub fn arm(self, erase: Option<&str>) -> Result<Armed, DriveError> {
         let Self { facts, kind } = self;
         match kind {
@@ -98,8 +98,8 @@ impl Drive {
         }
     }
 
-    /// Arms the target of a run, which may be an array: `erase` then names each of its members, and `notes` is the
-    /// folder for the note from which the next start dismantles the array after a crash.
+    /// Arms the target of a run, which may be an array: in that case, `erase` names each of its members.
+    /// `notes` is the folder for the note from which the next start can dismantle the array after a crash.
     ///
     /// # Errors
     /// As [`arm`](Self::arm), for each member; [`ErrorKind::Device`](crate::ErrorKind::Device) when the array cannot
@@ -111,14 +111,14 @@ impl Drive {
                 Ok(Armed { facts, inner, effort: None, array: Some(Box::new(assembly)) })
             }
             (_, [_, second, ..]) => Err(DriveError::UnconfirmedMembers(format!(
-                "{} is one drive and is confirmed by one identity; omit --erase '{second}'",
+                "{} is a single drive, which is confirmed by one identity; omit --erase '{second}'",
                 self.facts.path
             ))),
             (kind, _) => Self { facts: self.facts, kind }.arm(erase.first().map(String::as_str)),
         }
     }
 
-    /// Everything that the host and the device report about it; empty for files.
+    /// Returns everything that the host and the device report about it; empty for files.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] when it cannot be opened.
@@ -133,8 +133,8 @@ impl Drive {
         }
     }
 
-    /// Checks the host around the drive, which takes about a third of a second; empty for a simulated drive, which no
-    /// host affects.
+    /// Checks the host around the drive, which takes about a third of a second; empty for a simulated drive,
+    /// which the host does not affect.
     #[must_use]
     pub fn host_look(&self) -> HostLook {
         match &self.kind {

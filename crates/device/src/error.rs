@@ -1,4 +1,4 @@
-//! Errors of targets: kinds that a caller can act on, and messages that a person can act on.
+//! Errors of targets: their kinds are for callers to act on, their messages for people.
 //!
 //! Every message is a lowercase fragment: what happened, the likely cause, the next step.
 
@@ -26,7 +26,7 @@ pub enum DriveError {
         target: String,
         /// Identity to confirm with.
         identity: String,
-        /// What was given instead.
+        /// The identity that was given instead.
         given: Option<String>,
     },
     /// The drives to be erased differ from those that were named.
@@ -55,7 +55,7 @@ pub enum DriveError {
     /// The host disturbed the measurement: it was suspended, or its clock failed.
     #[error("{0}")]
     Disturbed(String),
-    /// Cancelled while waiting for a device operation, which continues by itself.
+    /// Cancelled while waiting for a device operation, which continues on its own.
     #[error("{0}")]
     Stopped(String),
     /// The target does not support the request.
@@ -66,7 +66,7 @@ pub enum DriveError {
     Load(#[from] EngineError),
 }
 
-/// Classes of [`DriveError`], by what a caller can do about them.
+/// Classes of [`DriveError`], by how a caller can react to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// Refused for safety: nothing was written.

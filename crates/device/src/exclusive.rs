@@ -54,6 +54,14 @@ impl Inner {
         }
     }
 
+    /// Verifies between two workloads that the open target still is what it was when it was armed.
+    pub(crate) fn check_in_between(&self) -> Result<(), DriveError> {
+        match self {
+            Self::Simulated(_) => Ok(()),
+            Self::Real { real, held, .. } => real.check_in_between(held),
+        }
+    }
+
     /// Checks in advance whether a purge with these options would start.
     pub(crate) fn check_purge(&self, options: &PurgeOptions) -> Result<(), DriveError> {
         match self {
@@ -78,6 +86,10 @@ impl Inner {
 fn only_way_of_a_file(options: &PurgeOptions) -> Result<(), DriveError> {
     match options {
         PurgeOptions { method: None, verify: false, .. } => Ok(()),
-        _ => Err(DriveError::Invalid("a file is purged by punching a hole in it, which cannot be verified; omit the options of the purge".into())),
+        _ => Err(DriveError::Invalid(
+            "a file is purged by punching a hole in it, which cannot be verified; \
+                                      omit the purge options"
+                .into(),
+        )),
     }
 }

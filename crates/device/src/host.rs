@@ -1,7 +1,7 @@
 //! What the kernel reports in `/sys` and `/proc` about block devices and their users.
 //!
-//! Everything is read below two roots, so that tests can mock other hosts. A missing attribute is normal; an
-//! unreadable list is an error, because "not in use" may only be concluded from a list that was read.
+//! Everything is read below two roots, so that tests can mock other hosts. A missing attribute is normal. An
+//! unreadable list is an error, because only a list that could be read can show that a device is not in use.
 
 use std::fs;
 use std::io;
@@ -60,7 +60,7 @@ impl SysDevice {
         Ok(Self { kname, number, dir })
     }
 
-    /// Returns an attribute without surrounding blanks; none when absent or empty.
+    /// Returns an attribute without surrounding blanks; `None` if absent or empty.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let text = fs::read(self.dir.join(name)).ok()?;
         let text = String::from_utf8_lossy(&text);
@@ -78,7 +78,8 @@ impl SysDevice {
         &self.dir
     }
 
-    /// NUMA node of the device or its nearest ancestor; none for the kernel's -1, as on a host with one node.
+    /// NUMA node of the device or its nearest ancestor; `None` if the kernel reports -1, as on a host with a
+    /// single node.
     pub(crate) fn numa_node(&self) -> Option<u32> {
         let texts = self.dir.ancestors().map(|dir| fs::read_to_string(dir.join("numa_node")));
         texts.flatten().find_map(|text| text.trim().parse().ok())
@@ -126,7 +127,7 @@ impl SysDevice {
         paths
     }
 
-    /// Returns the NVMe namespace ID; none for other devices. Derived from the name before Linux 5.11.
+    /// Returns the NVMe namespace ID; `None` for other devices. Before Linux 5.11, it is derived from the name.
     pub(crate) fn namespace_number(&self) -> Option<u32> {
         let rest = self.kname.strip_prefix("nvme")?;
         let (_, number) = rest.split_once('n')?;
@@ -169,12 +170,13 @@ impl Roots {
         parse_number(text.trim())
     }
 
-    /// Returns every block device that has a node: no partitions, and no hidden paths of multipath NVMe devices.
+    /// Returns every block device that has a node: excludes partitions and the hidden paths of multipath NVMe
+    /// devices.
     pub(crate) fn block_devices(&self) -> io::Result<Vec<SysDevice>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.sys.join("block"))? {
             let dir = match fs::canonicalize(entry?.path()) {
-                // It disappeared since the folder was listed.
+                // It disappeared after the folder was listed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 found => found?,
             };
@@ -203,7 +205,7 @@ impl Roots {
         Ok(others)
     }
 
-    /// Returns a stacked device with its type where device mapper reports it: `dm-0 (multipath)`.
+    /// Returns the name of a stacked device, with its type if device mapper reports one: `dm-0 (multipath)`.
     pub(crate) fn described(&self, kname: &str) -> String {
         let uuid = fs::read_to_string(self.sys.join("block").join(kname).join("dm/uuid")).unwrap_or_default();
         match uuid.split('-').next().unwrap_or_default() {

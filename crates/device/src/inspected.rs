@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::sim::Simulated;
 use crate::target::{self, Real, block::Block};
 
-/// A single target and what is known of it.
+/// A single target and what is known about it.
 #[derive(Debug)]
 pub(crate) struct Inspected {
     pub(crate) facts: TargetFacts,
@@ -73,14 +73,14 @@ impl Inspected {
         if !refusals.is_empty() {
             return Err(DriveError::Refused { target: facts.path, refusals });
         }
-        // A wrong identity is an error even where none is required: the caller means another target.
+        // A wrong identity is an error even if none is required, because the caller means another target.
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             return Err(DriveError::Unconfirmed { target: facts.path, identity: facts.identity, given });
         }
-        log::info!("{}: no user and nothing known on it; opening it for writing", facts.path);
+        log::info!("{}: not in use and without a known signature; opening it for writing", facts.path);
         let held = real.hold(options.engine, given.is_some())?;
         if let Real::File(_) = *real {
-            // Unknown until now if the file was just created.
+            // It was unknown until now if the file was just created.
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
             facts.physical_block_bytes = facts.logical_block_bytes;
             facts.attachment = target::file::birth(&held.fd);
@@ -105,10 +105,10 @@ fn simulated(
     options: &OpenOptions,
 ) -> Result<(Simulated, TargetFacts), DriveError> {
     if options.placement.is_some() {
-        return Err(DriveError::Invalid(format!("{target}: it has no threads that could be pinned")));
+        return Err(DriveError::Invalid(format!("{target}: it has no load threads to pin")));
     }
     if options.polling != Polling::No {
-        return Err(DriveError::Invalid(format!("{target}: it has nothing that could be polled")));
+        return Err(DriveError::Invalid(format!("{target}: it has no queues to poll")));
     }
     if options.engine == Engine::IoUringCmd {
         return Err(DriveError::Invalid(format!("{target}: io_uring_cmd requires an NVMe drive")));

@@ -11,8 +11,8 @@ const BLK: u32 = 0x12;
 /// Capacity in bytes (`BLKGETSIZE64`).
 pub(crate) fn capacity_bytes(fd: BorrowedFd<'_>) -> io::Result<u64> {
     let mut bytes = 0u64;
-    // SAFETY: BLKGETSIZE64 writes one u64 (its size_t argument type is a historical mistake in the number
-    // only) to the pointer, which is valid for it during the call.
+    // SAFETY: BLKGETSIZE64 writes one u64 to the pointer (the size_t in its number is a historical mistake),
+    // which is valid for it during the call.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IOR::<usize>(BLK, 114), &raw mut bytes) })?;
     Ok(bytes)
 }
@@ -38,7 +38,7 @@ pub(crate) fn discard(fd: BorrowedFd<'_>, length_bytes: u64) -> io::Result<()> {
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(BLK, 119), range.as_ptr()) })
 }
 
-/// Zeroes `length_bytes` from `start_bytes`, with the device's own command where it has one (`BLKZEROOUT`).
+/// Zeroes `length_bytes` from `start_bytes`, with the device's own command if it has one (`BLKZEROOUT`).
 pub(crate) fn write_zeroes(fd: BorrowedFd<'_>, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
     let range = [start_bytes, length_bytes];
     // SAFETY: BLKZEROOUT reads two u64 (start and length in bytes) from the pointer, which is valid for them

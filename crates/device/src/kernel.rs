@@ -14,13 +14,13 @@ use engine::Clock;
 use crate::error::DriveError;
 use crate::ioctl;
 
-/// Direct I/O needs page-aligned memory.
+/// Alignment of memory for direct I/O.
 const PAGE_BYTES: usize = 4096;
 /// Interval at which the progress of a long command is read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Verifies that the device is still the one that may be erased; with `true`, also the other namespaces of its
-/// NVMe subsystem.
+/// Verifies that the device is still the one that may be erased; with `true`, also that the other namespaces
+/// of its NVMe subsystem are not in use.
 type Recheck<'a> = Box<dyn Fn(bool) -> Result<(), DriveError> + 'a>;
 
 /// An open block device; opened exclusively for commands that change it.
@@ -138,7 +138,7 @@ impl Admin for Kernel<'_> {
     }
 }
 
-/// The first `length` bytes of `memory` from a page boundary on.
+/// Returns `length` bytes of `memory`, starting at a page boundary.
 fn aligned(memory: &mut [u8], length: usize) -> &mut [u8] {
     let start = memory.as_ptr().align_offset(PAGE_BYTES);
     &mut memory[start..start + length]

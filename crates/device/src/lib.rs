@@ -1,4 +1,4 @@
-//! The device under test: identify it, refuse it or arm it, purge it, and query it.
+//! The device under test: identifies it, refuses or arms it, purges it, and queries it.
 //!
 //! [`open`] inspects a target and never writes. [`Drive::arm`] refuses a target that is in use, requires the
 //! identity of what would be erased, opens the target exclusively, and returns an [`Armed`]: the only type
@@ -14,10 +14,10 @@
 //! | `armed`, `maintenance`, `reader` | a target in use: loads; purge, health, write cache, LBA format |
 //! | `array` | several drives as one: created for a test, dismantled after it |
 //! | `inspected`, `exclusive` | a single target: a drive, a file or a simulated drive |
-//! | `target` | a real target: what it is, opening it without a mistake |
+//! | `target` | a real target: its identity, and how to open it safely |
 //! | `usage`, `signature`, `refusal` | who uses it, what is on it, and what forbids writing to it |
 //! | `sim` | a simulated drive as a target |
-//! | `checks` | what around a drive could skew a result |
+//! | `checks` | conditions around a drive that could skew a result |
 //! | `kernel`, `ioctl` | commands to a real device, for the crate `admin` |
 //!
 //! Only this crate and `engine` contain `unsafe`; only this crate makes ioctls and opens devices.

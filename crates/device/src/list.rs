@@ -13,21 +13,21 @@ use crate::usage::{self, Facts, Thing};
 pub struct Listed {
     /// Device node: `/dev/nvme0n1`.
     pub path: String,
-    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the letters that its name begins with.
+    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the letters with which its name begins.
     pub kind: String,
-    /// What must be typed to erase it; none when it could not be inspected.
+    /// What must be typed to erase it; `None` if it could not be inspected.
     pub identity: Option<String>,
     /// Model, where known.
     pub model: Option<String>,
     /// Capacity.
     pub capacity_bytes: Option<u64>,
-    /// Why it cannot be tested; empty when it can.
+    /// Why it cannot be tested; empty if it can.
     pub refusals: Vec<String>,
     /// Whether it is refused because it holds data or is in use; otherwise it is unusable.
     pub in_use: bool,
 }
 
-/// Lists all but partitions and devices without capacity.
+/// Lists all block devices except partitions and devices without capacity.
 ///
 /// # Errors
 /// [`ErrorKind::Unusable`] when `/sys` cannot be read.
@@ -56,7 +56,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
     match Block::open(&path, roots, &[]) {
         Err(error) => nothing(error.to_string(), error.kind() == ErrorKind::Refused),
         Ok(block) => {
-            // A device in use is not even read.
+            // Do not even read a device in use.
             let users = usage::users_and_claims(block.roots(), usage, Thing::Device(device.number));
             let refusals = if users.is_empty() { block.refusals_beside(users) } else { users };
             let facts = &block.facts;

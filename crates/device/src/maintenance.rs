@@ -1,5 +1,5 @@
-//! What is done to an armed target besides loading it: purges, write cache, LBA format, health, and the upkeep of
-//! an array.
+//! Operations on an armed target other than loads: purges, write cache, LBA format, health, and the
+//! maintenance of an array.
 
 use admin::purge::{PurgeOptions, Purging};
 use admin::{health, lba_format, write_cache};
@@ -36,7 +36,7 @@ impl Armed {
     ///
     /// # Errors
     /// As [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] when stopped by `on_progress`;
-    /// [`crate::ErrorKind::Refused`] when it would erase more than was confirmed or the target came into use;
+    /// [`crate::ErrorKind::Refused`] when it would erase more than was confirmed or the target is now in use;
     /// [`crate::ErrorKind::Invalid`] for an option that this target does not support.
     pub fn purge_with(
         &mut self,
@@ -57,7 +57,8 @@ impl Armed {
         if self.array.is_some() { Ok(()) } else { self.inner.check_purge(options) }
     }
 
-    /// Repeats a purge recorded in a journal on a simulated drive; a real one still has its effects.
+    /// On a simulated drive, repeats a purge that the journal recorded. On a real drive, the effects of that purge
+    /// persist, so nothing is done.
     ///
     /// # Errors
     /// [`DriveError::NoPurge`] when the drive does not have the recorded method.
@@ -69,7 +70,7 @@ impl Armed {
     }
 
     /// Waits until the members of a newly created array are in sync, and reports the operation and its share
-    /// completed to `on_wait`. Returns how long that took, if it took any time.
+    /// completed to `on_wait`. Returns how long that took, or `None` if they were in sync already.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] when the array lost a member.
@@ -113,7 +114,7 @@ impl Armed {
         }
     }
 
-    /// Whether the drive's volatile write cache is on; none without one that can be set.
+    /// Whether the drive's volatile write cache is on; `None` if it has none that can be set.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] when the drive does not respond.
@@ -131,8 +132,8 @@ impl Armed {
             .map_err(|fault| fault.during("querying the write cache", "see the kernel log").into())
     }
 
-    /// Turns the drive's volatile write cache on or off and verifies it; `false` without one that can be set. A power
-    /// cycle may undo it.
+    /// Turns the drive's volatile write cache on or off and verifies it; `false` if it has none that can be
+    /// set. A power cycle may undo it.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] when the drive does not apply the setting.
@@ -153,7 +154,7 @@ impl Armed {
         Ok(set)
     }
 
-    /// Returns the number of the LBA format of an NVMe namespace; none for other targets.
+    /// Returns the number of the LBA format of an NVMe namespace; `None` for other targets.
     #[must_use]
     pub fn lba_format(&self) -> Option<u8> {
         let Inner::Real { real, held, clock, .. } = &self.inner else { return None };
@@ -177,8 +178,8 @@ impl Armed {
     /// Formats an NVMe namespace to another LBA format, which erases it and changes its sectors.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] when the target came
-    /// into use, [`crate::ErrorKind::Device`] when formatting fails.
+    /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] when the target
+    /// is now in use, [`crate::ErrorKind::Device`] when formatting fails.
     pub fn set_lba_format(&mut self, format: u8) -> Result<(), DriveError> {
         let Inner::Real { real, held, clock, .. } = &mut self.inner else {
             return Err(lba_format::only_nvme().into());

@@ -10,7 +10,7 @@ use record::Placement;
 pub struct OpenOptions {
     /// Size of a file; required if the file does not exist yet.
     pub size_bytes: Option<u64>,
-    /// Libraries of runs. Their files are refused as targets, whatever path they are given by.
+    /// Libraries of runs. Their files are refused as targets under any path.
     pub libraries: Vec<PathBuf>,
     /// Scale of a simulated drive, such as `1/16`; `None` means full size.
     pub scale: Option<String>,

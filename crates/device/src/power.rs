@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use crate::host::Roots;
 
-/// More than any CPU draws. If a counter may have wrapped more than once since the previous reading, the mean
-/// would be too low, so none is reported.
+/// Upper bound of the power that a CPU draws. A mean is not reported if a counter may have wrapped more than
+/// once since the previous reading, because the mean would be too low.
 const MOST_WATTS: u64 = 1000;
 
 /// A reading of an energy counter.

@@ -1,4 +1,4 @@
-//! External programs: where they are found, and what environment they get.
+//! External programs: where they are searched for, and in which environment they run.
 //!
 //! With elevated rights, the choice of program must not depend on the caller's environment: programs come
 //! from system folders only.
@@ -28,7 +28,7 @@ const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 const VARIABLE: &str = "PLATEAU_PROGRAMS";
 
 /// Whether this process has more rights than its caller, for example through a set-user-ID bit or file
-/// capabilities. Then nothing in its environment is trusted.
+/// capabilities. In that case, nothing in its environment is trusted.
 #[must_use]
 pub fn has_more_rights_than_its_caller() -> bool {
     // SAFETY: getauxval reads a table that the kernel set up for this process; it has no other effect.
@@ -66,7 +66,7 @@ impl Caller {
     }
 }
 
-/// Whether nobody else can have placed a program in this folder.
+/// Whether nobody but root or the user can have placed a program in this folder.
 fn is_safe(folder: &Path) -> bool {
     matches!(OwnedFolder::open(folder), Ok(Some(_)))
 }

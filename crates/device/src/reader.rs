@@ -9,7 +9,7 @@ use crate::sim::Simulated;
 use crate::target::{Held, Real};
 
 /// A target that may be read. Rejects every workload with a write before any I/O; in addition, the kernel
-/// (for NVMe commands, their queue) would refuse writes to a real target.
+/// would refuse writes to a real target (for NVMe commands, the queue would).
 pub struct Reader {
     facts: TargetFacts,
     inner: Inner,
@@ -46,7 +46,7 @@ impl Reader {
     /// Runs a workload of reads, like [`crate::Armed::run`].
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] also for a workload that writes; otherwise as for [`crate::Armed::run`].
+    /// As for [`crate::Armed::run`]; also [`crate::ErrorKind::Invalid`] for a workload that writes.
     pub fn run(
         &mut self,
         workload: &Workload,

@@ -7,7 +7,7 @@ use stdx::units::amount_base2;
 
 use crate::signature::kinds::Signature;
 
-/// A reason not to write to a target. Displayed as: what, likely cause, next step.
+/// A reason not to write to a target. Displayed as what was found, the likely cause, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// It, or a partition of it, is mounted.
@@ -38,7 +38,7 @@ pub enum Refusal {
     },
     /// It is a password-locked SATA drive, so its content is unknown.
     Locked {
-        /// Outcome of trying the password of an interrupted purge; none when it was not tried.
+        /// Outcome of trying the password of an interrupted purge; `None` if it was not tried.
         tried: Option<String>,
     },
     /// It belongs to a run's record.
@@ -134,7 +134,7 @@ pub enum Refusal {
     },
     /// Something uses an unknown device or file, which may be this one.
     UnknownUser {
-        /// What, why it is unknown, and what helps.
+        /// What it is, why it is unknown, and what to do about it.
         what: String,
     },
     /// It is unknown whether it is in use.
@@ -169,7 +169,8 @@ impl fmt::Display for Access {
 }
 
 impl Refusal {
-    /// Whether it may disappear by itself within moments, because udev and others open new devices, and processes end.
+    /// Whether it may disappear by itself within moments, as when udev has just opened a new device, or a
+    /// process is exiting.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -214,8 +215,8 @@ impl fmt::Display for Refusal {
             ),
             Self::AnotherPath { name } => write!(
                 f,
-                "{name} reports to be the same drive, so it may be in use through that path (multipath), or \
-                 two drives share one name; detach the other, or test the multipath device"
+                "{name} claims to be the same drive, so it may be in use through that path (multipath), or \
+                 two drives share one identity; detach the other one, or test the multipath device"
             ),
             Self::Locked { tried } => locked(f, tried.as_deref()),
             Self::OfRun => f.write_str("it belongs to a Plateau run; choose another target"),
@@ -237,7 +238,7 @@ impl fmt::Display for Refusal {
             }
             Self::Signature(signature) => signature.fmt(f),
             Self::Busy => f.write_str(
-                "it is opened exclusively by another user (EBUSY): a mounted file system, RAID, LVM or \
+                "something else has it open exclusively (EBUSY), such as a mounted file system, RAID, LVM or \
                  another test; find it with lsblk and fuser, and stop it",
             ),
             Self::ReadOnly | Self::ReadOnlyBelow { .. } | Self::NoPermission | Self::NoSpace { .. } => {
@@ -340,8 +341,8 @@ fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
         ),
         Some(why) => write!(
             f,
-            "it is locked with an ATA password that is not that of an interrupted purge ({why}); whoever set \
-             it must remove it, for example with hdparm --security-disable"
+            "it is locked with an ATA password that is not that of an interrupted purge ({why}); remove it \
+             with the program that set it, for example with hdparm --security-disable"
         ),
     }
 }

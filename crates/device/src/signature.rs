@@ -1,8 +1,8 @@
 //! Signatures of file systems, volume managers and partition tables.
 //!
-//! The tables err towards refusing: unknown content is erased only after confirmation, known content never. A backup
-//! copy counts like a primary, because the data can be restored from it. What libblkid recognizes beyond the tables
-//! counts as well.
+//! The tables err towards refusing: unknown content is erased only after confirmation, known content never. A
+//! backup copy counts like a primary, because the data can be restored from it. Formats that only libblkid
+//! recognizes count as well.
 
 mod checked;
 mod copies;
@@ -41,13 +41,13 @@ pub(crate) fn refusals(device: &File, capacity_bytes: u64, target: &str) -> io::
     Ok(known.chain(second).collect())
 }
 
-/// Returns the refusal that the second opinion adds to the signatures found.
+/// Returns the refusal that the second opinion adds to the signatures found by the tables.
 fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Refusal> {
     let second =
         |types| Some(Refusal::Signature(Signature::SecondOpinion { types, target: target.to_owned() }));
     match opinion {
         Opinion::Nothing | Opinion::None => None,
-        // The tables' own findings already say which formats conflict.
+        // The signatures found by the tables already show which formats conflict.
         Opinion::Ambivalent if !found.is_empty() => None,
         Opinion::Ambivalent => second(Vec::new()),
         Opinion::Content(mut types) => {
@@ -58,8 +58,8 @@ fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Refusal> {
     }
 }
 
-/// Returns every signature on the device that the tables recognize. Copies are left out while their primary exists,
-/// because that must be cleared first anyway.
+/// Returns every signature on the device that the tables recognize. Copies are omitted while their primary
+/// exists, because that must be cleared first anyway.
 ///
 /// # Errors
 /// Fails when one of the ends of the device cannot be read.

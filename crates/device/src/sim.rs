@@ -1,9 +1,9 @@
 //! A simulated drive as a target: workloads in, segments out, all in virtual time.
 //!
-//! Requests to a drive scaled to 1/n are expressed for the full-size drive: durations of workloads and of
-//! idle phases are divided by n here, and an interval of the time series is a scaled second. Start and end of
-//! a segment are true virtual times, so rates need no conversion. Amounts are not divided: callers derive
-//! them from the capacity, which is already scaled.
+//! Requests are expressed in terms of the full-size drive. On a drive scaled to 1/n, durations of workloads
+//! and of idle phases are divided by n here, and an interval of the time series is a scaled second. Start and
+//! end of a segment are true virtual times, so rates need no conversion. Amounts are not divided: callers
+//! derive them from the capacity, which is already scaled.
 
 mod about;
 mod concurrent;
@@ -27,7 +27,8 @@ use stdx::units::SECOND_NS;
 use crate::error::DriveError;
 use crate::open_options::OpenOptions;
 
-/// Minimum number of completions of a timed workload per outstanding I/O, however short its scaled time is.
+/// Minimum number of completions of a timed workload per outstanding I/O, even if its scaled time is too
+/// short for them.
 const COMPLETIONS_PER_OUTSTANDING: u64 = 20;
 /// Wall-clock time between two ticks; thousands of scaled seconds may pass in between.
 const TICK_EVERY: Duration = Duration::from_millis(100);
@@ -48,7 +49,7 @@ pub(crate) struct Simulated {
 /// Returns a built-in model, or the model in a TOML file.
 ///
 /// # Errors
-/// When no model has this name, or the file cannot be read or is invalid.
+/// If no model has this name, or the file cannot be read or is invalid.
 pub fn model_of(name: &str) -> Result<Model, String> {
     if !name.ends_with(".toml") {
         return Model::named(name).map_err(|e| e.to_string());
@@ -165,7 +166,7 @@ impl Simulated {
         was_lost
     }
 
-    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` holds what was done before.
+    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains what was done before.
     fn run_plain(
         &mut self,
         workload: &Workload,
@@ -177,7 +178,7 @@ impl Simulated {
         let (last_tick, virtual_ticks) = (&mut self.last_tick, self.virtual_ticks);
         let tally = self.ssd.run_pattern(&load, &workload.pattern(), &mut |tick| {
             progress.add(tick);
-            // Only the display depends on this clock.
+            // The host's clock affects only the display.
             if !virtual_ticks && last_tick.elapsed() < TICK_EVERY {
                 return true;
             }
@@ -292,7 +293,7 @@ fn device_error(failed: &Failed) -> DriveError {
         Cause::Media => "ENODATA: the simulated flash has a fault there",
         Cause::Timeout => "ETIMEDOUT: the simulated drive did not answer",
         Cause::Removed => "ENODEV: the simulated drive was removed",
-        Cause::Power => "EIO: the simulated drive lost its power, and has it again",
+        Cause::Power => "EIO: the simulated drive lost its power, which has been restored",
     };
     let counts = [
         ("ENODATA", failed.media),

@@ -93,7 +93,7 @@ impl Real {
         }
     }
 
-    /// Removes the password left on a drive by an interrupted purge.
+    /// Removes the password that an interrupted purge left on a drive.
     pub(crate) fn unlock(&self) -> Result<(), DriveError> {
         match self {
             Self::Block(block) => block.unlock(),
@@ -101,7 +101,7 @@ impl Real {
         }
     }
 
-    /// Returns the nearest NUMA node, where the kernel reports it.
+    /// Returns the nearest NUMA node, if the kernel reports it.
     pub(crate) fn numa_node(&self) -> Option<u32> {
         match self {
             Self::Block(block) => block.numa_node(),
@@ -109,7 +109,7 @@ impl Real {
         }
     }
 
-    /// Why completions cannot be polled; none where they can.
+    /// Why completions cannot be polled; `None` if they can.
     pub(crate) fn unpollable(&self) -> Option<&'static str> {
         match self {
             Self::Block(block) if block.can_be_polled() => None,
@@ -142,14 +142,23 @@ impl Real {
         held.map(|held| self.with_generic(held, engine, false))
     }
 
-    /// Opens it exclusively for writing, and rechecks it through the descriptor. Opening a file that holds data must
-    /// be `confirmed`.
+    /// Opens it exclusively for writing, and rechecks it through the descriptor. Opening a file that contains
+    /// data must be `confirmed`.
     pub(crate) fn hold(&self, engine: Engine, confirmed: bool) -> Result<Held, DriveError> {
         let held = match self {
             Self::Block(block) => block.hold(),
             Self::File(file) => file.hold(confirmed),
         };
         held.map(|held| self.with_generic(held, engine, true))
+    }
+
+    /// Verifies between two workloads, in microseconds, that nobody has moved it or built anything on it since it was
+    /// opened.
+    pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
+        match self {
+            Self::Block(block) => block.check_in_between(held),
+            Self::File(file) => file.check_in_between(held),
+        }
     }
 
     fn with_generic(&self, held: Held, engine: Engine, writable: bool) -> Held {

@@ -1,5 +1,5 @@
-//! The parsers of data that others may have prepared on disk, for the fuzz targets and the test of their
-//! corpora. They are the parsers that the rest of this crate uses.
+//! The parsers of on-disk data that others may have crafted, exposed for the fuzz targets and the test of
+//! their corpora. The rest of this crate uses the same parsers.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -55,7 +55,7 @@ impl ArrayNote {
 /// Searches a device for signatures. Returns start and length of each in bytes.
 ///
 /// # Errors
-/// When one of the ends of the device cannot be read.
+/// If one of the ends of the device cannot be read.
 pub fn signatures(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<(u64, u64)>> {
     Ok(signature::probe(device, capacity_bytes)?.iter().map(signature::Found::place).collect())
 }

@@ -5,18 +5,21 @@
 //! walks down from the target to everything it is built on, and from there up to everything else that is built on the
 //! same bytes. Some facts are available only through the open descriptor ([`descriptor`]).
 //!
-//! Limits: accesses by a server on another host or behind FUSE are not visible; neither are processes outside of this
-//! PID namespace, except by the claims and leases that the kernel checks.
+//! Limits: accesses by a server on another host or by a FUSE server are not visible. Processes that `/proc` does not
+//! list are found only if they hold a claim or lease that the kernel checks.
 
 mod claims;
 pub(crate) mod descriptor;
 mod facts;
 mod gather;
+mod kept;
+pub(crate) mod loops;
 mod mountinfo;
 mod mounts;
 mod overlay;
 mod processes;
 mod procfs;
+mod rings;
 mod stored;
 mod thing;
 
@@ -72,7 +75,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     };
     let below = facts.below(place);
     let mut found = Vec::new();
-    // The kernel itself knows whether a file has users that are unknown here.
+    // For a file, the kernel itself knows whether there are users that are unknown here.
     if let Thing::Device(_) = target {
         found.extend(facts.unseen_users(&below));
     }
@@ -106,24 +109,36 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     unique
 }
 
-/// Returns what is built on a regular file, under any name: loop devices, mounts, swap space, exports. None if that
-/// cannot be determined: whoever may replace a file may not be able to look, as inside a container.
+/// Returns what is built on a regular file, under any name: loop devices, mounts, swap space, exports, and an unknown
+/// user of a file if that file may be this one. None if it cannot be determined: someone who may replace a file, for
+/// example inside a container, may not be allowed to look.
 pub fn built_on_file(path: &Path) -> Vec<Refusal> {
     let roots = &Roots::default();
     let Some(file @ Thing::File { .. }) = thing_at(path) else { return Vec::new() };
-    let found = gather(roots, Some((file, path))).map(|facts| users(&facts, file)).unwrap_or_default();
-    let is_built_on_it = |refusal: &Refusal| {
-        matches!(
-            refusal,
-            Refusal::LoopBacking { .. }
-                | Refusal::Held { .. }
-                | Refusal::Shared { .. }
-                | Refusal::Mounted { .. }
-                | Refusal::Swap { .. }
-                | Refusal::Exported { .. }
-        )
-    };
-    found.into_iter().filter(is_built_on_it).collect()
+    let Ok(facts) = gather(roots, Some((file, path))) else { return Vec::new() };
+    let mut found = users(&facts, file);
+    found.retain(is_built_on_it);
+    // A mount that no table shows has the file open.
+    if found.is_empty()
+        && let Some(what) = facts.unseen_user_of_files()
+        && overlay::opened_nothing(path).is_some_and(|file| rings::is_open(&file))
+    {
+        found.push(Refusal::UnknownUser { what: what.to_owned() });
+    }
+    found
+}
+
+/// Whether a user of a file has built something on it, and does not only have it open.
+pub(crate) fn is_built_on_it(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::LoopBacking { .. }
+            | Refusal::Held { .. }
+            | Refusal::Shared { .. }
+            | Refusal::Mounted { .. }
+            | Refusal::Swap { .. }
+            | Refusal::Exported { .. }
+    )
 }
 
 /// Returns the files that the target is built on, at any level.
@@ -148,7 +163,7 @@ fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> V
                 partitions.push(by);
                 found.extend(upwards(facts, layer.upper, below));
             }
-            // Only a file on an overlay that somebody uses is a node.
+            // A file on an overlay is a node only if somebody uses it.
             Kind::Overlay => found.extend(upwards(facts, layer.upper, below)),
             Kind::Loop => found.push(Refusal::LoopBacking { by }),
             Kind::Stacked => found.push(Refusal::Held { device, by }),

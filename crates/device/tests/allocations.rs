@@ -1,4 +1,4 @@
-//! The engine's I/O loop does not allocate: a hundred times as many I/Os need no more allocations.
+//! The engine's I/O loop does not allocate: issuing a hundred times as many I/Os causes no more allocations.
 
 mod support;
 

@@ -34,8 +34,8 @@ fn a_device_of_500_iops_is_measured_as_such() {
         let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
         let until = Until::DurationNs(4_000_000_000);
         let segment = finish(&mut target, &Workload { queue_depth: 8, until, ..workload(SIZE) });
-        // A busy machine may starve the program that serves the device, but not speed it up. I/Os that are not counted
-        // show below, where the queue would then seem not to be full.
+        // A busy machine may starve the program that serves the device, but not speed it up. If I/Os were not
+        // counted, the queue would not seem full in the check below.
         assert!((250.0..525.0).contains(&segment.iops()), "{engine:?}: {}", segment.iops());
         // Little's law. Helper threads that wait for a CPU have no I/O in flight.
         let depth = segment.iops() * segment.mean_latency_ms().expect("I/O") / 1e3;
@@ -49,7 +49,7 @@ fn a_medium_error_ends_the_run_and_says_where() {
     for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
         let bad_sector = Some(SIZE / 512 / 2);
         let Some((_dir, daemon)) = start(Behaviour { bad_sector, total_iops: 0 }) else { return };
-        // The bad sector is in the middle, where nothing probes for signatures.
+        // The bad sector is in the middle, which is not probed for signatures.
         let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
         let pass = Workload {
             access: Access::Sequential,
@@ -91,7 +91,7 @@ fn a_device_that_dies_ends_the_run_at_once() {
             let asked =
                 Workload { threads: 2, queue_depth: 16, read_percent: 50, until, regime, ..workload(SIZE) };
             let result = target.run(&asked, &mut |_| {
-                // Only the first tick has a receiver.
+                // Only the message of the first tick is received.
                 let _ = runs.send(());
                 Flow::Continue
             });

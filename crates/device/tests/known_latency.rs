@@ -1,4 +1,4 @@
-//! Results are accurate: the engine measures a device with a known rate.
+//! The engine's results are accurate: it measures a device with a known rate.
 //!
 //! `qemu-storage-daemon` admits a fixed number of I/Os per second, evenly spaced. With a fixed number outstanding,
 //! each takes that number divided by the rate (Little's law); this holds for the mean as well as for the slowest.
@@ -16,14 +16,14 @@ use support::{armed, finish, skip, workload};
 
 const SIZE: u64 = 16 << 20;
 const IOPS: u32 = 100;
-/// Long enough to use up the burst that the device allows after idling.
+/// Warm-up that is long enough to use up the burst that the device allows after idling.
 const WARM_UP_NS: u64 = 500_000_000;
 const LENGTH_NS: u64 = 2_000_000_000;
 const WITHIN: f64 = 0.05;
 const ATTEMPTS: u32 = 5;
 
-/// On a busy machine, the scheduler determines the percentiles. If permitted (root), raises this process and its
-/// children above all others; they sleep most of the time.
+/// Raises the priority of this process and its children above all others, if permitted (root); they sleep
+/// most of the time. On a busy machine, the scheduler would otherwise determine the percentiles.
 fn go_first() {
     let process = std::process::id().to_string();
     let _ = Command::new("chrt").args(["--fifo", "--all-tasks", "--pid", "10", &process]).output();
@@ -51,7 +51,7 @@ fn plain_p99_ns(device: &str) -> f64 {
     times[98]
 }
 
-/// Returns the first segment whose 99th percentile is right; or the last one, with the worst 99th percentile of
+/// Returns the first segment whose 99th percentile is right, or else the last one with the worst 99th percentile of
 /// the plain reads. Plain reads follow each attempt, because a busy machine changes from second to second.
 fn measured(
     target: &mut device::Armed,
@@ -96,7 +96,8 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
         let seen =
             format!("depth {queue_depth}: mean {mean_ns:.0} ns, p99 {p99_ns:?} ns, known {known_ns:.0} ns");
         if let Some(plain_ns) = plain_ns {
-            // The program that serves the device is late then, which delays the next I/O and so changes the mean, too.
+            // On a busy machine, the program that serves the device is late, which delays the next I/O and
+            // therefore changes the mean as well.
             let busy = !is_near(plain_ns, 1e9 / f64::from(IOPS));
             assert!(busy, "{seen}; plain reads keep to {plain_ns:.0} ns");
             skip(&format!("{seen}: this machine is too busy, also for plain reads"));

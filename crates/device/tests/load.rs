@@ -98,7 +98,7 @@ fn timed_runs_keep_mix_time_and_depth() {
         check_sums(&segment);
         assert_eq!(segment.end_ns - segment.start_ns, 1_500_000_000);
         let ios = segment.read.ios + segment.write.ios;
-        // The number of reads is binomial; a busy machine does few I/Os.
+        // The number of reads has a binomial distribution, and a busy machine does few I/Os.
         let share = segment.read.ios as f64 / ios as f64;
         let deviation = (0.65 * 0.35 / ios as f64).sqrt();
         assert!((share - 0.65).abs() < 5.0 * deviation, "{share} of {ios}");
@@ -147,7 +147,7 @@ fn the_same_seed_writes_the_same_bytes() {
         .map(|&engine| {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
-            // Depth 1, because at higher depths two writes to the same block may be reordered.
+            // Use depth 1, because two writes to the same block may be reordered at higher depths.
             finish(
                 &mut target,
                 &Workload { queue_depth: 1, until: Until::AmountBytes(SIZE / 8), ..workload(SIZE) },

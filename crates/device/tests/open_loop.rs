@@ -47,8 +47,8 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
     }
 }
 
-/// A device of 200 IOPS under an offered load of 400: after two seconds, the last I/O has waited for one second. A
-/// busy machine is slower still, at any moment, so the assertions hold at any pace.
+/// A device of 200 IOPS under an offered load of 400: after two seconds, the last I/O has waited for one
+/// second. A busy machine may be slower still at any moment, so the assertions hold at any pace.
 #[test]
 fn waiting_for_a_slow_device_is_part_of_the_response_time() {
     for queue_depth in [1, 4] {
@@ -65,7 +65,7 @@ fn waiting_for_a_slow_device_is_part_of_the_response_time() {
         let open = finish(&mut target, &Workload { queue_depth, until, regime, ..workload(SIZE) });
         assert_eq!(open.write.ios, 400);
         let (last, seconds) = (open.max_latency_ms().expect("I/O"), open.seconds());
-        // The last I/O was due after one second; after idling, the device may admit a burst of some tens.
+        // The last I/O was due after one second; after idling, the device may admit a burst of a few dozen I/Os.
         assert!(seconds > 1.8 && last >= (seconds * 1e3 - 1000.0) * 0.98, "{last} ms after {seconds} s");
         assert!(mean_ms(&open) > 400.0, "{} ms", mean_ms(&open));
         // The closed loop does not see this queueing: its response times match its own depth.
@@ -104,7 +104,8 @@ fn a_simulated_drive_shows_overload_as_well() {
     assert!((twice.iops() / most - 1.0).abs() < 0.05, "{} of {most}", twice.iops());
     let waited = twice.max_latency_ms().expect("I/O");
     assert!((waited / 500.0 - 1.0).abs() < 0.05, "the last one waits for half of the second: {waited} ms");
-    // Independent arrivals queue even below the limit: for half a service time each, at half the load.
+    // Independent arrivals queue even below the limit. At half the load, they wait for half a service time on
+    // average.
     let poisson = at(0.5, Process::Poisson);
     assert!((poisson.iops() / half.iops() - 1.0).abs() < 0.1, "{}", poisson.iops());
     assert!(mean_ms(&poisson) > mean_ms(&half) * 1.3, "{} against {}", mean_ms(&poisson), mean_ms(&half));

@@ -119,8 +119,8 @@ fn read_only_devices() {
 #[test]
 fn what_a_device_is_built_on_has_to_be_writable() {
     let Some(lower) = Loop::new(SIZE, &["--read-only"]) else { return };
-    // losetup(8) would make this one read-only as well if it noticed the read-only lower device; it only notices
-    // read-only files.
+    // losetup(8) would make this one read-only as well if it noticed the read-only lower device; it notices
+    // only read-only files.
     let Some(upper) = Loop::over(Path::new(&lower.path), &[]) else { return };
     let below = |r: &Refusal| matches!(r, Refusal::ReadOnlyBelow { what } if *what == lower.kname());
     assert_refused(&upper.path, below, ErrorKind::Unusable);
@@ -256,7 +256,7 @@ fn symbolic_links_are_followed_to_the_device() {
     assert_eq!(drive.facts().path, link.to_str().expect("a path"));
 }
 
-/// Inspects only: no test may ever arm a drive of the machine itself.
+/// Only inspect it: no test may ever arm a drive of the machine itself.
 #[test]
 fn the_drive_under_the_root_directory() {
     let Ok(source) = command("findmnt", &["--noheadings", "--output", "SOURCE", "/"]) else {

@@ -1,5 +1,5 @@
-//! A device is free once its target is dropped. Alone in this process: between fork and exec, a child of another test
-//! would hold a copy of the descriptor.
+//! A device is free once its target is dropped. This test has a process of its own, because a child of
+//! another test would hold a copy of the descriptor between fork and exec.
 
 mod support;
 

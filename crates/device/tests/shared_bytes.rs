@@ -11,7 +11,8 @@ use support::users::{Cleanup, Holder, refused, shared, text};
 use support::{Loop, command, skip};
 
 const SIZE: u64 = 64 << 20;
-/// Claims exclusively without opening for writing, as mounted file systems do with devices that no list shows.
+/// A Python program that claims a device exclusively without opening it for writing, as mounted file systems
+/// do with devices that are in no list.
 const CLAIM: &str = "f = os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)";
 const WRITER: &str = "f = os.open(sys.argv[1], os.O_RDWR)";
 
@@ -30,7 +31,7 @@ struct Overlay {
 
 impl Overlay {
     fn new() -> Option<Self> {
-        // Not on /dev/shm: some kernels accept no upper layer on a tmpfs.
+        // Do not use /dev/shm: some kernels accept no upper layer on a tmpfs.
         let dir = tempfile::tempdir().expect("a folder");
         let [lower, upper, work, merged] =
             ["lower", "upper", "work", "merged"].map(|name| dir.path().join(name));
@@ -81,7 +82,7 @@ fn devices_over_both_names_of_a_file_on_an_overlay() {
     }
 }
 
-/// What is mounted over the upper layer since is not the upper layer.
+/// Something that was mounted over the upper layer later is not the upper layer.
 #[test]
 fn files_of_an_overlay_whose_layer_cannot_be_seen() {
     let Some(overlay) = Overlay::new() else { return };
@@ -94,7 +95,7 @@ fn files_of_an_overlay_whose_layer_cannot_be_seen() {
     for _ in 0..2 {
         let found = refused(text(&target));
         assert!(matches!(found[..], [Refusal::UnknownUser { .. }]), "{found:?}");
-        // Another file of the same name.
+        // A different file of the same name.
         fs::File::create(empty.join("image")).and_then(|file| file.set_len(SIZE)).expect("an image");
     }
 }
@@ -103,7 +104,7 @@ fn written(found: &[Refusal]) -> bool {
     found.iter().any(|refusal| matches!(refusal, Refusal::OpenBy { access: Access::Writing, .. }))
 }
 
-/// As containers do with single files.
+/// Containers mount single files in this way.
 #[test]
 fn a_file_of_an_overlay_that_is_a_mount_point_elsewhere() {
     let Some(overlay) = Overlay::new() else { return };
@@ -120,7 +121,7 @@ fn a_file_of_an_overlay_that_is_a_mount_point_elsewhere() {
     accepted(&device.path);
 }
 
-/// The mount point below the overlay is in the mount table, but not what its path leads to.
+/// The mount table shows the mount point below the overlay, but not the file to which its path leads.
 #[test]
 fn a_file_of_an_overlay_that_is_mounted_over_another_mount() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -173,7 +174,7 @@ fn a_claimed_device_with_partitions() {
     let Some(claim) = Holder::new(CLAIM, &disk.path) else { return };
     assert_eq!(refused(&over.path), [Refusal::Busy]);
     drop(claim);
-    // A mounted partition elsewhere on the disk is not in the way.
+    // A mounted partition elsewhere on the disk does not interfere.
     let partition = format!("{}p1", disk.path);
     let at = tempfile::tempdir().expect("a folder");
     let mounted = command("mkfs.ext4", &["-q", &partition])
@@ -218,4 +219,98 @@ fn many_loop_devices_above_a_claimed_one() {
     drop(claim);
     // From the top.
     while stack.pop().is_some() {}
+}
+
+/// The kernel stacks up to two overlays: the lower layer of one is another one.
+#[test]
+fn a_lower_layer_on_another_overlay() {
+    let Some(lower) = Overlay::new() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let [upper, work, merged] = ["upper", "work", "merged"].map(|name| dir.path().join(name));
+    for folder in [&upper, &work, &merged] {
+        fs::create_dir(folder).expect("a folder");
+    }
+    let layers = [("lowerdir", &lower.merged), ("upperdir", &upper), ("workdir", &work)];
+    let options = layers.map(|(name, folder)| format!("{name}={}", text(folder))).join(",");
+    if let Err(why) = command("mount", &["-t", "overlay", "overlay", "-o", &options, text(&merged)]) {
+        return skip(&why);
+    }
+    let _mount = Cleanup("umount", vec![text(&merged).to_owned()]);
+    let Some(device) = Loop::over(&lower.upper.join("image"), &["--offset", "1M"]) else { return };
+    accepted(&device.path);
+    let Some(reader) = Loop::over(&merged.join("image"), &["--read-only"]) else { return };
+    assert!(shared(&refused(&device.path)));
+    drop(reader);
+    accepted(&device.path);
+}
+
+/// As `ip netns add` and Docker do.
+#[test]
+fn a_mounted_network_namespace_uses_no_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path().join("namespace");
+    fs::write(&at, "").expect("a mount point");
+    let mount = ["--net", "mount", "--bind", "/proc/self/ns/net", text(&at)];
+    if let Err(why) = command("unshare", &mount) {
+        return skip(&why);
+    }
+    let _mount = Cleanup("umount", vec![text(&at).to_owned()]);
+    let Some(device) = Loop::new(SIZE, &[]) else { return };
+    accepted(&device.path);
+    accepted(text(support::file_of(SIZE).path()));
+}
+
+/// In a new PID namespace without a `/proc` of its own, this process has another ID there.
+#[test]
+fn a_process_in_another_pid_namespace_does_not_take_itself_for_another() {
+    const INSIDE: &str = "PLATEAU_TEST_INSIDE";
+    if std::env::var_os(INSIDE).is_some() {
+        if let Some(device) = Loop::new(SIZE, &[]) {
+            accepted(&device.path);
+        }
+        return;
+    }
+    let test = "a_process_in_another_pid_namespace_does_not_take_itself_for_another";
+    let own = std::env::current_exe().expect("a program");
+    let inside = std::process::Command::new("unshare")
+        .args(["--fork", "--pid", text(&own), "--exact", test])
+        .env(INSIDE, "1")
+        .output();
+    match inside {
+        Err(why) => skip(&format!("unshare: {why}")),
+        Ok(output) if String::from_utf8_lossy(&output.stderr).contains("unshare failed") => {
+            skip("no PID namespaces");
+        }
+        Ok(output) => {
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+        }
+    }
+}
+
+/// A file that is handed on from process to process, each of which ends at once.
+#[test]
+fn a_file_that_short_lived_processes_hand_on() {
+    let Some(device) = Loop::new(SIZE, &[]) else { return };
+    const CHAIN: &str = "
+import time
+f = os.open(sys.argv[1], os.O_RDWR)
+quiet = os.pipe()
+if os.fork():
+    os.close(f)
+else:
+    os.close(0), os.close(1), os.close(quiet[1])
+    os.set_blocking(quiet[0], False)
+    while True:
+        time.sleep(0.002)
+        if os.fork():
+            os._exit(0)
+        try:
+            if os.read(quiet[0], 1) == b'': os._exit(0)
+        except BlockingIOError:
+            pass";
+    let Some(_holder) = Holder::new(CHAIN, text(&device.image)) else { return };
+    for _ in 0..3 {
+        assert!(!refused(&device.path).is_empty());
+    }
 }

@@ -1,5 +1,5 @@
-//! File systems, volume managers and labels as created by their own tools. They must be refused while they exist
-//! or while a backup copy exists, and accepted once the instructions of the refusal were followed to the letter.
+//! File systems, volume managers and labels as created by their own tools. Devices must be refused while a signature
+//! or a backup copy of it exists, and accepted once the instructions in the refusal have been followed to the letter.
 
 mod support;
 
@@ -100,7 +100,7 @@ fn is_copy(signature: &Signature) -> bool {
     matches!(signature, Signature::Known { is_copy: true, .. })
 }
 
-/// All data on a device, without its holes.
+/// All data on a device, except for holes.
 fn content(device: &Loop) -> Vec<(u64, Vec<u8>)> {
     File::open(&device.path).and_then(|node| node.sync_all()).expect("what was written is in the image");
     let (image, mut found) = (File::open(&device.image).expect("the image"), Vec::new());
@@ -124,7 +124,7 @@ fn assert_refused(name: &str, device: &Loop) {
     assert!(content(device) == before, "{name}");
 }
 
-/// Follows the instructions in the refusals of copies, word for word, until none is left.
+/// Follows the instructions in the refusals of copies, word for word, until no copy is left.
 fn obey(name: &str, path: &str) {
     for _ in 0..4 {
         for signature in signatures(path) {

@@ -36,7 +36,7 @@ use build::{Stack, Templates};
 use counts::{Came, Counts};
 use plan::{Kernel, Plan};
 
-/// Takes a few seconds in `ci`.
+/// Number of stacks in `ci`, which takes a few seconds.
 const DEFAULT_COUNT: u64 = 40;
 
 fn main() -> ExitCode {
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "hold") {
         return holder::run(&arguments[1..]);
     }
-    // Passed by tools that list tests.
+    // Tools that list tests pass these arguments.
     if arguments.iter().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }
@@ -166,8 +166,9 @@ fn attempt(
             may_change.extend(written);
             Came::Accepted
         }
-        // A signature may be wiped at any time, so the refusal must name the actual user. Exclusive claims are an
-        // exception: they are checked only if nothing else is in the way.
+        // A signature can be wiped at any time, so a refusal for a signature alone is not enough: it must
+        // name the actual user. Exclusive claims are an exception, because they are checked only if nothing
+        // else forbids writing.
         (Err(error), Some(why)) if is_signature(error) && !why.is_claim() => {
             return Err(shown(format!("refused for a signature alone, although {why:?}: {error}")));
         }

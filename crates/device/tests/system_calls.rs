@@ -14,10 +14,11 @@ use support::{armed, seccomp, skip, workload};
 const SIZE: u64 = 16 << 20;
 const FEW: u64 = 200;
 const MANY: u64 = 4_000;
-/// Once a second a worker passes its sums to the display, and waiting at a gate may take more than one call.
+/// Extra calls of other kinds: once a second, a worker passes its sums to the display, and waiting at a gate
+/// may take more than one call.
 const OTHERS_MORE: u64 = 4;
-/// At the end, a worker merges its histograms, which grow with the spread of response times, and a thread's heap
-/// grows through mprotect. `allocations.rs` checks that the loop itself does not allocate.
+/// Extra calls for memory: at the end, a worker merges its histograms, which grow with the spread of response times,
+/// and a thread's heap grows through mprotect. `allocations.rs` checks that the loop itself does not allocate.
 const HEAP_MORE: u64 = 20;
 /// When the next arrival is near, an open loop polls for completions as often as it can.
 const NO_LIMIT: u64 = u64::MAX / MANY;
@@ -117,8 +118,8 @@ fn nothing_but_the_queue_calls_the_kernel() {
 
 #[test]
 fn helping_threads_read_and_wait_for_each_other() {
-    // Each I/O is handed over twice. Each hand-over takes a lock that nine threads contend for, a wake-up of the
-    // other side and a wait by it.
+    // Each I/O is handed over twice. Each hand-over takes a lock for which nine threads contend, wakes up the
+    // other side, and makes it wait again.
     let roles = [
         Role { most_per_io: 20, ..worker(&[libc::SYS_futex]) },
         Role { name: "io-helper", own: &[libc::SYS_futex, libc::SYS_pread64], most_per_io: 20 },

@@ -20,14 +20,14 @@ const BTRFS_SIZE: u64 = 160 << 20;
 struct Mounted {
     image: PathBuf,
     _mount: Cleanup,
-    /// Fields are dropped in order: the mount before the device, the directory last.
+    /// Fields are dropped in order: the mount is dropped before the device, and the directory last.
     _device: Loop,
     dir: tempfile::TempDir,
 }
 
 impl Mounted {
     fn new() -> Option<Self> {
-        // Not on a tmpfs, which may be mounted with `nodev`.
+        // Do not use a tmpfs, which may be mounted with `nodev`.
         let dir = tempfile::tempdir().expect("a folder");
         let image = dir.path().join("image");
         fs::File::create(&image).and_then(|file| file.set_len(SIZE)).expect("an image");
@@ -123,7 +123,7 @@ fn parts_of_a_file_that_share_nothing_are_free() {
 
 #[test]
 fn a_file_that_is_mounted_without_a_loop_device() {
-    // Not on a tmpfs: its files cannot be mounted directly.
+    // Do not use a tmpfs, whose files cannot be mounted directly.
     let dir = tempfile::tempdir().expect("a folder");
     let (tree, image) = (dir.path().join("tree"), dir.path().join("image"));
     fs::create_dir(&tree).expect("a folder");
@@ -133,7 +133,7 @@ fn a_file_that_is_mounted_without_a_loop_device() {
     }
     let at = dir.path().join("mnt");
     fs::create_dir(&at).expect("a folder");
-    // Without mount(8), which would set up a loop device.
+    // Do not use mount(8), which would set up a loop device.
     let mounting = "import ctypes, sys\nsys.exit(ctypes.CDLL(None).mount(sys.argv[1].encode(), sys.argv[2].encode(), b'erofs', 1, None))";
     if let Err(why) = command("python3", &["-c", mounting, text(&image), text(&at)]) {
         return skip(&format!("no file systems in files: {why}"));
@@ -152,7 +152,7 @@ const HOLDS: &[(&str, &str)] = &[
         "OFD lock",
         "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.fcntl(f, 37, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 100, 1, 0))",
     ),
-    // Not by the module mmap, which keeps a descriptor.
+    // Do not use Python's module mmap, which keeps a descriptor.
     (
         "mapping without a descriptor",
         "f = os.open(sys.argv[1], os.O_RDWR)\nlibc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, f, ctypes.c_long(0))\nos.close(f)",
@@ -196,8 +196,8 @@ fn a_device_in_use_by_another_process() {
     refused_while_held(&device.path, &device.path, HOLDS);
 }
 
-/// A few of the ways are enough: the two tests above find all of them, and each refusal takes two seconds, because
-/// transient users are waited for.
+/// A few of the ways are enough: the two tests above cover all of them, and each refusal takes two seconds,
+/// because Plateau waits for transient users.
 #[test]
 fn a_backing_file_or_another_node_in_use_by_another_process() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };
@@ -314,7 +314,7 @@ fn devices_over_the_record_of_a_run() {
     assert_eq!(refused_with(&part.path, &options), [Refusal::OfRun], "by its library");
 }
 
-/// The link shows a path at which there is another file by now.
+/// The link shows a path where there is a different file by now.
 #[test]
 fn links_of_proc_do_not_lead_where_they_say() {
     let dir = support::directory();
@@ -396,7 +396,7 @@ fn files_that_are_exchanged_all_the_time() {
     };
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Also on failure, because the scope would otherwise wait forever.
+        // Stop on failure as well, because the scope would otherwise wait forever.
         let _stop = Raised(&stop);
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
@@ -409,7 +409,7 @@ fn files_that_are_exchanged_all_the_time() {
             if let Ok(drive) = device::open(text(&target), &OpenOptions::default())
                 && let Ok(armed) = drive.arm(None)
             {
-                // Whichever file was armed, the one with data must not be open for writing.
+                // Whichever file was armed, the file with data must not be open for writing.
                 assert!(!has_open(inode), "a file with data was armed");
                 drop(armed);
             }
@@ -440,7 +440,7 @@ fn has_open(inode: u64) -> bool {
     })
 }
 
-/// A file created by Plateau is only used through the descriptor that created it.
+/// A file created by Plateau is used only through the descriptor that created it.
 #[test]
 fn a_file_that_was_made_is_never_opened_by_its_name_again() {
     let dir = support::directory();
@@ -453,4 +453,54 @@ fn a_file_that_was_made_is_never_opened_by_its_name_again() {
     drop(armed);
     let probe = fs::File::open(&target).expect("a file");
     assert!(probe.as_raw_fd() >= 0 && !has_open(inode));
+}
+
+/// Moves a loop device by 1 MiB (`LOOP_SET_STATUS64`).
+const MOVE: &str = "
+f = os.open(sys.argv[1], os.O_RDONLY)
+info = bytearray(232)
+fcntl.ioctl(f, 0x4c05, info)
+struct.pack_into('Q', info, 24, 1 << 20)
+try:
+    fcntl.ioctl(f, 0x4c04, bytes(info))
+except OSError as error:
+    sys.exit(print(f'skip: the kernel does not move a claimed device: {error}'))";
+
+/// The device itself, and one that it is built on.
+#[test]
+fn a_loop_device_that_is_moved_to_other_bytes_during_a_run() {
+    for is_below in [false, true] {
+        let Some(lower) = Loop::new(2 * SIZE, &["--sizelimit", "64M"]) else { return };
+        let upper = if is_below { Loop::over(Path::new(&lower.path), &[]) } else { None };
+        let target = upper.as_ref().unwrap_or(&lower).path.clone();
+        let mut armed = support::armed(&target, &OpenOptions::default());
+        support::finish(&mut armed, &support::workload(SIZE));
+        if Holder::new(MOVE, &lower.path).is_none() {
+            return;
+        }
+        let before = fingerprint(&lower.image);
+        let moved = armed.run(&support::workload(SIZE), &mut |_| engine::Flow::Continue);
+        let error = moved.expect_err("other bytes");
+        assert_eq!(error.kind(), ErrorKind::Device, "{error}");
+        assert!(error.to_string().contains("LOOP_SET_STATUS64"), "{error}");
+        assert_eq!(fingerprint(&lower.image), before);
+    }
+}
+
+#[test]
+fn a_file_that_comes_into_use_during_a_run() {
+    let file = support::file_of(SIZE);
+    let mut armed = support::armed(text(file.path()), &OpenOptions::default());
+    support::finish(&mut armed, &support::workload(SIZE));
+    // Whoever only reads it is in nobody's way.
+    let reader = fs::File::open(file.path()).expect("a file");
+    support::finish(&mut armed, &support::workload(SIZE));
+    drop(reader);
+    let Some(_device) = Loop::over(file.path(), &[]) else { return };
+    let before = fingerprint(file.path());
+    let used = armed.run(&support::workload(SIZE), &mut |_| engine::Flow::Continue);
+    let error = used.expect_err("a loop device");
+    assert_eq!(error.kind(), ErrorKind::Device, "{error}");
+    assert!(error.to_string().contains("came into use"), "{error}");
+    assert_eq!(fingerprint(file.path()), before);
 }

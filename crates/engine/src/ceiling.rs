@@ -23,7 +23,7 @@ const DATA_BLOCK_BYTES: usize = 4096;
 /// Matches the number of buffers at QD 32, so that the data exceeds the L1 cache.
 const DATA_BUFFERS: usize = 32;
 
-/// Number and length of the runs of each measurement. The cheapest run counts, because disturbances only ever
+/// Number and length of the runs of each measurement. The cheapest run counts, because disturbances can only
 /// slow a host down.
 #[derive(Debug, Clone, Copy)]
 struct Runs {
@@ -43,7 +43,7 @@ pub enum Nowhere {
     NoOpRing,
 }
 
-/// Result of a workload without a device: the engine's own share of every measurement.
+/// Result of a workload without a device, which is the engine's own share of every measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rehearsed {
     /// Measurements of the engine, recorded as for a drive.
@@ -61,11 +61,10 @@ impl Rehearsed {
     }
 }
 
-/// Runs a workload without a device, in the same loop that drives one.
+/// Runs a workload without a device, in the loop that is used for devices.
 ///
 /// # Errors
-/// For a workload that no device supports, when the host lacks what it needs, and when it was suspended during
-/// the run.
+/// If the workload is invalid, the host lacks a resource that it needs, or the host was suspended during the run.
 pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, EngineError> {
     rehearse_by(nowhere, workload, INTERVAL_NS)
 }
@@ -107,7 +106,7 @@ pub fn rehearse_by(
 /// Measures the host's throughput ceiling. Takes about five seconds and loads one CPU.
 ///
 /// # Errors
-/// When the host cannot provide a thread and some memory.
+/// If the host cannot provide a thread and some memory.
 pub fn ceiling() -> Result<Ceiling, EngineError> {
     measured(THOROUGH)
 }
@@ -224,7 +223,8 @@ mod tests {
         for factor in [1e-3, 100.0] {
             let target = Target::nowhere("nowhere", Clock::wrong_by(factor), &options, INTERVAL_NS);
             let begin = std::time::Instant::now();
-            // With a clock slowed down by a factor of 1000, this would take most of a day.
+            // With the clock slowed down by a factor of 1000, the run would take most of a day if it were not
+            // stopped.
             let asked = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };
             let error = run::rehearse(Way::Null, &target, &asked).expect_err("no result");
             assert!(matches!(error, EngineError::Disturbed { .. }), "{error}");

@@ -1,11 +1,10 @@
 //! The clock of a real target: the CPU's time stamp counter if it is trustworthy, otherwise the kernel's
 //! clock.
 //!
-//! Reading the counter (TSC) costs about half as much as a vDSO call, which is most of what the engine spends
-//! on an I/O at QD 1. The counter is trusted if the CPU declares it constant in every power state
-//! (`constant_tsc`, `nonstop_tsc`), the kernel has not fallen back to a slower clock source, and two
-//! calibrations against `CLOCK_MONOTONIC_RAW` agree. Without the counter, results lose some nanoseconds of
-//! precision but remain correct.
+//! Clock readings are most of the engine's cost per I/O at QD 1, and reading the counter (TSC) costs about half as
+//! much as a vDSO call. The counter is trusted if the CPU declares it constant in every power state (`constant_tsc`,
+//! `nonstop_tsc`), the kernel has not fallen back to a slower clock source, and two calibrations against
+//! `CLOCK_MONOTONIC_RAW` agree. Without the counter, results lose some nanoseconds of precision but remain correct.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -20,7 +19,7 @@ const CALIBRATION: Duration = Duration::from_millis(25);
 const STABLE_WITHIN: f64 = 30e-6;
 /// Fixed-point scale: the rate is in nanoseconds per count times two to this power.
 const SCALE_BITS: u32 = 32;
-/// Number of readings of which the best is used.
+/// Number of readings from which the best one is chosen.
 const BRACKETS: u32 = 16;
 /// Number of readings over which the cost of one reading is averaged.
 const COST_READINGS: u32 = 100_000;
@@ -50,8 +49,8 @@ impl Clock {
         clock
     }
 
-    /// Returns a clock that advances by 1 ns per reading, so that every reading is unique. A real clock is
-    /// only as fine as the CPU's counter, which advances in steps of 20 ns on some CPUs.
+    /// Returns a clock that advances by 1 ns per reading, so that every reading is unique. A real clock has
+    /// the resolution of the CPU's counter, which advances in steps of 20 ns on some CPUs.
     #[cfg(test)]
     pub(crate) fn of_readings() -> Self {
         let number = MADE_OF_READINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -119,7 +118,7 @@ impl Vigil {
         Self { clock, start: Moment::now(&clock) }
     }
 
-    /// Returns why measurements since the start are void, or `None` if they are valid.
+    /// Returns why measurements since the start are invalid, or `None` if they are valid.
     pub(crate) fn disturbance(&self) -> Option<String> {
         disturbance(&self.start, &Moment::now(&self.clock))
     }
@@ -190,7 +189,7 @@ fn calibrated() -> &'static Result<u64, String> {
     })
 }
 
-/// Checks that CPU and kernel vouch for the counter.
+/// Checks that both CPU and kernel declare the counter reliable.
 fn trusted() -> Result<(), String> {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let processor = read("/proc/cpuinfo");
@@ -258,7 +257,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         let (ours, kernels) = (clock.now_ns(), ns_of(ClockId::MonotonicRaw) - begin_ns);
         let difference = ours.abs_diff(kernels);
-        // A pause between the two readings counts as well, hence the generous limit.
+        // The difference includes any pause between the two readings, hence the generous limit.
         assert!(difference < 5_000_000, "{ours} ns against {kernels} ns");
     }
 

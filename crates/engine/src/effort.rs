@@ -5,7 +5,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Returns the cost of the calling thread since it started.
 pub(crate) fn of_this_thread() -> Effort {
-    // The kernel accounts at its ticks; reading this clock brings the sums up to date.
+    // The kernel updates these sums at its ticks; reading this clock brings them up to date.
     let _ = clock_gettime(ClockId::ThreadCPUTime);
     // SAFETY: all zeros are a valid `rusage`, which is integers only.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -14,14 +14,14 @@ use crate::placement::error::PlacementError;
 pub enum EngineError {
     /// The host lacks threads or memory for the load, or the requested engine.
     #[error(
-        "cannot set up {threads} threads with {queue_depth} outstanding I/Os of {block_bytes} B each: {}; use \
-         fewer, or another engine",
+        "cannot set up {threads} threads with {queue_depth} outstanding I/Os of {block_bytes} B each: {}; \
+         reduce these numbers, or use another engine",
         reason(.source)
     )]
     Setup {
         /// Number of threads.
         threads: u16,
-        /// Queue depth of each.
+        /// Queue depth of each thread.
         queue_depth: u16,
         /// Length of the largest I/O.
         block_bytes: u32,
@@ -37,7 +37,7 @@ pub enum EngineError {
         source: io::Error,
     },
     /// There is no memory for reading back what was written.
-    #[error("no memory to read back: {0}")]
+    #[error("no memory to read back what was written: {0}")]
     ReadBackMemory(#[source] io::Error),
     /// The host provides no thread for one of several workloads.
     #[error("no thread for a workload: {0}")]
@@ -53,7 +53,7 @@ pub enum EngineError {
         /// The failure of the queue.
         source: io::Error,
     },
-    /// The host disturbed the measurement: it was suspended, stopped the process, or its clock failed.
+    /// The host disturbed the measurement: it was suspended, the process was stopped, or the clock failed.
     #[error(
         "{target}: {disturbance} during {workload}, which must be repeated; prevent the host from suspending or \
          migrating"
@@ -96,11 +96,11 @@ pub enum EngineError {
     /// A load without a target needs a valid workload like any other.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A time series needs intervals of some length.
+    /// The intervals of a time series must not be empty.
     #[error("intervals of no length")]
     NoInterval,
-    /// Without a target, nothing can be read that could be verified.
-    #[error("a rehearsal reads nothing that could be checked")]
+    /// Without a target, there is no data to verify.
+    #[error("a load without a target reads no data that could be verified")]
     NothingToVerify,
 }
 
@@ -145,7 +145,7 @@ impl std::fmt::Display for IoFailure {
         write!(f, "{}: a {verb} of {length} B at byte {offset} failed with ", self.target)?;
         match self.cause {
             FailureCause::Short(bytes) if self.in_read_back => {
-                write!(f, "only {bytes} B were transferred; did it shrink?")?;
+                write!(f, "only {bytes} B were transferred; did the file shrink?")?;
             }
             FailureCause::Short(bytes) => {
                 write!(f, "only {bytes} B transferred; the device vanished or shrank")?;

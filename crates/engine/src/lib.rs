@@ -9,18 +9,17 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `load` | one workload: threads, their common start, watching, the result |
+//! | `load` | one workload: its threads, their common start, progress, the result |
 //! | `load/loops` | the loop of one thread, compiled once for each queue and content |
-//! | `queue` | I/Os to the kernel and back: io_uring, libaio, threads, NVMe commands, nowhere |
+//! | `queue` | submission and completion: io_uring, libaio, threads, NVMe commands, or no device |
 //! | `load/content` | what is written, and the verification of what is read ([`VerifyReport`]) |
 //! | `load/recorder` | histograms and time series of one thread |
 //! | `placement` | which CPUs the threads run on ([`Places`]) |
 //! | `clock` | the CPU's counter or the kernel's clock ([`Clock`]) |
 //! | `ceiling` | the same loop without a target: the host's own limit ([`ceiling()`]) |
 //!
-//! The engine knows nothing of identity, of safety or of the simulator: whoever passes a descriptor has
-//! verified that it may be loaded. Between the start and the end of a run, a worker does not allocate, lock,
-//! log or read configuration.
+//! The engine knows nothing of identity, safety or the simulator: the caller must have verified that the target may
+//! be loaded. Between the start and the end of a run, a worker does not allocate, lock, log or read configuration.
 
 mod ceiling;
 mod clock;

@@ -2,7 +2,7 @@
 //! watches them.
 //!
 //! Every exit path joins all threads, and every thread reaps all I/Os that it submitted. How long that takes
-//! after a stop depends on the device; the kernel's driver times out a device that never completes them.
+//! after a stop depends on the device; if it never completes them, the kernel's driver times out.
 
 mod attempt;
 mod conclude;

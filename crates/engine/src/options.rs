@@ -13,15 +13,15 @@ pub struct LoadOptions {
     pub places: Places,
     /// io_uring polling mode.
     pub polling: Polling,
-    /// Why nothing polls although polling was requested.
+    /// Why the load does not poll although polling was requested.
     pub unpolled: Option<&'static str>,
 }
 
 /// I/O engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// `pread` and `pwrite` at QD 1, io_uring at larger depths. If io_uring cannot be set up, falls back to
-    /// libaio and then to threads; the segment records which engine ran and why.
+    /// Uses `pread` and `pwrite` at QD 1, io_uring at larger depths. If io_uring cannot be set up, falls back
+    /// to libaio and then to threads; the segment records which engine ran and why.
     #[default]
     Auto,
     /// io_uring; an error if it is not available.
@@ -35,7 +35,7 @@ pub enum Engine {
     IoUringCmd,
 }
 
-/// io_uring polling mode. Polling saves interrupts and occupies a CPU.
+/// io_uring polling mode. Polling avoids interrupts but keeps a CPU busy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Polling {
     /// No polling.

@@ -6,9 +6,9 @@ use record::{Effort, Segment};
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "one value per workload")]
 pub enum Outcome {
-    /// It ran to its end.
+    /// It ran to completion.
     Finished(Segment),
-    /// The receiver of the ticks stopped it. Its measurements are incomplete and discarded.
+    /// The receiver of the ticks stopped it. Its incomplete measurements are discarded.
     Stopped,
 }
 

@@ -1,8 +1,8 @@
 //! CPU placement of the threads of a load: near the device with one CPU each, or as requested.
 //!
 //! A thread that migrates loses its caches, and one on a NUMA node other than the device's pays for every
-//! I/O. A thread that is pinned to a CPU that others need waits for them instead, so threads are pinned only
-//! while at least one CPU is left for everything else.
+//! I/O. On the other hand, a pinned thread has to wait if others use its CPU, so threads are pinned only if
+//! at least one CPU remains for everything else.
 
 mod divide;
 pub(crate) mod error;
@@ -52,7 +52,7 @@ impl Places {
     /// Reads the CPUs available to this process, with sysfs mounted at `sys`. `near` is the NUMA node of the device, if known.
     ///
     /// # Errors
-    /// When the requested CPUs are not usable.
+    /// If the requested CPUs are not usable.
     pub fn of(sys: &Path, near: Option<u32>, asked: Option<Placement>) -> Result<Self, PlacementError> {
         let allowed = allowed(sys);
         let nodes: BTreeSet<u32> = allowed.iter().map(|p| p.node).collect();
@@ -60,11 +60,11 @@ impl Places {
         let online = read(sys, "devices/system/cpu/online").and_then(|text| parse_cpu_list(&text).ok());
         let online = online.map_or(allowed.len(), |list| list.len()) as u32;
         let places = Self { allowed, online, near, asked };
-        // Reports an impossible request before anything is touched.
+        // Report an impossible request before the target is touched.
         places.seat(1, 0).map(|_| places.clone())
     }
 
-    /// Assigns CPUs to this many threads, each with this many helpers. Helpers share the list of their
+    /// Assigns CPUs to this many threads, each with this many helper threads. Helpers share the list of their
     /// thread, so with helpers one list must serve all threads.
     pub(crate) fn seat(&self, threads: u16, helpers: u16) -> Result<Seating, PlacementError> {
         let all = u32::from(threads) * (1 + u32::from(helpers));
@@ -161,11 +161,11 @@ impl Places {
 }
 
 /// Divides CPUs among concurrent loads on several targets, given the NUMA node of each target if known. Each
-/// gets its own cores out of those requested or of all; if there are enough, one core is left for everything
-/// else. `None` if pinning is disabled or there are fewer cores than targets.
+/// target gets its own cores, out of the requested ones or of all; if there are enough, one core is left for
+/// everything else. `None` if pinning is disabled or there are fewer cores than targets.
 ///
 /// # Errors
-/// When the requested CPUs are not usable.
+/// If the requested CPUs are not usable.
 pub fn shares(
     nodes: &[Option<u32>],
     asked: Option<&Placement>,
@@ -185,7 +185,7 @@ pub fn shares(
 }
 
 impl Seating {
-    /// Pins the calling thread. Failure to pin does not end a load, but is returned as a remark.
+    /// Pins the calling thread. Failing to pin does not end a load; it is returned as a remark.
     pub(crate) fn take(&self, thread: u16) -> Option<PathRemark> {
         let seat = match &self.seats[..] {
             [] => return None,

@@ -1,4 +1,4 @@
-//! I/O queues: how I/Os reach the kernel and return. One private trait, one file per engine.
+//! I/O queues: how I/Os are submitted to the kernel and completed. One private trait, one file per engine.
 //!
 //! The worker loop is generic over [`Queue`], so it is compiled separately for each engine. A queue owns its
 //! buffers, one per slot, and lends a buffer only while its slot is idle, so that nothing else uses the
@@ -26,9 +26,9 @@ use stdx::access::Access;
 /// Index of an I/O in the queue, below the sum of queue depth and spares.
 pub(crate) type Slot = u16;
 
-/// Number of I/Os reaped before the free slots are resubmitted. Larger batches let the queue depth sag.
+/// Number of I/Os reaped before the free slots are resubmitted. Larger batches let the queue depth drop.
 pub(crate) const REFILL_BATCH: u32 = 4;
-/// At larger depths the batch may be this fraction of the depth, which keeps the relative sag small.
+/// At larger depths, the batch may be this fraction of the depth, so that the relative drop stays small.
 pub(crate) const REFILL_PART: u32 = 16;
 
 /// A completed I/O.
@@ -61,7 +61,7 @@ pub(crate) trait Queue {
     /// Returns the next of the completions that the last `wait` found.
     fn reap(&mut self) -> Option<Completion>;
     /// Submits the I/Os queued on slots that were just freed. May leave this to the next [`wait`](Self::wait)
-    /// if that is near.
+    /// if that is imminent.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         self.flush()
@@ -71,7 +71,7 @@ pub(crate) trait Queue {
     fn refill_batch(&self) -> u32 {
         REFILL_BATCH
     }
-    /// Whether the queue polls, and so keeps a CPU busy even without work.
+    /// Whether the queue polls and thus keeps a CPU busy even without work.
     fn is_polling(&self) -> bool {
         false
     }
@@ -81,17 +81,17 @@ pub(crate) trait Queue {
     }
 }
 
-/// Upper bound of how late a sleeping thread wakes up; this last part of a wait is spent polling.
+/// Upper bound for how late a sleeping thread wakes up; this last part of a wait is spent polling.
 pub(crate) const WAKE_UP_NS: u64 = 100_000;
 
-/// Returns how long to sleep before `until_ns`; `None` if it is too near to sleep.
+/// Returns how long to sleep before `until_ns`; `None` if that time is too near to sleep.
 #[inline]
 pub(crate) fn sleep_before(until_ns: u64, now_ns: u64) -> Option<std::time::Duration> {
     let left_ns = until_ns.saturating_sub(now_ns);
     (left_ns > 2 * WAKE_UP_NS).then(|| std::time::Duration::from_nanos(left_ns - WAKE_UP_NS))
 }
 
-/// Sleeps for part of the time until `until_ns`, or spins once if it is near.
+/// Sleeps for part of the time until `until_ns`, or spins once if that time is near.
 #[inline]
 pub(crate) fn rest(until_ns: u64, now_ns: u64) {
     match sleep_before(until_ns, now_ns) {

@@ -1,5 +1,5 @@
-//! The formats of foreign files, one module and one entry in [`FORMATS`] each. A module only parses: what it finds is the
-//! same `Imported` for all formats.
+//! The formats of foreign files, one module and one entry in [`FORMATS`] each. Modules only parse; all of
+//! them return the same type, `Imported`.
 
 mod fio;
 mod format;

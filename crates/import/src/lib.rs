@@ -1,9 +1,9 @@
 //! Imports results of other tools and published figures as ordinary runs.
 //!
 //! A parser is a pure function from bytes to [`Imported`]: one module under `formats` and one entry in
-//! [`FORMATS`]. Files are untrusted: each format has a maximum size, entities are not expanded, every number must
-//! be finite, not negative and possible, and every list has a limit. Derived values in a file (averages, verdicts)
-//! are recomputed, and differences are reported.
+//! [`FORMATS`]. Files are untrusted: each format has a maximum size, entities are not expanded, every number
+//! must be finite, non-negative and physically possible, and every list has a limit. Derived values in a file
+//! (averages, verdicts) are recomputed, and differences are reported.
 #![forbid(unsafe_code)]
 
 pub mod examples;

@@ -1,4 +1,4 @@
-//! Validates the numbers of a foreign file: finite, not negative, possible.
+//! Validates the numbers of a foreign file: they must be finite, non-negative and physically possible.
 
 /// Upper limit of a possible measurement: 10^15 in any unit.
 const LARGEST: f64 = 1e15;
@@ -17,5 +17,5 @@ pub(crate) fn possible(value: f64, what: &str) -> Result<f64, String> {
 
 /// Returns `value` as a small count.
 pub(crate) fn count(value: u64, what: &str) -> Result<u16, String> {
-    u16::try_from(value).map_err(|_| format!("{what} is {value}, more than 65535"))
+    u16::try_from(value).map_err(|_| format!("{what} is {value}; at most 65535 is possible"))
 }

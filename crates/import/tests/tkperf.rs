@@ -1,5 +1,5 @@
-//! The two published TKperf reports: files built from their windows and means yield their tables to the printed
-//! digit.
+//! The two published TKperf reports: files built from their windows and means reproduce their tables to the
+//! printed digit.
 
 mod common;
 
@@ -77,7 +77,7 @@ const SN720: Report = Report {
     lat_window: (1, [55.05859, 51.016463, 46.472058, 47.450451, 54.728707]),
 };
 
-/// Returns five integers with this mean, as closely as integers allow.
+/// Returns five integers whose mean is as close to this one as integers allow.
 fn spread(mean: f64) -> [f64; 5] {
     let sum = (mean * 5.0).round();
     let each = (sum / 5.0).floor();
@@ -104,8 +104,8 @@ fn steady(window: &(u32, [f64; 5]), floored: bool) -> String {
         + &leaf("rndnr", &json!(first + 4))
 }
 
-/// Positions in the window, preceded by `None` for every round before it. Those rounds get very different values,
-/// so that a misplaced window is detected.
+/// Yields the positions in the window, preceded by `None` for every earlier round. Earlier rounds get very
+/// different values, so that a misplaced window is detected.
 fn positions(window: &(u32, [f64; 5])) -> impl Iterator<Item = Option<usize>> {
     (0..window.0).map(|_| None).chain((0..5).map(Some))
 }
@@ -263,14 +263,17 @@ fn what_the_file_says_of_itself_is_worked_out_again() {
     assert!(told.iter().any(|r| r.contains("198643 (truncated to an integer)")), "{told:?}");
     assert!(!told.iter().any(|r| r.contains("fitted line") || r.contains("list of values")), "{told:?}");
     let other = remarks(&whole.replace("<stdyavg>12077.0</stdyavg>", "<stdyavg>11000.0</stdyavg>"));
-    assert!(other.iter().any(|r| r.contains("average is 11000, its rounds yield 12077")), "{other:?}");
+    assert!(other.iter().any(|r| r.contains("average is 11000, but its rounds yield 12077")), "{other:?}");
     let other = remarks(&whole.replace(
         "12920.0,11712.0,11806.0,11740.0]</stdyvalues>",
         "12920.0,11712.0,11806.0,1.0]</stdyvalues>",
     ));
     assert!(other.iter().any(|r| r.contains("list of values")), "{other:?}");
     let other = remarks(&whole.replacen("<reachstdystate>true", "<reachstdystate>false", 1));
-    assert!(other.iter().any(|r| r.contains("the file says not steady, its values are steady")), "{other:?}");
+    assert!(
+        other.iter().any(|r| r.contains("the file says not steady, but its values are steady")),
+        "{other:?}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Compares a built-in model with the measurements it was fitted to, cell by cell, or fits it again.
+//! Compares a built-in model with the measurements that it was fitted to, cell by cell, or fits it again.
 //!
 //! `calibrate MODEL [--file TOML] [--scale 1/64] [--also 1/16] [--rounds 6] [--climb STEPS] [--seed N] [--keep
 //! KEY]... [--out TOML]`
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
 fn calibrate() -> Result<(), String> {
     let mut words = std::env::args().skip(1);
     let name = words.next().ok_or("name a model")?;
-    let measured = Measured::of_model(&name).ok_or("that model was fitted to nothing")?;
+    let measured = Measured::of_model(&name).ok_or("that model was not fitted to measurements")?;
     let (_, text) = MODELS.iter().find(|(known, _)| *known == name).ok_or("no such model")?;
     let mut text = (*text).to_owned();
     let mut scale = Scale::one_over(64).expect("a scale");
@@ -78,7 +78,9 @@ fn calibrate() -> Result<(), String> {
 }
 
 fn print_cells(measured: &Measured, simulated: &Simulated) {
-    println!("# simulated IOPS, and as a share of the measured in percent; columns: percent of reads");
+    println!(
+        "# simulated IOPS, and their share of the measured IOPS in percent; columns: percentage of reads"
+    );
     for (row, cells) in measured.cells.chunks(7).enumerate() {
         let iops = &simulated.iops[row * 7..];
         let cell = |(cell, iops): (&nandsim::fit::Cell, &f64)| {

@@ -1,9 +1,9 @@
-//! Defects of the simulated firmware that a policy type may plant, so that tests can show that the checks find them.
+//! Defects that a policy type may plant in the simulated firmware, to test that the checks find them.
 
 /// A mistake that firmware could make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defect {
-    /// Occasionally, the write buffer does not get back the slots that a program freed.
+    /// Occasionally, the slots that a program freed are not returned to the write buffer.
     LeaksBuffer,
     /// Occasionally, a freed superblock still holds a valid map unit.
     FreesTooEarly,
@@ -13,13 +13,14 @@ pub enum Defect {
     LosesCommands,
 }
 
-/// Decides when a drive makes a mistake. The policy is part of the drive's type, so a sound drive does not even ask.
+/// Decides when a drive makes a mistake. The policy is part of the drive's type, so a sound drive pays
+/// nothing for it.
 pub trait Defects {
     /// Whether the drive exhibits `defect` now; `chance` is any number that varies between calls.
     fn strikes(&self, defect: Defect, chance: u64) -> bool;
 }
 
-/// The policy of every drive outside the tests: no defects.
+/// No defects: the policy of every drive outside the tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sound;
 

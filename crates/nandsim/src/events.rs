@@ -1,9 +1,9 @@
 //! The event queue: ends of programs and erases, and command completions.
 //!
-//! Every die and every command in flight has at most one pending event. They are held in winner trees, where an
-//! update is a replay from the leaf to the root; this replaces a heap. Write completions nearly always occur in
-//! the order in which the buffer accepted the writes, so they use a FIFO instead. Ties go to the lower leaf, which
-//! keeps runs reproducible: dies come before commands.
+//! Every die and every command in flight has at most one pending event. They are held in winner trees instead
+//! of a heap: an update replays the matches from the leaf to the root. Write completions nearly always occur
+//! in the order in which the buffer accepted the writes, so they use a FIFO instead. Ties go to the lower
+//! leaf, which keeps runs reproducible: dies come before commands.
 
 use std::collections::BTreeSet;
 
@@ -24,9 +24,9 @@ pub(crate) struct Events {
     first_command: usize,
     leaf_bits: u32,
     leaf_mask: u64,
-    /// Times from here on do not fit into a key.
+    /// The earliest time that does not fit into a key.
     too_late_ns: u64,
-    /// Events whose time does not fit into a key; they come after all that have one.
+    /// Events whose time does not fit into a key; they follow all events with a key.
     overflow: BTreeSet<(u64, usize)>,
 }
 
@@ -90,7 +90,7 @@ impl Events {
         self.commands.set(leaf - self.first_command, key);
     }
 
-    /// Like [`set`](Self::set), but fast if the time is later than those of all events added this way before. The
+    /// Like [`set`](Self::set), but faster if the time is later than that of every event appended before. The
     /// command must not have a pending event.
     #[inline]
     pub(crate) fn append(&mut self, leaf: usize, time_ns: u64) {
@@ -239,7 +239,13 @@ impl Fifo {
             .filter(|&key| !is_it(key))
             .collect();
         *self = Self::new(self.ring.len());
-        kept.into_iter().for_each(|key| assert!(self.append(key), "what is left of a sequence is in order"));
+        kept.into_iter().for_each(|key| {
+            assert!(
+                self.append(key),
+                "the rest of an ordered sequence is in \
+            order"
+            )
+        });
     }
 }
 
@@ -269,8 +275,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with a list: dies and commands set, clear and replace events as a drive does, some of them too
-        /// late for a key.
+        /// Compares the queue with a plain list. Dies and commands set, clear and replace events as in a
+        /// drive, some of them at times too late for a key.
         #[test]
         fn the_earliest_of_a_list_comes_next(steps in prop::collection::vec((0usize..12, 0u64..50, 0u8..8), 1..400)) {
             let (dies, commands) = (3, 9);

@@ -1,8 +1,8 @@
 //! Compares a model with measured figures, and fits it to them.
 //!
-//! The measurement is the IOPS test of the PTS: purge, two sequential fills, rounds of cells. Four of the seven
-//! mixes are fitted. The other three are held out and show how well the fit generalizes. Errors are ratios: 2
-//! times too fast and 2 times too slow are both an error of 100 percent.
+//! The measurement is the IOPS test of the PTS: purge, two sequential fills, rounds of cells. Four of the
+//! seven mixes are fitted. The other three are held out and show how well the fit generalizes. Errors are
+//! ratios: twice as fast and half as fast as measured are both an error of 100 percent.
 
 mod climb;
 mod protocol;

@@ -1,6 +1,6 @@
 //! The flash: how it is divided, how long its operations take, and which map unit each slot holds.
 //!
-//! Code belongs here if it knows dies, channels and slots, but neither why a slot is written nor that there is a host.
+//! Code belongs here if it knows dies, channels and slots, but neither the host nor the reason why a slot is written.
 
 mod dies;
 mod divisor;

@@ -1,7 +1,7 @@
 //! The flash translation layer: where the host's data goes, and how space is reclaimed.
 //!
-//! Code belongs here if it knows map units, superblocks and the write buffer, but not commands, links or faults; what
-//! page-mapped and hybrid layers share is in `block_manager.rs`, `collector.rs` and `placement.rs`.
+//! Code belongs here if it knows map units, superblocks and the write buffer, but not commands, links or faults.
+//! `block_manager.rs`, `collector.rs` and `placement.rs` hold what the page-mapped and hybrid layers share.
 
 mod block_manager;
 mod collector;

@@ -7,21 +7,21 @@
 use std::ops::Range;
 
 const BUCKETS: usize = 2048;
-/// Number of full stretches to remember. The bookings of a thread that lags are in the past and alternate with
-/// those in the present.
+/// Number of full stretches to remember. A lagging thread books in the past, in alternation with bookings in
+/// the present.
 const STRETCHES: usize = 4;
 
 #[derive(Clone)]
 pub(crate) struct Link {
-    /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. A time
-    /// before its start is left over from an earlier lap, so the bucket is empty. A time after its end belongs to
-    /// a later lap that has reused the bucket; for a booking that far back, it counts as full.
+    /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. If that time
+    /// is before the bucket's start, it is left over from an earlier lap, and the bucket is empty. If it is after the
+    /// bucket's end, a later lap has reused the bucket; for a booking that far back, the bucket counts as full.
     filled_ns: Box<[u64; BUCKETS]>,
     /// Length of a bucket, a power of two, and its logarithm.
     width_ns: u64,
     shift: u32,
-    /// Stretches known to be full, each from the start of its first bucket to the end of its last, so that not
-    /// every transfer has to walk a long backlog again; most recently used first.
+    /// Stretches known to be full, most recently used first, each from the start of its first bucket to the
+    /// end of its last. They save transfers from walking a long backlog again.
     full: [Range<u64>; STRETCHES],
 }
 
@@ -81,7 +81,7 @@ impl Link {
                 self.full[known].end = full.end;
                 known
             }
-            // Walking a stretch this short again is just as fast.
+            // A stretch this short is not worth remembering: walking it is just as fast.
             None if full.end - full.start < 2 * need_ns => return,
             None => {
                 self.full[STRETCHES - 1] = full;
@@ -119,7 +119,8 @@ mod tests {
         assert_eq!(link.book(10_000, 1000), 11_000);
     }
 
-    /// Bookings in the present, some of them long, mixed with bookings far in the past, as of a thread that lags.
+    /// Bookings in the present, some of them long, mixed with bookings far in the past, as a lagging thread
+    /// makes them.
     #[test]
     fn what_is_remembered_changes_no_time() {
         let mut rng = stdx::rng::Rng::from_seed(7);

@@ -68,7 +68,7 @@ pub struct Model {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// What was measured, on which drives, and which part of it was fitted.
+    /// What was measured, on which drives, and which part of it the model was fitted to.
     #[serde(default)]
     pub source: String,
     /// Target for the median error of all cells, in percent; 0 for none.
@@ -99,7 +99,7 @@ pub enum Class {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Geometry {
-    /// User capacity in bytes; that of a scaled drive is rounded down to a MiB.
+    /// User capacity in bytes; on a scaled drive, it is rounded down to a MiB.
     pub capacity_bytes: u64,
     /// Smallest addressable block in bytes: 512 or 4096.
     pub logical_block_bytes: u32,
@@ -226,13 +226,12 @@ pub enum VictimPolicy {
     Fifo,
     /// The one with the fewest valid map units among the oldest ones.
     Windowed,
-    /// The oldest one, with or without garbage: every block gets its turn, so that all of them wear evenly, and
-    /// static data is copied again and again.
+    /// The oldest one, with or without garbage: all blocks wear evenly, but static data is copied repeatedly.
     Ring,
 }
 
-/// SLC cache: takes the host's writes while it has room, and is folded into the other flash while few programs are
-/// outstanding, or in idle time. It comes in addition to the other flash.
+/// SLC cache: takes the host's writes while it has room, and is folded into the other flash while few
+/// programs are outstanding, or in idle time. Its size adds to the other flash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {

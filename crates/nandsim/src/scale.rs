@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// over-provisioning do not change.
 ///
 /// A test on a scaled drive yields the same curve if its times and amounts are also divided by n. Maximum
-/// latencies do not carry over: a smaller superblock causes a smaller burst.
+/// latencies are not preserved, because a smaller superblock causes a smaller burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scale(NonZeroU32);
 

@@ -1,4 +1,5 @@
-//! Behaviour visible in a test: write cliff and steady state, recovery, purge, read/write mixes, scales.
+//! Behaviour that a test of a drive would show: write cliff and steady state, recovery, purge, read/write
+//! mixes, scales.
 
 mod common;
 
@@ -24,7 +25,7 @@ fn fresh_then_a_cliff_then_steady() {
     let (fresh, last) = (mean(&full[1..4]), &full[full.len() * 3 / 4..]);
     let steady = mean(last);
     assert!(fresh > 2.5 * steady, "fresh {fresh}, steady {steady} per tick");
-    // The mean no longer changes between the halves, and no tick deviates far from it.
+    // Steady: the mean is the same in both halves, and no tick deviates far from it.
     let (before, after) = last.split_at(last.len() / 2);
     assert!(near(mean(before), mean(after), 3.0), "{} then {}", mean(before), mean(after));
     assert!(last.iter().all(|&tick| near(tick, steady, 15.0)), "{last:?}");
@@ -229,7 +230,7 @@ fn one_command_at_a_time_takes_its_parts() {
     let single =
         Load { threads: 1, queue_depth: 1, ..load(&ssd, Order::Random, 100, 4096, Until::ForNs(SECOND)) };
     let latency = run(&mut ssd, &single).read.latency;
-    // Controller 2.2, sensing 50, channel 40.96, link 7.447 and fixed latency 20 us.
+    // In us: controller 2.2, sensing 50, channel 40.96, link 7.447, fixed latency 20.
     assert_eq!((latency.min(), latency.max()), (Some(120_607), Some(120_607)));
 }
 

@@ -155,7 +155,7 @@ fn a_removed_drive_is_gone_until_it_is_plugged_in() {
         with_faults(|now| Faults { removed_at_ns: Some(now + 3 * SECOND / 4), ..Faults::default() }, reads);
     let failed = tally.failed.unwrap();
     assert_eq!((failed.first.cause, failed.removed), (Cause::Removed, 32));
-    // The run began a little late: the commands left in flight by the first run had to complete.
+    // The run began a little late, because the commands left in flight by the first run had to complete first.
     assert!((SECOND / 4 - SECOND / 200..SECOND / 4).contains(&tally.elapsed_ns()), "{}", tally.elapsed_ns());
     assert!(tally.read.ios > 100 && ssd.is_gone());
     let again = read_some(&mut ssd);
@@ -328,8 +328,8 @@ fn read_ahead_hides_sensing_only_of_reads_in_order() {
     assert!((random_ahead / random - 1.0).abs() < 0.02, "{random_ahead} with, {random} B/s without");
 }
 
-/// With its write cache off, a drive completes a write only after its program has ended, also with many writes in
-/// flight. A drive with a non-volatile buffer has no such setting.
+/// With its write cache off, a drive completes a write only after its program has ended, even with many
+/// writes in flight. A drive with a non-volatile buffer has no such setting.
 #[test]
 fn a_write_cache_that_is_off_answers_when_the_flash_has_it() {
     let mut model = common::small_model(64, 20.0, 256);

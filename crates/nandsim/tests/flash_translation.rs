@@ -181,7 +181,7 @@ fn take(ssd: &mut Ssd, step: &Step) {
     }
 }
 
-/// It costs die time per command, regardless of the length of the command.
+/// The mapping table costs die time per command, regardless of the command's length.
 #[test]
 fn the_mapping_table_costs_every_write_command_the_same() {
     let written = |map_bytes_per_write: f64, block_bytes: u32| {

@@ -1,4 +1,4 @@
-//! Individual commands: a closed loop over the queue equals [`Ssd::run`] bit for bit, and open loops.
+//! Individual commands: a closed loop over the queue, which must equal [`Ssd::run`] bit for bit, and open loops.
 
 mod common;
 

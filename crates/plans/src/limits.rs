@@ -52,7 +52,7 @@ impl<T: PartialOrd + Display + Copy> Limit<T> {
     /// Returns `value` if it is within the limit.
     ///
     /// # Errors
-    /// States the reason, the valid range and the nearest valid value, as text to follow the name of the setting.
+    /// States the reason, the valid range and the nearest valid value. The text follows the name of the setting.
     pub fn check(&self, value: T) -> Result<T, String> {
         if self.range.contains(&value) {
             return Ok(value);

@@ -115,7 +115,7 @@ fn without_steady_state_it_ends_at_the_limit_and_says_so() {
 #[test]
 fn fixed_rounds_go_on_behind_steady_state_and_average_from_where_it_was_entered() {
     let text = format!("{TRACKED}rounds = 25\naverage = 4\naverage-from = \"steady\"\n");
-    // Steady in rounds 4 to 8, faster after round 7.
+    // Steady in rounds 4 to 8, and faster from round 8 on.
     let mut bench = Fake::new(|round, _| match round {
         1..4 => 9000 / u64::from(round),
         4..8 => 1000,

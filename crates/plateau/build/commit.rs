@@ -10,8 +10,8 @@ const DIRTY: &str = "-dirty";
 /// Inputs of the build, relative to the package's folder.
 const SOURCES: [&str; 3] = ["..", "../../Cargo.toml", "../../Cargo.lock"];
 
-/// Returns the commit of the package in `folder`, marked if the inputs of the build were changed; none if `folder` is
-/// not part of a git repository.
+/// Returns the commit of the package in `folder`, marked if the inputs of the build were changed; `None` if `folder`
+/// is not part of a git repository.
 pub fn of(folder: &Path) -> Option<String> {
     // Sources unpacked inside an unrelated repository do not belong to its commit.
     git(folder, &["ls-files", "--error-unmatch", "Cargo.toml"])?;
@@ -47,7 +47,7 @@ pub fn watched(folder: &Path) -> Vec<PathBuf> {
 
 fn git(folder: &Path, words: &[&str]) -> Option<String> {
     let mut git = Command::new("git");
-    // Git hooks set these, and they would select another repository.
+    // Git hooks set these variables, which would select another repository.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         git.env_remove(name);
     }

@@ -1,4 +1,4 @@
-//! The command line; help texts, completions and man pages are made from it.
+//! The command line; help texts, completions and man pages are derived from it.
 
 pub(crate) mod completion;
 pub(crate) mod inapplicable;
@@ -13,6 +13,7 @@ mod progress;
 pub(crate) mod rejected;
 mod request;
 mod settings;
+mod since;
 mod tests_argument;
 mod words;
 
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
-pub use library::{Export, Labelling, Open, Rm, Runs, Sort, State};
+pub use library::{Export, Labelling, Open, Rm, Runs, Sort};
 pub use load::{Load, OutputFormat};
 pub use parse::parse;
 pub use progress::ProgressChoice;

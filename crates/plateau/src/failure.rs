@@ -1,18 +1,19 @@
 //! Errors for the user: a chain of causes and a documented exit code.
 
+use console::printer::PrintError;
 use device::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
 
 /// Every exit code except 0 (success), and its meaning. The manual is generated from this table.
 pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::Internal, "internal error: a bug, or the system refused an ordinary call"),
-    (Exit::Usage, "the command line is wrong, or asks for an impossible setting; nothing was touched"),
+    (Exit::Usage, "the command line is wrong, or requests an impossible setting; nothing was touched"),
     (Exit::Refused, "the target is refused for the safety of its data; nothing was written"),
     (Exit::Unusable, "the target cannot be used: missing, no permission, wrong kind, too small, read-only"),
     (
         Exit::Device,
-        "the device failed in use, or (load --verify) does not contain what was written; completed steps are \
-         kept",
+        "the device failed in use, was moved to other bytes or came into use by others during a run, or (load --verify) \
+         does not contain what was written; completed steps are kept",
     ),
     (
         Exit::Run,
@@ -21,7 +22,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Regressed,
-        "a condition of `compare --fail-if` is met, or `check` found what would invalidate results",
+        "a condition of `compare --fail-if` is met, or `check` found settings that would invalidate results",
     ),
     (Exit::InProgress, "`status` found a run in progress"),
     (
@@ -66,14 +67,14 @@ impl Exit {
     }
 }
 
-/// An error with its exit code, and the run that it belongs to if one was begun.
+/// An error with its exit code, and the run to which it belongs if one was begun.
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
     pub run: Option<String>,
     /// Results before the failure; printed with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
-    /// Standard output already has the error, in the document with the results.
+    /// Whether the error is already in the document with the results on standard output.
     told: bool,
     /// Prints nothing.
     is_silent: bool,
@@ -122,7 +123,7 @@ impl Failure {
         Self { is_silent: true, ..Self::text(exit, "") }
     }
 
-    /// Returns the whole chain of causes on one line, without the numbers of system errors, whose text is there.
+    /// Returns the whole chain of causes on one line, without the numbers of system errors; it has their text.
     pub fn message(&self) -> String {
         let text = format!("{:#}", self.error);
         let mut parts = text.split(" (os error ");
@@ -163,7 +164,7 @@ impl From<DriveError> for Failure {
             DriveKind::Disturbed | DriveKind::Stopped => Exit::Interrupted,
             DriveKind::Invalid => Exit::Usage,
         };
-        // Its text contains the causes already.
+        // Its text already contains the causes.
         Self::text(exit, error.to_string())
     }
 }
@@ -184,6 +185,16 @@ impl From<LibraryError> for Failure {
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         Self::new(Exit::Run, error)
+    }
+}
+
+impl From<PrintError> for Failure {
+    fn from(error: PrintError) -> Self {
+        let exit = match error {
+            PrintError::Write(_) => Exit::Run,
+            PrintError::Serialize(_) => Exit::Internal,
+        };
+        Self::new(exit, error)
     }
 }
 

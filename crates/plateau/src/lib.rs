@@ -1,7 +1,7 @@
 //! `plateau`: the SNIA SSS Performance Test Specification for solid-state drives.
 //!
-//! Every command is one file in `commands/` and one line in its table. Standard output receives only the result of a
-//! command; progress, warnings and errors go to standard error.
+//! Every command is one file in `commands/` and one line in the table of commands. Standard output receives only the
+//! result of a command; progress, warnings and errors go to standard error.
 //!
 //! The public parts of this library are [`main`], the program, and [`course`], a run without its command line. The
 //! hidden module `untrusted` is for the fuzz targets.
@@ -20,6 +20,7 @@ pub mod untrusted;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
 use cli::completion;
@@ -41,7 +42,7 @@ pub fn mute() {
 /// Executes the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    completion::answer();
+    completion::answer(cli::Cli::command);
     if let Err(failure) = signals::prepare() {
         return ended(Err(failure), false);
     }
@@ -60,10 +61,10 @@ pub fn main() -> ExitCode {
 /// Prints help and version as results; any other message of clap is a usage error.
 fn answered(said: &clap::Error) -> ExitCode {
     if said.use_stderr() {
-        // Parsing failed, so there is no `Cli` with the option.
+        // Parsing failed, so look for the option in the arguments.
         let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
         if said.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !json {
-            // There is no other message than the help.
+            // The help is the only message.
             let _ = said.print();
             return ExitCode::from(Exit::Usage.code());
         }

@@ -1,6 +1,6 @@
-//! `plateau load`: fio's vocabulary, the assignment of jobs to targets and stages, and the results of jobs.
-//! Only the command in `commands/load.rs` performs I/O; everything here is a function of its arguments.
+//! `plateau load`: the assignment of fio's jobs to targets and stages. What the jobs mean and how their results read is
+//! in the crate `fio`; only the command in `commands/load.rs` performs I/O.
 
-pub(crate) mod fio;
 pub(crate) mod plan;
-pub(crate) mod result;
+#[cfg(test)]
+mod witnessed;

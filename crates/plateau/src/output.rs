@@ -1,4 +1,4 @@
-//! What a user sees: standard output and standard error, progress on a terminal, summaries, and output files.
+//! What a user receives: results and failures, summaries, and output files. The streams are those of `console`.
 //! Nothing here decides how a run continues.
 
 pub(crate) mod file;
@@ -6,14 +6,11 @@ pub(crate) mod listing;
 pub(crate) mod options;
 pub(crate) mod places;
 pub(crate) mod printer;
-pub(crate) mod progress;
 pub(crate) mod publication;
 pub(crate) mod report_file;
 pub(crate) mod run_files;
-pub(crate) mod screen;
 pub(crate) mod signature;
+pub(crate) mod standing;
 pub(crate) mod summary;
-pub(crate) mod terminal;
-pub(crate) mod text_chart;
 pub(crate) mod verbose;
 pub(crate) mod version;

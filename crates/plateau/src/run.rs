@@ -2,7 +2,6 @@
 //! targets, with interruption and resumption. Nothing here parses a command line or formats a result.
 
 pub(crate) mod active_range;
-pub(crate) mod audience;
 pub(crate) mod campaign;
 pub mod course;
 pub(crate) mod driving;

@@ -1,5 +1,5 @@
-//! Parsers of files that an attacker may have prepared, for the fuzz targets and the test of their corpora. The
-//! commands use the same parsers.
+//! Parsers of files that an attacker may have crafted, exposed for the fuzz targets and the test of their corpora.
+//! The commands use the same parsers.
 
 use device::{KnownSettings, Tuning};
 
@@ -34,7 +34,7 @@ pub fn note(bytes: &[u8], known: &KnownSettings) -> Noted {
 /// Returns the bytes of the signature in a `signature.json`.
 ///
 /// # Errors
-/// What is wrong with the signature.
+/// States what is wrong with the signature.
 pub fn signature(text: &str) -> Result<[u8; 64], String> {
     signature::parse(text).map(|signature| signature.to_bytes())
 }

@@ -85,7 +85,7 @@ impl Stage {
         command.split(' ').map(word).collect()
     }
 
-    /// Runs every command in a shell that executes `first` before it; expects the normal exit codes or those of
+    /// Runs every command in a shell that executes `first` before it; expects the normal exit codes or those in
     /// `allowed`.
     fn each(&self, first: &str, environment: &[(&str, &str)], allowed: impl Fn(&str) -> Vec<i32>) {
         for (command, usual) in COMMANDS {
@@ -203,7 +203,7 @@ fn a_target_that_cannot_be_read_is_no_target() {
     ] {
         ends(&words.join(" "), &bench.run(&words), wanted);
     }
-    // Typing the name does not help either: a target that cannot be read may hold data.
+    // Typing the name does not help either: a target that cannot be read may contain data.
     let info = bench.json(&["info", name]);
     let identity = info["target"]["identity"].as_str().unwrap();
     ends("its name was typed", &bench.run(&["run", "lat", name, "--erase", identity]), &[3, 4]);

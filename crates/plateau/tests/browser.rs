@@ -9,11 +9,11 @@ use serde_json::Value;
 use support::Bench;
 
 const BROWSER: &str = "chromium";
-/// Operates a report like a reader.
+/// Script that uses a report as a reader would.
 const PROBE: &str = include_str!("browser/probe.js");
-/// Finds content that is invisible or unreadable.
+/// Script that finds content that is invisible or unreadable.
 const LAYOUT: &str = include_str!("browser/layout.js");
-/// The same for comparisons, including their colours.
+/// The same for comparisons; it also checks their colours.
 const COMPARED: &str = include_str!("browser/compared.js");
 /// Disables the browser's own network traffic, which would look like requests of the page.
 const QUIET: [&str; 10] = [
@@ -138,7 +138,7 @@ fn nothing_is_hidden_squashed_or_on_top_of_another_at_any_width_of_the_window() 
         return;
     }
     let bench = Bench::new();
-    // The maximum number of strips above each page without an interruption.
+    // This run has the maximum number of strips above each page without an interruption.
     let fault = "throttle:after=30min,for=60min,rate=20MB";
     for profile in ["pts-e-1.0", "pts-e-2.0"] {
         let tests = ["run", "iops,lat,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];

@@ -1,4 +1,5 @@
-//! Checks the properties of the fuzz targets for files on their corpora and on deterministic mutations of them.
+//! Checks the properties of the fuzz targets that read files, on their corpora and on deterministic mutations of
+//! them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ mod properties {
     pub mod signed_document;
 }
 
-/// Upper limit for any input of this size, in a debug build on a busy machine.
+/// Time limit for any input of this size, in a debug build on a busy machine.
 const LONGEST: Duration = Duration::from_secs(20);
 
 type Check = fn(&[u8]);
@@ -165,7 +166,7 @@ fn no_extreme_number_in_all_records_of_a_run_breaks_what_must_hold() {
     for path in corpus("run") {
         let text = with_answers_repeated(&std::fs::read_to_string(&path).expect("text"));
         for name in field_names(&text) {
-            // The sums of some of these are too large although each of them is not.
+            // Some of these numbers are valid individually, but have too large a sum.
             for number in EXTREMES.into_iter().chain(["100000000000000000"]) {
                 properties::run::check(with_numbers(&text, name, number).as_bytes());
             }

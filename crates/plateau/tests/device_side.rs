@@ -83,7 +83,7 @@ fn a_run_purges_by_the_method_that_is_named_or_does_not_begin() {
     );
 }
 
-/// Completed steps are compared with the journal: after another purge, the drive would return different results.
+/// Completed steps are compared with the journal, and the drive would return different results after another purge.
 #[test]
 fn a_killed_campaign_goes_on_behind_its_own_purges() {
     let bench = Bench::new();
@@ -110,7 +110,7 @@ fn a_killed_campaign_goes_on_behind_its_own_purges() {
     assert!(methods.eq(["discard (not a PTS purge) (simulated)"; 3]));
 }
 
-/// Two power losses and one kill: each resumption repeats the whole run and compares it with the journal.
+/// Two power losses and one kill. Each resumption repeats the whole run and compares it with the journal.
 #[test]
 fn a_drive_that_lost_its_power_goes_on_as_it_was_then() {
     let bench = Bench::new();

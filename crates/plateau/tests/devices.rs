@@ -44,18 +44,18 @@ fn loop_device_with_4096_byte_sectors() {
     assert!(engines.contains("; not pinned") || engines.contains("; cpu"), "{engines}");
 }
 
-/// Runs `tests`, or all tests with `PLATEAU_EVERY_TEST=1`, with cells that are too short for conclusions, but every
-/// step is executed.
+/// Runs `tests`, or all tests with `PLATEAU_EVERY_TEST=1`, with cells that are too short for conclusions, so that
+/// every step is executed.
 fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &str, options: &[&str]) {
     let identity = identity(bench, device);
-    // At least 128 zones of 1 MiB do not fit.
+    // The 128 zones of at least 1 MiB do not fit.
     let every: Vec<&str> = pts::TESTS.iter().map(|test| test.name).filter(|name| *name != "hdd-tp").collect();
     let names = if std::env::var_os("PLATEAU_EVERY_TEST").is_some() { &every[..] } else { tests };
     let document = bench.json(
         &[
             &["run", &names.join(","), device, "--erase", &identity],
             &["--profile", "pts-e-2.0", "--cell-seconds", cell_seconds, "--max-rounds", "5"][..],
-            // If the operator has the choice: large blocks at the profile's depth take long.
+            // Used if the operator may choose, because large blocks at the profile's depth take long.
             &["--tc", "1", "--qd", "8"][..],
             options,
         ]
@@ -84,7 +84,7 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &st
 fn every_kind_of_test_on_a_loop_device() {
     let bench = Bench::beside_the_build();
     let Some(device) = attach(&bench.path("image"), &[]) else { return };
-    // A cell needs at least one I/O, also on a busy machine.
+    // Every cell needs at least one I/O, even on a busy machine.
     let tests = ["iops", "tp-1024", "tp-128", "lat", "wsat"];
     tests_complete(&bench, &device.path, &tests, "0.04", &[]);
 }
@@ -93,8 +93,8 @@ fn every_kind_of_test_on_a_loop_device() {
 fn every_kind_of_test_on_a_zram_device() {
     let bench = Bench::beside_the_build();
     let Some(device) = Zram::new(SIZE) else { return };
-    // Each of their figures comes from many cells, so shorter ones are enough. ECW is the older name of CBW. zram has
-    // sectors of 4 KiB.
+    // Each figure of these tests comes from many cells, so shorter cells are enough. ECW is the older name of CBW.
+    // zram has sectors of 4 KiB.
     let tests = ["hir", "xsr", "cbw", "dirth"];
     tests_complete(&bench, &device.path, &tests, "0.02", &["--composite-fits-sectors"]);
 }
@@ -117,8 +117,8 @@ fn a_host_that_is_the_limit_is_named_while_it_runs_and_in_show() {
         .filter(|figure| figure["host_limited"] == true)
         .map(|figure| figure["name"].as_str().unwrap())
         .collect();
-    // Memory completes I/Os as fast as one thread submits them, so the thread does nothing else unless other
-    // processes use its CPU.
+    // Memory completes I/Os as fast as one thread submits them, so the thread is always busy unless other processes
+    // use its CPU.
     if limited.is_empty() {
         return skips::skip!("the machine is too busy for a thread of its own");
     }
@@ -201,7 +201,7 @@ fn finds_the_plateau_behind_a_write_cliff() {
     };
     let identity = identity(&bench, &daemon.device);
     let child = bench.start(&[
-        // Two cells per round, long enough that a busy host does not cause variation.
+        // Two cells per round, which are long enough for a busy host not to cause variation.
         "run",
         "tp-128",
         &daemon.device,
@@ -253,7 +253,7 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
         journal.entries.iter().any(|entry| matches!(entry.event, Event::Measured(_)))
     });
     let kept = finished(&bench.journal().unwrap());
-    // Within a cell (cells follow each other immediately), after two full seconds.
+    // Wait until a cell is two full seconds old; cells follow each other immediately.
     bench.wait_for("the middle of a cell", |journal| {
         let last = journal.entries.last().unwrap();
         let age_ms = jiff::Timestamp::now().as_millisecond() - last.wall.as_millisecond();
@@ -270,7 +270,7 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
         panic!("no last word")
     };
     assert!(reason.contains("EIO"), "{reason}");
-    // Every completed second of the cell in which the drive failed.
+    // The record has every completed second of the cell in which the drive failed.
     let cut = journal.entries.iter().find_map(|entry| match &entry.event {
         Event::Cut(cut) => Some(cut),
         _ => None,

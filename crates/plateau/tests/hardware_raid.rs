@@ -148,10 +148,10 @@ fn ctrl_c_does_not_cut_a_command_of_the_controller_in_two() {
     let group = format!("-{}", run.id());
     let killed = Command::new("kill").args(["-INT", "--", &group]).status().expect("kill is there");
     assert!(killed.success());
-    // A signalled process has ended by now, and would not notice this.
+    // If the signal had reached the process, it would have ended by now and would not notice this.
     fs::remove_file(bench.path("slow")).expect("a controller that comes to its end");
     wait_for(&bench, &bench.path("added"));
-    // Plateau may still be waiting half a minute for the block device of the volume.
+    // Plateau may wait up to half a minute more for the block device of the volume.
     run.kill().expect("it is killed, if it is still there");
     assert!(!run.wait().expect("it is gone").success());
 }
@@ -163,7 +163,7 @@ fn what_a_crash_left_is_deleted_at_the_next_start() {
     let args = [&["run", "iops", &target], &ERASE[..]].concat();
     let mut run = command(&bench, &args);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plateau starts");
-    // Wait for this file rather than that of the volume, which is empty for a moment.
+    // Wait for this file instead of that of the volume, which is empty for a moment.
     wait_for(&bench, &bench.path("added"));
     // Plateau now waits for the block device.
     run.kill().expect("it is killed");
@@ -173,7 +173,7 @@ fn what_a_crash_left_is_deleted_at_the_next_start() {
     fs::write(bench.path("spare"), "").expect("a drive that is used otherwise by now");
     let output = command(&bench, &args).output().expect("plateau starts");
     let err = texts(&output).1;
-    // The volume is deleted, and a member that has come into use in the meantime is reported.
+    // The volume is deleted, and a member that is now in use is reported.
     assert!(asked(&bench).contains(&"/c0/v1 del J nolog".to_owned()), "{:?}", asked(&bench));
     assert!(!bench.path("volume").exists() && err.contains("a global hot spare"), "{err}");
     assert!(!asked(&bench).iter().any(|line| line.contains("add vd")), "{:?}", asked(&bench));

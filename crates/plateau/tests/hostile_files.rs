@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use support::{Bench, text, texts};
 
-/// Sufficient for a debug build on a busy machine; a FIFO or an endless device would block forever.
+/// Time limit that suffices for a debug build on a busy machine; a FIFO or an endless device would block forever.
 const LONGEST: Duration = Duration::from_secs(120);
 
 fn fifo(path: &Path) {
@@ -188,7 +188,7 @@ fn a_journal_says_at_its_beginning_which_run_it_is() {
     assert!(message.contains("the first record is not `opened`"), "{message}");
     std::fs::write(run.join("run.json"), file).unwrap();
     assert!(bench.fails(6, &["show", id]).contains("not `opened`"));
-    // A different number in the header that this build could still parse.
+    // Different version numbers in the header, which this build could parse.
     for other in ["plateau-journal 0", "plateau-journal 01", "plateau-journal +1"] {
         std::fs::write(run.join("journal"), journal.replacen(header, other, 1)).unwrap();
         bench.fails(6, &["verify", id]);

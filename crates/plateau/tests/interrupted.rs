@@ -94,7 +94,8 @@ fn a_judgement_is_recorded_once_whatever_its_last_bit() {
     let id = bench.json(&RUN)["run"].as_str().unwrap().to_owned();
     let mut events: Vec<Event> = bench.journal().unwrap().entries.into_iter().map(|e| e.event).collect();
     let judged = events.iter().rposition(|event| matches!(event, Event::Noted(Note::Judged(_)))).unwrap();
-    // As if the machine had stopped right after the last judgement, and another build rounded its value differently.
+    // Simulate that the machine stopped right after the last judgement, and that another build rounded its value
+    // differently.
     events.truncate(judged + 1);
     let Event::Noted(Note::Judged(judgement)) = &mut events[judged] else { unreachable!() };
     let value = &mut judgement.variables[0].value;
@@ -118,7 +119,7 @@ fn two_writers_are_refused() {
     let bench = Bench::new();
     let mut child = bench.start(&RUN);
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
-    // Keeps the process alive, however long the second one takes to check.
+    // Keep the process alive, however long the second one takes to check.
     assert!(Command::new("kill").args(["-STOP", &child.id().to_string()]).status().unwrap().success());
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let message = bench.fails(6, &["resume", &id]);
@@ -181,7 +182,7 @@ fn a_full_disk_leaves_a_journal_that_is_whole_and_goes_on() {
     bench.ok(&RUN);
     let room = std::fs::metadata(bench.runs()[0].join("journal")).unwrap().len();
     let bench = Bench::new();
-    // Records have several thousand bytes: it is unlikely that one of these three positions is the end of a record.
+    // Records have several thousand bytes, so that none of these three positions is likely to be the end of a record.
     let mut run = String::new();
     for part in [5, 6, 7] {
         let kib = u32::try_from(room * part / 10 / 1024).unwrap();
@@ -242,7 +243,7 @@ fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
     std::fs::rename(&file, &away).unwrap();
     let gone = bench.fails(4, &["resume", &id]);
     assert!(gone.contains("no longer exists") && !file.exists(), "{gone}");
-    // Same size, name and location.
+    // The new file has the same size, name and location.
     let letters = vec![b'x'; 64 << 20];
     std::fs::write(&file, &letters).unwrap();
     let other = bench.fails(3, &["resume", &id]);
@@ -343,7 +344,7 @@ fn a_journal_that_is_emptied_ends_the_run_and_loses_nothing() {
     bench.wait_for("a few cells", |journal| finished(journal) >= 6);
     let run = bench.runs()[0].clone();
     let (path, rescued) = (run.join("journal"), run.join("journal.rescued"));
-    // An earlier rescue is in the way, and is kept.
+    // A file from an earlier rescue has the name, and must be kept.
     std::fs::write(&rescued, "mine").unwrap();
     let before = std::fs::read(&path).unwrap();
     std::fs::File::create(&path).unwrap();
@@ -354,7 +355,7 @@ fn a_journal_that_is_emptied_ends_the_run_and_loses_nothing() {
     assert_eq!(support::text(&rescued), "mine");
     let rescued = run.join("journal.rescued-2");
     assert!(std::fs::read(&rescued).unwrap().starts_with(&before), "not a byte is missing");
-    // What the message tells to do works.
+    // Follow the instructions of the message.
     std::fs::rename(&rescued, &path).unwrap();
     bench.ok(&["resume", run.file_name().unwrap().to_str().unwrap()]);
 }

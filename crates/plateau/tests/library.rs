@@ -63,7 +63,7 @@ fn runs_are_filtered_sorted_and_limited() {
     let lines: Vec<&str> = text.lines().collect();
     let heading = lines[0].find("started (UTC)").expect("a heading");
     assert!(lines.len() == 4 && lines[1..].iter().all(|line| line[heading..].starts_with("20")), "{text}");
-    assert!(bench.ok(&["runs", "nonsense"]).contains("none of 3 runs"));
+    assert!(bench.ok(&["runs", "nonsense"]).contains("none of the 3 runs"));
     for bad in [&["--since", "soon"][..], &["--state", "odd"], &["--sort", "odd"], &["-n", "-1"]] {
         bench.fails(2, &[&["runs"], bad].concat());
     }
@@ -210,7 +210,7 @@ fn runs_are_exported_one_by_one_or_all_at_once() {
     let exported = bench.json(&["export", "latest", "--json-file", one.to_str().expect("text")]);
     assert_eq!(exported[0]["run"], second.as_str());
     assert!(one.is_file());
-    assert!(bench.fails(2, &["export", "latest"]).contains("export what?"));
+    assert!(bench.fails(2, &["export", "latest"]).contains("specify a format and a path"));
     assert!(bench.fails(2, &["export", &first, &second, "--json-file", "-"]).contains("several files"));
     bench.fails(2, &["export", "--csv", out]);
 }
@@ -283,7 +283,7 @@ fn a_verbose_run_prints_what_it_changes() {
     let verbose = [&["run"], &words[..8], &["-v"]].concat();
     let (out, err) = support::texts(&bench.run(&verbose));
     for line in [
-        "target: no user and nothing known on it; opening it for writing\n",
+        "target: not in use and without a known signature; opening it for writing\n",
         "record 0 on disk: opened, ",
         "\nload SEQ 128KiB W by ",
         " on disk: measured, ",

@@ -52,7 +52,7 @@ fn reads_need_no_confirmation_and_change_nothing() {
     let bench = Bench::new("");
     let path = bench.data();
     let path = path.to_str().expect("a path");
-    // Of an amount, because a busy machine may do too few I/Os in a short time for a 90th percentile.
+    // Limit the load by an amount, because a busy machine may do too few I/Os in a short time for a 90th percentile.
     let words = ["--rw", "randread", "--iodepth", "4", "--io_size", "4M", "--json"];
     let output = plateau(&[&["load", path], &words[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -127,7 +127,7 @@ fn a_simulated_drive_can_be_loaded_as_well() {
     let document = json(&output);
     let slow = &document["jobs"][0];
     let rate = slow["read"]["iops"].as_f64().expect("a rate");
-    // One second of virtual time: 300 I/Os with a standard deviation of 17.
+    // One second of virtual time has 300 I/Os, with a standard deviation of 17.
     assert!((rate - 300.0).abs() < 100.0, "{rate}");
     assert!(document["jobs"][1]["write"]["total_ios"].as_u64() > Some(1000));
 }
@@ -286,7 +286,7 @@ fn shares_are_those_that_fio_draws() {
         let [read, _] = counts(document, name);
         read.1 as f64 / read.0 as f64
     };
-    // 16,384 I/Os: the standard deviation of the share is 0.36 %, that of the mean size 1.4 %.
+    // With 16,384 I/Os, the standard deviation of the share is 0.36 %, that of the mean size 1.4 %.
     assert!((reads(&ours) - 0.7).abs() < 0.018, "{}", reads(&ours));
     assert!((size(&ours, "sizes") / 17_612.8 - 1.0).abs() < 0.07, "{}", size(&ours, "sizes"));
     assert_eq!(size(&ours, "zones"), 4096.0);

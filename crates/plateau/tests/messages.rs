@@ -5,7 +5,7 @@ mod support;
 use serde_json::Value;
 use support::{Bench, finished, texts};
 
-/// Of a key pair whose private key was discarded.
+/// The public key of a pair whose private key was discarded.
 const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----\n\
     MCowBQYDK2VwAyEAJ99F2vF0whFZDcdcSlEM7anS2lQx5s8sMz/Is4+WQnI=\n\
     -----END PUBLIC KEY-----\n";
@@ -38,7 +38,7 @@ fn mistakes_are_answered_with_the_cause_and_what_to_type() {
         (&["run", "iops", new, "--force"], 2, "--erase IDENTITY"),
         (&["show", ""], 2, "no run is given"),
         (&["rm", "--yes", ""], 2, "no run is given"),
-        (&["load", &format!("--filename={new}"), "--rw=read"], 4, "give its size with --size"),
+        (&["load", &format!("--filename={new}"), "--rw=read"], 4, "specify its size with --size"),
         (&["run", "iops", new, "--size", "1"], 2, "--size 1 is too small; the smallest target has 16 MiB"),
         (&["run", "iops", new, "--size", "1GiB", "--qd", "99999"], 2, "use 1 to 1024 (nearest: 1024)"),
         (&["run", "iops", new, "--size", "1GiB", "--qd", "2000"], 2, "use 1 to 1024 (nearest: 1024)"),
@@ -127,7 +127,7 @@ fn habits_from_other_programs_are_answered_with_what_to_type_here() {
         (&["plan", "iops", new, "--iodepth", "4"], "Its queue depth is set by --qd."),
         (&["run", "iops", "sas-slc-2011"], "did you mean sim:sas-slc-2011?"),
         (&["run", "lat", "sim:sas-slc-2011", "--sim-fault", "media:at=25"], "it has no unit; write 25%"),
-        (&["run", "lat", new, "--size", "64"], "write the unit: --size 64MiB"),
+        (&["run", "lat", new, "--size", "64"], "add the unit: --size 64MiB"),
         (&["run", "lat", "sim"], "a simulated drive is sim:MODEL"),
         (&["run", "pts-e", new, "--size", "64MiB"], "a profile is selected with --profile pts-e"),
         (&["run", "PTS-E-2.0", new, "--size", "64MiB"], "a profile is selected with --profile pts-e-2.0"),
@@ -187,7 +187,7 @@ fn outputs_are_refused_before_anything_is_run() {
         (&["report", "example-slc-a", "--pdf", missing], "no such folder; create it with `mkdir -p"),
         (&["report", "example-slc-a", "--csv", folder], "no such folder; create it with `mkdir -p"),
         (&["report", "example-slc-a", "--pdf", "x.html"], "did you mean --html x.html"),
-        (&["report", "example-slc-a", "--csv", "x.csv"], "name a folder, not a file"),
+        (&["report", "example-slc-a", "--csv", "x.csv"], "specify a folder, not a file"),
         (&["export", "example-slc-a", "--fio-json", "x.pdf"], "did you mean --pdf x.pdf"),
         (&["compare", "latest", "latest", "--csv", "x.pdf"], "did you mean --pdf x.pdf"),
     ] {
@@ -246,7 +246,7 @@ fn models_have_the_same_names_in_all_commands() {
     }
 }
 
-/// A fault of the media is still there after `resume`, which would be suggested again and again.
+/// A media fault is still there after `resume`, so suggesting `resume` would never end.
 #[test]
 fn a_run_that_cannot_be_completed_does_not_suggest_to_resume_it() {
     let bench = Bench::new();
@@ -269,7 +269,7 @@ fn a_run_without_figures_is_not_compared() {
     bench.wait_for("a cell", |journal| finished(journal) > 1);
     child.kill().and_then(|()| child.wait()).expect("killed");
     let error = bench.fails(2, &["compare", "latest", "latest"]);
-    assert!(error.contains("no round of it is complete") && error.contains("`plateau resume "), "{error}");
+    assert!(error.contains("it has no complete round") && error.contains("`plateau resume "), "{error}");
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn with_json_every_error_is_a_document_on_standard_output() {
     assert_eq!(out, "");
 }
 
-/// The default library is that of whoever runs this test, so it may hold runs, or none.
+/// The default library belongs to the user who runs this test, so it may or may not contain runs.
 #[test]
 fn an_empty_library_variable_counts_as_unset() {
     let bench = Bench::new();
@@ -309,7 +309,7 @@ fn an_empty_library_variable_counts_as_unset() {
     };
     let empty = listed(Some(""));
     assert_eq!(empty, listed(None));
-    // A library that exists has nothing in common with it.
+    // A library that is specified has nothing in common with it.
     let own = bench.library();
     std::fs::create_dir_all(&own).expect("a library");
     assert_ne!(empty, listed(Some(&own.to_string_lossy())));

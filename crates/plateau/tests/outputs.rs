@@ -52,7 +52,7 @@ fn in_the_way(bench: &Bench, victim: &Victim) -> Vec<PathBuf> {
     drop(UnixListener::bind(at("socket")).expect("a socket"));
     assert!(mknod(&at("fifo"), &["p"]));
     let mut all = ["link", "dangling", "folder", "socket", "fifo"].map(at).to_vec();
-    // Like /dev/full, which this test must not risk.
+    // A device like /dev/full, which this test must not put at risk.
     if mknod(&at("device"), &["c", "1", "7"]) {
         all.push(at("device"));
     } else {
@@ -129,7 +129,7 @@ fn what_a_run_consists_of_is_never_replaced() {
     let before = paths.each_ref().map(|path| std::fs::read(path).expect("a file"));
     for path in &paths {
         let name = path.to_str().expect("a path");
-        // The end of some names contradicts the option, which is reported only where nothing is at risk.
+        // The extension of some names contradicts the option, which is reported only if no file is at risk.
         let mut messages = vec![
             bench.fails(2, &["report", &first, "--html", name]),
             bench.fails(2, &["report", &second, "--pdf", name]),
@@ -185,7 +185,7 @@ fn folders_of_files_follow_nothing_either() {
 fn standard_output_is_streamed_to_and_nothing_else_is_printed_there() {
     let bench = Bench::new();
     let [first, second] = runs(&bench);
-    // `-` is tried first: if it were written as a file, /dev/stdout would be at risk, too.
+    // Try `-` first: if it were written as a file, /dev/stdout would be at risk as well.
     for name in ["-", "/dev/stdout"] {
         let output = bench.run(&["report", &first, "--pdf", name]);
         assert!(output.status.success() && output.stdout.starts_with(b"%PDF"), "{name}");
@@ -194,7 +194,7 @@ fn standard_output_is_streamed_to_and_nothing_else_is_printed_there() {
         assert!(table.lines().all(|line| line.contains(',')), "{table}");
         assert!(bench.fails(2, &["report", &first, "--csv", name]).contains("specify a directory"));
         let message = bench.fails(2, &["report", &first, "--pdf", name, "--html", name]);
-        assert!(message.contains("standard output is taken"), "{message}");
+        assert!(message.contains("standard output is in use"), "{message}");
         assert!(bench.fails(2, &["report", &first, "--pdf", name, "--json"]).contains("--json"));
     }
     // /dev/stdout is a pipe here; /dev/full must still be a device.
@@ -229,7 +229,7 @@ fn names_that_a_run_uses_are_left_to_it() {
         assert!(message.contains("part of a run"), "{name}: {message}");
         assert_eq!(std::fs::read(&path).ok(), before, "{name}");
     }
-    // In another folder they are names like any other.
+    // In other folders, these names have no special meaning.
     bench.ok(&["report", &first, "--html", bench.path("logo").to_str().expect("a path")]);
 }
 
@@ -250,7 +250,7 @@ fn the_image_of_a_loop_device_is_not_replaced() {
     }
 }
 
-/// As in most containers: what may use the file below cannot be determined there, and outputs are written all the same.
+/// As in most containers, the users of the underlying file cannot be determined, but outputs are still written.
 #[test]
 fn a_file_on_an_overlay_with_invisible_layers_is_replaced() {
     let bench = Bench::beside_the_build();
@@ -258,7 +258,7 @@ fn a_file_on_an_overlay_with_invisible_layers_is_replaced() {
     for name in ["lower", "upper", "work", "merged"] {
         std::fs::create_dir(bench.path(name)).expect("a folder");
     }
-    // Nobody else knows what relative layers are relative to.
+    // Only the process that mounted it knows the directory to which relative layers refer.
     let options = "lowerdir=lower,upperdir=upper,workdir=work";
     let mut mount = Command::new("mount");
     mount.args(["-i", "-t", "overlay", "overlay", "merged", "-o", options]);

@@ -93,8 +93,8 @@ fn agree(tests: &str, profile: &str) {
             assert!((0.9..=1.1).contains(&ratio), "{profile} {name}: planned {ratio} of the {what}");
         }
         let steps = planned(test, &["steps"], taken.rounds);
-        // A test that ends after an amount of bytes may end some minutes earlier or later, and its rounds are of two
-        // kinds.
+        // A test that ends after an amount of bytes may end some minutes earlier or later, and these tests have two
+        // kinds of rounds.
         let exact = !["wsat", "cbw", "ecw", "dirth"].contains(&name);
         let allowed = if exact { 1e-6 } else { 0.1 * steps };
         assert!((taken.steps as f64 - steps).abs() <= allowed, "{name}: {} of {steps} steps", taken.steps);
@@ -195,7 +195,7 @@ fn a_rehearsal_shows_the_curve_and_lays_its_times_over_the_target() {
     let seconds = tests[0]["duration_ns"].as_f64().unwrap() / 1e9;
     let wanted = rounds as f64 * 56.0 * 30.0 + 200e9 / 215e6;
     assert!((seconds / wanted - 1.0).abs() < 0.1, "{seconds} s instead of {wanted}");
-    // Fresh out of the box, the drive is faster than later.
+    // The drive is faster fresh out of the box than later.
     let curve = &tests[1]["curve"];
     let value = |index: usize| curve["points"][index][1].as_f64().unwrap();
     let last = curve["points"].as_array().unwrap().len() - 1;
@@ -256,7 +256,7 @@ fn a_file_is_rehearsed_on_a_model_and_its_endurance_is_what_was_typed() {
     let percent = document["endurance"]["shortest_percent"].as_f64().unwrap();
     assert!((percent - written / 10e12 * 100.0).abs() < 1e-6, "{percent}");
     let text = bench.ok(&["plan", "tp-128", target, "--size", "1GiB"]);
-    assert!(text.contains("endurance") && text.contains("use --tbw"), "{text}");
+    assert!(text.contains("endurance") && text.contains("with --tbw"), "{text}");
     assert!(bench.fails(2, &["plan", "iops", target, "--size", "1GiB", "--tbw", "0"]).contains("--tbw 0"));
     assert!(!file.exists(), "nothing was made");
 }

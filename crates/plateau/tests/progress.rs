@@ -47,7 +47,7 @@ impl Terminal {
         let mut reader = std::fs::File::from(master);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // After the last program has closed a terminal, reading fails instead of reaching the end.
+            // After the last program has closed a terminal, reading it fails instead of reaching an end.
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if send.send(buffer[..count].to_vec()).is_err() {
                     break;
@@ -98,7 +98,7 @@ fn pseudo_terminal() -> (OwnedFd, OwnedFd) {
 struct Picture {
     lines: Vec<String>,
     row: usize,
-    /// The screen each time the program had written its bottom lines.
+    /// The screen, each time after the program has written its bottom lines.
     moments: Vec<String>,
 }
 

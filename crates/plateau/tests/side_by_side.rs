@@ -1,4 +1,4 @@
-//! Several targets at the same time: each run equals one on its own.
+//! Several targets at the same time: each run equals a run on its own.
 
 mod support;
 
@@ -134,7 +134,7 @@ fn two_loop_devices_and_a_simulated_drive() {
         "--cell-seconds",
         "0.05",
     ];
-    // In a different order than the targets.
+    // The identities are in a different order than the targets.
     let erase = ["--max-rounds", "5", "--erase", &other, "--erase", &one];
     let document = bench.json(&[&args[..], &erase[..]].concat());
     for (index, target) in [a.path.as_str(), &b.path, "sim:sas-slc-2011"].into_iter().enumerate() {

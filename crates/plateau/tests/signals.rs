@@ -22,7 +22,7 @@ fn signal(name: &str, child: &Child) {
     assert!(sent.expect("kill is there").success(), "SIG{name}");
 }
 
-/// Waits up to ten seconds for the process to exit; kills it after that and returns none.
+/// Waits up to ten seconds for the process to exit; after that, kills it and returns `None`.
 fn ended(child: &mut Child) -> Option<ExitStatus> {
     let deadline = Instant::now() + Duration::from_secs(10);
     while Instant::now() < deadline {
@@ -31,7 +31,7 @@ fn ended(child: &mut Child) -> Option<ExitStatus> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The test fails, but leaves no process.
+    // The test fails, but must not leave a process.
     drop(child.kill().and_then(|()| child.wait()));
     None
 }
@@ -67,7 +67,7 @@ fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
     let (master, slave) = terminal();
     let side = || Stdio::from(slave.try_clone().expect("a descriptor"));
     let mut child = Command::new("setsid")
-        // The tests may have been started by nohup.
+        // The tests may have been started by nohup, which ignores SIGHUP.
         .args(["--ctty", "env", "--default-signal=HUP"])
         .arg(plateau.get_program())
         .args(plateau.get_args())
@@ -135,7 +135,7 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     std::fs::write(&data, vec![7; 16 << 20]).unwrap();
     let words = ["load", data.to_str().unwrap(), "--rw", "randread", "--runtime", "30", "--time_based"];
     let child = bench.start(&words);
-    // More bytes than anything but the load reads.
+    // Nothing but the load reads this many bytes.
     wait_for_reads(&child, 64 << 20);
     signal("STOP", &child);
     std::thread::sleep(Duration::from_millis(1_200));
@@ -149,7 +149,7 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     let run = ["run", "iops", target.to_str().unwrap(), "--size", "16MiB"];
     let mut child = bench.start(&[&run[..], &SHORT[..]].concat());
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
-    // A stop between two cells has no effect, but cells take most of the time.
+    // A stop between two cells has no effect, but is unlikely, because cells take most of the time.
     for _ in 0..10 {
         signal("STOP", &child);
         std::thread::sleep(Duration::from_millis(1_200));
@@ -186,7 +186,7 @@ fn line_with(output: impl Read + Send + 'static, part: &str) -> Option<String> {
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // The receiver is gone once the line was found.
+            // The receiver is gone once the line has been found.
             drop(sender.send(line));
         }
     });
@@ -245,7 +245,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
     signal("INT", &child);
     let said = line_with(child.stderr.take().unwrap(), "waiting for outstanding I/O");
     if said.is_none() {
-        // The test fails, but leaves no process.
+        // The test fails, but must not leave a process.
         device.go_on();
         drop(child.kill().and_then(|()| child.wait()));
     }

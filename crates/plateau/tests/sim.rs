@@ -184,7 +184,7 @@ fn a_fit_writes_a_model_that_runs_and_says_what_it_is_worth() {
     assert!(shown.contains(&run) && shown.contains("hold-out:"), "{shown}");
     bench.ok(&["load", &format!("sim:{path}"), "--scale", "1/256", "--rw", "randread", "--runtime", "1"]);
 
-    // The model of a run fits that run best.
+    // The model of the drive in a run fits that run best.
     let itself = bench.path("itself.toml");
     let itself = bench.json(&[
         "sim",

@@ -92,7 +92,7 @@ fn profiles_give_their_pages() {
 #[test]
 fn the_four_tests_of_the_client_profile_are_26_pages() {
     let bench = Bench::new();
-    // A drive with few special notes: those that do not fit on page 1 get a page of their own.
+    // This drive has few special notes; notes that do not fit on page 1 would add a page.
     let tests = ["run", "wsat,iops,tp,lat", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-c-1.0"];
     let document = bench.json(&tests);
     let names: Vec<_> = document["tests"].as_array().unwrap().iter().map(|t| t["test"].clone()).collect();
@@ -188,7 +188,7 @@ fn reports_are_written_in_the_format_of_their_names() {
     assert!(text(&json).starts_with('{'));
 }
 
-/// Hundreds of idle times in a row are one line for each length.
+/// Hundreds of idle times in a row are printed as one line for each length.
 #[test]
 fn idle_times_are_told_once_in_a_row() {
     let bench = Bench::new();

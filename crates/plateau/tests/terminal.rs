@@ -71,7 +71,7 @@ fn names_in_imports_and_in_runs_of_others_are_escaped() {
     let id = run.file_name().and_then(|name| name.to_str()).expect("an id").to_owned();
     assert_harmless(&bench.run(&["show", &id]));
     assert_harmless(&bench.run(&["verify", &id]));
-    // A name written by hand, not cleaned by an import.
+    // A name written by hand, which no import has sanitized.
     let file = text(&run.join("run.json"));
     let evil = serde_json::to_string(EVIL).expect("text");
     let tool = file.lines().find(|line| line.contains("\"tool\"")).expect("a tool");

@@ -1,4 +1,4 @@
-//! Files prepared by others in a library, and prepared environment variables, are never acted upon.
+//! Files and environment variables crafted by others are never acted upon.
 
 mod support;
 
@@ -117,7 +117,7 @@ impl Member {
         self
     }
 
-    /// Runs with the script in the folders where this build and an earlier one look for programs.
+    /// Runs a command with the script in the folders where this build and earlier ones look for programs.
     fn run(&self, args: &[&str]) -> Output {
         let path = format!("{}:{}", self.bench.path("bin").display(), std::env::var("PATH").expect("a path"));
         let mut command = self.bench.command(args);

@@ -131,13 +131,13 @@ fn a_journal_without_its_end_is_not_called_intact() {
     let text = bench.ok(&["verify", &id]);
     assert!(text.contains("intact as far as it goes") && text.contains("no closing record"), "{text}");
     assert_eq!(bench.json(&["verify", &id])["closed"], false);
-    // Zeros in the last record, as a power cut leaves them.
+    // Put zeros into the last record, as a power cut leaves them.
     let last = lines[lines.len() / 2];
     let torn = format!("{cut}{}\0\0\0\n", &last[..last.len() - 4]);
     std::fs::write(&path, torn).unwrap();
     let text = bench.ok(&["verify", &id]);
     assert!(text.contains("3 of them zero") && text.contains("intact as far as it goes"), "{text}");
-    // Also where every result is still there.
+    // The same applies if every result is still there.
     std::fs::write(&path, format!("{whole}\0\0")).unwrap();
     let text = bench.ok(&["verify", &id]);
     assert!(text.contains("2 of them zero") && text.contains(" records, intact, SHA-256"), "{text}");

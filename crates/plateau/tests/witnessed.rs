@@ -1,6 +1,6 @@
 //! Compares what a simulated drive received in each test of each profile with the specification: order of the cells,
 //! mixes, sizes, ranges, TC x QD, durations and idle times. The scripts are derived from the specification, not from
-//! the tests, and the witness is in the drive, at the end of the whole I/O path.
+//! the tests, and the requests are recorded in the drive, at the end of the I/O path.
 
 mod witnessed {
     pub mod script;
@@ -17,14 +17,14 @@ use witnessed::script::{Length, Reach, Step, Want, script};
 
 const SCALE: u64 = 64;
 const MIB: u64 = 1 << 20;
-/// A tenth of a minute: the sequence does not depend on it, and there are 35 tests.
+/// Length of a minute: a tenth, because the sequence does not depend on it, and there are 35 tests.
 const MINUTE_NS: u64 = 6_000_000_000;
-/// The simulated drive completes at least this many I/Os per outstanding one, however short the cell is.
+/// The simulated drive completes at least this many I/Os per outstanding one, even in a very short cell.
 const LEAST_PER_OUTSTANDING: u64 = 20;
-/// Largest accepted deviation of a share in standard deviations: thousands of shares are checked.
+/// Largest accepted deviation of a share in standard deviations; large, because thousands of shares are checked.
 const SIGMAS: f64 = 6.0;
 
-/// What was done to the drive, as recorded by its witness.
+/// One operation on the drive, as recorded by it.
 #[derive(Debug)]
 enum Seen {
     Purge,
@@ -141,7 +141,7 @@ fn length(witness: &LoadRecorder, ns: u64, want: &Want, capacity: u64) -> Option
         Length::Seconds(seconds) => {
             let wanted = seconds * MINUTE_NS / 60 / SCALE;
             let least = LEAST_PER_OUTSTANDING * u64::from(want.outstanding());
-            // I/Os outstanding at the end were submitted, too.
+            // I/Os that were outstanding at the end had been submitted as well.
             let extended = witness.commands() <= least + u64::from(want.outstanding());
             (ns != wanted && !(extended && ns > wanted)).then(|| format!("took {ns} ns instead of {wanted}"))
         }

@@ -1,4 +1,4 @@
-//! The boundary between a test and what answers it: a live drive, the simulator or a journal.
+//! The boundary between a test and whatever answers it: a live drive, the simulator or a journal.
 
 use record::{Note, Purged, Segment, Workload};
 
@@ -7,7 +7,7 @@ pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///
     /// # Errors
-    /// If the test must stop, as with every verb.
+    /// If the test must stop, as for all five verbs.
     fn purge(&mut self) -> Result<Purged, Stop>;
 
     /// Runs a preconditioning write, which is not a measurement.

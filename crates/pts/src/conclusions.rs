@@ -1,5 +1,5 @@
-//! The conclusions of a test or a run: outcome, page header, deviations from the profile.
-//! They are data, with one wording each; nothing here runs a test.
+//! The conclusions of a test or a run: outcome, page header, deviations from the profile. They are data, each
+//! worded in one place; nothing here runs a test.
 
 pub(crate) mod deviation;
 pub(crate) mod header;

@@ -1,4 +1,4 @@
-//! What a run will take and what it took: speeds, estimates, actual cost, the current phase and the remaining time.
+//! The cost of a run, estimated and actual: speeds, estimates, actual cost, current phase and remaining time.
 //! An estimate runs the real code of a test on an assumed drive.
 
 pub mod assumed;

@@ -1,5 +1,5 @@
-//! Results as data for renderers: kinds of exhibit, and the pages that several tests share.
-//! Pages that only one test has are beside that test.
+//! Results as data for renderers: kinds of exhibit, and the pages that several tests share. Pages that only
+//! one test has are in the folder of that test.
 
 pub mod exhibit;
 pub mod response;

@@ -1,5 +1,5 @@
-//! Courses of action that several tests share, from a loop of rounds to a whole demand variation or zone test.
-//! A test in `tests` is its parameters plus one of these, or straight-line code of its own.
+//! Procedures that several tests share, from a loop of rounds to a complete demand variation or zone test. A
+//! test in `tests` either passes its parameters to one of these, or is straight-line code.
 
 pub(crate) mod begun;
 pub(crate) mod composite;

@@ -1,7 +1,7 @@
 //! Runs measured by another tool or taken from a publication, shown like Plateau's own runs.
 //!
-//! They have no standard to comply with and no answers to replay. Steady state is judged here from the reported values;
-//! a note says where the source disagrees. Pages without reported figures are omitted.
+//! There is no profile to compare them with, and there are no answers to replay. Steady state is judged here from the
+//! reported values; a note says so if the source disagrees. Pages without reported figures are omitted.
 
 mod areas;
 mod jobs;
@@ -53,7 +53,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     {
         let words = |steady: bool| if steady { "steady" } else { "not steady" };
         notes.push(format!(
-            "the file states {} for rounds {}-{}; by its own values they are {}",
+            "the file states {} for rounds {}-{}, but by its own values they are {}",
             words(stated),
             window.first_round,
             window.last_round,
@@ -61,7 +61,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         ));
     }
     if window.is_none() && test.steady.is_some() {
-        notes.push("steady state as stated by the source; it gives no round values to check it".into());
+        notes.push("steady state as stated by the source, without values of rounds to check it".into());
     }
     let explained = match &tracked {
         Some(tracked) if window.is_none_or(|w| !w.steady) => explained(tracked),

@@ -1,5 +1,5 @@
-//! The methodology as the PTS defines it: profiles, context and workloads, the history of a test, steady state.
-//! What is here knows neither a test nor how results are shown.
+//! The methodology as the PTS defines it: profiles, context and workloads, the history of a test, steady
+//! state. Code here knows neither individual tests nor how results are shown.
 
 pub(crate) mod context;
 pub mod explain;

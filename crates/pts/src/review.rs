@@ -1,5 +1,5 @@
-//! Recorded runs, judged by this build: replayed for reports, and compared with the recorded verdicts.
-//! A review never asks a drive; its answers are those of the journal.
+//! Recorded runs, judged by this build: replayed for reports, and compared with the recorded verdicts. A
+//! review never accesses a drive; all answers come from the journal.
 
 pub mod replay;
 pub mod verify;

@@ -1,5 +1,5 @@
-//! The PTS tests, one per file, and the table of all of them. A test reads like the clause that its header names; its
-//! parameters, answers and pages are beside it.
+//! The PTS tests, one per file, and the table of all of them. A test reads like the clause that its header
+//! names; its parameters, answers and pages are in the folder of the same name.
 
 mod cbw;
 mod dirth;
@@ -47,8 +47,8 @@ impl Test {
         })
     }
 
-    /// The tests that `name` stands for in `profile`: a single test, or a family like `tp` with the block sizes and
-    /// order of the profile.
+    /// The tests that `name` refers to in `profile`: a single test, or a family such as `tp` with the block
+    /// sizes and order of the profile.
     ///
     /// # Errors
     /// If the name is unknown; the message lists the known ones.

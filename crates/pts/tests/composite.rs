@@ -74,7 +74,7 @@ fn the_flow_is_the_one_of_the_specification() {
     }
 }
 
-/// Compares a million I/Os of a workload, over all its threads, with the tables.
+/// Compares a million I/Os of a workload, across all its threads, with the tables.
 fn holds_the_tables(workload: &Workload, sizes: &[(u32, u8)]) {
     const IOS: u64 = 1_000_000;
     let pattern = workload.pattern();

@@ -23,7 +23,7 @@ fn of_target(test: &str, profile: &str, target: &TargetFacts) -> Estimate {
     let profile = Profile::named(profile).unwrap();
     let settings: Settings = profile.settings(1);
     let context = Context { profile, settings: &settings, target };
-    // Saturated from the first minute, so that no round is lost to a fresh drive.
+    // The drive is saturated from the first minute, so that no round differs because the drive is fresh.
     let mut assumed = Assumed::usual(SPEED, SPEED);
     assumed.saturation.fills = 0.0;
     estimate(&context, Test::named(test).unwrap(), &assumed).unwrap()
@@ -101,7 +101,8 @@ fn a_scaled_drive_takes_a_scaled_time() {
     };
     let scaled =
         TargetFacts { capacity_bytes: 16_000_000_000, simulated: Some(simulated), ..support::target(512) };
-    // IOPS is excluded: its largest cells exceed their scaled minute because of their many outstanding I/Os.
+    // IOPS is excluded: its largest cells take longer than their scaled minute because of their many
+    // outstanding I/Os.
     for test in TESTS.iter().filter(|test| test.name != "iops") {
         let (whole, part) = (of(test.name, "pts-e-2.0"), of_target(test.name, "pts-e-2.0", &scaled));
         let ratio = whole.longest.duration_ns as f64 / part.longest.duration_ns as f64;

@@ -146,7 +146,7 @@ fn xsr_says_when_the_bandwidth_is_back() {
             groups.set(groups.get() + u32::from(second == 0));
             match (w.access, groups.get()) {
                 (Access::Random, _) => 1_000,
-                // 500 for an hour while fresh, then 300.
+                // 500 for an hour while the drive is fresh, then 300.
                 (_, 1) => {
                     if second < 3_600 {
                         500

@@ -9,15 +9,15 @@ use crate::{Cut, Event, Segment, Series};
 /// run measures.
 const MOST: u64 = 1 << 62;
 
-/// Limit on the slots spanned by all histograms of a journal and on what else takes their memory, of 8 bytes each:
-/// 1 GiB. A month of one-minute cells has 80 million slots and 10 million values of its series; a forged histogram with
-/// a value at either end has 7,000.
+/// Limit on the memory that the values of a journal take, in histogram slots of 8 bytes: 1 GiB. A month of
+/// one-minute cells needs 80 million slots for histograms and 10 million for series. A forged histogram with
+/// one value at either end spans 7,000.
 const MOST_SLOTS: u64 = 1 << 27;
-/// Slots that take the memory of an empty text.
+/// Memory of an empty string, in slots.
 const SLOTS_OF_TEXT: u64 = 3;
-/// Slots that take the memory of a reading without text and percentiles.
+/// Memory of a reading without strings and percentiles, in slots.
 const SLOTS_OF_READING: u64 = 32;
-/// Limit on the records of a journal: 50 times the one-minute cells of a month.
+/// Limit on the records of a journal: 50 times those of a month of one-minute cells.
 const MOST_RECORDS: u64 = 1 << 21;
 
 /// Running totals over the records of a journal.
@@ -32,23 +32,23 @@ impl Amounts {
     /// Adds a record to the totals.
     ///
     /// # Errors
-    /// If the totals exceed what any run can measure; the error says which.
+    /// If a total exceeds what any run can measure; the error says which one.
     pub fn take(&mut self, event: &Event) -> Result<(), &'static str> {
         let numbers = numbers(event);
         self.records += 1;
         self.slots += numbers.slots;
         if self.records > MOST_RECORDS || self.slots > MOST_SLOTS {
-            return Err("it has more than any run measures");
+            return Err("it has larger amounts than any run can measure");
         }
         if numbers.instants.iter().any(|at_ns| *at_ns > MOST) {
-            return Err("it has a time that no clock shows");
+            return Err("it has a time that no clock can show");
         }
         for amount in numbers.amounts {
             self.total = self
                 .total
                 .checked_add(amount)
                 .filter(|total| *total <= MOST)
-                .ok_or("it counts more than any run does")?;
+                .ok_or("its amounts add up to more than any run can measure")?;
         }
         Ok(())
     }
@@ -57,11 +57,11 @@ impl Amounts {
 /// The numbers in a record.
 #[derive(Debug, Default)]
 struct Numbers {
-    /// Times on a clock, and lengths of time that are not added up, in ns.
+    /// Clock readings, and durations that are never summed, in ns.
     instants: Vec<u64>,
     /// Amounts that may be summed.
     amounts: Vec<u64>,
-    /// Slots spanned by the histograms, filled or not, and whatever else takes as much memory.
+    /// Memory in slots: those that the histograms span, filled or not, and the equivalent for everything else.
     slots: u64,
 }
 
@@ -122,7 +122,7 @@ impl Numbers {
         }
     }
 
-    /// Takes two times on a clock, between which something took a while.
+    /// Takes the start and end of something on a clock.
     fn take_stretch(&mut self, start_ns: u64, end_ns: u64) {
         self.instants.extend([start_ns, end_ns]);
         self.amounts.push(end_ns.saturating_sub(start_ns));
@@ -154,7 +154,7 @@ mod tests {
         assert!(wide.clone().take(&Event::Closed).is_err());
     }
 
-    /// Returns how often a journal may contain an event, up to ten times.
+    /// Returns how often a journal may contain an event, counting up to ten.
     fn times_taken(event: &Event) -> usize {
         let mut amounts = Amounts::default();
         (0..10).take_while(|_| amounts.take(event).is_ok()).count()

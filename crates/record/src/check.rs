@@ -21,7 +21,7 @@ pub struct HostCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostVerdict {
-    /// Not applicable to this host or target, or not reported.
+    /// Not applicable to this host or target, or not reported by it.
     NotHere,
     /// As it should be.
     Ok,
@@ -48,13 +48,13 @@ impl HostVerdict {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Handling {
-    /// Name of the purge method; `None` for the best one that is sure to work.
+    /// Name of the purge method; `None` for the best one that is known to work on the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge_method: Option<String>,
     /// Write samples before each purge and check for them afterwards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify_purge: bool,
-    /// Setting of the volatile write cache; `None` for that of the profile.
+    /// Setting of the volatile write cache; `None` for the setting that the profile requires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<CacheChoice>,
     /// Change host settings for the run.

@@ -32,8 +32,7 @@ fn column(rows: impl Iterator<Item = (usize, u64)>) -> Vec<u64> {
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Columns>, D::Error> {
     let Some(wire) = Option::<Wire>::deserialize(deserializer)? else { return Ok(None) };
     let columns: Option<Vec<_>> = wire.columns.iter().map(|written| rows(written)).collect();
-    let columns =
-        columns.ok_or_else(|| D::Error::custom("a row without a count, or its number overflows"))?;
+    let columns = columns.ok_or_else(|| D::Error::custom("a row has no count, or its number overflows"))?;
     Columns::from_parts(wire.intervals_per_column, &columns).map(Some).map_err(D::Error::custom)
 }
 
@@ -83,7 +82,7 @@ mod tests {
         };
         refused("[[1]]", "without a count");
         refused("[[5,1,18446744073709551615,1]]", "overflows");
-        refused("[[5,1,0,1]]", "do not rise");
+        refused("[[5,1,0,1]]", "are not in ascending order");
         refused("[[232,1]]", "out of range");
         refused("[[1,0]]", "out of range or empty");
     }

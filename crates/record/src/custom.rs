@@ -1,4 +1,4 @@
-//! The parts of a plan that a run keeps, so that a replay and a report do not need the plan file.
+//! The parts of a plan that are stored with a run: replays and reports do not need the plan file.
 
 use serde::{Deserialize, Serialize};
 
@@ -76,12 +76,12 @@ pub struct CustomWrite {
     pub block_bytes: u32,
     /// Threads (TC).
     pub threads: u16,
-    /// Outstanding I/Os per thread (QD); `None` for that of the settings.
+    /// Outstanding I/Os per thread (QD); `None` to use the setting of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
     /// Amount in multiples of the user capacity.
     pub capacities: u32,
-    /// Time limit in ns, for cells of 60 s; the workload then ends even if the amount is not written.
+    /// Time limit in ns, for cells of 60 s; the workload ends then even if the amount has not been written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
 }
@@ -96,10 +96,10 @@ pub struct CustomCell {
     pub read_percent: u8,
     /// Bytes per I/O.
     pub block_bytes: u32,
-    /// Threads (TC); `None` for those of the settings.
+    /// Threads (TC); `None` to use the setting of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
-    /// Outstanding I/Os per thread (QD); `None` for that of the settings.
+    /// Outstanding I/Os per thread (QD); `None` to use the setting of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
     /// Measured time in ns, for cells of 60 s. A run with shorter cells scales all times accordingly.
@@ -115,7 +115,7 @@ pub struct CustomCell {
 pub enum CustomRounds {
     /// After this many rounds, steady or not.
     Fixed(u32),
-    /// At steady state, or at the round limit of the settings.
+    /// At steady state, or at the round limit of the run.
     UntilSteady,
 }
 
@@ -137,7 +137,7 @@ pub enum CustomFigure {
 pub struct CustomAverage {
     /// Number of rounds.
     pub rounds: u32,
-    /// Set to start at the first round of the first steady window; otherwise the last rounds are used.
+    /// Whether to start at the first round of the first steady window; otherwise the last rounds are averaged.
     pub from_steady: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Error numbers of the kernel as text: their names, what usually causes them, and a failed call's reason.
+//! Kernel error numbers as text: their names, usual causes, and the reason why a call failed.
 
 /// Number, name and likely cause of errors that block devices return.
 const ERRNOS: &[(i32, &str, &str)] = &[
@@ -19,7 +19,7 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::EOPNOTSUPP, "EOPNOTSUPP", "the device does not support this command"),
     (libc::ENOMEM, "ENOMEM", "the host is out of memory"),
     (libc::EAGAIN, "EAGAIN", "the kernel kept requesting a retry"),
-    (libc::EINTR, "EINTR", "interrupted again and again"),
+    (libc::EINTR, "EINTR", "the call was interrupted repeatedly"),
     (libc::EBUSY, "EBUSY", "the device is in use"),
     (libc::EDQUOT, "EDQUOT", "the disk quota is used up"),
     (libc::EFBIG, "EFBIG", "the file system does not support files this large"),
@@ -43,7 +43,7 @@ fn row(errno: i32) -> Option<&'static (i32, &'static str, &'static str)> {
     ERRNOS.iter().find(|r| r.0 == errno)
 }
 
-/// Returns the text of a failed system call without Rust's " (os error 5)".
+/// Returns the text of a failed system call without the " (os error 5)" that Rust appends.
 #[must_use]
 pub fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();

@@ -12,7 +12,7 @@ use crate::{Cut, HostCheck, ImportedTest, Segment};
 pub struct Entry {
     /// Position, from 0.
     pub seq: u64,
-    /// Wall-clock time, for people; only the length of a gap is computed from it.
+    /// Wall-clock time, for human readers; the only thing computed from it is the length of a gap.
     pub wall: jiff::Timestamp,
     /// The event.
     pub event: Event,
@@ -60,7 +60,7 @@ pub enum Event {
         was_on: Option<bool>,
         /// Whether it is on now.
         is_on: Option<bool>,
-        /// Set if it was restored after the last test.
+        /// Whether this is the restoration after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
@@ -79,23 +79,23 @@ pub enum Event {
         was: String,
         /// Current value.
         is: String,
-        /// Set if it was restored after the last test.
+        /// Whether this is the restoration after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
-    /// An NVMe namespace was formatted to another LBA format for the run, or back at its end.
+    /// An NVMe namespace was formatted to another LBA format for the run, or to its original one at the end.
     LbaFormat {
         /// Number of the previous format.
         was: u8,
         /// Number of the current format.
         is: u8,
-        /// Set if it was restored after the last test.
+        /// Whether this is the restoration after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
     /// A note of the test about its progress.
     Noted(Note),
-    /// The run stopped before its end; completed work is kept.
+    /// The run stopped early; completed work is kept.
     Interrupted {
         /// The reason, in words.
         reason: String,
@@ -114,7 +114,7 @@ pub enum Event {
     TestEnded {
         /// Name of the test.
         test: String,
-        /// Whether steady state was reached; `None` for tests without it.
+        /// Whether steady state was reached; `None` for tests without steady state.
         converged: Option<bool>,
     },
     /// All tests completed.
@@ -170,12 +170,13 @@ pub struct Purged {
     /// Evidence that the purge was done, and why this method was chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
-    /// Samples were written before the purge and read after it, so the drive was not idle until the test.
+    /// Whether samples were written before the purge and read after it, in which case the drive was not idle
+    /// between purge and test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub samples_read: bool,
 }
 
-/// Health as reported by a drive. Anything not reported is absent.
+/// Health as reported by a drive; values that it does not report are absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Health {
@@ -237,11 +238,11 @@ pub enum Note {
         /// Number of cells in the round.
         cells: u32,
     },
-    /// The rounds are complete: what is measured from here on is not a cell of the last one.
+    /// The rounds are complete; later measurements are not part of the last round.
     RoundsEnded,
     /// Steady state was evaluated after a round.
     Judged(Judgement),
-    /// A step of the profile is not possible on this target and was skipped.
+    /// A step of the profile was skipped because it is not possible on this target.
     Skipped {
         /// The step.
         what: String,

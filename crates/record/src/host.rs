@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// CPU cost of the load threads as accounted by the kernel, from their common start to their ends. Kernel work
-/// outside these threads (interrupts, io-wq) is not included.
+/// CPU cost of the load threads as accounted by the kernel, from their common start until each of them ended.
+/// Kernel work outside these threads (interrupts, io-wq) is not included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Effort {
@@ -27,7 +27,7 @@ pub struct HostLoad {
     pub usable_processors: u32,
     /// Number of online processors of the host.
     pub processors: u32,
-    /// Where the threads ran: `cpus 0-3, a thread each`, or why they were not pinned.
+    /// Where the threads ran, such as `cpus 0-3, a thread each`, or why they were not pinned.
     pub placement: String,
     /// Completions were polled, so threads were never idle and their CPU time is meaningless.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -66,9 +66,9 @@ pub struct Ceiling {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFacts {
-    /// `TSC`, or `CLOCK_MONOTONIC` and why.
+    /// `TSC`, or `CLOCK_MONOTONIC` and the reason for it.
     pub source: String,
-    /// Duration of one reading.
+    /// How long one clock reading takes.
     pub cost_ns: f64,
     /// Smallest difference between two distinct readings.
     pub resolution_ns: u64,

@@ -1,13 +1,13 @@
-//! How much of the host a segment used, and whether that limited it.
+//! How much of the host's capacity a segment used, and whether the host limited it.
 
 use crate::{Ceiling, CostPerIo, DataPattern, Segment};
 
 /// Share of the ceiling above which a segment counts as host-limited.
 pub const HOST_LIMIT_SHARE: f64 = 0.70;
 
-/// A load whose mean number of outstanding I/Os is below this share of the requested one is called shallow.
+/// A load is called shallow if its mean number of outstanding I/Os is below this share of the requested number.
 pub const DEPTH_KEPT_SHARE: f64 = 0.90;
-/// Minimum number of I/Os per outstanding one for a meaningful mean depth.
+/// Below this number of I/Os per unit of queue depth, a mean depth is meaningless.
 const LEAST_PER_OUTSTANDING: u64 = 20;
 
 impl Ceiling {
@@ -83,7 +83,7 @@ impl Segment {
         let outstanding = u64::from(self.workload.outstanding());
         let times = [&self.read.latency, &self.write.latency];
         let (ios, timed) = (self.read.ios + self.write.ios, times.iter().map(|t| t.count()).sum::<u64>());
-        // I/Os in flight at the end count in neither.
+        // I/Os still in flight at the end are in neither count.
         let says_nothing = ios != timed || ios < LEAST_PER_OUTSTANDING * outstanding;
         if self.host.is_none() || self.workload.regime.arrivals.is_some() || says_nothing {
             return None;
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn response_times_say_how_many_ios_were_outstanding() {
-        // Consecutive I/Os that fill one second: a thousand of 0.95 or 0.85 ms, or 19 of 50 ms.
+        // Back-to-back I/Os within one second: a thousand of 0.95 or 0.85 ms, or 19 of 50 ms.
         let with = |each_ns: u64, ios: u64| {
             let mut segment = second(ios, 1, IoEngine::Libaio, 0);
             (0..ios).for_each(|_| segment.write.latency.record(each_ns));

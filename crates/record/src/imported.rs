@@ -5,7 +5,7 @@ use stdx::Histogram;
 
 use crate::Access;
 
-/// Origin of an imported run, of which Plateau measured nothing.
+/// Origin of an imported run, whose figures Plateau did not measure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
@@ -21,7 +21,7 @@ pub struct Origin {
     pub date: Option<String>,
     /// Set if the figures were copied from a publication by hand, so that no file of the tool exists.
     pub transcribed: bool,
-    /// Whether the tool's own reports print throughput in MiB/s, so that readers find other figures there.
+    /// Whether the tool's own reports print throughput in MiB/s, where readers therefore see different figures.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_mebibytes: bool,
     /// What a reader must know about the figures: weighting, units, incorrect statements in the file.
@@ -66,7 +66,7 @@ pub struct ImportedTest {
     /// Length of a round in ns, if the rounds form a time series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_ns: Option<u64>,
-    /// Figures that do not belong to a workload of a loop.
+    /// Figures that belong to no single workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<ToldFigure>,
     /// All measurements.

@@ -1,4 +1,4 @@
-//! How the I/Os of a segment reached their target, and which requested features were not available.
+//! How the I/Os of a segment reached their target, and which requested features were unavailable.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub struct IoPath {
 pub enum IoEngine {
     /// io_uring.
     IoUring,
-    /// NVMe commands through io_uring, past the block layer.
+    /// NVMe commands through io_uring, bypassing the block layer.
     IoUringCmd,
     /// Linux's older asynchronous interface.
     Libaio,
@@ -50,7 +50,7 @@ pub struct Fallback {
     pub cause: String,
 }
 
-/// A property of a path that its engine does not imply.
+/// A property of an I/O path that does not follow from its engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathRemark {
@@ -68,7 +68,7 @@ pub enum PathRemark {
         /// The kernel's error, in words.
         cause: String,
     },
-    /// Kernel threads did the I/Os because the target may block during submission.
+    /// Kernel threads issued the I/Os because the target may block during submission.
     KernelThreads,
     /// A load thread could not be pinned to its processor.
     NotPinned {
@@ -96,7 +96,7 @@ impl IoEngine {
         }
     }
 
-    /// Returns whether every I/O passes through an io_uring ring, whose cost then counts as the host's.
+    /// Returns whether every I/O passes through an io_uring ring, so that the cost of the ring is part of the host's.
     #[must_use]
     pub const fn uses_ring(self) -> bool {
         matches!(self, Self::IoUring | Self::IoUringCmd | Self::NoOpRing)
@@ -104,7 +104,7 @@ impl IoEngine {
 }
 
 impl From<IoEngine> for IoPath {
-    /// Returns the plain path through an engine.
+    /// Returns the path through an engine, without remarks.
     fn from(engine: IoEngine) -> Self {
         Self { engine, fallbacks: Vec::new(), remarks: Vec::new() }
     }
@@ -139,9 +139,9 @@ impl fmt::Display for PathRemark {
             Self::SubmissionsPolled => f.write_str("submissions polled by the kernel"),
             Self::NotPolled { cause } => write!(f, "not polled: {cause}"),
             Self::UnregisteredBuffers { cause } => write!(f, "unregistered buffers: {cause}"),
-            Self::KernelThreads => f.write_str("kernel threads do the I/Os, because the target may block"),
+            Self::KernelThreads => f.write_str("kernel threads issue the I/Os because the target may block"),
             Self::NotPinned { cause } => write!(f, "not pinned: {cause}"),
-            Self::Buffered => f.write_str("buffered: the file system has no direct I/O"),
+            Self::Buffered => f.write_str("buffered: the file system does not support direct I/O"),
         }
     }
 }
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(
             path.to_string(),
             "threads (io_uring: Too many open files; libaio: Operation not permitted); not polled: a file; \
-             buffered: the file system has no direct I/O"
+             buffered: the file system does not support direct I/O"
         );
         assert!(path.is_buffered() && !path.engine.uses_ring());
     }

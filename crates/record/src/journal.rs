@@ -1,8 +1,9 @@
 //! The append-only journal of a run: one hashed line per event, on disk before the event is shown to anyone.
 //!
-//! The first line is `plateau-journal 1`. Every further line has 64 hexadecimal digits, a space and an [`Entry`]
-//! as JSON. The digits are the SHA-256 of the previous line's digits (for the first record: those of the SHA-256
-//! of the header line) followed by the JSON, so a changed, lost or swapped line breaks the chain from there on.
+//! The first line is `plateau-journal 1`. Every further line has 64 hexadecimal digits, a space and an
+//! [`Entry`] as JSON. The digits are the SHA-256 of the previous line's digits followed by the JSON; for the
+//! first record, the previous digits are the SHA-256 of the header line. A changed, lost or swapped line
+//! therefore breaks the chain from there on.
 
 mod held;
 
@@ -26,9 +27,9 @@ pub const VERSION: u32 = 1;
 const OLDEST_VERSION: u32 = 1;
 /// First bytes of every journal.
 pub const MAGIC: &str = "plateau-journal ";
-/// Limit on one record: 100 times the longest known one, the 8 h of writes of XSR with a row per second.
+/// Limit on one record: 100 times the longest known one, the eight-hour write of XSR with one row per second.
 const MOST_RECORD_BYTES: usize = 64 << 20;
-/// Limit on the values in one record, each of which may take 24 bytes of memory: a workload of 45 days has as many.
+/// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days has that many.
 const MOST_RECORD_VALUES: usize = 1 << 24;
 
 /// Errors of a journal.
@@ -63,7 +64,8 @@ pub enum JournalError {
     },
     /// The journal claims a version that no Plateau ever wrote.
     #[error(
-        "{} has journal version {found}, which no Plateau writes: its first line was changed; restore it from a copy",
+        "{} has journal version {found}, which no Plateau has ever written: its first line was changed; \
+         restore the file from a copy",
         path.display()
     )]
     Unknown {
@@ -166,7 +168,7 @@ pub struct Journal {
     chain: Digest,
     /// The complete records, including the header.
     held: Held,
-    /// Folders that receive the records if the journal is lost and the library cannot take them.
+    /// Folders to which the records are copied if the journal is lost and the library is not writable.
     refuges: Vec<PathBuf>,
     /// Set if the file may end in an incomplete record that could not be removed, or was changed by somebody else.
     is_broken: bool,
@@ -212,7 +214,7 @@ impl Journal {
     /// Opens an existing journal for appending. Truncates an incomplete last record and reports it in [`Loaded`].
     ///
     /// # Errors
-    /// Same as [`read_journal`], and if another process has it open.
+    /// As for [`read_journal`]; also if another process has it open for writing.
     pub fn reopen(path: &Path) -> Result<(Self, Loaded), JournalError> {
         Self::reopen_on(storage::real(), path)
     }
@@ -230,9 +232,9 @@ impl Journal {
             file.set_len(loaded.whole_bytes).map_err(|e| io("truncate the torn end of", path, e))?;
             bytes.truncate(usize::try_from(loaded.whole_bytes).unwrap_or(usize::MAX));
         }
-        // Rewrite the last record so that this sync covers it: the previous writer may have been killed before its
-        // sync, or its sync may have failed, after which the kernel considers the pages clean. The record is about
-        // to be shown.
+        // Rewrite the last record so that this sync covers it: the previous writer may have been killed
+        // before its sync, or its sync may have failed, after which the kernel considers the pages clean. The
+        // record must be durable before it is shown.
         if !loaded.last_line.is_empty() {
             let at = loaded.whole_bytes - loaded.last_line.len() as u64;
             file.rewrite(at, &loaded.last_line).map_err(|e| io("write the last record again to", path, e))?;
@@ -249,8 +251,8 @@ impl Journal {
         Self { path, ..self }
     }
 
-    /// Names folders that receive the records if the journal is lost and neither the directory of the run nor the
-    /// library can take them.
+    /// Sets folders to which the records are copied if the journal is lost and neither the directory of the
+    /// run nor the library is writable.
     pub fn set_refuges(&mut self, folders: Vec<PathBuf>) {
         self.refuges = folders;
     }
@@ -267,7 +269,7 @@ impl Journal {
     /// If the write fails, such as on a full disk. The partial record is then truncated, so that a later record
     /// does not follow it and damage the journal; if truncating fails, no further record is accepted.
     pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
-        // Reject what every reader would refuse.
+        // Do not write what every reader would refuse.
         let mut amounts = self.amounts;
         amounts.take(&event).map_err(|why| io("append to", &self.path, std::io::Error::other(why)))?;
         let entry = Entry { seq: self.next_seq, wall: self.storage.now(), event };
@@ -282,12 +284,12 @@ impl Journal {
         Ok(entry)
     }
 
-    /// Fails if somebody else changed the journal, or if it is no longer at its path. Its records would then be lost
-    /// when the run ends, so they are copied to a new file: next to it, else to the library, else to one of the
-    /// [refuges](Self::set_refuges). Reads the whole file.
+    /// Checks that nobody else changed the journal and that it is still at its path. Otherwise its records
+    /// would be lost when the run ends, so they are copied to a new file: next to it, else to the library,
+    /// else to one of the [refuges](Self::set_refuges). Reads the whole file.
     ///
     /// # Errors
-    /// If the journal was changed or is no longer at its path. No further record is accepted then.
+    /// If the journal was changed or is no longer at its path. No further record is accepted in that case.
     pub fn check_in_place(&mut self) -> Result<(), JournalError> {
         let checked = self.usable().and_then(|()| self.in_place()).and_then(|()| {
             self.held.change_of_content(&mut *self.file).map_or(Ok(()), |change| Err(self.give_up(change)))
@@ -309,7 +311,7 @@ impl Journal {
     }
 
     fn is_gone(&self) -> bool {
-        // An error here means a broken disk, not a moved journal; the next sync reports it.
+        // An error here means that the disk failed, not that the journal was moved; the next sync reports it.
         let Ok(own) = self.file.found() else { return false };
         match self.storage.look(&self.path) {
             Ok(found) => found.identity != own.identity,
@@ -317,7 +319,7 @@ impl Journal {
         }
     }
 
-    /// Brings the records to safety.
+    /// Copies the records to a new file and closes the journal to further ones.
     fn give_up(&mut self, change: Change) -> std::io::Error {
         self.is_broken = true;
         let saved = self.held.rescue(&*self.storage, &mut *self.file, &self.path, &self.refuges);
@@ -334,7 +336,7 @@ impl Journal {
         self.in_place()?;
         let written = self.file.append(line).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
-            // Do not fill with zeros what somebody else removed in the meantime.
+            // If somebody else truncated the file in the meantime, setting its old length would fill it with zeros.
             if let Ok(found) = self.file.extent().map(|extent| extent.bytes)
                 && found < whole_bytes
             {
@@ -345,7 +347,7 @@ impl Journal {
             return Err(error);
         }
         self.held.add(line);
-        // If somebody else changed the file between the check and the write, the record is not where it belongs.
+        // If somebody else changed the file between the check and the write, the record is in the wrong place.
         self.held.settle(&*self.file).map_or(Ok(()), |change| Err(self.give_up(change)))
     }
 }
@@ -430,8 +432,8 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
     Ok(loaded)
 }
 
-/// Returns whether an invalid line was never completely on disk: the last line, without its newline or with zero
-/// bytes, which JSON never contains, where data was lost in a power cut.
+/// Returns whether an invalid line was never completely on disk. That can only be the last line: it has no
+/// newline, or it has zero bytes, which JSON never contains, where a power cut lost data.
 fn is_unfinished(line: &[u8], is_last: bool) -> bool {
     is_last && (!line.ends_with(b"\n") || line.contains(&0))
 }
@@ -471,7 +473,7 @@ fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), S
     let json = json.strip_prefix(' ').ok_or("no space after the hash")?;
     let digest = chain.next(json);
     if !digest.is(hash) {
-        return Err("its hash does not match: it, or a record before it, was changed".into());
+        return Err("its hash does not match: this record or an earlier one was changed".into());
     }
     check_size(json)?;
     let entry = entry_of(json).map_err(|e| e.to_string())?;

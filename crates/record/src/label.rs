@@ -11,4 +11,13 @@ impl SimulatedFacts {
             self.model, self.model_version, self.scale_divisor, self.seed
         )
     }
+
+    /// Formats the same for text with enough space: `SIMULATED sas-slc-2011 (model version 2, scale 1/512, seed 1)`.
+    #[must_use]
+    pub fn label_in_full(&self) -> String {
+        format!(
+            "SIMULATED {} (model version {}, scale 1/{}, seed {})",
+            self.model, self.model_version, self.scale_divisor, self.seed
+        )
+    }
 }

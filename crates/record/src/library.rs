@@ -22,7 +22,7 @@ pub use error::LibraryError;
 
 const RUN_FILE: &str = "run.json";
 const JOURNAL: &str = "journal";
-/// Size limit of a run file: the longest command line of Linux (2 MiB) and the longest plan (1 MiB), with room.
+/// Size limit of a run file: room for the longest command line on Linux (2 MiB) and the longest plan (1 MiB).
 const MOST_RUN_FILE_BYTES: u64 = 4 << 20;
 /// Size limit of an id: far longer than any real id, and short enough for any file system to add an extension.
 const MOST_ID_BYTES: usize = 200;
@@ -43,13 +43,13 @@ pub struct Run {
     pub dir: PathBuf,
     /// The run file.
     pub file: RunFile,
-    /// Device and inode number of the directory that `file` was read from.
+    /// Device and inode number of the directory from which `file` was read.
     identity: (u64, u64),
     storage: Arc<dyn Storage>,
 }
 
-/// Returns how many runs before the newest one `wanted` refers to, if it is `latest`, `last`, `latest~N` or
-/// `last~N`.
+/// Returns N if `wanted` is `latest~N` or `last~N`, and 0 for `latest` and `last`: how many runs it lies
+/// before the newest.
 fn runs_back(wanted: &str) -> Option<usize> {
     let lower = wanted.to_lowercase();
     let rest = lower.strip_prefix("latest").or_else(|| lower.strip_prefix("last"))?;
@@ -71,7 +71,7 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     let Versioned { version } = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     if version.is_none_or(|v| v > u64::from(RUN_FILE_VERSION)) {
         let found = version.map_or("none".to_owned(), |v| v.to_string());
-        return Err(format!("its version is {found}, this Plateau reads up to {RUN_FILE_VERSION}"));
+        return Err(format!("its version is {found}; this Plateau reads up to {RUN_FILE_VERSION}"));
     }
     let file: RunFile = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     if !is_id(&file.id) {
@@ -83,8 +83,8 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     Ok(file)
 }
 
-/// Returns whether data that starts with these bytes is the `run.json` or journal of a run, regardless of its
-/// name.
+/// Returns whether data that begins with these bytes is the `run.json` or journal of a run; file names are
+/// not considered.
 #[must_use]
 pub fn begins_as_file_of_run(bytes: &[u8]) -> bool {
     bytes.starts_with(JOURNAL_MAGIC.as_bytes()) || begins_as_run_file(bytes)
@@ -99,7 +99,8 @@ fn begins_as_run_file(bytes: &[u8]) -> bool {
     version[0] == b"{" && version[1] == b"\"version\":" && is_number(version[2]) && next() == b"\"id\":"
 }
 
-/// Returns whether `id` can only be a directory name within the library. Other files are named after it too.
+/// Returns whether `id` is safe as the name of a directory within the library. Other files are named after it
+/// as well.
 fn is_id(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !id.is_empty() && id.len() <= MOST_ID_BYTES && !id.starts_with(['.', '-']) && id.chars().all(is_plain)
@@ -190,8 +191,8 @@ impl Library {
         Ok(journal)
     }
 
-    /// Removes the remains of runs whose creation was interrupted. Skips those that another process is working on,
-    /// and those that cannot be removed.
+    /// Removes the remains of runs whose creation was interrupted. Skips any that another process is working
+    /// on or that cannot be removed.
     ///
     /// # Errors
     /// If the library cannot be read.
@@ -223,7 +224,7 @@ impl Library {
             }
             match Run::open_on(Arc::clone(&self.storage), &dir) {
                 Ok(run) => runs.push(run),
-                // Skip files and unrelated folders. A folder with a journal was a run, so report it.
+                // Skip files and unrelated folders, but report a folder with a journal: it was a run.
                 Err(LibraryError::Io { source, .. })
                     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
                         && self.storage.look(&dir.join(JOURNAL)).is_err() => {}
@@ -255,7 +256,7 @@ impl Library {
         }
         let (mut runs, unreadable) = self.list()?;
         if let Some(back) = runs_back(wanted) {
-            // An unreadable run might be the requested one.
+            // Any unreadable run might be the requested one.
             return match unreadable.into_iter().next() {
                 Some(error) => Err(error),
                 None if back < runs.len() => Ok(runs.swap_remove(back)),
@@ -307,7 +308,8 @@ impl Run {
         Ok(Self { dir: dir.into(), file, identity, storage })
     }
 
-    /// Returns the device and inode number of its directory, which differ for another directory of the same name.
+    /// Returns the device and inode number of its directory, which tell it apart from another directory of
+    /// the same name.
     #[must_use]
     pub fn identity(&self) -> (u64, u64) {
         self.identity
@@ -322,7 +324,7 @@ impl Run {
     /// Reads the journal and checks that it belongs to this `run.json`.
     ///
     /// # Errors
-    /// Same as [`read_journal`](crate::read_journal), and if `run.json` was changed.
+    /// As for [`read_journal`](crate::read_journal); also if `run.json` was changed.
     pub fn load(&self) -> Result<Loaded, LibraryError> {
         let loaded = read_journal_on(&*self.storage, &self.journal_path())?;
         self.check_digest(&loaded)?;
@@ -342,8 +344,8 @@ impl Run {
     /// the remains of an interrupted removal are deleted when the next run starts.
     ///
     /// # Errors
-    /// If the run is in progress, or its directory is a symbolic link or contains anything but regular files; the
-    /// run is then unchanged. If the system call fails.
+    /// If the run is in progress, or its directory is a symbolic link or contains anything but regular files;
+    /// the run is then unchanged. Also if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
@@ -357,7 +359,7 @@ impl Run {
     /// Opens the journal for appending.
     ///
     /// # Errors
-    /// Same as [`Journal::reopen`], and if `run.json` was changed.
+    /// As for [`Journal::reopen`]; also if `run.json` was changed.
     pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
         // The creator may have been killed before it synced these entries.
         storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;
@@ -378,7 +380,7 @@ impl Run {
                 Err(LibraryError::ChangedRunFile { path })
             }
             Some(Event::Opened { .. }) => Ok(()),
-            // Without it, nothing ties this journal to this file.
+            // Without this record, nothing ties the journal to this `run.json`.
             _ => Err(JournalError::Damaged {
                 path: self.journal_path(),
                 seq: 0,

@@ -1,12 +1,12 @@
 //! The grammar of a journal: which event may follow which.
 //!
-//! A chain of hashes shows that records were not changed; anybody can compute it anew for records in another order.
-//! [`check_order`] accepts every order in which a run can write its events, and nothing else. Whether each answer belongs
-//! to the request of its test is judged by a replay of the test.
+//! The hash chain shows that records were not changed by accident, but anybody can recompute it for records
+//! in a different order. [`check_order`] accepts every order in which a run can write its events, and nothing
+//! else. A replay of each test then checks that its answers match its requests.
 
 use crate::{Entry, Event};
 
-/// A record at a place where no run writes it.
+/// A record where no run would write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misplaced {
     /// Sequence number of the record; the number of records if one is missing at the end.
@@ -15,14 +15,14 @@ pub struct Misplaced {
     pub problem: String,
 }
 
-/// How far a run is.
+/// How far a run has progressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Started or resumed; drive and host are being prepared.
     Preparing,
     /// Tests run.
     Testing,
-    /// A test could not continue, or settings are being restored; only a resumption continues the run.
+    /// A test could not continue, or settings are being restored; the run continues only after it is resumed.
     Stopped,
     Closed,
 }
@@ -48,7 +48,7 @@ pub fn check_order(tests: &[String], entries: &[Entry]) -> Result<(), Misplaced>
     }
 }
 
-/// The run after some of its records.
+/// The state of a run after some of its records.
 struct Order<'a> {
     tests: &'a [String],
     phase: Phase,

@@ -9,8 +9,8 @@ pub(crate) fn may_be_unprintable(json: &str) -> bool {
 
 /// Returns the JSON document with every string on one line and all terminal control characters escaped.
 ///
-/// Works on the text: a tree of values would take a hundred times its memory. Whatever is not valid JSON is left to
-/// the parser.
+/// Works on the text, because a tree of values would take a hundred times its memory. Invalid JSON is left
+/// for the parser to reject.
 pub(crate) fn plain(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut rest = json;
@@ -27,7 +27,7 @@ pub(crate) fn plain(json: &str) -> String {
     out
 }
 
-/// Splits text into what is before the first string, the string with its quotes, and what follows it.
+/// Splits text into the part before the first string, the string with its quotes, and the rest.
 fn next_string(json: &str) -> Option<(&str, &str, &str)> {
     let begin = json.find('"')?;
     let mut is_escaped = false;
@@ -52,7 +52,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// The same on a tree of values.
+    /// The same function on a tree of values.
     fn plain_values(value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(on_one_line(&text).into_owned()),

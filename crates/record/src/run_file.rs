@@ -10,7 +10,7 @@ use crate::{Ceiling, DirthChoice, Handling, Origin, PlanFacts};
 /// Version of `run.json` written by this build.
 pub const RUN_FILE_VERSION: u32 = 1;
 
-/// Everything that was fixed before the first I/O.
+/// Everything that is decided before the first I/O.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunFile {
@@ -49,7 +49,7 @@ pub struct RunFile {
     /// Requested treatment of the drive, also used when the run is resumed.
     #[serde(default, skip_serializing_if = "Handling::is_default")]
     pub handling: Handling,
-    /// The plan of the run; `None` if started without one.
+    /// The plan of the run; `None` if it was started without a plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanFacts>,
     /// I/O path requested by the operator; `None` to let the engine choose.
@@ -63,7 +63,7 @@ pub struct RunFile {
     pub labels: Labels,
 }
 
-/// Name, tags and notes of a run. They do not affect its results.
+/// Name, tags and notes of a run, which do not affect its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
@@ -109,7 +109,7 @@ pub struct Beside {
     pub campaign: String,
     /// The other targets, as typed.
     pub targets: Vec<String>,
-    /// Resources that the targets share and may saturate together, in words.
+    /// Shared resources that the targets may saturate when they run concurrently, in words.
     pub shared: Vec<String>,
 }
 
@@ -147,8 +147,8 @@ pub struct Settings {
     pub active_range_amount_bytes: Option<u64>,
     /// Number of segments that the amount is split into; used only with an amount (AR Segments).
     pub active_range_segments: u32,
-    /// ECW and CBW on a device with large sectors: I/Os whose size is not a multiple of the sector size get the
-    /// smallest possible size.
+    /// For ECW and CBW on a device with large sectors: I/O sizes that are not a multiple of the sector size
+    /// are replaced by the smallest possible size.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composite_fits_sectors: bool,
     /// Workload that the tester chose for DIRTH.
@@ -156,7 +156,7 @@ pub struct Settings {
     pub dirth: DirthChoice,
     /// Seed of every offset, mix and data buffer.
     pub seed: u64,
-    /// Settings without a field of their own, by name, each as text that the test reads that it is meant for.
+    /// Settings that have no field here, by name. The test that uses one parses its text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub further: BTreeMap<String, String>,
 }
@@ -171,7 +171,7 @@ pub enum TargetKind {
     File,
     /// A simulated drive.
     Simulated,
-    /// A drive that Plateau did not access: its run is imported.
+    /// The drive of an imported run, which Plateau did not access.
     Imported,
 }
 
@@ -277,7 +277,7 @@ impl MemberFacts {
     }
 }
 
-/// Facts that a simulated result must be labelled with.
+/// Facts with which a simulated result must be labelled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedFacts {
@@ -294,7 +294,7 @@ pub struct SimulatedFacts {
     pub faults: Vec<String>,
 }
 
-/// The host; `None` for anything that the kernel does not report.
+/// Facts about the host; `None` for anything that the kernel does not report.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFacts {

@@ -27,7 +27,7 @@ pub struct Segment {
     pub errors: Vec<ErrorCount>,
     /// How the I/Os reached the target.
     pub io_path: IoPath,
-    /// Set when the run was interrupted between the previous segment and this one.
+    /// The interruption of the run between the previous segment and this one.
     pub gap_before: Option<Gap>,
     /// Load on the host; `None` for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub struct Series {
     pub times: Option<Columns>,
 }
 
-/// A workload interrupted by a device failure. It is never used as a result, but documents how the device
+/// A workload interrupted by a device failure. It is never used as a result; it documents how the device
 /// performed until it failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,7 +1,7 @@
 //! The storage operations that a library needs, and the wall clock.
 //!
 //! [`Real`] is the file system. [`simulated::Simulated`] is a disk in memory that loses, tears and reorders
-//! unsynced writes; all guarantees of a library are tested on it, with a crash at every operation.
+//! unsynced writes; all guarantees of a library are tested on it with a crash at every operation.
 
 mod interface;
 mod real;
@@ -20,7 +20,7 @@ pub fn real() -> Arc<dyn Storage> {
     Arc::new(Real)
 }
 
-/// Creates `folder` and all missing folders above it. All of them are on disk when this returns.
+/// Creates `folder` and all missing folders above it. All of them are on disk when it returns.
 ///
 /// # Errors
 /// If the operation fails.
@@ -36,7 +36,7 @@ fn create_missing(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     }
     create_missing(storage, above(folder).unwrap_or(Path::new(".")))?;
     match storage.create_folder(folder) {
-        // A run that starts at the same time may have created it.
+        // Another run that is starting may have created it.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created,
     }
@@ -55,7 +55,7 @@ pub fn sync_above(storage: &dyn Storage, path: &Path) -> io::Result<()> {
     let mut path = path;
     while let Some(folder) = above(path) {
         match sync_folder(storage, folder) {
-            // Folders that we may not open or cannot sync were not created here.
+            // Folders that cannot be opened or synced were not created by this process.
             Err(error)
                 if matches!(
                     error.kind(),

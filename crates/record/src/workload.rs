@@ -10,12 +10,12 @@ use stdx::units::{amount_base2, block_size};
 pub struct Workload {
     /// Order of the addresses. With several kinds of I/O, random if any kind is.
     pub access: Access,
-    /// Share of reads, 0 to 100. With several kinds of I/O, see [`read_percent_of`].
+    /// Share of reads, 0 to 100. With several kinds of I/O, the result of [`read_percent_of`].
     pub read_percent: u8,
-    /// Bytes per I/O. With several kinds of I/O, the largest.
+    /// Bytes per I/O. With several kinds of I/O, the largest of their sizes.
     pub block_bytes: u32,
-    /// The kinds of I/O if there are several: a distribution of block sizes, or several streams. The kind of each
-    /// I/O is drawn according to the shares.
+    /// The kinds of I/O if there are several, as in a distribution of block sizes or in several streams. The
+    /// kind of each I/O is drawn according to the shares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<IoKind>,
     /// Parts of the range with their shares of the random I/Os; empty for uniform access.
@@ -33,7 +33,7 @@ pub struct Workload {
     pub until: Until,
     /// Seed of offsets, mix and data.
     pub seed: u64,
-    /// How the load is driven; by default as in the PTS.
+    /// How the load is driven; as in the PTS by default.
     #[serde(default, skip_serializing_if = "Regime::is_plain")]
     pub regime: Regime,
 }
@@ -72,8 +72,8 @@ pub struct Zone {
     pub range_percent: u8,
 }
 
-/// Returns the share of reads over all kinds in percent, rounded to the nearest integer, but to 0 or 100 only if
-/// exact.
+/// Returns the share of reads over all kinds in percent, rounded to the nearest integer; 0 and 100 are
+/// returned only if exact.
 #[must_use]
 pub fn read_percent_of(kinds: &[IoKind]) -> u8 {
     let sum: u32 = kinds.iter().map(|k| u32::from(k.share_percent) * u32::from(k.read_percent)).sum();
@@ -123,9 +123,9 @@ impl Range {
 pub enum DataPattern {
     /// Incompressible and without repetition, as required by the PTS (`RND`).
     Random,
-    /// All zero. Drives may treat zeros specially, so never used for a PTS result.
+    /// All zero. Drives may treat zeros specially, so it is never used for a PTS result.
     Zero,
-    /// Partly random, so that a drive can reduce it. Never used for a PTS result.
+    /// Partly compressible or duplicate, so that a drive can reduce it. It is never used for a PTS result.
     #[serde(untagged)]
     Reducible(Reducible),
 }
@@ -150,15 +150,15 @@ pub enum Until {
     AmountBytes(u64),
 }
 
-/// How the load is driven. The default is that of the PTS: each completion is followed by the next I/O, every I/O
-/// counts, and data is not verified.
+/// How the load is driven. The default is that of the PTS: the next I/O is issued at each completion, every
+/// I/O counts, and data is not verified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Regime {
     /// I/Os are issued on a schedule, independent of completions (open loop).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
-    /// Ramp time under load before measuring, in addition to a duration.
+    /// Ramp time under load before measuring, in ns; not part of the duration.
     #[serde(skip_serializing_if = "is_zero")]
     pub ramp_ns: u64,
     /// An amount ends this long after the ramp even if it is not complete.
@@ -326,8 +326,8 @@ impl Workload {
         let (size, read, order) = (largest, read_percent_of(&self.kinds), if random { "RND" } else { "SEQ" });
         (told != (size, read, random)).then(|| {
             format!(
-                "its I/O kinds combined are up to {size} B, {read} % reads and {order}, but the workload \
-                 states otherwise"
+                "its I/O kinds have blocks of up to {size} B, {read} % reads and {order} order, but its \
+                 summary differs"
             )
         })
     }

@@ -8,12 +8,12 @@ use record::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Any number that a measurement can yield; JSON has no others.
+/// Any finite number: measurements yield no others, and JSON has none.
 fn finite() -> impl Strategy<Value = f64> {
     any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |number| number.is_finite())
 }
 
-/// Writes and reads a value as the journal does, and reads it as `run.json` is read.
+/// Writes and reads a value in the way of the journal, and reads it in the way of `run.json`.
 fn again<T: Serialize + DeserializeOwned>(stored: &T) -> [T; 2] {
     let text = serde_json::to_string(stored).expect("can be written");
     let tree: serde_json::Value = serde_json::from_str(&text).expect("is JSON");

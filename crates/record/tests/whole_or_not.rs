@@ -10,7 +10,7 @@ use record::{Event, Library, LibraryError, RunFile, read_journal};
 
 const ROOT: &str = "/var/lib/plateau";
 const CRASHES: u64 = 40;
-/// Runs created by each of two threads.
+/// Number of runs that each of two threads creates.
 const RUNS: u32 = 300;
 const MORE: &[(&str, &[u8])] = &[("logo", &[7; 3000])];
 
@@ -60,7 +60,7 @@ fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     all
 }
 
-/// Returns the ids of all runs, or what is torn or left over.
+/// Returns the ids of all runs, or what is incomplete or left over.
 fn look(disk: Disk) -> Result<Vec<String>, String> {
     let process = process(disk, Vec::new());
     let library = library(&process);

@@ -1,5 +1,5 @@
-//! What a run and its journal say, one question per file, before anything is laid out: answers of the drive, dates,
-//! interruptions, conformance, health. Nothing in here knows the document, a page or a format.
+//! What can be read from a run and its journal before anything is laid out, one question per file: answers of
+//! the drive, dates, interruptions, conformance, health. Nothing here knows the document, a page or a format.
 
 pub(crate) mod answers;
 pub(crate) mod conformance;

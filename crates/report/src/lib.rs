@@ -3,9 +3,9 @@
 //! A report is a function of a run and its journal: the same journal yields the same bytes. This crate performs no I/O,
 //! reads no clock, and knows kinds of exhibits but no individual tests.
 //!
-//! Its order: `facts` are read out of the journal, [`fold()`] collects them in a [`Document`], `pages` say in words what is
-//! on which page, and [`formats`] write it as HTML, PDF and data. [`chart`] draws and depends on none of these; [`compare`]
-//! builds on all of them.
+//! From journal to document: `facts` are read from the journal, [`fold()`] collects them in a [`Document`],
+//! `pages` determine the text of each page, and [`formats`] write them as HTML, PDF and data. [`chart`] draws
+//! and depends on none of these; [`compare`] builds on all of them.
 #![forbid(unsafe_code)]
 
 pub mod chart;

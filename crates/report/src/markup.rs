@@ -1,4 +1,4 @@
-//! Makes external text, such as model names, safe for markup, and short.
+//! Shortens external text, such as model names, and makes it safe for markup.
 
 /// Replaces control characters and bidirectional formatting characters in `text`.
 pub(crate) fn plain(text: &str) -> String {
@@ -27,7 +27,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// At most `limit` characters of `text`; an ellipsis marks a cut.
+/// At most `limit` characters of `text`; an ellipsis marks an omission.
 pub(crate) fn shortened(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();

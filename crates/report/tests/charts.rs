@@ -1,4 +1,4 @@
-//! Golden pictures and tables, and data that cannot be drawn well. `PLATEAU_BLESS=1` rewrites the golden files.
+//! Golden pictures and tables, and data that is hard to draw. `PLATEAU_BLESS=1` rewrites the golden files.
 
 use std::path::Path;
 

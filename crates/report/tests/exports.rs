@@ -301,7 +301,7 @@ fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
     assert!(text.contains("null") && matrix.as_array().is_some_and(|rounds| !rounds.is_empty()), "{text}");
 }
 
-/// PTS 2.0 runs a 20-minute workload for a histogram after the rounds; it is named like a cell but is not one.
+/// PTS 2.0 runs a 20-minute workload for a histogram after the rounds; its name is that of a cell, but it is not one.
 #[test]
 fn the_load_for_a_histogram_belongs_to_no_round() {
     for early in [false, true] {

@@ -15,7 +15,7 @@ const RESOLUTION: &str = "40";
 /// Side in pixels of the squares whose means are compared. Comparing means tolerates differences in text smoothing
 /// between versions of Poppler.
 const SQUARE: u32 = 10;
-/// Maximum difference of a mean, out of 255. A word that moves by a line or a missing picture exceeds it.
+/// Maximum difference of a mean, out of 255. A word that moves by a line, or a missing picture, exceeds it.
 const TOLERANCE: f64 = 20.0;
 
 /// Name of the picture (the difficulty of its layout), run, and page number.

@@ -47,8 +47,8 @@ impl Stream {
         }
     }
 
-    /// Passes the next `count` accesses to `take`. The same stream as from [`next_access`](Self::next_access), but
-    /// faster.
+    /// Passes the next `count` accesses to `take`. Yields the same stream as
+    /// [`next_access`](Self::next_access), but faster.
     #[inline]
     pub fn draw(&mut self, count: usize, mut take: impl FnMut(Access)) {
         let Self { rng, lane, mix } = self;
@@ -205,7 +205,7 @@ mod tests {
         });
         for bins in [of_segments, inside] {
             let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - 1024.0).powi(2) / 1024.0).sum();
-            // 2047 degrees of freedom: standard deviation 64; the limits are five of them either way.
+            // 2047 degrees of freedom: standard deviation 64. The limits allow five standard deviations either way.
             assert!((1727.0..2367.0).contains(&chi2), "chi-square {chi2}");
         }
     }

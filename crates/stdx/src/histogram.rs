@@ -1,11 +1,11 @@
 //! A log-linear histogram of nanoseconds. Every value counts; none is clipped.
 //!
 //! Values below 128 ns have a slot each. Above, every power of two is split into 128 equal slots, up to
-//! `u64::MAX`. A value is read back as the middle of its slot, so within 1/256 (0.4 %) of the recorded value;
-//! minimum, maximum and sum are exact.
+//! `u64::MAX`. A value is read back as the middle of its slot, which is within 1/256 (0.4 %) of the recorded
+//! value; minimum, maximum and sum are exact.
 //!
-//! Only the slots between the smallest and the largest value use memory: a run of a day keeps thousands of
-//! histograms, and most values of each lie within a few powers of two.
+//! Only the slots between the smallest and the largest value use memory, because a day-long run keeps
+//! thousands of histograms, and most values of each lie within a few powers of two.
 
 pub mod coarse;
 
@@ -175,8 +175,8 @@ impl Histogram {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Returns the smallest recorded value (to slot precision) that at least `share` of all values do not exceed;
-    /// `share` is in 0..=1. `None` if empty.
+    /// Returns the quantile at `share`, which is in 0..=1, to slot precision: the smallest recorded value
+    /// that at least this share of all values do not exceed. `None` if empty.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<u64> {
         if self.count == 0 {

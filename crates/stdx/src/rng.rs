@@ -1,4 +1,4 @@
-//! The seeded random number generator, with which one printed seed reproduces every offset and every mix.
+//! The seeded random number generator: one printed seed reproduces every offset and every read/write mix.
 
 /// xoshiro256++ (Blackman, Vigna 2019): 256 bits of state, period 2^256 - 1.
 ///
@@ -26,7 +26,7 @@ impl Rng {
         Self { state: std::array::from_fn(|_| split_mix(&mut spread)) }
     }
 
-    /// Creates the generator for one part (a thread, a cell) of the work that `seed` drives.
+    /// Creates the generator for one part of the work, such as a thread or a cell, that is derived from `seed`.
     #[must_use]
     pub fn from_seed_and_stream(seed: u64, stream: u64) -> Self {
         let mut spread = seed;

@@ -1,4 +1,4 @@
-//! A kind of release file, and what it is made of.
+//! A kind of release file, and its inputs.
 
 use crate::packages::Packages;
 use crate::payload::Payload;

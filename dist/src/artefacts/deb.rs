@@ -46,7 +46,7 @@ fn version(release: &Release) -> String {
 fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
     let release = parts.release;
     let entries = entries(release, parts.payload)?;
-    // No md5sums member: dpkg computes the digests itself when it unpacks the files.
+    // There is no member md5sums: dpkg computes the digests itself when it unpacks the files.
     let control = [Entry::file("control", control(release, &entries))];
     let members = [
         ("debian-binary", b"2.0\n".to_vec()),
@@ -106,7 +106,8 @@ fn copyright(mit: &str) -> String {
         .lines()
         .for_each(|line| writeln!(text, "{}", format!("  {line}").trim_end()).unwrap_or_default());
     text.push_str(
-        "\nThe licences of the libraries that the program is linked with are in\nTHIRD-PARTY.txt.gz beside this file.\n",
+        "\nThe licences of the libraries that the program is linked with are in\nTHIRD-PARTY.txt.gz next to this \
+         file.\n",
     );
     text
 }

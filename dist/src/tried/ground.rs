@@ -1,4 +1,5 @@
-//! A trial, and what trials have in common: programs with a time limit, and the use of Plateau as a new user would.
+//! The definition of a trial, and helpers that trials share: programs with a time limit, and using Plateau as a new
+//! user would.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub struct Trial {
 
 /// Timeout for any program that a trial starts.
 const LONGEST_SECONDS: &str = "900";
-/// Reports whether io_uring is disabled; absent in kernels without this setting.
+/// File that shows whether io_uring is disabled; absent in kernels without this setting.
 const URING_DISABLED: &str = "/proc/sys/kernel/io_uring_disabled";
 
 /// Returns a command that is killed after [`LONGEST_SECONDS`].
@@ -83,7 +84,7 @@ pub fn use_program(ground: &Ground, start: &dyn Fn() -> Command, scratch: &str) 
             ensure!(load.as_ref().is_ok_and(|text| text.contains("engine io_uring")), "io_uring: {load:?}")
         }
         value => println!(
-            "  io_uring was not tried: this kernel has it switched off ({URING_DISABLED} is {value})"
+            "  io_uring was not tried, because it is disabled in this kernel ({URING_DISABLED} is {value})"
         ),
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! CPU cost of the load engine, compared with fio and fio's `t/io_uring`.
 //!
 //! Everything is measured in alternating pairs, at least five of them, and medians are compared: the host is shared,
-//! so disturbances must affect both tools alike. The figure is CPU time of the submitting thread per I/O; wall-clock
-//! rates depend more on other load on the host.
+//! so disturbances must affect both tools alike. The figure is the CPU time of the submitting thread per I/O, because
+//! wall-clock rates depend more on other load on the host.
 
 mod cases;
 mod contents;
@@ -42,7 +42,7 @@ struct Part {
     rows: fn(&Rivals, &Path) -> anyhow::Result<Vec<Row>>,
 }
 
-/// Memory first, before other parts allocate.
+/// Memory comes first, before other parts allocate.
 const PARTS: [Part; 6] = [
     Part { name: "memory", rows: |_, _| memory::rows() },
     Part { name: "loop", rows: cases::alone },
@@ -65,6 +65,6 @@ impl Measured for Engine {
             println!("measuring {}", part.name);
             rows.extend((part.rows)(&rivals, folder)?);
         }
-        Ok(Results { rows, how: format!("medians of at least {PAIRS} alternated pairs; {fio}") })
+        Ok(Results { rows, how: format!("medians of at least {PAIRS} alternating pairs; {fio}") })
     }
 }

@@ -111,7 +111,7 @@ fn costs(binary: &Path, arguments: impl Fn(&mut Command)) -> anyhow::Result<Cost
     })
 }
 
-/// Runs a command to completion, and samples its memory and CPU time meanwhile.
+/// Runs a command to completion while sampling its memory and CPU time.
 fn watched(command: &mut Command) -> anyhow::Result<Costs> {
     let mut child = command.stdout(Stdio::null()).spawn()?;
     let mut costs = Costs { cpu_seconds: 0.0, resident_mib: 0.0 };
@@ -137,7 +137,7 @@ fn peak_kib(folder: &str) -> Option<f64> {
     line.trim().trim_end_matches("kB").trim().parse().ok()
 }
 
-/// Reads `schedstat`, in ns: the ticks of `stat` are too coarse.
+/// Reads the CPU time from `schedstat`, which is in ns; the ticks of `stat` are too coarse.
 fn cpu_seconds(folder: &str) -> Option<f64> {
     let text = std::fs::read_to_string(format!("{folder}/schedstat")).ok()?;
     let ns: f64 = text.split_whitespace().next()?.parse().ok()?;

@@ -1,7 +1,7 @@
 //! Cost and fidelity of the simulator, compared with its targets.
 //!
-//! Speed is I/Os per second of CPU time of one thread. Other load on shared cores also slows that down, by up to a
-//! factor of two, so each speed is measured in slices, and the fastest counts.
+//! Speed is I/Os per second of CPU time of one thread. Other load on shared cores slows even that down, by up to a
+//! factor of two, so each speed is measured in slices, of which the fastest counts.
 
 mod campaigns;
 mod fidelity;

@@ -1,9 +1,9 @@
 //! Runs fio with the same workload.
 //!
-//! At the end of its runtime fio waits for all I/Os in flight, and reports that all of them completed when the last
-//! one did: for a full queue of I/Os that is up to twice their actual latency. fio's histogram includes these, and in
-//! a short cell they determine the 99th percentile. So its per-I/O log is read instead, up to the end of the runtime.
-//! Our engine does not count later I/Os either.
+//! At the end of its runtime, fio waits for all I/Os in flight, and reports all of them as completed when the last
+//! one is, which can double the latency of a full queue of I/Os. fio's histogram includes these, and in a short cell
+//! they determine the 99th percentile. Therefore its per-I/O log is read instead, up to the end of the runtime. Our
+//! engine does not count later I/Os either.
 
 use std::path::Path;
 use std::process::Command;

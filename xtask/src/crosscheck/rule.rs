@@ -8,12 +8,11 @@ const REPEATS_CLOSELY: f64 = 0.015;
 pub const CLOSE_IOPS: f64 = 0.03;
 /// Largest difference of percentiles in that case: the width of a slot of fio's histogram plus one of ours.
 pub const CLOSE_PERCENTILES: f64 = 0.023;
-/// Up to this one they must agree roughly; beyond it there is no conclusion.
+/// Up to this coefficient of variation, the tools must agree roughly; beyond it, there is no conclusion.
 const REPEATS_ROUGHLY: f64 = 0.05;
 /// Largest difference of any number in that case.
 const ROUGH: f64 = 0.10;
-/// Below this idle share the CPUs were the limit, so a
-/// difference only shows the overhead of the tools.
+/// Below this idle share, the CPUs were the limit, so a difference shows only the overhead of the tools.
 const HOST_LIMITED_BELOW: f64 = 0.05;
 
 /// Results of one tool for one cell over all rounds.
@@ -56,7 +55,7 @@ fn finding(ours: &Spread, fios: &Spread, idle_share: f64, close: f64) -> Finding
     let within = match (repeats(REPEATS_CLOSELY), repeats(REPEATS_ROUGHLY)) {
         (true, _) => close,
         (false, true) => ROUGH,
-        // Also if a value is NaN.
+        // This also applies if a value is NaN.
         (false, false) => return Finding::DoesNotRepeat,
     };
     if (ours.mean / fios.mean - 1.0).abs() <= within {
@@ -115,7 +114,7 @@ impl fmt::Display for Tally {
         let loose = self.count(|finding| *finding == Finding::DoesNotRepeat);
         write!(
             f,
-            "  {limited} differ but left the CPUs no idle time; {loose} do not repeat and prove nothing"
+            "  {limited} differ, but left the CPUs no idle time; {loose} do not repeat and prove nothing"
         )
     }
 }

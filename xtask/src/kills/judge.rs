@@ -1,4 +1,4 @@
-//! Checks after an interruption, and after the resumed run completed.
+//! Checks made after an interruption, and after the resumed run has completed.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +12,13 @@ pub enum Fault {
     Lost,
     /// The run cannot be read.
     Torn,
-    /// Results that differ without a stated gap, or a journal that `verify` rejects.
+    /// Results differ without a stated gap, or `verify` rejects the journal.
     Differing,
     /// The run cannot be resumed because a lock is still held.
     Locked,
-    /// Changed settings or restore records that remain.
+    /// Changed settings or restore records remain.
     LeftBehind,
-    /// An exit code that does not match what happened.
+    /// The exit code does not match what happened.
     Ended,
 }
 
@@ -73,7 +73,7 @@ pub fn only_run(library: &Path) -> Result<Option<(Run, Vec<Entry>)>, Found> {
     Ok(Some((run, loaded.entries)))
 }
 
-/// Checks that the journal holds everything that the standard error `err` shows.
+/// Checks that the journal contains everything that the standard error `err` shows.
 pub fn displayed(err: &str, entries: &[Entry]) -> Result<(), Found> {
     let count = |wanted: fn(&Event) -> bool| entries.iter().filter(|entry| wanted(&entry.event)).count();
     let shown = |start: &str| err.lines().filter(|line| line.starts_with(start)).count();

@@ -72,7 +72,7 @@ impl Drop for Device {
     fn drop(&mut self) {
         let file = std::fs::read_to_string(self.attribute("loop/backing_file")).unwrap_or_default();
         if Path::new(file.trim_end()) == self.image {
-            // On failure the device stays attached for inspection.
+            // If that fails, the device stays attached for inspection.
             drop(Command::new("losetup").args(["--detach", &self.path]).status());
         }
     }

@@ -12,7 +12,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// Frequent system calls of loads, threads and memory management. The others determine what a run leaves on disk.
+/// Frequent system calls of loads, threads and memory management. The other calls are more relevant: they determine
+/// what a run leaves on disk.
 const BUSY: &[libc::c_long] = &[
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
@@ -44,7 +45,7 @@ pub const ERR: &str = "err";
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
     pub all: u64,
-    /// Those not in [`BUSY`].
+    /// System calls that are not in [`BUSY`].
     pub telling: u64,
 }
 
@@ -55,7 +56,7 @@ pub struct Point {
     pub number: u64,
     /// Whether `number` counts only the telling system calls.
     pub of_telling: bool,
-    /// At the exit of the system call instead of its entry.
+    /// Whether to send it at the exit of the system call instead of its entry.
     pub at_end: bool,
 }
 

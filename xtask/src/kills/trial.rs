@@ -230,7 +230,7 @@ impl<'a> Trials<'a> {
         found.extend(judge::displayed(&err, entries.as_deref().unwrap_or_default()).err());
         let is_fine = match end {
             End::Signal(Signal::SIGKILL) | End::Code(0 | INTERRUPTED) => true,
-            // Only before the run exists, while there is nothing to restore.
+            // Allowed only before the run exists, while there is nothing to restore.
             End::Signal(Signal::SIGHUP | Signal::SIGTERM | Signal::SIGINT) => entries.is_none(),
             _ => false,
         };

@@ -1,5 +1,5 @@
-//! A copy of a folder in which some files differ. Files whose content does not change keep their time, so that they are
-//! not compiled again.
+//! Copies a folder with changes to some files. Files whose content does not change keep their modification time, so
+//! that they are not compiled again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-/// Makes `to` a copy of `from`, except for the files in `changed`, which have other contents or exist only there.
+/// Makes `to` a copy of `from`, except for the files in `changed`, which are new or have different contents.
 pub fn copy_folder(from: &Path, to: &Path, changed: &BTreeMap<PathBuf, String>) -> anyhow::Result<()> {
     fs::create_dir_all(to)?;
     let mut kept: BTreeSet<OsString> = BTreeSet::new();

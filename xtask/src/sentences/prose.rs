@@ -3,11 +3,11 @@
 use crate::source::Source;
 use crate::tidy::tree::Tree;
 
-/// Shorter texts are names, units and headings.
+/// Minimum number of words: shorter texts are names, units and headings.
 const FEWEST_WORDS: usize = 4;
-/// String literals up to this length are rarely sentences.
+/// String literals of up to this length are rarely sentences.
 const SHORT_MESSAGE: usize = 30;
-/// Documents, by their path or the beginning of it.
+/// Documents, by path or by the beginning of it.
 const DOCUMENTS: &[&str] = &[
     "docs/",
     "README.md",
@@ -49,8 +49,8 @@ fn is_document(path: &str) -> bool {
     path.ends_with(".md") && DOCUMENTS.iter().any(|begin| path.starts_with(begin))
 }
 
-/// Returns the lines of comments without their marks; an empty line separates comments of different kinds, and from
-/// the code.
+/// Returns the lines of comments without their marks; an empty line separates comments of different kinds, and
+/// comments from code.
 fn comment_lines(source: &Source) -> Vec<(usize, String)> {
     let mut lines = Vec::new();
     let mut last = "";
@@ -76,8 +76,8 @@ fn of_messages(path: &str, source: &Source) -> Vec<Sentence> {
     texts.map(|(place, text)| Sentence { path: path.into(), line: source.line_of(place), text }).collect()
 }
 
-/// Joins lines to paragraphs and splits these into sentences. Blocks of code are left out; a cell of a table or an
-/// entry of a list is a paragraph.
+/// Joins lines into paragraphs and splits these into sentences. Blocks of code are omitted; table cells and list
+/// entries are paragraphs.
 fn of_paragraphs(path: &str, lines: &[(usize, String)]) -> Vec<Sentence> {
     let mut all = Vec::new();
     let mut paragraph = (0, String::new());

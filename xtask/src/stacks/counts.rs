@@ -25,7 +25,7 @@ type ByKind = BTreeMap<String, u64>;
 #[derive(Debug, Default, Deserialize)]
 pub struct Counts {
     layers: ByKind,
-    /// The same, only for targets and the layers below them.
+    /// The same, counting only targets and the layers below them.
     targets: ByKind,
     uses: ByKind,
     failures: ByKind,
@@ -52,7 +52,7 @@ impl Counts {
     }
 
     pub fn print(&self) {
-        println!("layers built, and of them at or below targets:");
+        println!("layers built, and how many of them at or below targets:");
         for (kind, count) in &self.layers {
             println!("{count:8} {:8} {kind}", self.targets.get(kind).copied().unwrap_or(0));
         }

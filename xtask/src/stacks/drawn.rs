@@ -1,4 +1,4 @@
-//! Which stacks are built, and by which process.
+//! Which stacks are built, and by which of the processes.
 
 /// The stacks of a range of seeds.
 #[derive(clap::Args)]

@@ -10,7 +10,7 @@ use crate::vm_test::{self, Lab};
 
 /// Stacks per process and call: a call that takes too long would be reported as a hanging guest.
 const EACH: u64 = 20;
-/// Modules loaded before the first stack; without one of them, a kernel does not build the layers that need it.
+/// Modules loaded before the first stack; if one is missing, the kernel cannot build the layers that need it.
 const MODULES: &[&str] = &["aes_generic", "ecb", "xts", "dm_crypt", "dm_snapshot", "erofs"];
 
 /// Returns the counts of all stacks, and how many failed.

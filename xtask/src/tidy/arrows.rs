@@ -19,13 +19,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("plans", &["pts", "record", "stdx"]),
     ("import", &["pts", "record", "stdx"]),
     ("report", &["pts", "record", "stdx", "skips"]),
+    ("fio", &["engine", "pts", "record", "stdx"]),
+    ("console", &["engine", "pts", "record", "stdx"]),
     (
         "plateau",
-        &["stdx", "record", "nandsim", "engine", "device", "pts", "plans", "import", "report", "skips"],
+        &[
+            "stdx", "record", "nandsim", "engine", "device", "pts", "plans", "import", "report", "fio",
+            "console", "skips",
+        ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
-    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "plans", "import", "report", "plateau"]),
+    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "plans", "import", "report", "fio", "plateau"]),
     ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),
 ];
 
@@ -45,7 +50,7 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let package = manifest.get("package").and_then(|p| p.get("name")).and_then(toml::Value::as_str);
     if package != Some(name) {
-        return complain(format!("package and folder have one name: '{name}'"));
+        return complain(format!("the package must have the name of its folder: '{name}'"));
     }
     let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
         return complain(

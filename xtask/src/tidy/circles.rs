@@ -1,7 +1,8 @@
-//! No source files need each other in a circle: each can be read with only those it needs, and tested without the rest.
+//! Source files must not need each other in a circle, so that each can be read with only the files that it needs, and
+//! tested without the rest.
 //!
 //! A file needs another one if its code, apart from tests, mentions an item that is defined there. Declaring a module
-//! or re-exporting its items needs nothing of it; a parent that calls its child does.
+//! or re-exporting its items is not a need, but calling them is.
 
 mod modules;
 mod scope;
@@ -21,7 +22,7 @@ const SECTION: &str = "files_in_circles";
 const REMEDY: &str = "files need each other in a circle: move what both need into a file of its own that needs \
                       neither, or merge them";
 
-/// Files that need each other, directly or not.
+/// Files that need each other, directly or indirectly.
 type Knot = BTreeSet<String>;
 
 fn run(tree: &Tree) -> Vec<Complaint> {
@@ -87,7 +88,7 @@ fn knots(needs: &Needs) -> Vec<Knot> {
     needs.keys().filter_map(knot).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Returns everything that a file needs, directly or not.
+/// Returns everything that a file needs, directly or indirectly.
 fn reached<'a>(needs: &'a Needs, file: &'a str) -> BTreeSet<&'a str> {
     let mut all = BTreeSet::new();
     let mut next = vec![file];

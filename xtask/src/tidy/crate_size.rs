@@ -1,4 +1,4 @@
-//! No crate outgrows what one person can keep in mind. Lines of tests do not count.
+//! Crates must not outgrow what one person can keep in mind. Lines of tests do not count.
 
 use super::check::{Blessed, Check, Complaint};
 use super::ratchet::{self, Counts};
@@ -33,7 +33,7 @@ fn too_large(tree: &Tree) -> Counts {
     all.filter(|(_, lines)| *lines > MOST_LINES).collect()
 }
 
-/// Returns the lines below `src` of a crate that are not for tests only.
+/// Returns the number of lines below `src` of a crate that are not for tests only.
 fn lines(tree: &Tree, folder: &str) -> usize {
     let sources = format!("{folder}/src/");
     let files = tree.sources().filter(|(path, _)| path.starts_with(&sources) && !tree.is_test(path));

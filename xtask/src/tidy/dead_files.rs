@@ -1,4 +1,4 @@
-//! Every source file is part of its crate.
+//! Every source file must be part of its crate.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;

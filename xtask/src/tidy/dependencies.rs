@@ -1,4 +1,4 @@
-//! A crate uses all its dependencies.
+//! Every crate must use all of its dependencies.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;
@@ -16,7 +16,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for folder in tree.crates() {
         let path = format!("{folder}/Cargo.toml");
-        // `arrows` reports manifests that cannot be parsed.
+        // Manifests that cannot be parsed are reported by `arrows`.
         let Ok(manifest) = tree.text(&path).unwrap_or_default().parse::<toml::Table>() else { continue };
         for (section, folders) in SECTIONS {
             let names = manifest

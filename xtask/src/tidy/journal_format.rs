@@ -1,4 +1,4 @@
-//! The run format and its document change together: the document contains a hash of the code.
+//! The code of the run format must not change without its document, which contains a hash of the code.
 
 use sha2::{Digest as _, Sha256};
 

@@ -1,4 +1,4 @@
-//! Files stay short; clippy limits functions. Existing files over the limit are listed and may only shrink.
+//! Files must stay short; clippy limits functions. Existing files over the limit are listed, and may only shrink.
 
 use super::check::{Blessed, Check, Complaint};
 use super::ratchet::{self, Counts};

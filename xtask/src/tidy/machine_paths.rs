@@ -1,4 +1,4 @@
-//! The repository contains no paths of the machine it was written on.
+//! The repository must not contain paths of the machine on which it was written.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;
@@ -6,7 +6,7 @@ use super::tree::Tree;
 /// The rule.
 pub const CHECK: Check = Check { name: "machine_paths", run, bless: None };
 
-/// Prefixes of paths that exist on one machine only; split, so that this file passes.
+/// Prefixes of paths that exist on one machine only. They are split so that this file passes the check.
 const NEEDLES: &[&str] =
     &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Us", "ers/"), concat!("/wo", "rk/")];
 
@@ -15,7 +15,8 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     for (path, text) in tree.texts() {
         for (i, line) in text.lines().enumerate() {
             for needle in NEEDLES.iter().filter(|needle| begins_path(line, needle)) {
-                let text = format!("`{needle}`: a path on one machine; use one that exists for every reader");
+                let text =
+                    format!("`{needle}`: a path on one machine; use a path that exists for every reader");
                 complaints.push(Complaint::line(path, i + 1, text));
             }
         }

@@ -8,8 +8,8 @@ use super::tree::Tree;
 /// The list in the repository.
 pub const PATH: &str = "xtask/ratchet.toml";
 
-const HEAD: &str = "# What broke a rule when it was introduced, by rule. A count may shrink, never grow.\n\
-                    # `cargo xtask tidy --bless` accepts smaller counts.\n";
+const HEAD: &str = "# Counts that broke a rule when it was introduced, by rule. They may shrink, but never grow.\n# \
+                    `cargo xtask tidy --bless` accepts smaller counts.\n";
 const BLESS: &str = "accept it with `cargo xtask tidy --bless`";
 
 /// Counts of one rule by file or crate.
@@ -18,7 +18,8 @@ pub type Counts = BTreeMap<String, usize>;
 /// All rules.
 type Lists = BTreeMap<String, Counts>;
 
-/// Compares `found`, which breaks the rule, with what is listed; `complain` gets what is new or grew, and both counts.
+/// Compares the counts that break the rule with the listed ones. Calls `complain` with both counts for each entry
+/// that is new or grew.
 pub fn compare(
     tree: &Tree,
     section: &str,
@@ -34,12 +35,12 @@ pub fn compare(
     let shrank = listed.iter().filter(|(key, listed)| found.get(*key).is_none_or(|count| count < listed));
     let shrank = shrank.map(|(key, listed)| {
         let now = found.get(key).copied().unwrap_or(0);
-        Complaint::file(PATH, format!("{section}: {key} has {now} in place of {listed}; {BLESS}"))
+        Complaint::file(PATH, format!("{section}: {key} has {now} instead of {listed}; {BLESS}"))
     });
     grew.flat_map(|(key, &count)| complain(key, count, known(key))).chain(shrank).collect()
 }
 
-/// Returns the list with the counts of one rule reduced to what is found.
+/// Returns the list, with the counts of one rule reduced to those found.
 pub fn bless(tree: &Tree, section: &str, found: &Counts) -> Option<Blessed> {
     let mut lists = read(tree).ok()?;
     if let Some(counts) = lists.get_mut(section) {

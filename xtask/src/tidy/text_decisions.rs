@@ -9,7 +9,7 @@ pub const CHECK: Check = Check { name: "text_decisions", run, bless: None };
 
 /// Crates whose code decides something.
 const CRATES: &str = "crates/";
-/// Files that read what other programs print, by the end of their path.
+/// Files that parse the output of other programs, by the end of their path.
 const FOREIGN: &[(&str, &str)] = &[
     ("array/description/hardware.rs", "slots, as the controller's program writes them"),
     ("array/storcli/program.rs", "answers of storcli"),
@@ -23,14 +23,14 @@ const MESSAGES: &[&str] =
     &[".to_string()", ".message", ".message()", ".reason", ".explanation", ".sentence", ".sentence()"];
 /// Code between a message and its comparison.
 const VIEWS: &[&str] = &[".as_str()", ".as_ref()", ".as_deref()", ".to_lowercase()", ".trim()"];
-/// Code that compares what is before it.
+/// Code that compares the expression before it.
 const COMPARED: &[&str] = &["==", "!=", ".contains(", ".starts_with(", ".ends_with(", ".find(", ".eq("];
-/// Code that compares what follows it.
+/// Code that compares the expression after it.
 const COMPARED_WITH: &[&str] =
     &["==", "!=", ".contains(", ".starts_with(", ".ends_with(", ".find(", ".eq(", "matches!("];
 
 const REMEDY: &str =
-    "a decision on the text of a message: give the type a variant or field for what is asked here";
+    "a decision on the text of a message: add a variant or field to its type, and decide by that";
 
 fn run(tree: &Tree) -> Vec<Complaint> {
     let foreign = |path: &str| FOREIGN.iter().any(|(end, _)| path.ends_with(end));
@@ -70,7 +70,7 @@ impl Dense {
     }
 }
 
-/// Finds `error.to_string().contains(` and the like.
+/// Finds expressions such as `error.to_string().contains(`.
 fn compared(code: &Dense, message: &str) -> Vec<usize> {
     let is_compared = |end: usize| {
         let mut rest = &code.text[end..];

@@ -1,4 +1,4 @@
-//! Only engine and device contain `unsafe`.
+//! Only engine and device may contain `unsafe`.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;

@@ -33,8 +33,8 @@ impl Accelerator {
         }
     }
 
-    /// Returns KVM if it can boot the kernel. Being able to open its device is no proof, so a guest without disks must
-    /// print its first line within some seconds.
+    /// Returns KVM if it can boot the kernel. Being able to open its device proves nothing, so a guest without disks
+    /// must print its first line within some seconds.
     pub fn best(qemu: &Path, kernel: &Path, folder: &Path) -> Self {
         let may = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
         if may && boots_with_kvm(qemu, kernel, folder) { Self::Kvm } else { Self::Tcg }
@@ -47,7 +47,7 @@ pub fn firmware() -> Vec<&'static str> {
     if Path::new(SMALL).exists() { vec!["-bios", SMALL] } else { Vec::new() }
 }
 
-/// Returns whether a kernel prints anything on KVM: being able to open the KVM device is no proof.
+/// Returns whether a kernel prints anything on KVM.
 fn boots_with_kvm(qemu: &Path, kernel: &Path, folder: &Path) -> bool {
     let log = "kvm.log";
     drop(fs::remove_file(folder.join(log)));

@@ -1,4 +1,4 @@
-//! The guest's file system: busybox, our programs with their libraries, kernel modules, two scripts.
+//! The guest's file system: busybox, our programs with their libraries, kernel modules, and two scripts.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,7 +13,8 @@ use super::hardware::{LATER, MODULES};
 use super::kit::Kit;
 use super::program::finished;
 
-/// Builds it from scratch, with these programs and their libraries in addition to the usual ones; returns the archive.
+/// Builds the file system from scratch, with these programs and their libraries in addition to the usual ones;
+/// returns the archive.
 pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Result<PathBuf> {
     let stage = folder.join("stage");
     drop(fs::remove_dir_all(&stage));
@@ -21,7 +22,7 @@ pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Re
     script(&stage.join("init"), include_str!("init.sh"))?;
     put(&kit.busybox, &stage, "bin/busybox")?;
     script(&stage.join("bin/find-disk"), include_str!("find-disk.sh"))?;
-    // Not the path of this executable: during `cargo xtask ci` it may have been rebuilt meanwhile.
+    // Do not use the path of this executable, which may have been rebuilt during `cargo xtask ci`.
     let ourselves = PathBuf::from("/proc/self/exe");
     let usual = [(&*ourselves, "bin/xtask"), (&*kit.mdadm, "bin/mdadm")];
     for (program, name) in programs.iter().chain(&usual) {
@@ -55,7 +56,7 @@ fn shrink(program: &Path) {
     drop(finished(Command::new("strip").arg(program)));
 }
 
-/// Returns the libraries that the program is linked with, including the loader; empty for a static one.
+/// Returns the libraries with which the program is linked, including the loader; empty for a static program.
 fn libraries(program: &Path) -> anyhow::Result<Vec<PathBuf>> {
     match finished(Command::new("ldd").arg(program)) {
         Ok(output) => Ok(library_paths(&String::from_utf8_lossy(&output.stdout))),

@@ -1,4 +1,4 @@
-//! Runs inside the guest for features that the command line does not cover: this same program, with the crate `device`.
+//! Runs this program inside the guest, to test features of the crate `device` that the command line does not cover.
 
 use std::path::Path;
 

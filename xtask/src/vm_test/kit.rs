@@ -31,12 +31,12 @@ pub struct Kit {
 
 const QEMU: &str = "qemu-system-x86_64";
 const QEMU_PACKAGE: &str = "qemu-system-x86";
-/// Not the cloud kernel: it is smaller, but has no SATA.
+/// The kernel to use; the cloud kernel is smaller, but has no SATA.
 const KERNEL_PACKAGE: &str = "linux-image-amd64";
 const BUSYBOX_PACKAGE: &str = "busybox-static";
 const MDADM_PACKAGE: &str = "mdadm";
 
-/// Older versions of QEMU occasionally ignore an NVMe command.
+/// First version of QEMU that does not occasionally ignore an NVMe command.
 const STEADY_QEMU: u32 = 10;
 /// Timeout for one call of apt-get, in seconds.
 const APT_SECONDS: &str = "240";
@@ -138,14 +138,15 @@ fn install(options: &[&str]) -> anyhow::Result<()> {
     once().or_else(|error| refreshed(error).and_then(|()| once())).map(drop)
 }
 
-/// With a timeout, in case the network does not respond.
+/// Returns apt-get with a timeout, in case the network does not respond.
 fn apt_get() -> Command {
     let mut command = Command::new("timeout");
     command.args([APT_SECONDS, "apt-get"]).env("DEBIAN_FRONTEND", "noninteractive");
     command
 }
 
-/// Updates the package lists if possible, once: a fresh container has none. Otherwise returns the original error.
+/// Updates the package lists once, because a fresh container has none; if that is impossible, returns the original
+/// error.
 fn refreshed(error: anyhow::Error) -> anyhow::Result<()> {
     static DONE: std::sync::Once = std::sync::Once::new();
     let mut did = false;

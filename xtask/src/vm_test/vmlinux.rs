@@ -1,4 +1,4 @@
-//! The uncompressed kernel: it spares an emulated CPU seconds of decompression at boot.
+//! Extracts the uncompressed kernel, which saves an emulated CPU seconds of decompression at boot.
 
 use std::fs;
 use std::path::{Path, PathBuf};

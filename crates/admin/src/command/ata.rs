@@ -47,7 +47,7 @@ fn statistics(admin: &mut dyn Admin, page: u64) -> Result<[u8; BLOCK_BYTES], Fau
     block(admin, Command { command: READ_LOG_EXT, lba, extended: true, ..Command::default() })
 }
 
-/// Device statistics, temperature in degrees Celsius, and percentage used; each is `None` where not reported.
+/// Device statistics, temperature in degrees Celsius, and percentage used; each is `None` if it is not reported.
 pub(crate) fn health(admin: &mut dyn Admin) -> (GeneralStatistics, Option<i16>, Option<u8>) {
     let general = statistics(admin, 1).map(|bytes| GeneralStatistics::decode(&bytes)).unwrap_or_default();
     let degrees = statistics(admin, 5).ok().and_then(|bytes| temperature(&bytes));

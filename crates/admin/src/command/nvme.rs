@@ -30,8 +30,8 @@ pub(crate) fn namespace(admin: &mut dyn Admin, namespace: u32) -> Result<Namespa
     identify(admin, namespace, 0x00).map(|bytes| Namespace::decode(&bytes))
 }
 
-/// Returns how much of a running format is done, as Identify reports it; `None` if no format is running or the drive
-/// does not answer.
+/// Returns the completed share of a running format, according to Identify; `None` if no format is running or
+/// the drive does not answer.
 pub(crate) fn format_progress(admin: &mut dyn Admin, namespace: u32, timeout: Duration) -> Option<f64> {
     let mut bytes = [0; IDENTIFY_BYTES];
     let command = NvmeCommand { timeout, ..NvmeCommand::of(IDENTIFY, namespace, 0x00, 0) };
@@ -59,7 +59,7 @@ pub(crate) fn sanitize_log(admin: &mut dyn Admin) -> Result<SanitizeLog, Fault> 
     log(admin, 0x81).map(|bytes| SanitizeLog::decode(&bytes))
 }
 
-/// Bytes that the controller wrote to its flash, where reported.
+/// Bytes that the controller wrote to its flash, if reported.
 pub(crate) fn media_written_bytes(admin: &mut dyn Admin) -> Option<u128> {
     log(admin, 0xc0).ok().and_then(|bytes| crate::wire::nvme::ocp_media_written_bytes(&bytes))
 }

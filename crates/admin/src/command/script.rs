@@ -1,4 +1,4 @@
-//! A mock of [`Admin`]: expects a script of commands and responds from it.
+//! A mock of [`Admin`] that expects the commands of a script and responds from it.
 //!
 //! An unexpected command fails the test, and so do unused steps.
 
@@ -41,7 +41,7 @@ pub(crate) struct Script {
     now_ns: u64,
     /// The `all_namespaces` argument of each [`Admin::recheck`].
     pub(crate) rechecks: Vec<bool>,
-    /// Rechecks after this many report the device as in use.
+    /// Number of successful rechecks; later ones report the device as in use.
     pub(crate) in_use_from: usize,
     /// Duration of the next long NVMe command.
     pub(crate) long_seconds: u64,
@@ -153,7 +153,7 @@ impl Admin for Script {
     fn scsi(&mut self, command: &[u8], data: Data<'_>, _: Duration) -> Result<ScsiAnswer, Fault> {
         match self.next(&Sent::Scsi(command.to_vec()), data)? {
             Answer::Scsi(status, sense) => Ok(ScsiAnswer { status, sense }),
-            // A translating adapter passes on the registers of an ATA drive.
+            // An adapter that translates passes on the registers of the ATA drive.
             _ if command[0] == 0x85 => Ok(ScsiAnswer { status: 2, sense: registers(0x50, 0, 0, 0) }),
             _ => Ok(ScsiAnswer::default()),
         }

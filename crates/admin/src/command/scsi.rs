@@ -11,7 +11,8 @@ use crate::wire::sense::Sense;
 
 const CHECK_CONDITION: u8 = 0x02;
 const UNIT_ATTENTION: u8 = 6;
-/// Unit attentions to retry: a device reports each reset or change once, instead of executing the command.
+/// Maximum number of retries after unit attentions: a device reports each reset or change once, instead of
+/// executing the command.
 const ATTENTIONS: u32 = 4;
 
 /// Sends a command; any status but GOOD is a fault. Unit attentions are retried.
@@ -82,7 +83,7 @@ pub(crate) fn capacity(admin: &mut dyn Admin) -> Result<Capacity, Fault> {
     Ok(Capacity::decode(&bytes))
 }
 
-/// Sends MODE SENSE (10): current values of the caching page; `None` when the device has no such page.
+/// Sends MODE SENSE (10): current values of the caching page; `None` if the device has no such page.
 pub(crate) fn caching(admin: &mut dyn Admin) -> Result<Option<CachingPage>, Fault> {
     let answer = page(admin, &[0x5a, 0, 0x08, 0, 0, 0, 0, 0, LENGTH, 0])?;
     Ok(CachingPage::decode(&answer))
@@ -95,8 +96,8 @@ pub(crate) fn set_write_cache(admin: &mut dyn Admin, now: &CachingPage, on: bool
     send(admin, &command, Data::Out(&list), ASKING)
 }
 
-/// Sends REPORT SUPPORTED OPERATION CODES for one command, or with `action` for one of its service actions. `None`
-/// when the device does not report it.
+/// Sends REPORT SUPPORTED OPERATION CODES for one command, or with `action` for one of its service actions.
+/// `None` if the device does not report it.
 pub(crate) fn supported(admin: &mut dyn Admin, opcode: u8, action: Option<u8>) -> Option<bool> {
     let options = if action.is_some() { 2 } else { 1 };
     let action = action.unwrap_or(0);

@@ -15,9 +15,10 @@ const SECURITY_ERASE_PREPARE: u8 = 0xf3;
 const SECURITY_ERASE_UNIT: u8 = 0xf4;
 const SECURITY_DISABLE_PASSWORD: u8 = 0xf6;
 const SANITIZE: u8 = 0xb4;
-/// The user password while an erase runs. Not a secret: anyone with a locked drive must be able to unlock it.
+/// The user password while an erase runs. It is not a secret: anyone with a drive that stays locked must be
+/// able to unlock it.
 const PASSWORD: &[u8; 7] = b"PLATEAU";
-/// The drive's own estimate may be far off, and 255 means "more than 508 minutes".
+/// Minimum timeout: the drive's own estimate may be far too low, and 255 means "more than 508 minutes".
 const ERASING_AT_LEAST: Duration = Duration::from_secs(12 * 3600);
 
 const RESCUE: &str = "if the drive stays locked, unlock it with `hdparm --user-master u --security-disable PLATEAU \
@@ -84,7 +85,7 @@ fn secure(job: &mut Job<'_>, command: u8, control: u16, timeout: Duration) -> Re
 /// Removes the password left by an interrupted purge; destroys nothing.
 ///
 /// # Errors
-/// When the drive has another password.
+/// If the drive has another password.
 pub fn unlock(admin: &mut dyn Admin) -> Result<(), Fault> {
     for command in [SECURITY_UNLOCK, SECURITY_DISABLE_PASSWORD] {
         let command = Command { command, count: 1, data: Direction::Out, ..Command::default() };
@@ -102,16 +103,19 @@ fn security_now(job: &mut Job<'_>) -> Result<Security, AdminError> {
 pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<String>, AdminError> {
     let Protocol::Ata(drive) = &job.can.protocol else { unreachable!("offered to ATA drives only") };
     let estimate = if enhanced { drive.security.enhanced_erase_time } else { drive.security.erase_time };
-    // Another program may have changed the security state since the drive was inspected.
+    // Another program may have changed the security state since the inspection.
     let now = security_now(job)?;
     if let Offer::No(why) = security_offer(&now, enhanced) {
         return Err(AdminError::device(format!("SECURITY ERASE UNIT cannot start: {why}")));
     }
-    job.step("setting the password PLATEAU; the erase removes it again");
+    job.step("setting the password PLATEAU, which the erase removes again");
     job.recheck()?;
     if now.locked {
         secure(job, SECURITY_UNLOCK, 0, ASKING).map_err(|fault| {
-            fault.during("SECURITY UNLOCK", "the password is not Plateau's; whoever set it must remove it")
+            fault.during(
+                "SECURITY UNLOCK",
+                "the password was not set by Plateau; remove it with the program that set it",
+            )
         })?;
     } else if !now.enabled {
         secure(job, SECURITY_SET_PASSWORD, 0, ASKING)

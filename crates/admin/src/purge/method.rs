@@ -1,4 +1,4 @@
-//! What a purge method is, and the purge in progress that each of them works on.
+//! The definition of a purge method, and the state of a purge in progress.
 
 use std::time::Duration;
 
@@ -27,13 +27,13 @@ pub(super) struct Method {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Offer {
     Yes,
-    /// It may work, but is only used if requested by name; reason.
+    /// It may work, but is used only if requested by name; the reason.
     Unsure(String),
     /// The drive does not report support for it.
     NotReported,
     /// The method belongs to another interface than the drive's.
     OtherInterface,
-    /// Supported in principle; why not now.
+    /// Supported in principle, but not possible now; the reason.
     No(String),
 }
 
@@ -90,12 +90,12 @@ pub(super) enum Polled {
 }
 
 const POLL_EVERY: Duration = Duration::from_secs(1);
-/// No drive needs longer; one that does is hung.
+/// A drive that needs longer than this is hung.
 pub(super) const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
 
 impl Job<'_> {
     pub(super) fn step(&mut self, text: &str) {
-        // The answer is ignored: steps cannot be cancelled, only the waits after them.
+        // A request to stop is ignored here: steps cannot be cancelled, only the waits after them.
         (self.on_progress)(Purging::Step(text));
     }
 
@@ -110,7 +110,7 @@ impl Job<'_> {
         (self.on_progress)(share.map_or(Purging::Waiting, |share| Purging::ShareDone(share.clamp(0.0, 1.0))))
     }
 
-    /// Reports how much the host has written; an error if a stop is requested.
+    /// Reports how much the host has written; fails if a stop is requested.
     pub(super) fn written(&mut self, bytes: u64, all: u64) -> Result<(), AdminError> {
         match self.waits(Some(bytes as f64 / all as f64)) {
             Flow::Stop if bytes < all => Err(AdminError::Stopped(format!(
@@ -138,7 +138,7 @@ impl Job<'_> {
                 Polled::Running(share) if self.waits(share) == Flow::Stop => {
                     return Err(AdminError::Stopped(format!(
                         "stopped waiting for {what}, which the drive continues on its own; it accepts no \
-                         other command until it completes, and plateau purge reports whether it is still \
+                         other command until that completes, and plateau purge reports whether it is still \
                          running"
                     )));
                 }
@@ -146,8 +146,8 @@ impl Job<'_> {
             }
             if u128::from(self.admin.now_ns() - begun_ns) > POLL_AT_MOST.as_nanos() {
                 return Err(AdminError::device(format!(
-                    "{what} has not completed after {} hours; the drive hangs: power-cycle it and look at it \
-                     again with plateau info",
+                    "{what} has not completed after {} hours, so the drive is hung; power-cycle it and check \
+                     it with plateau info",
                     POLL_AT_MOST.as_secs() / 3600
                 )));
             }

@@ -11,7 +11,7 @@ use crate::wire::nvme::SanitizeState;
 
 pub(crate) const FORMAT_NVM: u8 = 0x80;
 const SANITIZE: u8 = 0x84;
-/// Format NVM completes only once the format is done.
+/// Timeout of Format NVM, which completes only once the format is done.
 pub(crate) const FORMATTING: Duration = Duration::from_secs(12 * 3600);
 
 /// Secure Erase Settings (figure 323).
@@ -43,7 +43,7 @@ pub(super) fn format_hits_others(can: &Capabilities) -> bool {
         if nvme.controller.format_hits_all || nvme.controller.secure_erase_hits_all)
 }
 
-/// A sanitize erases the whole subsystem.
+/// A sanitize always affects other namespaces: it erases the whole subsystem.
 pub(super) fn sanitize_hits_others(_: &Capabilities) -> bool {
     true
 }
@@ -65,24 +65,22 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
     let has_progress = now.format_remaining.is_some();
     let Job { admin, on_progress, .. } = job;
     let formatted = admin.nvme_long(&command, &mut |admin| {
-        // Other drives may answer only after the format; Linux resets a controller that exceeds a timeout, which would
-        // end the format, so even those that report progress have as long as the format itself.
+        // Drives that report no progress may answer only after the format. Linux resets a controller that exceeds a
+        // timeout, which would end the format, so queries for progress also have the timeout of the format.
         let share = has_progress.then(|| nvme::format_progress(admin, number, FORMATTING)).flatten();
-        // The answer is ignored: a format cannot be cancelled.
+        // A request to stop is ignored: a format cannot be cancelled.
         on_progress(share.map_or(Purging::Waiting, Purging::ShareDone));
     });
     formatted.map_err(|fault| {
-        fault.during(
-            "Format NVM",
-            "look at the drive with plateau info, or choose another method with --method",
-        )
+        fault
+            .during("Format NVM", "check the drive with plateau info, or choose another method with --method")
     })?;
     let after = nvme::namespace(job.admin, number)
         .map_err(|fault| fault.during("Identify after the format", "power-cycle the drive"))?;
     if (after.size_blocks, after.format) != (now.size_blocks, now.format) {
         return Err(AdminError::device(format!(
-            "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}; look at it with \
-             plateau info",
+            "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}; check \
+             it with plateau info",
             now.size_blocks, now.format, after.size_blocks, after.format
         )));
     }
@@ -91,7 +89,7 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
 
 /// Sanitizes the subsystem and waits until it completes.
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, AdminError> {
-    // One overwrite pass of zeroes; without AUSE, a failed sanitize can only be left by another one.
+    // One overwrite pass of zeroes; without AUSE, only another sanitize can clear the state of a failed one.
     let passes = if matches!(action, Action::Overwrite) { 1 << 4 } else { 0 };
     let cdw10 = action as u32 | passes;
     let before = log(job.admin)?;
@@ -103,8 +101,7 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     }
     job.recheck()?;
     job.admin.nvme(&NvmeCommand::of(SANITIZE, 0, cdw10, 0), Data::None).map_err(|fault| {
-        fault
-            .during("Sanitize", "look at the drive with plateau info, or choose another method with --method")
+        fault.during("Sanitize", "check the drive with plateau info, or choose another method with --method")
     })?;
     job.expects(match action {
         Action::Overwrite => before.expected[0],
@@ -116,7 +113,7 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     if after.command != cdw10 {
         return Err(AdminError::device(format!(
             "the sanitize log reports another sanitize ({:08x}h) than the one requested ({cdw10:08x}h): the \
-             drive did not do it; do not trust it, and choose another method with --method",
+             drive did not perform it; do not rely on this method, and choose another one with --method",
             after.command
         )));
     }
@@ -138,8 +135,8 @@ fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
              plateau purge again, and replace the drive if it fails again",
         )),
         SanitizeState::Never | SanitizeState::Unknown(_) => Err(AdminError::device(format!(
-            "the drive accepted the sanitize, but its log reports none ({:?}); do not trust it, and choose \
-             another method with --method",
+            "the drive accepted the sanitize, but its log reports none ({:?}); do not rely on this method, \
+             and choose another one with --method",
             log.state
         ))),
     }

@@ -1,4 +1,4 @@
-//! Zeroes written by the host across the whole device: the last resort.
+//! Zeroes written by the host across the whole device, as a last resort.
 
 use super::method::{Job, Method, Offer, hits_no_others};
 use crate::error::AdminError;

@@ -10,9 +10,9 @@ use crate::wire::sense::{FORMAT_RUNNING, SANITIZE_RUNNING, Sense};
 
 const FORMAT_UNIT: u8 = 0x04;
 const SANITIZE: u8 = 0x48;
-/// IMMED: return at once, and continue in the background.
+/// IMMED: the command returns at once and continues in the background.
 const IMMEDIATELY: u8 = 0x80;
-const ADVICE: &str = "look at the drive with plateau info, or choose another method with --method";
+const ADVICE: &str = "check the drive with plateau info, or choose another method with --method";
 
 /// Service actions of SANITIZE (SBC-3, table 113).
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
         Ok(()) => Ok(Polled::Done),
         Err(Fault::Scsi(_, Some(sense))) => match sense.code {
             FORMAT_RUNNING | SANITIZE_RUNNING => {
-                // Some drives report progress only when asked for it.
+                // Some drives report progress only in response to REQUEST SENSE.
                 let asked = |admin| scsi::request_sense(admin).and_then(|sense| sense.share_done);
                 Ok(Polled::Running(sense.share_done.or_else(|| asked(admin))))
             }

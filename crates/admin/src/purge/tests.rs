@@ -90,7 +90,7 @@ fn by(name: &str) -> PurgeOptions {
     PurgeOptions { method: Some(name.into()), ..PurgeOptions::default() }
 }
 
-/// Returns the outcome of a purge and the shares of progress it reported; the script must be used up.
+/// Returns the outcome of a purge and the progress that it reported. The whole script must have been used.
 fn purge(
     script: &mut Script,
     can: &Capabilities,
@@ -181,7 +181,7 @@ fn other_namespaces_are_erased_only_when_each_was_named() {
     purge(&mut script, &can, &options).0.expect("a purge");
     assert!(script.rechecks.iter().all(|all| *all), "the others are looked at as well");
 
-    // Another namespace came into use.
+    // Another namespace is now in use.
     let mut script = Script::new(CAPACITY).in_use_at(0);
     let error = purge(&mut script, &can, &options).0.expect_err("a refusal");
     assert!(matches!(error, AdminError::Recheck(_)));
@@ -234,7 +234,7 @@ fn a_format_shows_its_progress_where_the_drive_reports_it() {
     purged.expect("a purge");
     assert_eq!(shares, [0.25, 0.9]);
 
-    // Others are not asked, because they may not answer until the format is done.
+    // Drives that report no progress are not queried, because they may not answer until the format is done.
     let mut script = Script::new(CAPACITY).nvme(0x80, 1, 0x201, Answer::Ok).nvme(
         0x06,
         1,
@@ -399,7 +399,7 @@ fn a_sanitize_that_fails_or_was_never_begun_is_an_error() {
             .contains("sanitize failed, according to")
     );
     assert!(fails(&mut ask_log(begun(), sanitize_log(0, 0, 4)), &can, &any).contains("log reports none"));
-    // Success of an older sanitize of a different type.
+    // The log reports the success of an older sanitize of a different type.
     let mut stale = ask_log(ask_log(begun(), sanitize_log(1, 0, 2)), sanitize_log(1, 0, 2));
     assert!(fails(&mut stale, &can, &any).contains("reports another sanitize"));
     let mut refused =

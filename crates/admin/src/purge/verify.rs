@@ -1,11 +1,11 @@
-//! Verifies a purge with samples: written before it, and searched for afterwards.
+//! Verifies a purge with samples that are written before it and searched for afterwards.
 //!
-//! The drive's own content proves nothing, because it may have been blank.
+//! The drive's previous content proves nothing, because the drive may have been blank.
 
 use super::method::Job;
 use crate::error::AdminError;
 
-/// Places on the drive, including the first and the last block.
+/// Number of places on the drive, including the first and the last block.
 const SAMPLES: u64 = 64;
 
 /// The samples: offset and content.
@@ -19,7 +19,7 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, AdminError> {
     let block_bytes = u64::from(job.can.block_bytes).max(4096);
     let blocks = job.can.capacity_bytes / block_bytes;
     let count = SAMPLES.min(blocks);
-    // Distinct samples per purge, so that those of an earlier one are not mistaken for these.
+    // Each purge has distinct samples, so that those of an earlier purge are not mistaken for them.
     let mut random = stdx::Rng::from_seed(job.admin.now_ns() ^ job.can.capacity_bytes);
     let mut written = Vec::new();
     for index in 0..count {
@@ -52,7 +52,7 @@ pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, Admi
             Ok(()) if survived(content, &now) => {
                 return Err(AdminError::device(format!(
                     "the purge reported success, but what was written at byte {at} before is still there: \
-                     the drive was not purged; do not trust this method on it, and choose another with \
+                     the drive was not purged; do not rely on this method, and choose another one with \
                      --method"
                 )));
             }

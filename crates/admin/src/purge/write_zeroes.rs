@@ -3,7 +3,7 @@
 use super::method::{Job, Method, Offer, hits_no_others};
 use crate::error::AdminError;
 
-/// Small enough to report progress regularly.
+/// Bytes per command: small enough to report progress regularly.
 const PIECE_BYTES: u64 = 1 << 30;
 
 /// The method.

@@ -124,8 +124,8 @@ fn speed(generation: u32) -> Option<&'static str> {
     [None, Some("1.5 Gb/s"), Some("3 Gb/s"), Some("6 Gb/s")].get(generation as usize).copied().flatten()
 }
 
-/// Words 89 and 90: with bit 15 set, 15 bits in units of two minutes; otherwise eight bits, and 255 means
-/// more than that.
+/// Words 89 and 90: 15 bits in units of two minutes if bit 15 is set; otherwise eight bits, of which 255
+/// means "more than that".
 fn erase_time(word: u16) -> Option<Duration> {
     let units = if word & 0x8000 != 0 { word & 0x7fff } else { word & 0xff };
     (units != 0).then(|| MINUTE * 2 * u32::from(units))
@@ -285,7 +285,7 @@ pub(crate) fn percentage_used(bytes: &[u8; BLOCK_BYTES]) -> Option<u8> {
     statistic(page.le64::<8>()).filter(|_| page.byte::<2>() == 7).map(|raw| raw as u8)
 }
 
-/// Returns the seven value bytes if the flags in the eighth say both supported and valid.
+/// Returns the seven value bytes if the flags in the eighth byte say that they are supported and valid.
 fn statistic(raw: u64) -> Option<u64> {
     (raw >> 62 == 0b11).then_some(raw & 0x00ff_ffff_ffff_ffff)
 }

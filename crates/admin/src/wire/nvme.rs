@@ -255,7 +255,7 @@ impl SanitizeLog {
             share_done: f64::from(page.le16::<0>()) / 65_536.0,
             state,
             command: page.le32::<4>(),
-            // All bits are set where the drive has no estimate.
+            // All bits are set if the drive has no estimate.
             expected: expected
                 .map(|seconds| Some(seconds).filter(|&s| s != u32::MAX && s != 0))
                 .map(|seconds| seconds.map(|seconds| Duration::from_secs(seconds.into()))),
@@ -264,7 +264,7 @@ impl SanitizeLog {
 }
 
 /// Returns the bytes written to the media, from the SMART Cloud Health log, C0h (OCP Datacenter NVMe SSD
-/// Specification 2.0, section 4.8.1). Its GUID distinguishes it from other vendors' logs with that number.
+/// Specification 2.0, section 4.8.1). Its GUID distinguishes it from other vendors' logs of the same number.
 pub(crate) fn ocp_media_written_bytes(bytes: &[u8; LOG_BYTES]) -> Option<u128> {
     const GUID: [u8; 16] =
         [0xc5, 0xaf, 0x10, 0x28, 0xea, 0xbf, 0xf2, 0xa4, 0x9c, 0x4f, 0x6f, 0x7c, 0xc9, 0x14, 0xd5, 0xaf];

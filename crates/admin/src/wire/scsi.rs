@@ -30,8 +30,8 @@ impl Inquiry {
     }
 }
 
-/// Returns what follows the four-byte header of a vital product data page (SPC-4, 7.8.1); `None` if it is
-/// another page.
+/// Returns the content after the four-byte header of a vital product data page (SPC-4, 7.8.1); `None` if it
+/// is a different page.
 fn vital(bytes: &[u8; PAGE_BYTES], code: u8) -> Option<&[u8]> {
     let length = usize::from(u16::from_be_bytes([bytes[2], bytes[3]])).min(PAGE_BYTES - 4);
     (bytes[1] == code).then(|| &bytes[4..4 + length])
@@ -94,8 +94,7 @@ impl CachingPage {
         known.then(|| Self { write_cache_on: page[2] & 1 << 2 != 0, bytes: page.to_vec() })
     }
 
-    /// Returns the parameter list of MODE SELECT (10) that turns the write cache on or off and changes
-    /// nothing else.
+    /// Returns the parameter list of MODE SELECT (10) that turns the write cache on or off without other changes.
     pub(crate) fn selecting(&self, write_cache_on: bool) -> Vec<u8> {
         let mut list = vec![0; 8];
         list.extend(&self.bytes);

@@ -12,7 +12,7 @@ use crate::error::DriveError;
 
 /// Creates arrays and dismantles them.
 pub(crate) trait ArrayController: Send {
-    /// Returns name and version; an error where it is unavailable.
+    /// Returns name and version; fails if it is not available.
     fn version(&mut self) -> Result<String, DriveError>;
 
     /// Creates the array and returns its node. Must not prompt on a terminal, and writes only metadata.
@@ -21,8 +21,8 @@ pub(crate) trait ArrayController: Send {
     /// Verifies that a block device is the array that was created.
     fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError>;
 
-    /// Starts the initial synchronisation of the members where it does not start by itself. Destroys everything on
-    /// the array, which is open and verified at this point.
+    /// Starts the initial synchronisation of the members if it does not start by itself. Destroys everything
+    /// on the array, which is open and verified at this point.
     fn begin(&mut self, plan: &Plan) -> Result<(), DriveError>;
 
     /// Returns the state of the array.
@@ -31,8 +31,8 @@ pub(crate) trait ArrayController: Send {
     /// Stops the array, under whatever name it is found; a missing array is not an error.
     fn stop(&mut self, plan: &Plan) -> Result<(), DriveError>;
 
-    /// Removes the membership in this array from a drive and verifies that; other drives remain unchanged. `false`
-    /// where the drive cannot be found.
+    /// Removes the metadata of this array from a drive and verifies that; other drives remain unchanged.
+    /// `false` if the drive cannot be found.
     fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError>;
 
     /// Purges members that only the controller sees. Block devices are purged individually instead.
@@ -62,6 +62,6 @@ pub(crate) enum State {
     Whole,
     /// The members are being synchronised: operation, and share completed.
     Syncing(String, f64),
-    /// It is no longer as created: reason.
+    /// It is no longer as it was created; the reason.
     Broken(String),
 }

@@ -16,7 +16,7 @@ const CHUNKS_KIB: std::ops::RangeInclusive<u32> = 4..=16_384;
 #[serde(deny_unknown_fields)]
 struct Text {
     /// `mdadm`; other values are parsed by [`hardware::read`].
-    #[expect(dead_code, reason = "it has said already who reads the rest")]
+    #[expect(dead_code, reason = "read only to accept the key; it has already selected this format")]
     controller: Option<String>,
     level: u8,
     chunk_kib: Option<u32>,

@@ -31,7 +31,7 @@ pub(crate) enum Write {
     #[default]
     Through,
     Back,
-    /// Even without a battery.
+    /// Write-back even without a battery.
     AlwaysBack,
 }
 
@@ -53,12 +53,12 @@ pub(crate) enum Purge {
     None,
     /// One overwrite pass.
     Simple,
-    /// A new key, for a self-encrypting drive.
+    /// Replaces the key of a self-encrypting drive.
     Crypto,
 }
 
 impl Hardware {
-    /// Returns the minimum needed to find the drives again.
+    /// Returns settings with the minimum that is needed to find the drives again.
     pub(super) fn of_serials(program: Program, adapter: u32, serials: Vec<String>) -> Self {
         Self {
             program,
@@ -72,7 +72,7 @@ impl Hardware {
         }
     }
 
-    /// Describes the settings, to follow level and members.
+    /// Describes the settings, as text that follows level and members.
     pub(crate) fn words(&self) -> String {
         let write = match self.write {
             Write::Through => "write through",

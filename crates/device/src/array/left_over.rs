@@ -1,4 +1,4 @@
-//! Dismantles arrays: at the end of a test, and at the next start those left by a crash.
+//! Dismantles arrays at the end of a test, and those left by a crash at the next start.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use super::note::{Note, Noted};
 use super::plan::Plan;
 use crate::error::DriveError;
 
-/// Dismantles every array left by a process that no longer exists, where `erase` names each of its members; returns
-/// for each what was done, or why not. The members of the remaining arrays continue to be refused as targets.
+/// Dismantles every array left by a process that no longer exists, if `erase` names each of its members. Returns what
+/// was done for each, or why nothing was. The members of the remaining arrays continue to be refused as targets.
 #[must_use]
 pub fn dissolve_left_over(notes: &Path, erase: &[String]) -> Vec<Result<String, DriveError>> {
     Note::left_over(notes).into_iter().map(|(note, noted)| undo(note, noted, erase)).collect()
@@ -18,7 +18,7 @@ pub fn dissolve_left_over(notes: &Path, erase: &[String]) -> Vec<Result<String, 
 
 fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, DriveError> {
     let Some(noted) = noted else {
-        // A torn note was never completed, so its array was never created.
+        // An incomplete note means that its array was never created.
         note.done();
         return Ok("removed the record of an array that was never created".into());
     };
@@ -36,7 +36,7 @@ fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, Dr
     Ok(format!("dismantled the RAID {} of {} left by an earlier run", noted.level, names.join(", ")))
 }
 
-/// A note alone destroys nothing: the user must name all members.
+/// A note alone is not enough to destroy anything: the user must name all members.
 fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), DriveError> {
     if noted.members.iter().all(|member| erase.contains(&member.identity)) {
         return Ok(());
@@ -52,7 +52,7 @@ fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), DriveErro
     )))
 }
 
-/// Rebuilds the part of the plan that dismantling needs.
+/// Reconstructs the part of the plan that dismantling needs.
 fn plan_of(noted: &Noted) -> Plan {
     let hardware = noted.controller.as_ref().map(|controller| {
         let serials = noted.members.iter().map(|member| member.identity.clone()).collect();

@@ -21,13 +21,14 @@ use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
 
 const PROGRAM: &str = "mdadm";
-/// udev and others briefly open a device that appears or changes.
+/// Attempts per command: udev and others briefly open a device that appears or changes.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(300);
-/// In KiB/s. At the kernel's default limit of 200 MB/s the first resync would be the longest part of a test.
+/// Limit on the resync rate in KiB/s. At the kernel's default of 200 MB/s, the first resync would be the
+/// longest part of a test.
 const SYNC_SPEED: &str = "100000000";
 
-/// `mdadm` in an environment.
+/// `mdadm`, run in an environment.
 pub(crate) struct Mdadm<O> {
     pub(crate) outside: O,
 }
@@ -53,7 +54,7 @@ impl<O: Outside> Mdadm<O> {
         self.persist(&["--zero-superblock", &node], &format!("removing the RAID superblock from {node}"))
     }
 
-    /// Returns the UUID in a device's superblock (`--examine`) or of an array (`--detail`).
+    /// Returns the UUID in a device's superblock (`--examine`) or that of an array (`--detail`).
     fn uuid(&mut self, how: &str, device: &str) -> Result<Option<String>, DriveError> {
         let ran = self.run(&[how, "--export", device])?;
         let found = ran.out.lines().find_map(|line| line.strip_prefix("MD_UUID=")).map(str::to_owned);
@@ -109,7 +110,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         arguments.extend(plan.chunk_kib.map(|kib| format!("--chunk={kib}")));
         arguments.extend(plan.component_kib.map(|kib| format!("--size={kib}")));
         if plan.level == 5 {
-            // Otherwise the array starts degraded, with its last member as a spare.
+            // Without this, the array would start degraded, with its last member as a spare.
             arguments.push("--force".into());
         }
         arguments.extend(plan.members.iter().map(|member| member.display().to_string()));

@@ -30,7 +30,7 @@ pub(super) enum Members {
 /// Writable members.
 pub(super) enum Ready {
     Drives(Vec<Exclusive>),
-    /// The controller verifies each drive before using it.
+    /// Drives behind a RAID controller; each one is verified right before it is used.
     Behind,
 }
 
@@ -67,7 +67,7 @@ impl Members {
         Ok((Self::Drives(members), facts))
     }
 
-    /// Returns everything that forbids writing to a member at this time.
+    /// Returns everything that currently forbids writing to a member.
     pub(super) fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
         match self {
             Self::Drives(drives) => drives.iter().flat_map(refusals_of).collect(),
@@ -97,7 +97,7 @@ impl Ready {
             let facts = &drive.facts;
             if (&facts.identity, facts.capacity_bytes) != (&member.identity, member.capacity_bytes) {
                 return Err(DriveError::Unusable(format!(
-                    "{} is no longer the member that was found: it was {} of {} B, it is {} of {} B",
+                    "{} is no longer the member that was found: it was {} of {} B, but is now {} of {} B",
                     member.path, member.identity, member.capacity_bytes, facts.identity, facts.capacity_bytes
                 )));
             }
@@ -167,8 +167,8 @@ pub(super) fn look_behind<O: Outside>(
         let drive = controller.drive(address, serial)?;
         if !members.is_empty() && logical != drive.logical_block_bytes {
             return Err(DriveError::Invalid(format!(
-                "{target}: {address} has {} B sectors, the drives before it {logical} B; a volume needs \
-                 drives of one kind",
+                "{target}: {address} has {} B sectors, but the drives before it have {logical} B; a volume \
+                 needs drives of one kind",
                 drive.logical_block_bytes
             )));
         }

@@ -13,11 +13,11 @@ use super::hardware::{Hardware, Program};
 use super::plan::Plan;
 use crate::error::DriveError;
 
-/// Enough to dismantle an array without touching anything else.
+/// The facts needed to dismantle an array without touching anything else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Noted {
-    /// What created it; mdadm where absent.
+    /// The program that created it; mdadm if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) controller: Option<NotedController>,
     pub(super) level: u8,
@@ -41,7 +41,7 @@ pub(crate) struct NotedMember {
     pub(crate) capacity_bytes: u64,
 }
 
-/// A note of this process. Its lock keeps other processes from taking it up.
+/// A note of this process. Its lock keeps other processes from acting on it.
 #[derive(Debug)]
 pub(super) struct Note {
     folder: OwnedFolder,
@@ -57,7 +57,7 @@ impl Noted {
 
     /// Serialises the note.
     pub(crate) fn to_text(&self) -> String {
-        serde_json::to_string(self).expect("a note has only what JSON can say")
+        serde_json::to_string(self).expect("every note can be written as JSON")
     }
 
     pub(super) fn of(plan: &Plan, members: &[MemberFacts]) -> Self {
@@ -79,12 +79,12 @@ impl Noted {
 
 const BEGIN: &str = ".array-";
 const END: &str = ".json";
-/// More than any array needs.
+/// Size limit of a note; no array needs more.
 const MOST_BYTES: u64 = 1 << 20;
 
 impl Note {
-    /// Writes the note and syncs it to disk. Nobody else may have write access to the folder, because notes are acted
-    /// upon.
+    /// Writes the note and syncs it to disk. Nobody else may have write access to the folder, because notes
+    /// cause arrays to be dismantled.
     pub(super) fn write(folder: &Path, noted: &Noted) -> Result<Self, DriveError> {
         let name = format!("{BEGIN}{}{END}", noted.uuid.replace(':', "-"));
         let failed = |error: std::io::Error| {
@@ -106,7 +106,7 @@ impl Note {
 
     /// Removes the note of a dismantled array.
     pub(super) fn done(self) {
-        // A note that remains is processed again at the next start, and finds nothing.
+        // If the note remains, the next start processes it again and finds nothing to dismantle.
         drop(self.folder.remove(&self.name));
     }
 
@@ -114,8 +114,8 @@ impl Note {
         self.folder.path().join(&self.name)
     }
 
-    /// Returns the notes of processes that no longer exist; without content where unreadable. Ignores a folder that
-    /// others could have written to.
+    /// Returns the notes of processes that no longer exist, without content if they are unreadable. Ignores a
+    /// folder to which others could have written.
     pub(super) fn left_over(folder: &Path) -> Vec<(Self, Option<Noted>)> {
         let names = |owned: OwnedFolder| owned.names().unwrap_or_default();
         let names = OwnedFolder::open(folder).ok().flatten().map(names).unwrap_or_default();

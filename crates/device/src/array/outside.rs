@@ -26,11 +26,11 @@ impl Ran {
 pub(crate) trait Outside: Send {
     /// Runs a program to completion, without a terminal.
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran>;
-    /// Returns a trimmed attribute of a block device; `None` where missing.
+    /// Returns a trimmed attribute of a block device; `None` if it is missing.
     fn attribute(&mut self, device: &str, name: &str) -> Option<String>;
     /// Writes an attribute of a block device.
     fn set_attribute(&mut self, device: &str, name: &str, value: &str) -> io::Result<()>;
-    /// Kernel names of all block devices.
+    /// Returns the kernel names of all block devices.
     fn devices(&mut self) -> io::Result<Vec<String>>;
     /// Waits.
     fn pause(&mut self, time: Duration);
@@ -46,7 +46,7 @@ impl Outside for Host {
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran> {
         let output = crate::program::command(program)?
             .args(arguments)
-            // Keeps Ctrl-C from the program: interrupted midway, it would leave an unknown state.
+            // Keeps Ctrl-C from reaching the program, which would leave an unknown state if it was interrupted.
             .process_group(0)
             .stdin(Stdio::null())
             .output()?;

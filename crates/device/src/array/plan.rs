@@ -14,7 +14,7 @@ pub(crate) struct Plan {
     pub(crate) name: String,
     /// Identifies the array.
     pub(crate) uuid: String,
-    /// Nodes of the members, with links resolved; addresses on a RAID controller.
+    /// Device nodes of the members, with links resolved, or addresses on a RAID controller.
     pub(crate) members: Vec<PathBuf>,
     /// Space used on each member; none for level 0.
     pub(crate) component_kib: Option<u64>,

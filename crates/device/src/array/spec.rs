@@ -20,8 +20,8 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// Estimates the array's capacity from the sizes of its members. The actual capacity is known once it exists,
-    /// because the kernel or the controller rounds.
+    /// Estimates the array's capacity from the sizes of its members. The actual capacity is known only once
+    /// the array exists, because the kernel or the controller rounds it.
     pub(crate) fn capacity_bytes(&self, members: &[u64]) -> u64 {
         let component = self.component_bytes(members);
         let count = members.len() as u64;
@@ -36,13 +36,13 @@ impl Spec {
         }
     }
 
-    /// Space used on each member where all must be equal.
+    /// Space used on each member, if all of them must be equal.
     pub(crate) fn component_bytes(&self, members: &[u64]) -> u64 {
         self.whole_chunks(members.iter().copied().min().unwrap_or(0))
     }
 
     fn whole_chunks(&self, member_bytes: u64) -> u64 {
-        // A controller reports only the capacity that it uses.
+        // A controller reports capacities without its metadata.
         let ahead = if self.hardware.is_some() { 0 } else { DATA_OFFSET_BYTES };
         let bytes = member_bytes.saturating_sub(ahead);
         let chunk = u64::from(self.chunk_kib.unwrap_or(64)) * KIB;

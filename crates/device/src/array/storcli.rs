@@ -1,7 +1,7 @@
 //! RAID controllers managed by `storcli` or `perccli`: Broadcom MegaRAID and Dell PERC.
 //!
-//! Only unused drives that were named by serial number become members. A volume is deleted only if it has the name
-//! noted before its creation and contains only noted drives; nothing is ever forced.
+//! Only unused drives that were named by serial number become members. A volume is deleted only if it has the
+//! name that was noted before its creation and contains only noted drives, and never with `force`.
 
 mod answer;
 mod erase;
@@ -39,7 +39,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
 
     fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError> {
         let hardware = hardware_of(plan)?;
-        // Time has passed since the drives were inspected.
+        // Check again, because time has passed since the drives were inspected.
         for (address, serial) in addresses(plan).iter().zip(&hardware.serials) {
             let drive = self.drive(address, serial)?;
             if let Some(refusal) = refusal_of(&drive) {
@@ -80,8 +80,8 @@ impl<O: Outside> ArrayController for StorCli<O> {
         if plan.level == 0 {
             return Ok(());
         }
-        // The controller would start it some minutes later, in the background of the test, or not at all with few
-        // members.
+        // Start the initialisation now: the controller would start it some minutes later, in the background
+        // of the test, or not at all with few members.
         let volume = self.volume(plan)?.ok_or_else(|| gone(plan))?;
         let path = format!("/c{}/v{}", self.adapter, volume.number);
         self.demand(&[&path, "start", "init", "full"], "initialising the volume").map(drop)
@@ -141,7 +141,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
     }
 
     fn free(&mut self, _: &Plan, member: &NotedMember) -> Result<bool, DriveError> {
-        // Once its volume is deleted, nothing remains on the drive, whatever it is used for now.
+        // Once its volume is deleted, no metadata remains on the drive, whatever it is used for now.
         Ok(self.drive(&member.path, &member.identity).is_ok())
     }
 

@@ -30,7 +30,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&io, &processor, scene.online().len())
 }
 
-/// Returns the group's folder and its ancestors up to the hierarchy's root; each of them limits.
+/// Returns the group's folder and its ancestors up to the hierarchy's root; limits of any of them apply.
 fn folders(base: &Path, controllers: &str, path: &str) -> Vec<PathBuf> {
     let hierarchies = if controllers.is_empty() {
         vec![base.to_path_buf(), base.join("unified")]

@@ -1,4 +1,4 @@
-//! What a check is, what it inspects, and what it finds.
+//! The definition of a check, what it inspects, and what it finds.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(super) struct Check {
 /// What a check inspects.
 pub(super) struct Scene<'a> {
     pub(super) roots: &'a Roots,
-    /// Block device of the target; none for a file.
+    /// Block device of the target; `None` for a file.
     pub(super) device: Option<SysDevice>,
     /// Interval between two readings of counters.
     pub(super) watched: Duration,
@@ -92,7 +92,7 @@ impl Scene<'_> {
         self.sys("devices/system/cpu/online").and_then(|text| parse_cpu_list(&text).ok()).unwrap_or_default()
     }
 
-    /// Returns the folders above the device, nearest first: its controller, its bus, its port.
+    /// Returns the folders above the device, nearest first, such as those of its controller, bus and port.
     pub(super) fn above(&self) -> Vec<PathBuf> {
         let Some(device) = &self.device else { return Vec::new() };
         let below = device.position().parent().map(controller_of).unwrap_or_default();
@@ -125,7 +125,7 @@ pub(super) fn entries(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// A queue setting of the device, with the value to measure with.
+/// A queue setting of the device, with the recommended value for measurements.
 pub(super) struct QueueSetting {
     pub(super) attribute: &'static str,
     pub(super) wanted: &'static str,
@@ -133,12 +133,12 @@ pub(super) struct QueueSetting {
     pub(super) meaning: fn(&str) -> String,
     /// Whether the kernel offers the recommended value.
     pub(super) offered: fn(&str) -> bool,
-    /// How another value affects results.
+    /// How other values affect results.
     pub(super) harm: &'static str,
 }
 
 impl QueueSetting {
-    /// Checks the queue of the device, and on a multipath device that of each path.
+    /// Checks the queue of the device, or of each path of a multipath device.
     pub(super) fn look(&self, scene: &Scene<'_>) -> Finding {
         let Some(device) = &scene.device else { return Finding::not_here("the target is a file") };
         let paths = device.nvme_paths();

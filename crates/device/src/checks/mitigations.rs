@@ -1,4 +1,4 @@
-//! Kernel mitigations: they add to the cost of each system call, and lower the host's ceiling.
+//! Kernel mitigations, which add to the cost of each system call and lower the host's ceiling.
 
 use super::check::{Check, Finding, Scene, read};
 
@@ -28,8 +28,8 @@ fn judge(told: &[(String, String)]) -> Finding {
     }
     Finding::warn(
         format!("{} active ({}); system calls take longer", on.len(), on.join(", ")),
-        "nothing, unless the report says host-limited; in that case boot with mitigations=off, if the host \
-         is used for nothing else",
+        "nothing, unless results are host-limited; in that case boot with mitigations=off, if the host is \
+         used for nothing else",
     )
 }
 

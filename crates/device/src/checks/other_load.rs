@@ -11,7 +11,7 @@ const BUSY_INVALID: f64 = 0.50;
 /// A snapshot of the counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counters {
-    /// Completed I/Os and I/Os in flight; none without a device.
+    /// Completed I/Os and I/Os in flight; `None` without a device.
     ios: Option<(u64, u64)>,
     /// CPU time of all CPUs in ticks: busy, and total.
     ticks: Option<(u64, u64)>,
@@ -67,7 +67,7 @@ fn judge(before: Counters, after: Counters) -> Finding {
         }
     });
     Finding::worst_of([device, processors].into_iter().flatten().collect())
-        .unwrap_or_else(|| Finding::not_here("the kernel reports no load figures"))
+        .unwrap_or_else(|| Finding::not_here("the kernel does not report the load"))
 }
 
 #[cfg(test)]

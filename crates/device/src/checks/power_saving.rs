@@ -4,7 +4,7 @@ use super::check::{Check, Finding, Scene, read};
 
 pub(super) const CHECK: Check = Check { name: "power saving", look };
 
-/// Power-saving settings; none where not applicable.
+/// Power-saving settings; `None` if not applicable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Told {
     /// APST: the longest exit latency that an NVMe drive may incur, in us.

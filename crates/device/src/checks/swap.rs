@@ -1,4 +1,4 @@
-//! Swap: on a host that swaps, processes stall, the load's threads among them.
+//! Swap: on a host that swaps, processes stall, including the load's threads.
 
 use stdx::units::{KIB, amount_base2};
 

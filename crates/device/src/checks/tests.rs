@@ -1,4 +1,4 @@
-//! Tests every check on mock `/sys` and `/proc` trees: a host that is fit to measure, and one that is not.
+//! Tests every check on mock `/sys` and `/proc` trees, of a host that is fit for measurements and of one that is not.
 
 use std::fs;
 use std::os::unix::fs::symlink;

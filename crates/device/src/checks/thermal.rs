@@ -1,4 +1,4 @@
-//! Thermal state: a drive or a CPU that is hot before the test throttles during it.
+//! Thermal state: a drive or CPU that is already hot will throttle during the test.
 
 use std::path::{Path, PathBuf};
 

@@ -31,7 +31,7 @@ impl Tuning {
         std::fs::read_to_string(&self.path).is_ok_and(|now| active(now.trim()) == value)
     }
 
-    /// Sets it to `value` and verifies that the kernel reports that value.
+    /// Sets it to `value`, and verifies that the kernel then reports that value.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Unusable`] when the kernel does not accept it.
@@ -56,12 +56,12 @@ impl Tuning {
 /// A setting that Plateau may change.
 struct Known {
     attribute: &'static str,
-    /// Checks its folder, relative to `/sys/devices`.
+    /// Whether a folder relative to `/sys/devices` is a valid place for it.
     is_place: fn(&Path) -> bool,
     is_value: fn(&str) -> bool,
 }
 
-/// Every setting that a check may tune. A note can restore no others.
+/// Every setting that a check may tune. A note cannot restore any other.
 const KNOWN: &[Known] = &[
     Known { attribute: "scheduler", is_place: is_queue, is_value: is_name },
     Known { attribute: "wbt_lat_usec", is_place: is_queue, is_value: is_number },
@@ -101,22 +101,22 @@ pub struct KnownSettings {
 }
 
 impl KnownSettings {
-    /// Returns those of this host.
+    /// Returns the settings of this host.
     #[must_use]
     pub fn of_this_host() -> Self {
         Self { sys: "/sys".into(), is_kernels: true }
     }
 
-    /// Returns those of a folder laid out like `/sys`, for tests.
+    /// Returns the settings of a folder laid out like `/sys`, for tests.
     #[must_use]
     pub fn below(folder: &Path) -> Self {
         Self { sys: folder.into(), is_kernels: false }
     }
 
-    /// Returns a noted setting with its path resolved, if it is one of these.
+    /// Returns a noted setting with its path resolved, if it may be restored.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Unusable`] with the reason if it is not one of these or no longer exists.
+    /// [`crate::ErrorKind::Unusable`] with the reason if it may not be restored or no longer exists.
     pub fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
         let refused = |why: String| {
             let (setting, path) = (&noted.setting, noted.path.display());
@@ -134,13 +134,13 @@ impl KnownSettings {
         match known {
             None => refused("it is not a setting that Plateau changes".into()),
             Some(known) if !(known.is_value)(&noted.was) || !(known.is_value)(&noted.to) => {
-                refused("it cannot have such a value".into())
+                refused("it cannot have that value".into())
             }
             Some(_) => Ok(Tuning { path, ..noted }),
         }
     }
 
-    /// Resolves the path, and verifies the file it leads to instead of trusting its name.
+    /// Resolves the path, and verifies the file to which it leads instead of trusting its name.
     fn place_of(&self, path: &Path) -> Result<PathBuf, String> {
         let said = |errno: rustix::io::Errno| reason(&errno.into());
         let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
@@ -162,7 +162,7 @@ pub(super) fn active(text: &str) -> &str {
     choice.map_or(text, |(choice, _)| choice)
 }
 
-/// Returns the familiar path.
+/// Returns the attribute's path as users know it.
 pub(super) fn short(path: &Path, kname: &str, attribute: &str) -> String {
     if path.ends_with(format!("{kname}/queue/{attribute}")) {
         format!("/sys/block/{kname}/queue/{attribute}")
@@ -245,7 +245,7 @@ mod tests {
         let merges = put("devices/virtual/block/loop0/queue/nomerges");
         assert!(known.accept(Tuning { to: "2".into(), ..noted(&merges, "0") }).is_ok());
         assert!(known.accept(noted(&merges, "0")).is_err(), "a name is not a number");
-        // The same path, but outside of the kernel's own tree.
+        // The same path, but outside the kernel's tree.
         assert!(KnownSettings::of_this_host().accept(noted(&scheduler, "bfq")).is_err());
     }
 

@@ -1,4 +1,4 @@
-//! Turbo: the clock then depends on the CPU's temperature and on the load of its other cores.
+//! Turbo, which makes the clock rate depend on the CPU's temperature and on the load of its other cores.
 
 use super::check::{Check, Finding, Scene};
 

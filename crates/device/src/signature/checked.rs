@@ -47,7 +47,8 @@ pub(super) fn ext_superblock(view: &View<'_>, at: u64) -> bool {
         && view.le32(at + 76).is_some_and(|revision| revision <= 1)
 }
 
-/// MBR: four plausible entries, at least one of them used; boot sectors look alike otherwise. 2^-44.
+/// MBR: four plausible entries, at least one of them in use; without these conditions, boot sectors look the
+/// same. 2^-44.
 fn mbr(view: &View<'_>) -> Option<Found> {
     let entries: Vec<[u8; 16]> = (0..4).filter_map(|i| view.get(446 + 16 * i)).collect();
     let sane = entries.len() == 4 && entries.iter().all(|e| e[0] & 0x7f == 0);
@@ -86,7 +87,8 @@ fn nilfs(view: &View<'_>) -> Vec<Found> {
             && view.le32(at + 20).is_some_and(|log_block| log_block <= 6)
     };
     let primary = Some(PRIMARY).filter(sane).map(|at| Found::primary(NILFS, at + 6, 2));
-    // Older versions of its tools round the capacity down to sectors for the last 4 KiB, newer ones to blocks.
+    // For the location of the last 4 KiB, older versions of its tools round the capacity down to sectors,
+    // newer ones to blocks.
     let backups = [view.before_end(4096, 512), view.before_end(4096, 4096), view.before_end(8192, 4096)];
     let mut found = Vec::from_iter(primary);
     for at in backups.into_iter().flatten().filter(sane) {
@@ -136,8 +138,8 @@ fn zfs(view: &View<'_>) -> Vec<Found> {
         .collect()
 }
 
-/// UDF: the anchors, from which everything else is reached: sector 256 and the last ones. A 16-byte tag with its
-/// version, its own location and a checksum. 2^-79 each.
+/// UDF: the anchors, in sector 256 and the last sectors, through which everything else is found. A 16-byte
+/// tag with its version, its own location and a checksum. 2^-79 each.
 fn udf(view: &View<'_>) -> Vec<Found> {
     const ANCHOR: u64 = 256;
     let is_anchor = |at: u64, sector: u64| {

@@ -1,5 +1,5 @@
-//! Backup superblocks of ext and XFS, whose locations follow from sizes stored only in the lost primary. They are
-//! searched for where the usual tools put them; each place costs one read.
+//! Backup superblocks of ext and XFS, whose locations follow from sizes stored only in the lost primary. They
+//! are searched for in the places where the usual tools put them, at the cost of one read each.
 
 use stdx::units::{GIB, KIB, MIB};
 
@@ -8,23 +8,24 @@ use super::formats::{EXT, XFS};
 use super::kinds::Found;
 use super::view::View;
 
-/// Limit of copies reported at once; the rest is found once these are cleared.
+/// Maximum number of copies reported at once; the others are found once these are cleared.
 const MOST_COPIES: usize = 16;
 
 /// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, they are in block group 1 and
-/// in groups whose number is a power of 3, 5 or 7; without it in every group, including these. A group is what one
-/// block of bitmap describes: eight blocks for each byte of a block, or clusters with `bigalloc`.
+/// in groups whose number is a power of 3, 5 or 7; without it in every group, including these. A group is the space
+/// that one block of bitmap describes: eight blocks (or clusters with `bigalloc`) per byte of the bitmap.
 pub(super) fn ext(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for block_bytes in (0..=6).map(|shift| KIB << shift) {
-        // With 1 KiB blocks the first group starts after the boot block.
+        // With 1 KiB blocks, the first group starts after the boot block.
         let first = if block_bytes == KIB { KIB } else { 0 };
         for cluster_bytes in [block_bytes, 16 * block_bytes] {
             let group_bytes = 8 * block_bytes * cluster_bytes;
             let groups = sparse_groups(view.capacity_bytes / group_bytes);
             found.extend(groups.into_iter().filter_map(|group| {
                 let at = first + group * group_bytes;
-                // A copy stores its group number, so a copy for one group size cannot pass for one of another size.
+                // A copy stores its group number, so a copy for one group size cannot be mistaken for that of
+                // another.
                 let is_copy = ext_superblock(view, at) && view.le16(at + 90) == Some(group as u16);
                 is_copy.then(|| Found::copy(EXT, at + 56, 2))
             }));
@@ -70,8 +71,9 @@ fn xfs_superblock(view: &View<'_>, at: u64) -> Option<Geometry> {
     is_sane.then(|| Geometry { group_bytes: u64::from(block_bytes) * u64::from(group_blocks), groups })
 }
 
-/// Finds the copies of XFS's superblock, one at the start of each allocation group but the first. Each copy gives the
-/// locations of the others. The highest are listed first, so that those which lead to the others are cleared last.
+/// Finds the copies of XFS's superblock, one at the start of each allocation group but the first. Each copy
+/// gives the locations of the others. The highest are listed first, so that the copies from which the others
+/// are found are cleared last.
 pub(super) fn xfs(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (at, group_bytes) in guesses(view.capacity_bytes) {

@@ -1,8 +1,8 @@
 //! Formats recognized by a magic alone, as a table.
 //!
-//! A four-byte magic at one fixed place appears in random data with a probability of 2^-32, a longer one less often.
-//! The table has about 60 places of four bytes, so about 1 in 7 x 10^7 drives full of random data is refused because
-//! of it. Shorter magics need additional conditions and are in `checked.rs`.
+//! A four-byte magic at a fixed place appears in random data with a probability of 2^-32, a longer one less
+//! often. The table has about 60 places of four bytes, so it causes about 1 in 7 x 10^7 drives full of random
+//! data to be refused. Shorter magics need additional conditions and are in `checked.rs`.
 
 use stdx::units::{GIB, KIB, MIB};
 
@@ -81,7 +81,7 @@ const VXFS: Format = format("a VxFS file system", &["vxfs"]);
 
 const SECTOR: u64 = 512;
 
-/// Offsets of a magic at the end of the first page, for each page size that swap space has been created with.
+/// Offsets of a magic at the end of the first page, for each page size with which swap space may have been created.
 const PAGE_ENDS: &[At] = &[Start(4086), Start(8182), Start(16_374), Start(32_758), Start(65_526)];
 
 /// Locations of the second LUKS2 header: after the first, whose size can be any of these.
@@ -161,7 +161,7 @@ pub(super) const ROWS: &[Row] = &[
     row(UDF, &[Start(32_769)], b"BEA01"),
     row(UDF, &[Start(32_769)], b"NSR02"),
     row(UDF, &[Start(32_769)], b"NSR03"),
-    // Further descriptors of the sequence that the first one starts; wipefs erases only the first.
+    // The remaining descriptors of the sequence; wipefs erases only the first one.
     copy(UDF, &[Start(34_817), Start(36_865), Start(38_913)], b"NSR02"),
     copy(UDF, &[Start(34_817), Start(36_865), Start(38_913)], b"NSR03"),
     row(SQUASHFS, &[Start(0)], b"hsqs"),
@@ -191,7 +191,7 @@ pub(super) const ROWS: &[Row] = &[
     row(SUSPENDED, PAGE_ENDS, b"LINHIB0001"),
     row(SUSPENDED, &[Start(0)], b"\xed\xc3\x02\xe9\x98\x56\xe5\x0c"),
     row(LVM2, &[Start(24), Start(536), Start(1048), Start(1560)], b"LVM2 001"),
-    // wipefs erases the label's type and leaves the label.
+    // wipefs erases the label's type but leaves the label.
     copy(LVM2, &[Start(0), Start(512), Start(1024), Start(1536)], b"LABELONE"),
     row(MD_0, &[RoundedEnd(64 * KIB, 64 * KIB)], b"\xfc\x4e\x2b\xa9"),
     row(MD_0, &[RoundedEnd(64 * KIB, 64 * KIB)], b"\xa9\x2b\x4e\xfc"),

@@ -23,7 +23,7 @@ impl Format {
 pub enum Signature {
     /// Recognized by our own tables.
     Known {
-        /// The format it belongs to.
+        /// The format to which it belongs.
         of: Format,
         /// Whether it is a backup of a primary that no longer exists.
         is_copy: bool,

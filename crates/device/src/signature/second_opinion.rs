@@ -1,8 +1,8 @@
 //! What libblkid recognizes on a target: a second opinion based on a widely maintained table.
 //!
-//! Its program is run, because a static binary cannot load a library. It is searched for in a fixed list of folders,
-//! runs without the caller's environment, and gets the open device as its standard input, so that a name cannot
-//! change its meaning in between. Time and output are bounded.
+//! Its program is run, because a static binary cannot load a library. It is searched for in a fixed list of
+//! folders, runs without the caller's environment, and gets the open device as its standard input, so that
+//! the path cannot lead to another device in the meantime. Time and output are bounded.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 const FOLDERS: &[&str] = &["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// For a killed program that is blocked on the device in the kernel; after that it is abandoned.
+/// How long to wait for a killed program, which may be blocked on the device in the kernel, before it is abandoned.
 const PATIENCE_AFTER_KILL: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 const OUTPUT_LIMIT: usize = 64 << 10;
@@ -31,9 +31,9 @@ pub(super) enum Opinion {
     Content(Vec<String>),
     /// Several that exclude each other.
     Ambivalent,
-    /// No opinion available: no such program, no permission to run it, or a different program of this name.
+    /// No opinion: the program is missing, may not be run, or is a different program of this name.
     None,
-    /// It could not decide: reason.
+    /// It could not decide; the reason.
     Undecided(String),
 }
 
@@ -116,13 +116,13 @@ fn wait(child: &mut Child, deadline: Instant) -> io::Result<ExitStatus> {
 
 fn stop(child: &mut Child) {
     if child.kill().is_ok() {
-        // A child stuck in the kernel is abandoned; only the refusal matters.
+        // A child stuck in the kernel is abandoned, because only the refusal matters.
         drop(wait(child, Instant::now() + PATIENCE_AFTER_KILL));
     }
 }
 
-/// `blkid(8)` exits with 0 for something, 2 for nothing, 8 for an ambivalent result. Any other status means that it
-/// is not util-linux's `blkid` or does not support these options.
+/// `blkid(8)` exits with 0 if it recognized something, 2 if not, and 8 for an ambivalent result. Any other
+/// status means that it is not util-linux's `blkid` or does not support these options.
 fn judge(output: &str, status: ExitStatus) -> Opinion {
     match status.code() {
         Some(0) => match content(output) {
@@ -152,7 +152,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    /// The opinion with this script in place of `blkid`.
+    /// Returns the opinion with this script in place of `blkid`.
     fn opinion_of(script: &str) -> Opinion {
         let dir = tempfile::tempdir().expect("a directory");
         let program = dir.path().join("blkid");

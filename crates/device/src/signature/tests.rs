@@ -40,7 +40,7 @@ fn every_row_is_found_at_each_of_its_places() {
                 At::RoundedEnd(bytes, unit) => CAPACITY / unit * unit - bytes,
             };
             let file = device();
-            // Some copies exist only on large devices; a sparse file serves here.
+            // Some copies exist only on large devices, so use a sparse file.
             if matches!(at, At::Start(_)) {
                 file.set_len(CAPACITY.max(at_bytes + 4096)).expect("a length");
             }
@@ -305,7 +305,7 @@ fn copies_of_xfs_are_found_where_their_groups_begin() {
         }
         let found = seen(&file);
         assert_eq!(found.len() as u64, (groups - 1).min(16), "{groups} of {group_blocks}: {found:?}");
-        // Repeatedly clearing the reported copies clears all.
+        // Clearing the reported copies repeatedly clears all of them.
         for _ in 0..groups.div_ceil(16) {
             for (name, is_copy, at_bytes) in seen(&file) {
                 assert_eq!((name, is_copy), ("an XFS file system", true));
@@ -389,7 +389,7 @@ fn a_copy_is_named_with_the_command_that_clears_it() {
     );
 }
 
-/// Random data is what Plateau's preconditioning leaves on a drive, and must be accepted again.
+/// Plateau's preconditioning leaves random data on a drive, which must then be accepted again.
 #[test]
 fn random_data_is_accepted_by_the_second_opinion_too() {
     const LENGTH: usize = 2 << 20;

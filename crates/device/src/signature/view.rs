@@ -1,4 +1,4 @@
-//! Read access for probes: the bytes at an offset, or none.
+//! Read access for probes: returns the bytes at an offset, or `None`.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -17,7 +17,7 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// # Errors
-    /// Fails when one of the ends cannot be read.
+    /// Fails if one of the ends cannot be read.
     pub(super) fn new(device: &'a dyn FileExt, capacity_bytes: u64) -> io::Result<Self> {
         let length = EDGE_BYTES.min(capacity_bytes) as usize;
         let (mut head, mut tail) = (vec![0; length], vec![0; length]);
@@ -26,8 +26,8 @@ impl<'a> View<'a> {
         Ok(Self { device, capacity_bytes, head, tail })
     }
 
-    /// Returns `None` beyond the end. An unreadable place in the middle counts as empty, because an unreadable copy
-    /// restores nothing.
+    /// Returns `None` beyond the end. An unreadable place in the middle counts as empty, because nothing can
+    /// be restored from an unreadable copy.
     pub(super) fn get<const N: usize>(&self, at_bytes: u64) -> Option<[u8; N]> {
         let end = at_bytes.checked_add(N as u64).filter(|&end| end <= self.capacity_bytes)?;
         let tail_start = self.capacity_bytes - self.tail.len() as u64;

@@ -29,7 +29,7 @@ struct Party {
     recorder: Recorder,
     counts_from_ns: u64,
     deadline_ns: u64,
-    /// Number of I/Os that must still be counted before the deadline may end the workload.
+    /// Number of I/Os that must still complete before the deadline may end the workload.
     still_wanted: u64,
     in_flight: u32,
     late: bool,
@@ -72,7 +72,7 @@ impl Party {
         let mut recorder = Recorder::without_display(SECOND_NS / divisor, duration_ns);
         recorder.start(start_ns, ramp_ns);
         let counts_from_ns = start_ns + ramp_ns;
-        // A schedule determines its number of I/Os; a closed loop must not end after a handful of them.
+        // A schedule determines the number of I/Os; a closed loop must not end after a handful.
         let timed = matches!(workload.until, Until::DurationNs(_)) && workload.regime.arrivals.is_none();
         let still_wanted =
             if timed { COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()) } else { 0 };
@@ -101,7 +101,7 @@ impl Party {
         self.is_timed_out(now_ns) || (self.in_flight == 0 && !self.is_open(now_ns))
     }
 
-    /// Returns when the workload next acts without a completion.
+    /// Returns the next time at which the workload acts without waiting for a completion.
     fn next_ns(&self, now_ns: u64) -> u64 {
         if now_ns >= self.deadline_ns || self.is_over(now_ns) {
             return u64::MAX;
@@ -113,7 +113,7 @@ impl Party {
         self.threads.iter().map(due).min().unwrap_or(u64::MAX).min(self.deadline_ns)
     }
 
-    /// Submits what is due, or in a closed loop as much as fits.
+    /// Submits the I/Os that are due, or as many as fit in a closed loop.
     fn submit(&mut self, party: usize, tags: &mut [Option<Tag>], queue: &mut Queue<'_>) {
         let now_ns = queue.now_ns();
         if self.is_timed_out(now_ns) {
@@ -288,14 +288,14 @@ impl Simulated {
             if done.failed.is_some() {
                 return Err(all_failures(&done, &mut queue));
             }
-            let tag = tags[done.tag].take().expect("what completes was submitted");
+            let tag = tags[done.tag].take().expect("only submitted commands complete");
             parties[tag.party].complete(done.tag, tag, done.completed_ns);
             if !display.show(queue.now_ns(), &mut parties, workloads, on_tick) {
                 let stopped = Answer { outcome: Outcome::Stopped, verified: None };
                 return Ok(vec![stopped; workloads.len()]);
             }
         }
-        // The host waits for the I/Os in flight, and learns which of them failed.
+        // Wait for the I/Os in flight, to find out which of them failed.
         while queue.will_fail() {
             let Some(done) = queue.next_completion(u64::MAX) else { break };
             if done.failed.is_some() {

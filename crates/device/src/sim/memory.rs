@@ -1,5 +1,5 @@
-//! Memory of simulated drives. Lookups in their mapping are random, and spend most of their time on address
-//! translation unless the pages are huge.
+//! Memory of simulated drives. Lookups in their mapping are random and, without huge pages, spend most of
+//! their time on address translation.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use nandsim::Memory;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// Less than one huge page on common machines would have no benefit.
+/// Minimum size: less than one huge page of common machines would not benefit.
 const LEAST_BYTES: usize = 2 << 20;
 
-/// Requests huge pages for the parts of `memory` that are not in use yet. No effect if the kernel does not
+/// Requests huge pages for the parts of `memory` that are not in use yet. Does nothing if the kernel does not
 /// support them.
 pub(super) fn ask_for_huge_pages(memory: Range<*const u8>) {
     let page = page_size();

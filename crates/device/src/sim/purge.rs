@@ -1,4 +1,4 @@
-//! Purges a simulated drive by the methods of its interface, which have the names of real drives' methods.
+//! Purges a simulated drive by the methods of its interface, which are named like those of real drives.
 
 use admin::purge::{self, PurgeMethod, PurgeOptions};
 use nandsim::{Interface, Ssd};
@@ -21,9 +21,9 @@ struct Method {
 enum Effect {
     /// Erases all flash, in the time that the model specifies for a purge.
     Renewed,
-    /// Erases all flash, in the time that the erases take one after another.
+    /// Erases all flash, in the time that all erases take.
     Erased,
-    /// Unmaps everything without erasing, which is left to garbage collection. Takes no time of its own.
+    /// Unmaps everything and leaves the erases to garbage collection. Takes no time.
     Forgotten,
 }
 
@@ -101,8 +101,8 @@ impl Simulated {
         let methods = methods_of(self.model.interface);
         if options.verify {
             return Err(DriveError::Invalid(
-                "a simulated drive stores no data to look for after a purge; omit --verify-purge: a purge \
-                 named with --method reports what is left in the drive's map"
+                "a simulated drive stores no data that could be searched for after a purge; omit \
+                 --verify-purge. A purge named with --method reports what is left in the drive's map"
                     .into(),
             ));
         }
@@ -150,8 +150,7 @@ impl Simulated {
                 format!("map units in use: {mapped} before, {left} after; {erased} superblocks erased")
             }
             Effect::Forgotten => format!(
-                "map units in use: {mapped} before, {left} after; nothing erased, which is left to garbage \
-                 collection"
+                "map units in use: {mapped} before, {left} after; erasing is left to garbage collection"
             ),
         };
         Purged {

@@ -1,4 +1,4 @@
-//! A block device: its facts, what forbids writing to it, opening it exclusively, discarding it.
+//! A block device: its facts, what forbids writing to it, and how it is opened and discarded.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -28,7 +28,7 @@ use crate::{ioctl, signature};
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) facts: TargetFacts,
-    /// The node with symbolic links resolved, so that it cannot silently change its meaning.
+    /// The device node with symbolic links resolved, so that it cannot silently come to mean another device.
     node: PathBuf,
     number: DeviceNumber,
     /// Libraries, whose files must not be stored on it.
@@ -110,7 +110,7 @@ impl Block {
 
     pub(crate) fn can_be_polled(&self) -> bool {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return false };
-        // On a multipath drive every path needs poll queues, because the kernel chooses the path.
+        // On a multipath drive, every path needs poll queues, because the kernel chooses the path.
         let has = |dir: &Path| {
             std::fs::read_to_string(dir.join("queue/io_poll")).is_ok_and(|flag| flag.trim() == "1")
         };
@@ -181,7 +181,7 @@ impl Block {
         })
     }
 
-    /// The refusal of an array that is degraded or has a background operation in progress.
+    /// Returns the refusal of an array that is degraded or has a background operation in progress.
     fn raid_troubles(&self) -> Option<Refusal> {
         let missing = self.attribute("md/degraded").filter(|missing| missing != "0");
         let action = self.attribute("md/sync_action").filter(|action| action != "idle");
@@ -189,8 +189,8 @@ impl Block {
         degraded.or_else(|| action.map(|action| Refusal::Resyncing { action }))
     }
 
-    /// Whether it is claimed by anyone, even in another mount namespace. Claiming it for reading changes nothing. A
-    /// process that just ended may still have an `io_uring` instance in the kernel that holds it.
+    /// Whether it is claimed by anyone, even in another mount namespace, which is tested by claiming it for
+    /// reading. The `io_uring` instance of a process that just ended may still hold it.
     fn is_claimed(&self) -> bool {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         rustix::fs::open(&self.node, flags, Mode::empty()).err() == Some(Errno::BUSY)
@@ -216,8 +216,8 @@ impl Block {
             return Ok(());
         }
         Err(std::io::Error::other(format!(
-            "it is no longer the device that was found: it was {}, it is {}; it was replaced, resized or \
-             reattached",
+            "it is no longer the device that was found: it was {}, but is now {}; it was replaced, resized \
+             or reattached",
             shown(&self.facts),
             shown(&now)
         )))
@@ -226,18 +226,19 @@ impl Block {
     pub(crate) fn hold(&self) -> Result<Held, DriveError> {
         let refused =
             |refusal| DriveError::Refused { target: self.facts.path.clone(), refusals: vec![refusal] };
-        let held = open_direct(&self.node, OFlags::RDWR | OFlags::EXCL).map_err(|errno| match errno {
+        let mut held = open_direct(&self.node, OFlags::RDWR | OFlags::EXCL).map_err(|errno| match errno {
             Errno::BUSY => refused(Refusal::Busy),
             Errno::ROFS => refused(Refusal::ReadOnly),
             Errno::ACCESS | Errno::PERM => refused(Refusal::NoPermission),
             other => DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&other.into()))),
         })?;
-        // It may have come into use between the inspection and opening it.
+        held.loops = usage::loops::backings(&self.roots, self.number);
+        // Something may have started to use it between the inspection and the open.
         self.recheck(&held, false)?;
         Ok(held)
     }
 
-    /// Opens it read-only and not exclusively: reading endangers no data.
+    /// Opens it read-only and not exclusively, because reading endangers no data.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
         let held = open_to_load(&self.node).map_err(|errno| {
             let error = std::io::Error::from(errno);
@@ -251,7 +252,16 @@ impl Block {
         let problem =
             |e: std::io::Error| DriveError::Unusable(format!("{}: {}", self.facts.path, reason(&e)));
         let device = File::from(held.fd.try_clone().map_err(problem)?);
-        self.check_same(&device).map_err(problem)
+        self.check_same(&device).map_err(problem)?;
+        let moved = usage::loops::moved(&held.loops).map(std::io::Error::other);
+        moved.map_or(Ok(()), |moved| Err(problem(moved)))
+    }
+
+    /// Verifies, in microseconds, that it still reaches the bytes that were checked when it was opened. The kernel lets
+    /// nobody mount or claim it meanwhile.
+    pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
+        let moved = usage::loops::moved(&held.loops);
+        moved.map_or(Ok(()), |moved| Err(DriveError::device(format!("{}: {moved}", self.facts.path))))
     }
 
     /// Verifies that it is still the same device and not in use; with `all_namespaces` also that no other namespace
@@ -366,12 +376,11 @@ impl Block {
         names
     }
 
-    /// Tells the kernel whether there is a write cache: it sends no flushes to a device that it believes to have
-    /// none.
+    /// Informs the kernel whether there is a write cache, because it sends no flushes to a device without one.
     pub(crate) fn tell_kernel_of_write_cache(&self, on: bool) {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return };
         let text = if on { "write back" } else { "write through" };
-        // A kernel that does not accept it continues to flush, which costs time but no data.
+        // If the kernel does not accept it, it continues to flush, which costs time but no data.
         drop(std::fs::write(sys.position().join("queue/write_cache"), text));
     }
 }
@@ -390,7 +399,7 @@ fn users(roots: &Roots, number: DeviceNumber, libraries: &[PathBuf]) -> Vec<Refu
     found
 }
 
-/// Describes what distinguishes devices, for a message.
+/// Describes a device by what distinguishes it from others, for a message.
 fn shown(facts: &TargetFacts) -> String {
     format!(
         "{} of {} B (attachment {})",
@@ -400,11 +409,11 @@ fn shown(facts: &TargetFacts) -> String {
     )
 }
 
-/// Fills in what sysfs reports. Missing attributes are normal: a loop device has hardly any.
+/// Fills in the facts that sysfs reports. Missing attributes are normal: a loop device has hardly any.
 fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
     let (boot, sequence) = (roots.boot_id(), sys.attribute("diskseq"));
     facts.attachment = boot.zip(sequence).map(|(boot, sequence)| format!("{boot}:{sequence}"));
-    // LOOP_SET_STATUS moves a loop device to other bytes of its file without reattaching it.
+    // LOOP_SET_STATUS can move a loop device to other bytes of its file without reattaching it.
     if let (Some(attachment), Some(offset)) = (&mut facts.attachment, sys.attribute("loop/offset")) {
         let limit = sys.attribute("loop/sizelimit").unwrap_or_default();
         attachment.push_str(&format!(":{offset}+{limit}"));

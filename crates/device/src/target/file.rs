@@ -28,7 +28,7 @@ use crate::usage::{self, Thing};
 
 const EXCHANGED: &str = "it is no longer the file that was found: another file has replaced it";
 
-/// Assumed where the file system does not report the alignment for direct I/O.
+/// Assumed if the file system does not report the alignment for direct I/O.
 const DEFAULT_BLOCK_BYTES: u32 = 512;
 
 /// A regular file, which may not exist yet.
@@ -36,7 +36,7 @@ const DEFAULT_BLOCK_BYTES: u32 = 512;
 pub(crate) struct RegularFile {
     pub(crate) facts: TargetFacts,
     path: PathBuf,
-    /// The file found; none where it does not exist yet.
+    /// The file that was found; `None` if it does not exist yet.
     found: Option<Identity>,
     /// Libraries, whose files cannot be targets.
     libraries: Vec<PathBuf>,
@@ -55,10 +55,10 @@ struct Identity {
 pub struct FileState {
     /// Its length.
     pub length_bytes: u64,
-    /// When its content or attributes were changed last, by the clock of its file system. Unlike the modification
-    /// time, the time of change cannot be set back.
+    /// When its content or attributes were last changed, by the clock of its file system. Unlike the
+    /// modification time, the time of change cannot be set back.
     pub modified: SystemTime,
-    /// Signatures of file systems and the like, which no run writes.
+    /// Signatures of file systems and other formats, which no run writes.
     pub signatures: Vec<Refusal>,
 }
 
@@ -81,7 +81,7 @@ impl RegularFile {
             return Err(missing("it is a dangling symbolic link".into()));
         }
         let Some(size) = options.size_bytes else {
-            return Err(missing("no such file; to create it, give its size with --size".into()));
+            return Err(missing("no such file; to create it, specify its size with --size".into()));
         };
         let parent = match path.parent() {
             Some(parent) if parent != Path::new("") => parent,
@@ -129,7 +129,7 @@ impl RegularFile {
                     "{target}: --size {typed} is too small; the smallest target has {}{}",
                     amount_base2(SMALLEST_BYTES),
                     if typed < 1 << 20 {
-                        format!("; for MiB or GiB write the unit: --size {typed}MiB")
+                        format!("; for MiB or GiB, add the unit: --size {typed}MiB")
                     } else {
                         String::new()
                     }
@@ -137,11 +137,11 @@ impl RegularFile {
             }
             _ if size > 0 && capacity_bytes == 0 => {
                 return Err(DriveError::Unusable(format!(
-                    "{target}: a file of {size} bytes; the smallest target has {}",
+                    "{target}: the file has {size} bytes; the smallest target has {}",
                     amount_base2(SMALLEST_BYTES)
                 )));
             }
-            _ => check_capacity(target, capacity_bytes, "give its size with --size")?,
+            _ => check_capacity(target, capacity_bytes, "specify its size with --size")?,
         }
         let identity = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let facts = TargetFacts {
@@ -178,7 +178,7 @@ impl RegularFile {
         match open_nothing_else(&self.path, OFlags::RDONLY) {
             Ok(file) if Identity::of(&file).as_ref() == Some(identity) => found.extend(self.users(&file)),
             Ok(_) => found.push(Refusal::Unknown { what: EXCHANGED.into() }),
-            // A file that is not readable is not writable either, which is reported above.
+            // A file that is not readable is usually not writable either, which is reported above.
             Err(Errno::ACCESS) if !found.is_empty() => {}
             Err(errno) => found.push(Refusal::Unknown { what: reason(&errno.into()) }),
         }
@@ -224,7 +224,7 @@ impl RegularFile {
         (needed_bytes > free_bytes).then_some(Refusal::NoSpace { needed_bytes, free_bytes })
     }
 
-    /// Returns length, time of the last change and signatures of the file; none if it does not exist yet.
+    /// Returns length, time of the last change and signatures of the file; `None` if it does not exist yet.
     pub(crate) fn state(&self) -> Result<Option<FileState>, DriveError> {
         let Some(identity) = &self.found else { return Ok(None) };
         let file = open_nothing_else(&self.path, OFlags::RDONLY).map_err(|e| self.unusable(&e.into()))?;
@@ -242,7 +242,7 @@ impl RegularFile {
         read().map(Some).map_err(|e| self.unusable(&e))
     }
 
-    /// Whether the file holds data; a new one, or one of holes only, does not.
+    /// Whether the file contains data; a new file, or one that consists of holes, does not.
     pub(crate) fn holds_data(&self) -> bool {
         if self.found.is_none() {
             return false;
@@ -250,8 +250,8 @@ impl RegularFile {
         open_nothing_else(&self.path, OFlags::RDONLY).map_or(true, |file| has_data(&file))
     }
 
-    /// Opens the file, creating it if new, locks it, and rechecks it through the descriptor. Opening a file that
-    /// holds data must be `confirmed`.
+    /// Opens the file, creating it if it does not exist, locks it, and rechecks it through the descriptor.
+    /// Opening a file that contains data must be `confirmed`.
     pub(crate) fn hold(&self, confirmed: bool) -> Result<Held, DriveError> {
         let held = match &self.found {
             Some(identity) => self.hold_existing(identity)?,
@@ -273,7 +273,7 @@ impl RegularFile {
         if Identity::of(&anchor).as_ref() != Some(identity) {
             return Err(DriveError::Unusable(format!("{}: {EXCHANGED}", self.facts.path)));
         }
-        // Through the descriptor, so that the file cannot be replaced in between.
+        // Open it through the descriptor, so that the file cannot be replaced in the meantime.
         let path = format!("/proc/self/fd/{}", anchor.as_raw_fd());
         open_direct(Path::new(&path), OFlags::RDWR).map_err(|e| self.unusable(&e.into()))
     }
@@ -284,20 +284,20 @@ impl RegularFile {
         let fd = rustix::fs::open(&self.path, flags, Mode::from_raw_mode(0o644))
             .map_err(|e| self.unusable(&e.into()))?;
         let is_buffered = rustix::fs::fcntl_setfl(&fd, OFlags::DIRECT).is_err();
-        Ok(Held { fd, is_buffered, generic: None })
+        Ok(Held { fd, is_buffered, generic: None, loops: Vec::new() })
     }
 
     /// Removes the created file, unless another one has replaced it.
     fn discard_created(&self, held: &Held) {
         if usage::thing_at(&self.path) == usage::thing_of_file(&held.fd) {
-            // Nothing was written yet. The first error is the one to report.
+            // Nothing was written yet, and the first error is the one to report.
             drop(fs::remove_file(&self.path));
         }
     }
 
     fn prepare(&self, held: &Held, confirmed: bool) -> Result<(), DriveError> {
         let refused = |refusals| DriveError::Refused { target: self.facts.path.clone(), refusals };
-        // Until it calls exec, a child of this process inherits the lock of an earlier inspection.
+        // A child of this process holds the lock of an earlier inspection until it calls exec.
         let lock = || rustix::fs::flock(&held.fd, FlockOperation::NonBlockingLockExclusive);
         let busy = usage::settled(|| lock().err().map(|_| Refusal::Busy).into_iter().collect());
         if !busy.is_empty() {
@@ -322,6 +322,20 @@ impl RegularFile {
             return Ok(());
         }
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
+    }
+
+    /// Verifies, in microseconds unless somebody else has opened the file since, that nothing has been built on it.
+    pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
+        if descriptor::open_elsewhere(&held.fd) != Elsewhere::Open {
+            return Ok(());
+        }
+        match self.users(&held.fd).into_iter().find(usage::is_built_on_it) {
+            None => Ok(()),
+            Some(user) => Err(DriveError::device(format!(
+                "{} came into use while it was tested: {user}",
+                self.facts.path
+            ))),
+        }
     }
 
     /// Opens the file read-only; it must exist and have the requested size.
@@ -376,7 +390,7 @@ pub(crate) fn direct_block_bytes(file: impl AsFd) -> u32 {
 }
 
 /// Returns what distinguishes this file from all others, even from one that replaces it: volume, inode and time of
-/// birth. None where the file system stores no time of birth, because inode numbers are reused.
+/// birth. `None` if the file system does not store the time of birth, because inode numbers are reused.
 pub(crate) fn birth(file: impl AsFd) -> Option<String> {
     let file = File::from(file.as_fd().try_clone_to_owned().ok()?);
     let metadata = file.metadata().ok()?;
@@ -388,8 +402,8 @@ fn has_data(file: impl AsFd) -> bool {
     rustix::fs::seek(file, SeekFrom::Data(0)) != Err(Errno::NXIO)
 }
 
-/// Checks users of an open file that only the kernel knows. A lease covers only the file itself: if its content is
-/// stored in another one (`!is_whole`), users of that must be known.
+/// Checks users of an open file that only the kernel knows. A lease covers only the file itself. If its
+/// content is stored in another file (`!is_whole`), the users of that file must be known.
 fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> Option<Refusal> {
     let locked = descriptor::locked_by_others(file) || is_flocked(file);
     if locked {
@@ -405,7 +419,7 @@ fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> 
     }
 }
 
-/// Whether the whole file is locked by others; a lock held by `file` remains.
+/// Whether the whole file is locked by others. A lock held by `file` is kept.
 fn is_flocked(file: &OwnedFd) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
 }

@@ -1,9 +1,9 @@
 //! The generic character device of an NVMe namespace (`/dev/ng0n1` of `/dev/nvme0n1`), which accepts commands that
 //! bypass the block layer.
 //!
-//! It is opened for a block device that has been identified, checked and opened (exclusively for writing), and that
-//! stays open as long as this does. The kernel does not check the character device for other users, so everything
-//! that protects data is done on the block device.
+//! It is opened for a block device that has been identified, checked and opened (exclusively if for writing),
+//! and that remains open for as long as the generic device. The kernel does not check the character device
+//! for other users, so everything that protects data is done on the block device.
 
 use std::fs::{self, File};
 use std::io;
@@ -33,8 +33,8 @@ pub(crate) struct Generic {
 }
 
 impl Generic {
-    /// Opens the generic device of an open block device; the error says why there is none, or that its namespace is
-    /// not verifiably the same.
+    /// Opens the generic device of an open block device; the error says why there is none, or that its
+    /// namespace cannot be verified to be the same.
     pub(crate) fn of(
         roots: &Roots,
         block: BorrowedFd<'_>,
@@ -49,7 +49,7 @@ impl Generic {
         })?;
         let parents = [class.join("device"), sys.position().join("device")].map(fs::canonicalize);
         let [Ok(parent), Ok(block_parent)] = parents else {
-            return Err(other(format!("/sys does not report what {name} belongs to")));
+            return Err(other(format!("/sys does not report the controller of {name}")));
         };
         if parent != block_parent {
             return Err(other(format!("{name} does not belong to the controller of {}", sys.kname)));
@@ -70,13 +70,13 @@ impl Generic {
         Ok(Self { fd, namespace: namespace.0 })
     }
 
-    /// Returns it for a load.
+    /// Returns the device in the form that a load requires.
     pub(crate) fn commands(&self) -> CommandDevice<'_> {
         CommandDevice { fd: self.fd.as_fd(), namespace: self.namespace }
     }
 }
 
-/// Converts `nvme0n1` to `ng0n1`; none for a partition, or a path of a multipath namespace.
+/// Converts `nvme0n1` to `ng0n1`; `None` for a partition, or a path of a multipath namespace.
 fn name_of(kname: &str) -> Option<String> {
     let rest = kname.strip_prefix("nvme")?;
     let (controller, namespace) = rest.split_once('n')?;
@@ -84,7 +84,7 @@ fn name_of(kname: &str) -> Option<String> {
     (number(controller) && number(namespace)).then(|| format!("ng{rest}"))
 }
 
-/// Verifies that both files are the same namespace, and returns it with its size in blocks.
+/// Verifies that both files are the same namespace, and returns the namespace with its size in blocks.
 fn same_namespace(
     generic: BorrowedFd<'_>,
     block: BorrowedFd<'_>,

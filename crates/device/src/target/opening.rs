@@ -1,4 +1,4 @@
-//! Opens targets: exactly what was named, with direct I/O where supported.
+//! Opens targets: exactly what was named, with direct I/O if supported.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -12,8 +12,9 @@ use stdx::units::{MIB, amount_base2};
 use super::generic::Generic;
 use crate::error::DriveError;
 use crate::refusal::Refusal;
+use crate::usage::loops::Backing;
 
-/// Anything smaller is a mistake, an empty card reader or a loop device without a file.
+/// Minimum size of a target. Anything smaller is a mistake, an empty card reader or a loop device without a file.
 pub(super) const SMALLEST_BYTES: u64 = 16 * MIB;
 
 /// An open target: exclusively for writing, or read-only.
@@ -22,8 +23,10 @@ pub(crate) struct Held {
     pub(crate) fd: OwnedFd,
     /// I/Os use the page cache, because the file system does not support direct I/O.
     pub(crate) is_buffered: bool,
-    /// The passthrough device, or why it is unavailable; none where not requested.
+    /// The passthrough device, or why it is unavailable; `None` if it was not requested.
     pub(crate) generic: Option<Result<Generic, String>>,
+    /// The loop devices that a block device is built on, itself included, as they were when it was opened.
+    pub(crate) loops: Vec<Backing>,
 }
 
 impl Held {
@@ -31,10 +34,10 @@ impl Held {
     pub(crate) fn nothing() -> Result<Self, DriveError> {
         let fd = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| DriveError::Unusable(format!("/: {}", reason(&errno.into()))))?;
-        Ok(Self { fd, is_buffered: false, generic: None })
+        Ok(Self { fd, is_buffered: false, generic: None, loops: Vec::new() })
     }
 
-    /// Returns it as a target of the engine.
+    /// Returns it as a target for the engine.
     pub(crate) fn to_load<'a>(
         &'a self,
         name: &'a str,
@@ -80,27 +83,30 @@ pub(super) fn write_permission(path: &Path) -> Option<Refusal> {
     }
 }
 
-/// Opens exactly what is at `path` for reading: does not follow a symbolic link put there since, or block on a pipe.
+/// Opens exactly what is at `path` for reading: neither follows a symbolic link that was put there in the
+/// meantime, nor blocks on a pipe.
 pub(super) fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::empty())
 }
 
-/// Like [`open_nothing_else`], with direct I/O where supported, for a load.
+/// Like [`open_nothing_else`], with direct I/O if supported, for a load.
 pub(super) fn open_to_load(path: &Path) -> rustix::io::Result<Held> {
     let held = open_direct(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK)?;
-    // io_uring would fail I/Os that have to wait.
+    // Clear O_NONBLOCK, with which io_uring would fail I/Os that have to wait.
     let flags = rustix::fs::fcntl_getfl(&held.fd)?;
     rustix::fs::fcntl_setfl(&held.fd, flags.difference(OFlags::NONBLOCK))?;
     Ok(held)
 }
 
-/// Opens with direct I/O where supported, otherwise buffered.
+/// Opens with direct I/O if supported, otherwise buffered.
 pub(super) fn open_direct(path: &Path, flags: OFlags) -> rustix::io::Result<Held> {
     let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
     match open(flags | OFlags::DIRECT) {
-        Ok(fd) => Ok(Held { fd, is_buffered: false, generic: None }),
-        Err(rustix::io::Errno::INVAL) => Ok(Held { fd: open(flags)?, is_buffered: true, generic: None }),
+        Ok(fd) => Ok(Held { fd, is_buffered: false, generic: None, loops: Vec::new() }),
+        Err(rustix::io::Errno::INVAL) => {
+            Ok(Held { fd: open(flags)?, is_buffered: true, generic: None, loops: Vec::new() })
+        }
         Err(error) => Err(error),
     }
 }

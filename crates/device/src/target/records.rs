@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::usage::{self, Thing};
 
-/// Sufficient for direct I/O on every device.
+/// Alignment that suffices for direct I/O on every device.
 const ALIGNMENT_BYTES: usize = 4096;
 
-/// Whether a file or device begins like a run's record, wherever it is.
+/// Whether a file or device begins like a file of a run, wherever it is stored.
 pub(super) fn begins_as_record(file: impl AsFd) -> bool {
     let mut aligned = vec![0u8; 2 * ALIGNMENT_BYTES];
     let start = aligned.as_ptr().align_offset(ALIGNMENT_BYTES);

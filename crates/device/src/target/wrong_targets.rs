@@ -1,8 +1,8 @@
 //! Ways to name the wrong target, as a table: each is refused before a byte is written, and neither the target nor a
 //! neighbouring device changes.
 //!
-//! Devices are loop devices created by the test. Where this kernel lacks a type of device (device mapper, RAID,
-//! NVMe), the device is real and its `/sys` and `/proc` are mocked.
+//! Devices are loop devices created by the test. If this kernel lacks a type of device (device mapper, RAID,
+//! NVMe), a real device is used with mock `/sys` and `/proc`.
 
 mod making;
 #[path = "../../tests/support/mod.rs"]
@@ -26,14 +26,14 @@ struct Case {
     name: &'static str,
     /// Part of the refusal's text.
     says: &'static str,
-    /// Returns `None` where this machine cannot create it.
+    /// Returns `None` if this machine cannot create it.
     make: fn() -> Option<Wrong>,
 }
 
 const SMALL: usize = 4096;
 const ENOUGH: usize = 17 << 20;
 
-/// Each with a part of its refusal's text.
+/// The cases, each with a part of its refusal's text.
 const CASES: &[Case] = &[
     Case {
         name: "a mounted file system",
@@ -219,7 +219,7 @@ const CASES: &[Case] = &[
         },
     },
     Case {
-        name: "a host that does not tell who uses what",
+        name: "a host that does not report users of devices",
         says: "cannot determine whether it is in use",
         make: || {
             let host = Host::new()?;
@@ -244,7 +244,7 @@ const CASES: &[Case] = &[
         },
     },
     Case {
-        name: "the path typed for the identity",
+        name: "the path typed in place of the identity",
         says: "--erase",
         make: || {
             let device = device()?;
@@ -294,12 +294,12 @@ const CASES: &[Case] = &[
         make: || Some(Wrong::at("/dev/no-such-device")),
     },
     Case {
-        name: "a file that is too small to be meant",
+        name: "a file that is too small to be intended",
         says: "too small",
         make: || in_folder("small", |path| fs::write(path, [1; SMALL]).ok()),
     },
     Case {
-        name: "a file that holds something",
+        name: "a file that contains something",
         says: "--erase",
         make: || {
             Some(in_folder("full", |path| fs::write(path, vec![1; ENOUGH]).ok())?.typing(Typed::Nothing))
@@ -322,7 +322,7 @@ fn every_wrong_target_is_refused_and_nothing_changes() {
     let mut tried = 0;
     for Case { name, says, make } in CASES {
         let Some(mut wrong) = make() else {
-            support::skip(&format!("{name}: cannot be made here"));
+            support::skip(&format!("{name}: cannot be created here"));
             continue;
         };
         let (held, is_exchanged) = (content(&wrong.path), wrong.meddle.is_some());
@@ -335,10 +335,10 @@ fn every_wrong_target_is_refused_and_nothing_changes() {
         };
         assert!(message.contains(says), "{name}: {message}");
         assert!(matches!(kind, ErrorKind::Refused | ErrorKind::Unusable), "{name}: {kind:?}: {message}");
-        // A replaced target is a different one, so it is not compared.
+        // Do not compare a target that was replaced, because it is a different one.
         assert!(is_exchanged || content(&wrong.path) == held, "{name}: its content changed");
         tried += 1;
     }
-    assert!(fingerprint(&bystander.path) == before, "the device beside them changed");
+    assert!(fingerprint(&bystander.path) == before, "a neighbouring device changed");
     assert!(CASES.len() >= 45 && tried >= 25, "{tried} of {} were tried", CASES.len());
 }

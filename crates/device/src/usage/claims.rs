@@ -1,5 +1,5 @@
 //! Exclusive claims on what a target is built on. Loop devices claim nothing, so the kernel would not stop a second
-//! user of a device below one: the external log of a mounted XFS is in no list, but claimed.
+//! user of a device below one: the external log of a mounted XFS, for example, is in no list, but it is claimed.
 
 use rustix::fs::OFlags;
 
@@ -11,8 +11,8 @@ use crate::host::{DeviceNumber, Roots, SysDevice};
 #[derive(Debug, PartialEq, Eq)]
 struct Claimable {
     device: DeviceNumber,
-    /// Whether one of its partitions is known to be claimed. Then the disk itself is not: the kernel grants no claim on
-    /// a disk while one of its partitions is claimed, nor the reverse.
+    /// Whether one of its partitions is known to be claimed. In that case the disk itself is not, because the kernel
+    /// never grants claims on a disk and on one of its partitions at the same time.
     has_claimed_partition: bool,
 }
 
@@ -20,7 +20,7 @@ impl Facts {
     fn claimable_below(&self, target: Thing) -> Vec<Claimable> {
         let Some(place) = self.place_of(target) else { return Vec::new() };
         let below = self.below(place);
-        // Device mapper, md and the like claim what they are built on, and mounts and swap what they use.
+        // Device mapper, md and similar drivers claim what they are built on; mounts and swap claim what they use.
         let is_claimed_by_own = |node: usize| {
             let own = |layer: &&Layer| layer.kind == Kind::Stacked && below.contains_key(&layer.upper);
             self.layers.iter().filter(own).any(|layer| layer.lower == node)

@@ -107,7 +107,7 @@ pub(crate) struct Facts {
 /// Something that uses an unknown file or device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unseen {
-    /// Why it is unknown, and what helps.
+    /// Why it is unknown, and what the user can do about it.
     pub(super) what: String,
     /// Whether it certainly uses a regular file.
     pub(super) is_of_file: bool,
@@ -199,8 +199,8 @@ impl Facts {
         found
     }
 
-    /// Whether a lower node is reached in two ways, so that non-overlapping parts of the device may be the same
-    /// bytes: an array of two loop devices over one file.
+    /// Whether a lower node is reached in two ways. Non-overlapping parts of the device may then be the same bytes, as
+    /// in an array of two loop devices over one file.
     pub(super) fn reaches_twice(&self, node: usize) -> bool {
         let meet = |ways: &[Way], way: &Way| {
             ways.iter().any(|other| other.via != way.via && other.span.overlaps(way.span))
@@ -208,9 +208,9 @@ impl Facts {
         self.below(node).values().any(|ways| ways.iter().any(|way| meet(ways, way)))
     }
 
-    /// Whether the target, which reaches `own`, also reaches bytes of `node` by a way around `node`, so that parts of
-    /// `node` that it does not reach directly may be its bytes all the same: a mapping of a disk and of a loop device
-    /// over that disk.
+    /// Whether the target, which reaches `own`, also reaches bytes of `node` on a path that does not include `node`.
+    /// Parts of `node` that it does not reach directly may then still be its bytes, as with a mapping of a disk and of
+    /// a loop device over that disk.
     pub(super) fn is_bypassed(&self, node: usize, own: &BTreeMap<usize, Vec<Way>>) -> bool {
         let within = self.below(node);
         let bypasses = |way: &Way| way.via.is_none_or(|via| !within.contains_key(&via));

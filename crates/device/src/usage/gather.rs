@@ -2,28 +2,20 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use record::errno::reason;
-use rustix::fs::OFlags;
 
 use super::facts::{By, Facts, Kind, Span};
 use super::overlay::{Overlays, Stored};
 use super::procfs::{entries, read};
 use super::stored::{add_stored, node_at};
-use super::thing::{Thing, opened, thing_at};
-use super::{mountinfo, mounts, processes as running};
-use crate::host::{DeviceNumber, Roots, SysDevice, parse_number};
-use crate::ioctl::{self, LoopStatus};
+use super::thing::{Thing, thing_at};
+use super::{loops, mounts, processes as running};
+use crate::host::{Roots, SysDevice, parse_number};
 use crate::refusal::Refusal;
 
 const SECTOR_BYTES: u64 = 512;
-/// How long a loop device that is being detached may be listed with its backing file.
-const DETACH_LOOKS: u32 = 20;
-const DETACH_PAUSE: Duration = Duration::from_millis(5);
-
 /// Gathers the facts about all block devices, and about the relevant files: the target, if it is a file, and those
 /// below loop devices and mounts.
 ///
@@ -31,14 +23,14 @@ const DETACH_PAUSE: Duration = Duration::from_millis(5);
 /// When a required list cannot be read: "not in use" may only be concluded from a list that was read.
 pub(crate) fn gather(roots: &Roots, file: Option<(Thing, &Path)>) -> io::Result<Facts> {
     let mut facts = Facts::default();
-    let namespaces = mountinfo::namespaces(roots)?;
+    let namespaces = mounts::all_namespaces(roots)?;
     let overlays = Overlays::of(&namespaces);
     if let Some((thing, path)) = file {
         let node = facts.node(thing, "it");
         match overlays.stored(thing, path) {
-            // Writes to the target go to a copy.
+            // Writes to the target go to a copy, not to this file.
             Stored::Lower { .. } => {}
-            stored => add_stored(&mut facts, node, stored),
+            stored => add_stored(&mut facts, &overlays, node, stored),
         }
     }
     let devices = devices(roots, &mut facts)?;
@@ -108,7 +100,7 @@ fn layers(
         let lower = node_at(facts, overlays, thing, Path::new(&backing));
         facts.layer(place, lower, Span::ALL, Kind::Stacked);
     }
-    backing_of_loop(facts, place, device, overlays);
+    loops::add(facts, place, device, overlays);
     Ok(())
 }
 
@@ -119,69 +111,6 @@ fn named(roots: &Roots, facts: &mut Facts, kname: &str) -> usize {
         Some(number) => facts.node(Thing::Device(number), label),
         None => facts.add(None, label),
     }
-}
-
-/// Adds the backing of a loop device as reported by the driver: the path in `/sys` may be that of another file by
-/// now.
-fn backing_of_loop(facts: &mut Facts, place: usize, device: &SysDevice, overlays: &Overlays<'_>) {
-    let mut looks = 0;
-    let (path, status) = loop {
-        let status = loop_status(device);
-        let path = match device.attribute("loop/backing_file") {
-            Some(path) => path,
-            // The kernel cannot show a path longer than a page.
-            None if device.position().join("loop/backing_file").exists() => {
-                format!("the file below {}", device.kname)
-            }
-            None => return,
-        };
-        // ENXIO: it is being detached.
-        let is_leaving = status.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO));
-        if !is_leaving || looks == DETACH_LOOKS {
-            break (PathBuf::from(path), status);
-        }
-        std::thread::sleep(DETACH_PAUSE);
-        looks += 1;
-    };
-    let unseen = |why: &str| {
-        format!(
-            "the backing file of {} cannot be determined ({why}); run as root on the host itself, or detach it",
-            device.kname
-        )
-    };
-    match status {
-        Ok(status) => {
-            let thing = thing_of(&status);
-            let span = Span::of(status.offset_bytes, status.size_limit_bytes);
-            let lower = node_at(facts, overlays, thing, &path);
-            facts.layer(place, lower, span, Kind::Loop);
-            if facts.nodes[lower].problem.is_some() {
-                facts.add_unseen(unseen("its volume may be an overlay that is not visible from here"), true);
-            }
-        }
-        Err(error) => {
-            let found = thing_at(&path);
-            if let Some(thing) = found {
-                let lower = node_at(facts, overlays, thing, &path);
-                facts.layer(place, lower, Span::ALL, Kind::Loop);
-            }
-            // Where this user may not query the driver, the path is the best remaining information.
-            if found.is_none() || error.kind() != io::ErrorKind::PermissionDenied {
-                facts.add_unseen(unseen(&reason(&error)), false);
-            }
-        }
-    }
-}
-
-fn thing_of(status: &LoopStatus) -> Thing {
-    match status.backing_device {
-        0 => Thing::File { volume: DeviceNumber::from_raw(status.volume), inode: status.inode },
-        number => Thing::Device(DeviceNumber::from_raw(number)),
-    }
-}
-
-fn loop_status(device: &SysDevice) -> io::Result<LoopStatus> {
-    ioctl::loop_status(opened(device, OFlags::RDONLY)?.as_fd())
 }
 
 /// Adds devices and files that the kernel exports to other hosts without claiming them.

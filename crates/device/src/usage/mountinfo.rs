@@ -1,12 +1,13 @@
 //! The mount table of each visible mount namespace, `/proc/PID/mountinfo`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
+use super::kept::{self, Visitor};
 use super::procfs::{entries, processes, read, unescape};
 use crate::host::{DeviceNumber, Roots, parse_number};
 
@@ -14,6 +15,9 @@ use crate::host::{DeviceNumber, Roots, parse_number};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mount {
     pub(super) number: DeviceNumber,
+    /// The part of the file system that is mounted: a folder, a file, or the name of a namespace such as
+    /// `net:[4026532201]`.
+    pub(super) root: PathBuf,
     pub(super) at: String,
     pub(super) file_system: String,
     pub(super) source: PathBuf,
@@ -23,45 +27,118 @@ pub(super) struct Mount {
 
 /// A mount namespace, as seen from the root folder of one of its tasks.
 pub(super) struct Namespace {
-    /// A visible process in it; none for ours.
+    /// A visible process in it; none for ours, and for one without processes.
     pub(super) pid: Option<u32>,
+    /// What keeps it in existence if no process is in it.
+    pub(super) kept_by: Option<String>,
     /// `/proc/PID/root` of that process, or of one of its threads.
     root: PathBuf,
     pub(super) mountinfo: String,
+    /// Keeps `root` valid.
+    _visitor: Option<Visitor>,
 }
 
 impl Namespace {
     /// Returns a path in it as one in ours.
     pub(super) fn within(&self, path: &Path) -> PathBuf {
-        match self.pid {
-            None => path.to_owned(),
-            Some(_) => self.root.join(path.strip_prefix("/").unwrap_or(path)),
-        }
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 }
 
-/// Returns the mount namespaces, ours first. Ours must be readable; others are included where the kernel shows them.
-pub(super) fn namespaces(roots: &Roots) -> io::Result<Vec<Namespace>> {
+/// Returns the mount namespaces, ours first. Ours must be readable; others are included where the kernel shows them:
+/// those of processes, those that a mount keeps in existence, and with `of_descriptors`, which takes longer, those
+/// that a descriptor keeps. Mounts in a namespace that cannot be entered are not listed.
+pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<Namespace>> {
+    let mut found = Found::default();
     let own = roots.proc.join("self");
     let mountinfo = read(&own.join("mountinfo"))?;
-    let mut views: BTreeSet<View> = View::of(&own).into_iter().collect();
-    let mut mounts: BTreeSet<Line> = mountinfo.lines().filter_map(identity).collect();
-    let mut found = vec![Namespace { pid: None, root: "/".into(), mountinfo }];
+    found.views.extend(View::of(&own));
+    found.add(&mountinfo, |mountinfo| Namespace {
+        pid: None,
+        kept_by: None,
+        root: "/".into(),
+        mountinfo,
+        _visitor: None,
+    });
     for (pid, folder) in processes(roots) {
         // A thread may have its own namespace or root, and outlive its leader, whose links then lead nowhere.
         for task in std::iter::once(folder.clone()).chain(entries(&folder.join("task"))) {
-            let Some(view) = View::of(&task).filter(|view| !views.contains(view)) else { continue };
+            let Some(view) = View::of(&task).filter(|view| !found.views.contains(view)) else { continue };
             let Ok(text) = read(&task.join("mountinfo")) else { continue };
-            views.insert(view);
-            // Sources are paths as the mounter saw them, which a process with another root would resolve wrongly.
-            let is_new = |line: &&str| identity(line).is_some_and(|mount| mounts.insert(mount));
-            let mountinfo: String = text.lines().filter(is_new).flat_map(|line| [line, "\n"]).collect();
-            if !mountinfo.is_empty() {
-                found.push(Namespace { pid: Some(pid), root: task.join("root"), mountinfo });
-            }
+            found.views.insert(view);
+            found.add(&text, |mountinfo| Namespace {
+                pid: Some(pid),
+                kept_by: None,
+                root: task.join("root"),
+                mountinfo,
+                _visitor: None,
+            });
         }
     }
-    Ok(found)
+    found.visit_kept(roots);
+    if of_descriptors {
+        for (name, link) in kept::by_descriptors(roots) {
+            let kept_by = format!("the descriptor {}", link.display());
+            found.visit(roots, &name, &link, kept_by);
+        }
+        found.visit_kept(roots);
+    }
+    Ok(found.namespaces)
+}
+
+/// The namespaces found so far.
+#[derive(Default)]
+struct Found {
+    namespaces: Vec<Namespace>,
+    views: BTreeSet<View>,
+    mounts: BTreeSet<Line>,
+    /// Mount namespaces that mounts keep in existence: their names, and where those mounts are.
+    kept: VecDeque<(PathBuf, PathBuf, String)>,
+}
+
+impl Found {
+    /// Adds a namespace with those of its mounts that are new.
+    fn add(&mut self, mountinfo: &str, namespace: impl FnOnce(String) -> Namespace) {
+        // Sources are paths as the mounter saw them, which a process with another root would resolve wrongly.
+        let is_new = |line: &&str| identity(line).is_some_and(|mount| self.mounts.insert(mount));
+        let new: String = mountinfo.lines().filter(is_new).flat_map(|line| [line, "\n"]).collect();
+        if new.is_empty() && !self.namespaces.is_empty() {
+            return;
+        }
+        let namespace = namespace(new);
+        let mounts = namespace.mountinfo.lines().filter_map(parse);
+        let keeping = mounts.filter(|mount| mount.root.to_str().is_some_and(|r| r.starts_with(kept::PREFIX)));
+        self.kept.extend(keeping.map(|mount| {
+            let place = namespace.within(Path::new(&mount.at));
+            (mount.root, place, format!("the mount at {}", mount.at))
+        }));
+        self.namespaces.push(namespace);
+    }
+
+    /// Enters the namespaces that mounts keep in existence, including those that are visible only inside another one.
+    fn visit_kept(&mut self, roots: &Roots) {
+        while let Some((name, place, kept_by)) = self.kept.pop_front() {
+            self.visit(roots, &name, &place, kept_by);
+        }
+    }
+
+    /// Enters a namespace, unless it is known.
+    fn visit(&mut self, roots: &Roots, name: &Path, place: &Path, kept_by: String) {
+        if self.views.iter().any(|view| view.namespace == name) {
+            return;
+        }
+        let visitor = kept::opened(place, name).and_then(|file| Visitor::enter(roots, file).ok());
+        let Some(visitor) = visitor else { return };
+        let Ok(text) = read(&visitor.task.join("mountinfo")) else { return };
+        self.views.extend(View::of(&visitor.task));
+        self.add(&text, |mountinfo| Namespace {
+            pid: None,
+            kept_by: Some(kept_by),
+            root: visitor.task.join("root"),
+            mountinfo,
+            _visitor: Some(visitor),
+        });
+    }
 }
 
 /// What a task sees of its mount namespace: only the mounts below its root folder.
@@ -97,12 +174,14 @@ pub(super) fn parse(line: &str) -> Option<Mount> {
     let (fields, rest) = line.split_once(" - ")?;
     let mut fields = fields.split(' ');
     let number = parse_number(fields.nth(2)?)?;
-    let at = unescape(fields.nth(1)?).to_string_lossy().into_owned();
+    let root = unescape(fields.next()?);
+    let at = unescape(fields.next()?).to_string_lossy().into_owned();
     let (file_system, rest) = rest.split_once(' ')?;
     let (source, options) = rest.split_once(' ')?;
     let offset = options.split(',').find_map(|option| option.strip_prefix("fsoffset="));
     let offset_bytes = offset.and_then(|offset| offset.parse().ok()).unwrap_or(0);
-    Some(Mount { number, at, file_system: file_system.to_owned(), source: unescape(source), offset_bytes })
+    let file_system = file_system.to_owned();
+    Some(Mount { number, root, at, file_system, source: unescape(source), offset_bytes })
 }
 
 #[cfg(test)]
@@ -115,6 +194,7 @@ mod tests {
             parse(r"36 35 98:0 / /a\040b rw,noatime master:1 - ext3 /dev/sd\134a rw").expect("a mount");
         let expected = Mount {
             number: DeviceNumber { major: 98, minor: 0 },
+            root: "/".into(),
             at: "/a b".into(),
             file_system: "ext3".into(),
             source: r"/dev/sd\a".into(),

@@ -9,26 +9,31 @@ use rustix::fs::{Mode, OFlags};
 
 use super::descriptor::{self, Elsewhere};
 use super::facts::{By, Facts};
-use super::mountinfo::{Mount, Namespace, namespaces as namespaces_now, parse};
+use super::mountinfo::{Mount, Namespace, namespaces, parse};
 use super::overlay::Overlays;
 use super::procfs::{entries, read, unescape};
 use super::stored::node_at;
 use super::thing::{Thing, thing_at};
 use crate::host::Roots;
 
+/// Returns the mount namespaces, ours first; also those that only a descriptor keeps in existence, if a mounted file
+/// system appears in none of the others.
+pub(super) fn all_namespaces(roots: &Roots) -> io::Result<Vec<Namespace>> {
+    let found = namespaces(roots, false)?;
+    if has_unlisted_erofs(roots, &found) { namespaces(roots, true) } else { Ok(found) }
+}
+
 /// Adds the mounts.
-pub(super) fn gather(roots: &Roots, facts: &mut Facts, namespaces: &[Namespace], overlays: &Overlays<'_>) {
-    let without_device = without_device(roots);
-    for namespace in namespaces {
+pub(super) fn gather(roots: &Roots, facts: &mut Facts, read: &[Namespace], overlays: &Overlays<'_>) {
+    let kinds = FileSystems::of(roots);
+    for namespace in read {
         for mount in namespace.mountinfo.lines().filter_map(parse) {
-            // The source of a file system without a device is arbitrary text.
-            let has_source = !without_device.contains(&mount.file_system);
-            add(facts, namespace, overlays, &mount, has_source);
+            add(facts, namespace, overlays, &mount, kinds.source_of(&mount));
         }
     }
     // Mounts may come and go while they are read; what is hidden stays hidden.
-    let again = || namespaces_now(roots).is_ok_and(|read| !has_unlisted_erofs(roots, &read));
-    if has_unlisted_erofs(roots, namespaces) && !again() {
+    let again = || all_namespaces(roots).is_ok_and(|read| !has_unlisted_erofs(roots, &read));
+    if has_unlisted_erofs(roots, read) && !again() {
         let what = "an EROFS that no mount table shows may have its data in any file; end the processes that have \
                     its files open";
         facts.add_unseen(what.into(), true);
@@ -49,18 +54,22 @@ fn has_unlisted_erofs(roots: &Roots, namespaces: &[Namespace]) -> bool {
     count > listed.len()
 }
 
-fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount: &Mount, has_source: bool) {
-    let by = By::Mount { at: mount.at.clone(), namespace_of: namespace.pid };
+fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount: &Mount, source: Source) {
+    let at = match &namespace.kept_by {
+        None => mount.at.clone(),
+        Some(kept_by) => format!("{} (in a mount namespace that {kept_by} keeps)", mount.at),
+    };
+    let by = By::Mount { at, namespace_of: namespace.pid };
     if mount.number.major != 0 {
         facts.used(Thing::Device(mount.number), &mount.number.to_string(), by.clone());
     }
-    if !has_source {
+    if source == Source::Text {
         return;
     }
     // Only the source shows the device of btrfs, and of file systems stored in files.
-    let source = namespace.within(&mount.source);
-    let thing = thing_at(&source).filter(|_| mount.source.is_absolute());
-    if is_in_unknown_file(mount, thing, &source) {
+    let within = namespace.within(&mount.source);
+    let thing = Some(&within).filter(|_| mount.source.is_absolute()).and_then(|path| thing_at(path));
+    if source == Source::Device && is_in_unknown_file(mount, thing, &within) {
         let what = format!("the file system at {} may have its data in any file; unmount it", mount.at);
         facts.add_unseen(what, true);
     }
@@ -73,8 +82,8 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
     }
 }
 
-/// Whether a file system has data in a file that the mount table does not show: the one at its source was renamed, so
-/// that another one or none is there by now, or it has further ones.
+/// Whether a file system has data in a file that the mount table does not show: the file at its source was renamed, so
+/// another one or none is there by now, or the file system spans more files.
 fn is_in_unknown_file(mount: &Mount, thing: Option<Thing>, source: &Path) -> bool {
     if mount.file_system == "erofs" && !is_whole_erofs(source, mount.offset_bytes) {
         return true;
@@ -133,10 +142,46 @@ pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the names of file systems without a device.
-fn without_device(roots: &Roots) -> BTreeSet<String> {
-    let text = read(&roots.proc.join("filesystems")).unwrap_or_default();
-    text.lines().filter_map(|line| line.strip_prefix("nodev\t")).map(str::to_owned).collect()
+/// The meaning of the source of a mount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The device or file that the file system is on.
+    Device,
+    /// A path to that device or file if it is a path at all, as FUSE servers of images use it.
+    DeviceIfAny,
+    /// Arbitrary text.
+    Text,
+}
+
+/// The types of file systems that the kernel knows, and whether they need a device.
+struct FileSystems {
+    /// None if the list cannot be read.
+    with_device: Option<BTreeSet<String>>,
+}
+
+impl FileSystems {
+    fn of(roots: &Roots) -> Self {
+        let text = read(&roots.proc.join("filesystems")).ok();
+        let with_device = |text: String| {
+            text.lines().filter_map(|line| line.strip_prefix('\t')).map(str::to_owned).collect()
+        };
+        Self { with_device: text.map(with_device) }
+    }
+
+    /// Types that are not listed are the kernel's own (`nsfs`, `pidfs`, `rootfs`) and have no device.
+    fn source_of(&self, mount: &Mount) -> Source {
+        let (kind, subtype) = mount.file_system.split_once('.').unwrap_or((&mount.file_system, ""));
+        match &self.with_device {
+            Some(with_device) if !with_device.contains(kind) => {
+                if subtype.is_empty() {
+                    Source::Text
+                } else {
+                    Source::DeviceIfAny
+                }
+            }
+            _ => Source::Device,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Overlayfs: which file stores the content of a file on it. The stored file may be in use under its own name, and
-//! the file on the overlay under its other one.
+//! also through the file on the overlay.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -30,7 +30,12 @@ pub(super) enum Stored {
         file: OwnedFd,
     },
     /// In a file in a lower layer: reads come from it, writes go to a copy.
-    Lower { path: PathBuf, thing: Thing },
+    Lower {
+        path: PathBuf,
+        thing: Thing,
+        /// Opened with `O_PATH`.
+        file: OwnedFd,
+    },
     /// On an overlay whose layers are not visible from here.
     Unknown,
 }
@@ -77,7 +82,8 @@ impl<'a> Overlays<'a> {
         self.stored_below(&path, &file)
     }
 
-    fn stored_below(&self, path: &Path, file: &OwnedFd) -> Stored {
+    /// Like [`stored`](Self::stored), for an open file; the one that stores its content may be on an overlay itself.
+    pub(super) fn stored_below(&self, path: &Path, file: &OwnedFd) -> Stored {
         // A file system whose type cannot be queried is not an overlay.
         if !rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == MAGIC) {
             return Stored::Here;
@@ -99,7 +105,7 @@ impl<'a> Overlays<'a> {
             return Stored::Upper { path, thing, file };
         }
         match layers.lower.iter().find_map(stored_in) {
-            Some((path, thing, _)) => Stored::Lower { path, thing },
+            Some((path, thing, file)) => Stored::Lower { path, thing, file },
             None => Stored::Unknown,
         }
     }
@@ -116,9 +122,14 @@ impl<'a> Overlays<'a> {
     }
 }
 
-/// Opens a file such that nobody notices (`O_PATH`).
+/// Opens a file without anybody noticing (`O_PATH`).
 fn open_nothing(path: &Path, flags: OFlags) -> Option<OwnedFd> {
     rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
+}
+
+/// Opens what is at a path without anybody noticing, following links.
+pub(super) fn opened_nothing(path: &Path) -> Option<OwnedFd> {
+    open_nothing(path, OFlags::empty())
 }
 
 /// Opens a file for reading that was opened with `O_PATH`.
@@ -179,7 +190,7 @@ impl Layers {
     }
 }
 
-/// Joins without a slash at the end, which would make a folder of the file that is a mount point itself.
+/// Joins without a trailing slash, which would fail on a file that is itself a mount point.
 fn joined(folder: &Path, rest: &Path) -> PathBuf {
     if rest.as_os_str().is_empty() { folder.to_owned() } else { folder.join(rest) }
 }

@@ -4,44 +4,78 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, StatxFlags};
-
 use super::facts::{By, Facts};
 use super::overlay::{Overlays, Stored};
-use super::procfs::{processes, read, unescape};
+use super::procfs::{processes, read};
+use super::rings;
 use super::thing::{Thing, thing_at};
 use crate::host::{DeviceNumber, Roots};
 use crate::refusal::Access;
+
+/// How often the list of processes is read until each new one lives long enough to be inspected. Inspecting a few
+/// takes less than a millisecond.
+const PASSES: u32 = 200;
 
 /// Adds the processes that this user may inspect; others remain undetected.
 pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) {
     let files: BTreeSet<Thing> = facts.nodes.iter().filter_map(|node| node.thing).collect();
     let relevant = Relevant { files, overlays };
-    let own = std::process::id();
-    for (pid, folder) in processes(roots).into_iter().filter(|(pid, _)| *pid != own) {
-        let mut found = descriptors(&folder, &relevant);
-        let mut mapped = mappings(&folder, &relevant);
-        for task in tasks_apart(&folder, pid) {
-            found.extend(descriptors(&task, &relevant));
-            // The threads of a process share an address space; the list of a leader that has exited is empty.
-            if mapped.is_empty() {
-                mapped = mappings(&task, &relevant);
-            }
+    let mut known = BTreeSet::from([own_pid(roots)]);
+    for _ in 0..PASSES {
+        let mut new = processes(roots);
+        new.retain(|(pid, _)| known.insert(*pid));
+        let mut has_one_ended = false;
+        for (pid, folder) in new {
+            add(roots, facts, &relevant, pid, &folder);
+            // Before it was inspected, it may have started another one and left its files to that.
+            has_one_ended |= has_ended(&folder);
         }
-        found.extend(mapped);
-        let name = read(&folder.join("comm")).unwrap_or_default().trim().to_owned();
-        for (opened, access) in found {
-            match opened {
-                Opened::Known(thing) => {
-                    facts.used(thing, &thing.to_string(), By::Process { pid, name: name.clone(), access });
-                }
-                Opened::Hidden => {
-                    let what = format!(
-                        "process {pid} ({name}) uses a file on an overlay, or with a path, that is not visible from \
-                         here; end it"
-                    );
-                    facts.add_unseen(what, true);
-                }
+        if !has_one_ended {
+            return;
+        }
+    }
+    let what = "processes start and end faster than they can be inspected; wait until fewer are started, or end what \
+                starts them";
+    facts.add_unseen(what.into(), false);
+}
+
+/// Whether a process no longer exists, or has released its files (proc_pid_stat(5)).
+fn has_ended(folder: &Path) -> bool {
+    let text = read(&folder.join("stat")).unwrap_or_default();
+    let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.map_or_else(|| !folder.exists(), |state| "ZX".contains(state))
+}
+
+/// Returns the ID of this process in this `/proc`, which may be that of an outer PID namespace.
+fn own_pid(roots: &Roots) -> u32 {
+    let link = fs::read_link(roots.proc.join("self"));
+    link.ok().and_then(|pid| pid.to_str()?.parse().ok()).unwrap_or_else(std::process::id)
+}
+
+/// Adds what a process uses.
+fn add(roots: &Roots, facts: &mut Facts, relevant: &Relevant<'_>, pid: u32, folder: &Path) {
+    let mut found = descriptors(folder, relevant);
+    let mut mapped = mappings(folder, relevant);
+    for task in tasks_apart(roots, folder, pid) {
+        found.extend(descriptors(&task, relevant));
+        // The threads of a process share an address space; the list of a leader that has exited is empty.
+        if mapped.is_empty() {
+            mapped = mappings(&task, relevant);
+        }
+    }
+    found.extend(mapped);
+    let name = read(&folder.join("comm")).unwrap_or_default().trim().to_owned();
+    for (opened, access) in found {
+        match opened {
+            Opened::Known(thing) => {
+                facts.used(thing, &thing.to_string(), By::Process { pid, name: name.clone(), access });
+            }
+            Opened::Hidden => {
+                let what = format!(
+                    "process {pid} ({name}) uses a file on an overlay, or with a path, that is not visible from \
+                     here; end it"
+                );
+                facts.add_unseen(what, true);
             }
         }
     }
@@ -51,7 +85,7 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opened {
     Known(Thing),
-    /// It may be any regular file.
+    /// A file that cannot be seen; it may be any regular file.
     Hidden,
 }
 
@@ -72,12 +106,16 @@ impl Relevant<'_> {
         self.opened(thing_at(link)?, || self.overlays.stored_of_link(link))
     }
 
-    /// Like [`at`](Self::at), for a path as a process sees it.
-    fn at_path(&self, folder: &Path, path: &Path) -> Option<Opened> {
+    /// Like [`at`](Self::at), for a file registered with a ring, whose path in the view of the process is `path`.
+    /// Another file may be there by now.
+    fn registered_at(&self, folder: &Path, path: &Path) -> Option<Opened> {
         // Others are not paths, such as `socket:[123]`.
         let inside = path.strip_prefix("/").ok()?;
+        if let Some(link) = rings::descriptor_of(folder, path) {
+            return self.at(&link);
+        }
         let within = folder.join("root").join(inside);
-        if rustix::fs::statx(CWD, &within, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).is_err() {
+        if !rings::is_at(path, &within) {
             return Some(Opened::Hidden);
         }
         let thing = thing_at(&within)?;
@@ -89,8 +127,9 @@ impl Relevant<'_> {
             return Some(Opened::Known(thing)).filter(|_| self.contains(thing));
         }
         match stored() {
+            // The kernel accepts no upper layer on another overlay.
             Stored::Upper { thing, .. } => Some(Opened::Known(thing)).filter(|_| self.contains(thing)),
-            // Whoever writes has a copy in the upper layer.
+            // Anyone who writes has a copy in the upper layer.
             Stored::Here | Stored::Lower { .. } => None,
             Stored::Unknown => Some(Opened::Hidden),
         }
@@ -98,11 +137,13 @@ impl Relevant<'_> {
 }
 
 /// Returns threads that may have their own descriptors (`unshare(CLONE_FILES)`), or that outlive their leader.
-fn tasks_apart(folder: &Path, pid: u32) -> Vec<PathBuf> {
+fn tasks_apart(roots: &Roots, folder: &Path, pid: u32) -> Vec<PathBuf> {
+    // In the numbers of another PID namespace, threads cannot be compared.
+    let are_ours = own_pid(roots) == std::process::id();
     let entries = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
     let numbered =
         entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())));
-    let apart = numbered.filter(|(tid, _)| *tid != pid && !shares(pid, *tid, KCMP_FILES));
+    let apart = numbered.filter(|(tid, _)| *tid != pid && !(are_ours && shares(pid, *tid, KCMP_FILES)));
     apart.map(|(_, task)| task).collect()
 }
 
@@ -124,38 +165,13 @@ fn descriptors(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> 
         if let Some(opened) = relevant.at(&entry.path()) {
             let access = read(&info).ok().and_then(|info| access_of(&info));
             found.extend(access.map(|access| (opened, access)));
-        } else if fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == RING) {
-            let registered = registered(&info);
-            let registered = registered.iter().filter_map(|path| relevant.at_path(folder, path));
+        } else if fs::read_link(entry.path()).is_ok_and(|link| link.as_os_str() == rings::NAME) {
+            let registered = rings::registered(&info);
+            let registered = registered.iter().filter_map(|path| relevant.registered_at(folder, path));
             found.extend(registered.map(|opened| (opened, Access::Registered)));
         }
     }
     found
-}
-
-/// The kernel's name for a descriptor of `io_uring_setup(2)`.
-const RING: &str = "anon_inode:[io_uring]";
-/// The kernel lists the registered files only while the ring is not being submitted to.
-const RING_LOOKS: u32 = 20;
-
-/// Returns the paths of the files registered with a ring. They stay open there without a descriptor, and the kernel
-/// does not show how they were opened.
-fn registered(info: &Path) -> Vec<PathBuf> {
-    let listed = |_| registered_in(&read(info).ok()?);
-    (0..RING_LOOKS).find_map(listed).unwrap_or_default()
-}
-
-/// Returns the paths after `UserFiles: 2` (io_uring/fdinfo.c), such as `  0: /dev/sdb`; none where the list is
-/// missing.
-fn registered_in(info: &str) -> Option<Vec<PathBuf>> {
-    let mut lines = info.lines().skip_while(|line| !line.starts_with("UserFiles:"));
-    lines.next()?;
-    let slot = |line: &str| {
-        let (slot, path) = line.split_once(": ")?;
-        slot.trim().parse::<u32>().ok()?;
-        Some(unescape(path))
-    };
-    Some(lines.take_while(|line| !line.starts_with("UserBufs:")).filter_map(slot).collect())
 }
 
 /// Parses `/proc/PID/fdinfo/FD`: octal flags, and a line for each lock (proc_pid_fdinfo(5)).
@@ -231,7 +247,7 @@ fn may_be_written(smaps: &str) -> BTreeSet<String> {
 
 /// Adds the file locks in `/proc/locks`; those on block devices are found through the descriptors above.
 pub(super) fn locks(roots: &Roots, facts: &mut Facts) {
-    let own = std::process::id().to_string();
+    let own = own_pid(roots).to_string();
     let text = read(&roots.proc.join("locks")).unwrap_or_default();
     for (volume, inode) in text.lines().filter_map(|line| lock(line, &own)) {
         let thing = Thing::File { volume, inode };
@@ -287,15 +303,6 @@ mod tests {
         let smaps = "7f01-7f02 r--s 00000000 fd:01 131   /a: file\nSize:   4 kB\nVmFlags: rd sh mr mw me ms sd\n\
                      7f03-7f04 r--s 00000000 fd:01 132   /b\nSize:   4 kB\nVmFlags: rd sh mr me ms sd\n";
         assert_eq!(may_be_written(smaps), BTreeSet::from(["7f01-7f02".to_owned()]));
-    }
-
-    #[test]
-    fn files_registered_with_a_ring_are_listed_until_its_buffers() {
-        let info = "SqThread:\t-1\nUserFiles:\t3\n    0: /dev/sdb\n    1: <none>\n    2: /a\\040b\nUserBufs:\t1\n    \
-                    0: 0x7f01/4096\nPollList:\n";
-        let expected = ["/dev/sdb", "<none>", "/a b"].map(PathBuf::from).to_vec();
-        assert_eq!(registered_in(info), Some(expected));
-        assert_eq!(registered_in("SqThread:\t-1\n"), None);
     }
 
     #[test]

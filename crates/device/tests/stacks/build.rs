@@ -17,7 +17,7 @@ use super::mapper;
 use super::plan::{LEAST, MIB, Name, Node, Plan, Reach, Using, What};
 
 const PAGE: u64 = 4096;
-/// Above all numbers that `losetup --find` returns.
+/// First loop device number: above all numbers that `losetup --find` returns.
 const FIRST_LOOP: u32 = 1001;
 const LOOPS: u32 = 60_000;
 
@@ -26,7 +26,7 @@ const LOOPS: u32 = 60_000;
 pub struct Templates {
     /// For a mount.
     pub small: Option<PathBuf>,
-    /// Large enough for a target.
+    /// A file system that is large enough for a target.
     pub large: Option<PathBuf>,
     /// EROFS, for a mount without a loop device.
     pub erofs: Option<PathBuf>,
@@ -100,7 +100,7 @@ impl<'a> Stack<'a> {
         };
         let mut rng = Rng::from_seed_and_stream(seed, 17);
         for (index, node) in plan.nodes.iter().enumerate() {
-            // If a lower node is missing, a failure here would say nothing new.
+            // If a lower node is missing, do not try: a failure here would be no new information.
             let made = node.lower.iter().all(|&lower| stack.paths[lower].is_some()).then(|| {
                 let made = stack.make(index, node, templates, &mut rng);
                 made.map_err(|error| stack.failures.push((node.what, error.to_string())))

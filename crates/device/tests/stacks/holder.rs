@@ -1,5 +1,5 @@
-//! A process that uses a file or device until it is ended: `stacks hold HOW PATH [FOLDER]`. It prints `ready` once
-//! it does.
+//! A process that uses a file or device until it is ended: `stacks hold HOW PATH [FOLDER]`. It prints `ready`
+//! once it uses it.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -36,7 +36,7 @@ pub const HOLDS: &[(Hold, &str)] = &[
     (Hold::Mounted, "mounted"),
 ];
 
-/// The process; ended on drop.
+/// The process, which is ended on drop.
 pub struct Holder(Child);
 
 impl Holder {

@@ -1,5 +1,5 @@
-//! Derives a plan from a seed, and its expected outcome. This is the oracle: it touches nothing, and it knows
-//! bytes and names, but not how Plateau looks for users.
+//! Derives a plan from a seed, and its expected outcome. This is the oracle: it touches no device, and it
+//! knows which bytes each node has, but not how Plateau looks for users.
 
 use stdx::Rng;
 
@@ -8,7 +8,7 @@ use super::holder::Hold;
 pub const MIB: u64 = 1 << 20;
 /// Slightly more than the minimum size of a target.
 pub const LEAST: u64 = 20 * MIB;
-/// Fewer than this many nodes are added to the initial files of a stack.
+/// Exclusive limit on the number of nodes added to the initial files of a stack.
 const MOST_NODES: u64 = 9;
 
 /// The type of a node.
@@ -185,8 +185,8 @@ struct Way {
 }
 
 impl Way {
-    /// Two ranges reached through the same upper node do not count: they were compared at that node, where its
-    /// parts can be distinguished.
+    /// Two ranges reached through the same upper node do not count, because they were already compared at
+    /// that node, where its parts can be distinguished.
     fn meets(&self, other: &Self) -> bool {
         let apart = self.via.is_none() || other.via.is_none() || self.via != other.via;
         apart && self.node == other.node && self.start < other.end && other.start < self.end
@@ -328,7 +328,7 @@ impl Plan {
             What::Mapped(_) | What::Array(_) => lower.iter().flat_map(|&lower| self.reach(lower)).collect(),
             What::Loop { .. } | What::Partition => {
                 let lower = self.reach(lower[0]);
-                // If the lower node has several ranges, they are not narrowed; all of them count.
+                // If the lower node has several ranges, all of them count in full.
                 let [Reach { file, start: from, end }] = lower[..] else { return lower };
                 let from = from + start;
                 vec![Reach { file, start: from, end: (from + length).min(end) }]

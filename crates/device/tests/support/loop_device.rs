@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Far above the lowest free number, which `losetup --find` and `mount -o loop` use.
+/// Far above the numbers that `losetup --find` and `mount -o loop` use, which take the lowest free one.
 const FIRST_NUMBER: u32 = 1000;
 const NUMBERS: u32 = 1000;
 /// How long a detached device may stay in use, for example by the ring of a killed process. Only a bug takes
@@ -42,7 +42,7 @@ impl Loop {
         for number in FIRST_NUMBER..FIRST_NUMBER + NUMBERS {
             let Some(number) = Number::claim(number) else { continue };
             if number.backing_file().is_some() {
-                // Left by a killed test, or attached by another user of this number.
+                // It was left by a killed test, or attached by another user of this number.
                 continue;
             }
             let mut device = Self {
@@ -67,13 +67,14 @@ impl Loop {
         self.path.trim_start_matches("/dev/")
     }
 
-    /// Replaces the image of the device. An error is a reason to skip: another program, which does not take part
-    /// in the reservation of numbers, attached it in the meantime.
+    /// Replaces the image of the device. An error is a reason to skip: a program that does not take part in
+    /// the reservation of numbers attached it in the meantime.
     pub fn exchange(&mut self, image: &Path) -> Result<(), String> {
         run("losetup", &["--detach", &self.path]).expect("a device that is ours can be detached");
         let before = self.attached.take();
         let detached = Instant::now();
-        // Any process that has it open, such as one that probes new devices, keeps the old image attached.
+        // The old image remains attached as long as any process has the device open, such as one that probes
+        // new devices.
         while before.is_some() && self.number.backing_file() == before {
             assert!(detached.elapsed() < LONGEST_USE, "{} stays in use", self.path);
             std::thread::sleep(Duration::from_millis(5));
@@ -111,7 +112,7 @@ impl Drop for Loop {
             eprintln!("{problem}");
         }
         if self.has_own_node {
-            // It is missing only if another process has cleaned up.
+            // It is missing only if another process has cleaned up already.
             let _ = fs::remove_file(&self.path);
         }
     }

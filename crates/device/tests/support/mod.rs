@@ -63,6 +63,13 @@ pub fn file() -> TempFile {
     TempFile(tempfile::NamedTempFile::new_in(place()).expect("a temporary file").into_temp_path())
 }
 
+/// Like [`file`], of holes only.
+pub fn file_of(bytes: u64) -> TempFile {
+    let file = file();
+    file.open().set_len(bytes).expect("a length");
+    file
+}
+
 impl Loop {
     /// Creates a device of `bytes` zero bytes. Prints the reason for a skip and returns `None` if that is
     /// impossible.

@@ -47,8 +47,7 @@ pub fn counted<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<(T, Calls
         let subject = scope.spawn(|| {
             let mut program = [step(RETURN, 0, libc::SECCOMP_RET_USER_NOTIF)];
             let made = filter(&mut program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
-            // Every further call of this thread waits for the counting thread, so the result is passed through
-            // memory only.
+            // Every system call of this thread waits for the counting thread, so the result is passed through memory.
             listener.store(*made.as_ref().unwrap_or(&NEVER), Ordering::Release);
             made.map(|_| work())
         });

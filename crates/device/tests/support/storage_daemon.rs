@@ -85,14 +85,14 @@ impl StorageDaemon {
         Ok(())
     }
 
-    /// The device fails immediately, as if it were pulled out: SIGKILL.
+    /// Makes the device fail immediately, as if it were pulled out (SIGKILL).
     pub fn kill(&mut self) {
         // Both fail only if the daemon has already exited.
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
     }
 
-    /// The device hangs: no I/O completes until [`go_on`](Self::go_on).
+    /// Makes the device hang: no I/O completes until [`go_on`](Self::go_on).
     pub fn pause(&mut self) {
         self.signal("-STOP");
     }

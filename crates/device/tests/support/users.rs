@@ -1,4 +1,4 @@
-//! Users of targets, made by tests, and what refuses a target.
+//! Users of targets that tests create, and the refusals that they cause.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -43,7 +43,7 @@ pub fn shared(refusals: &[Refusal]) -> bool {
     refusals.iter().any(|refusal| matches!(refusal, Refusal::Shared { .. }))
 }
 
-/// A process that does something to a file and then waits for the end of its input.
+/// A process that does something with a file and then waits for the end of its input.
 pub struct Holder(Child);
 
 impl Holder {

@@ -28,11 +28,11 @@ use crate::queue::{Queue, Shape};
 
 const MESSAGES_PER_WORKER: usize = 8;
 
-/// Result of one attempt. An attempt returns an error if setup failed; then nothing was read or written.
+/// Result of one attempt. If setup failed, the attempt returns an error instead, and nothing was read or written.
 pub(super) struct Ran {
     pub(super) start_ns: u64,
     pub(super) stopped: bool,
-    /// Why the measurement is void.
+    /// Why the measurement is invalid.
     pub(super) disturbed: Option<String>,
     pub(super) remarks: Vec<PathRemark>,
     pub(super) seating: Seating,
@@ -70,7 +70,7 @@ pub(super) fn attempt_by(
     }
 }
 
-/// Bypasses the block layer and therefore its cache.
+/// Runs the load with NVMe commands, which bypass the block layer and its cache.
 fn attempt_by_commands(
     target: &Target<'_>,
     workload: &Workload,
@@ -89,7 +89,7 @@ fn attempt_by_commands(
 
 /// Drops the block device's page cache, which may be stale because commands bypass it.
 fn forget_cached(block: &BorrowedFd<'_>) {
-    // Nothing can be done if it fails; our own reads are direct.
+    // A failure is ignored: nothing can be done, and our own reads are direct.
     let _ = rustix::fs::fadvise(block.as_fd(), 0, None, rustix::fs::Advice::DontNeed);
 }
 

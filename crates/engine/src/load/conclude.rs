@@ -52,7 +52,7 @@ pub(super) fn conclude(
         repeats: workers.iter().map(|worker| u64::from(worker.repeats)).sum(),
         ceiling_share: None,
     };
-    // The ramp does not count.
+    // The ramp is not part of the segment.
     let start_ns = start_ns + workload.regime.ramp_ns;
     let late = workers.iter().any(|worker| worker.late);
     let notes: Vec<Recording> = workers.into_iter().map(|w| w.notes).collect();

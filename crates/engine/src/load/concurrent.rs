@@ -13,7 +13,7 @@ use crate::error::EngineError;
 use crate::outcome::Outcome;
 use crate::progress::{Flow, Tick};
 
-/// Ticks queued for the caller. If the caller lags, ticks are dropped, but no data is lost.
+/// Ticks queued for the caller. If the caller lags, ticks are dropped, but no results are lost.
 const WAITING_TICKS: usize = 64;
 
 /// Result of one of several workloads.
@@ -56,9 +56,8 @@ impl Drop for StopAll<'_> {
     }
 }
 
-/// Runs several workloads concurrently to their ends, and reports the progress of each to `on_tick` about once
-/// per second. If `read_back` is set for a workload with verification, the blocks that it wrote are read back
-/// at its end.
+/// Runs several workloads concurrently to their ends, and reports the progress of each to `on_tick` about once per
+/// second. If `read_back` is set, the blocks written by a workload with verification are read back at its end.
 ///
 /// # Errors
 /// As for a single workload; the first failure ends all of them.

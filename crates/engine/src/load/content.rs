@@ -1,7 +1,7 @@
 //! Buffer contents: data to write, and verification of data that was read.
 //!
-//! The worker loop is compiled twice: for plain data, where verification costs nothing, and for stamped
-//! blocks.
+//! The worker loop is compiled twice, for plain data and for stamped blocks, so that plain data does not pay
+//! for verification.
 
 use record::Workload;
 use stdx::access::Access;
@@ -85,7 +85,7 @@ impl Checks {
         }
     }
 
-    /// Number of blocks in the range, written or not. 0 if the workload writes nothing.
+    /// Number of blocks in the range, whether written or not; 0 if the workload writes nothing.
     pub(crate) fn blocks(&self) -> u64 {
         self.writes.len() as u64
     }
@@ -120,7 +120,7 @@ impl Checks {
         }
     }
 
-    /// Verifies blocks of an earlier run, which store their length themselves.
+    /// Verifies blocks of an earlier run; their stamps contain their length.
     fn check_unknown(&mut self, mut offset_bytes: u64, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let (wrong, length) = stamp::judge_unknown(bytes, offset_bytes);
@@ -135,7 +135,7 @@ impl Checks {
     }
 }
 
-/// Stamped blocks. A block has at most one I/O in flight, because the order of two would be unknown.
+/// Stamped blocks. A block has at most one I/O in flight, because the order of two would be undefined.
 pub(crate) struct Stamped {
     fill: Fill,
     checks: Checks,
@@ -169,8 +169,8 @@ impl Content for Stamped {
         for (block, writes) in
             buffer.chunks_exact_mut(block_bytes as usize).zip(&mut self.checks.writes[numbers])
         {
-            // The count saturates after 2^31 - 1 writes to one block; from then on only lost writes go
-            // undetected.
+            // The count saturates after 2^31 - 1 writes to one block; after that, lost writes go undetected,
+            // but nothing else does.
             *writes = (*writes + 1).min(!BUSY) | BUSY;
             stamp::put(block, offset_bytes, run, *writes & !BUSY);
             offset_bytes += u64::from(block_bytes);

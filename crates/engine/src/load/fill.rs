@@ -1,9 +1,9 @@
 //! Write data that a drive can neither compress nor deduplicate.
 //!
 //! Every write gets fresh output of interleaved xoshiro256+ generators, one per lane of a vector register, so
-//! that new data costs about as much as copying it. The lowest bits of this generator are its weakest, but as
-//! incompressible as the others. The data depends on seed and thread only, not on the CPU's features: the
-//! code is compiled for several instruction sets, and the best one is selected at run time.
+//! that new data costs about as much as copying it. The lowest bits of this generator are its weakest, but
+//! they are as incompressible as the others. The data depends only on seed and thread, not on the CPU's
+//! features: the code is compiled for several instruction sets, and the best one is selected at run time.
 //!
 //! Reducible data is made of the same output: part of each sector is zero, and some writes repeat the
 //! previous one by restoring the generator state that it came from.
@@ -157,7 +157,7 @@ mod tests {
         fill.fill(&mut buffer);
         let mut counts = [0u32; 256];
         buffer.iter().for_each(|&b| counts[usize::from(b)] += 1);
-        // 4096 each on average with a standard deviation of 64.
+        // On average 4096 each, with a standard deviation of 64.
         assert!(counts.iter().all(|&n| (3750..4450).contains(&n)), "{counts:?}");
     }
 
@@ -180,7 +180,7 @@ mod tests {
             for block_bytes in [4096, 65536] {
                 let kept = kept(&mut reducible(percent, 0), block_bytes);
                 let asked = 1.0 - f64::from(percent) / 100.0;
-                // A compressed run of zeros takes some bytes as well.
+                // A compressed run of zeros also takes some bytes.
                 assert!((-0.005..0.03).contains(&(kept - asked)), "{kept} of the data for {percent} %");
             }
         }
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// A lane is the generator of the paper: first output for the state {1, 2, 3, 4}, computed by hand.
+    /// Each lane is the published generator. The expected output for the state {1, 2, 3, 4} was computed by hand.
     #[test]
     fn a_lane_is_xoshiro256_plus() {
         let mut state: State = std::array::from_fn(|word| [word as u64 + 1; LANES]);

@@ -56,7 +56,12 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         let Some((request, _)) = self.next() else { return false };
         let access = request.access();
         let filled = if access.read { None } else { buffers.filled.pop_front() };
-        let slot = filled.unwrap_or_else(|| buffers.empty.pop().expect("more slots than I/Os in flight"));
+        let slot = filled.unwrap_or_else(|| {
+            buffers.empty.pop().expect(
+                "there are more slots than I/Os in \
+            flight",
+            )
+        });
         if !access.read && filled.is_none() {
             self.content.fresh(self.queue.buffer(slot));
         }

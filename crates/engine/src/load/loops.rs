@@ -18,8 +18,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         }
     }
 
-    /// Runs one I/O after another. If nothing time-consuming happens between two I/Os, the end of one is the
-    /// start of the next.
+    /// Runs one I/O after another. If nothing between two I/Os takes time, the end of one is the start of the next.
     fn run_single(&mut self) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
         let mut again = self.issue(0, &mut requests).is_some();
@@ -46,8 +45,8 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Ok(())
     }
 
-    /// Keeps the queue at its depth. Between completion and resubmission of a slot lies the work for all
-    /// other completions of the batch, so each submission takes its own time stamp.
+    /// Keeps the queue at its depth. Between completion and resubmission of a slot, all other completions of
+    /// the batch are processed, so each submission takes its own time stamp.
     fn run_deep(&mut self) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
         let mut in_flight = 0u32;

@@ -1,7 +1,7 @@
 //! The loop of an open load: I/Os start when they are due, whether or not earlier ones have completed.
 //!
-//! When the queue is full, arrivals wait, and this wait counts: a response time starts when its I/O was due,
-//! not when it could be submitted. No arrival is omitted (no coordinated omission).
+//! When the queue is full, arrivals wait. This wait is part of the response time, which starts when the I/O
+//! was due, not when it could be submitted. No arrival is omitted (no coordinated omission).
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use super::schedule::Schedule;
 use super::worker::{After, Worker};
 use crate::queue::{Queue, Slot};
 
-/// Longest wait for the next arrival, so that a stop request takes effect soon.
+/// Longest wait for the next arrival; bounded so that a stop request takes effect soon.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {

@@ -12,13 +12,12 @@ use super::interval::Interval;
 use super::message::Message;
 use crate::queue::stamps::Took;
 
-/// Number of intervals for which memory is reserved in runs without a known end; address space only until it
-/// is used.
+/// Number of intervals for which memory is reserved if a run has no known end. Until used, it takes only
+/// address space.
 const RESERVED_INTERVALS: u64 = 100_000;
 
-/// Records one direction. Count, sum and maximum of the histogram are derived from the intervals at their
-/// ends, and I/Os with the same start and end are entered as one, so that an I/O costs as few updates as
-/// possible.
+/// Records one direction. Count, sum and maximum of the histogram are derived from the intervals at their ends, and
+/// I/Os with the same start and end are entered as a group, so that each I/O costs as few updates as possible.
 struct Lane {
     /// Number of I/Os with the same start, end and length that are not entered yet.
     alike: u64,
@@ -70,8 +69,8 @@ impl Lane {
 
     #[inline]
     fn record(&mut self, block_bytes: u32, start_ns: u64, done_ns: u64) {
-        // Compares the start first: it differs for most I/Os, so the branch is predictable; response times
-        // are not.
+        // Compares the start first: it differs for most I/Os, so the branch is predictable, unlike one on
+        // response times.
         if start_ns != self.alike_start_ns || done_ns != self.alike_done_ns || block_bytes != self.alike_bytes
         {
             self.enter();
@@ -81,7 +80,7 @@ impl Lane {
         self.alike += 1;
     }
 
-    /// Enters the collected identical I/Os.
+    /// Enters the I/Os collected in `alike`.
     #[inline]
     fn enter(&mut self) {
         if self.alike == 0 {
@@ -148,7 +147,7 @@ pub struct Recorder {
     interval_ns: u64,
     /// Start of the measurement, after the ramp.
     begin_ns: u64,
-    /// I/Os that complete before this time do not count; 0 once it has passed.
+    /// I/Os that complete before this time do not count; set to 0 once it has passed.
     counts_from_ns: u64,
     display: SyncSender<Message>,
 }
@@ -166,7 +165,7 @@ pub struct Recording {
 }
 
 impl Recorder {
-    /// Returns a recorder whose intervals are displayed elsewhere.
+    /// Returns a recorder that sends its intervals to no display.
     #[must_use]
     pub fn without_display(interval_ns: u64, duration_ns: Option<u64>) -> Self {
         let (nobody, _) = sync_channel(1);
@@ -203,7 +202,7 @@ impl Recorder {
         self.begin_ns = counts_from_ns;
     }
 
-    /// Records one completed I/O. Completion times of different helpers may be slightly out of order: an I/O
+    /// Records one completed I/O. Completion times of different helpers may be slightly out of order; an I/O
     /// that is recorded after its interval was closed counts in the next one.
     #[inline(always)]
     pub fn record(&mut self, access: Access, started_ns: u64, done_ns: u64) -> Took {
@@ -229,7 +228,7 @@ impl Recorder {
             self.end_ramp();
             closed = Interval::default();
         }
-        // A clock jump voids the run. Until it is detected, skip intervals rather than fill the memory.
+        // A clock jump invalidates the run. Until the jump is detected, skip intervals rather than fill the memory.
         let behind = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
         self.current_end_ns += behind.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
@@ -238,7 +237,7 @@ impl Recorder {
         }
     }
 
-    /// Discards what was recorded so far; the measurement starts here.
+    /// Discards everything recorded during the ramp; the measurement starts here.
     fn end_ramp(&mut self) {
         self.lanes.iter_mut().for_each(Lane::clear);
         self.current_end_ns = self.counts_from_ns + self.interval_ns;
@@ -285,7 +284,7 @@ impl Recorder {
 }
 
 /// Returns an empty vector for this many intervals whose pages are already mapped: filling it causes no page
-/// faults, and a run needs as much memory at its start as at its end.
+/// faults, and the run's memory use does not grow.
 fn touched(intervals: usize) -> Vec<Interval> {
     let mut room = vec![Interval { read_ios: 1, ..Interval::default() }; intervals];
     std::hint::black_box(&mut room).clear();
@@ -302,7 +301,7 @@ pub fn merge(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> (Directi
         read.merge(&note.read);
         write.merge(&note.write);
         for (i, interval) in note.intervals.iter().enumerate() {
-            // The last I/O of an amount run may complete exactly at the end of the last interval.
+            // The last I/O of a run limited by an amount may complete exactly at the end of the last interval.
             rows[i.min(last)].add(interval);
         }
     }

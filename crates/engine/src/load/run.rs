@@ -1,4 +1,4 @@
-//! Runs a workload by the best way into the kernel that can be set up.
+//! Runs a workload with the best I/O engine that can be set up.
 
 use std::io;
 
@@ -33,7 +33,7 @@ pub fn check_depth(workload: &Workload) -> Result<(), EngineError> {
 /// found is discarded.
 ///
 /// # Errors
-/// When it cannot be set up, an I/O failed, or the host disturbed the measurement.
+/// If it cannot be set up, an I/O failed, or the host disturbed the measurement.
 pub fn run(
     target: &Target<'_>,
     workload: &Workload,
@@ -42,7 +42,7 @@ pub fn run(
     run_and_check(target, workload, on_tick).map(|(outcome, _)| outcome)
 }
 
-/// Runs a workload to its end. For stamped blocks the second value holds what is needed to verify them.
+/// Runs a workload to its end. For stamped blocks, the second value contains what is needed to verify them.
 pub(super) fn run_and_check(
     target: &Target<'_>,
     workload: &Workload,
@@ -64,7 +64,7 @@ pub(super) fn run_and_check(
         }
     }
     let &Workload { threads, queue_depth, block_bytes, .. } = workload;
-    let (_, source) = failed.pop().expect("at least one way was tried");
+    let (_, source) = failed.pop().expect("at least one engine was tried");
     Err(EngineError::Setup { threads, queue_depth, block_bytes, source })
 }
 

@@ -10,7 +10,7 @@ const ARRIVAL_STREAM: u64 = 2 << 32;
 /// The unbounded sequence of due times of one thread.
 pub struct Schedule {
     process: Process,
-    /// Arrivals of all threads per second; of these, every `threads`-th is ours.
+    /// Arrivals per second of all threads; every `threads`-th of them is ours.
     per_second: u64,
     threads: u64,
     /// Number of our next arrival among those of all threads.
@@ -21,7 +21,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Creates the share of `thread` (from 0) of `threads`.
+    /// Creates the part of the schedule for `thread` (from 0) of `threads`.
     #[must_use]
     pub fn new(arrivals: Arrivals, seed: u64, thread: u16, threads: u16, start_ns: u64) -> Self {
         let mut schedule = Self {
@@ -105,7 +105,7 @@ mod tests {
         for threads in [1, 4] {
             let times = times(Process::Poisson, 100_000, threads, 2);
             let count = times.len() as f64;
-            // 200,000 with a standard deviation of 447.
+            // Expected: 200,000, with a standard deviation of 447.
             assert!((count - 200_000.0).abs() < 2300.0, "{count}");
             let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
             let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;

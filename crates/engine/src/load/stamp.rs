@@ -1,4 +1,5 @@
-//! Stamps: a header in every block of a verified load that identifies the block wherever it turns up.
+//! Stamps: a header in every block of a verified load that identifies the block even if it is found in the
+//! wrong place.
 //!
 //! The first 40 bytes of each block: a magic number, the offset that it was written to, the run, the sequence
 //! number of the write to this offset, its length, and a CRC32C of the whole block except the checksum
@@ -91,8 +92,7 @@ pub(crate) fn judge(block: &[u8], wanted: &Stamp) -> Option<Wrong> {
     }
 }
 
-/// Returns what is wrong with a block of which only the offset is known, and its length according to its own
-/// stamp.
+/// Returns what is wrong with a block of which only the offset is known, and its length according to its stamp.
 pub(crate) fn judge_unknown(bytes: &[u8], offset_bytes: u64) -> (Option<Wrong>, Option<u32>) {
     match read(bytes) {
         Read::Whole(stamp) if stamp.offset_bytes == offset_bytes => (None, Some(stamp.length_bytes)),

@@ -12,7 +12,7 @@ pub(super) struct Farewell(pub(super) SyncSender<Message>);
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        // Fails only if the watcher is gone, and then nobody needs the message.
+        // This fails only if the watcher has exited, and then nobody needs the message.
         let _ = self.0.send(Message::Gone);
     }
 }
@@ -25,7 +25,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Releases the workers: to start at this time, or to exit on `None`.
+    /// Releases the workers to start at this time, or to exit if it is `None`.
     pub(super) fn open(&self, start_ns: Option<u64>) {
         *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start_ns);
         self.changed.notify_all();
@@ -47,7 +47,7 @@ pub(super) struct Control {
     pub(super) gate: Gate,
     pub(super) stop: AtomicBool,
     pub(super) seating: Seating,
-    /// Seat of the workload's first thread.
+    /// Number of the workload's first thread among those of all concurrent workloads.
     pub(super) first_seat: u16,
 }
 

@@ -2,7 +2,7 @@
 //! its guest was paused, or it got no CPU time.
 //!
 //! `crate::clock` cannot detect this, because the kernel's clocks keep running. The watcher only sleeps, does
-//! no I/O and holds no lock: if it wakes up late, the host is the reason, however slow the device is.
+//! no I/O and holds no lock: if it wakes up late, the host is to blame, however slow the device is.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -12,9 +12,9 @@ use stdx::units::span;
 
 /// Longest sleep of the watcher, so that short workloads are covered as well.
 pub(super) const PULSE: Duration = Duration::from_millis(100);
-/// A guest on a busy host loses its CPU for some hundredths of a second at a time.
+/// Grace for stops: a guest on a busy host loses its CPU for some hundredths of a second at a time.
 const STOPPED_GRACE: Duration = Duration::from_millis(500);
-/// The scheduler favors a thread that mostly sleeps, even among many busy ones.
+/// Grace for waiting on the run queue: the scheduler favors a thread that mostly sleeps, even among many busy ones.
 const STARVED_GRACE: Duration = Duration::from_secs(1);
 
 /// One sleep of the watcher.
@@ -54,7 +54,7 @@ impl Stillness {
         woken
     }
 
-    /// Returns why measurements so far are void, or `None` if they are valid.
+    /// Returns why measurements so far are invalid, or `None` if they are valid.
     pub(super) fn disturbance(&self) -> Option<&str> {
         self.found.as_deref()
     }

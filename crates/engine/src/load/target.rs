@@ -37,7 +37,7 @@ pub struct Target<'a> {
     pub options: &'a LoadOptions,
     /// Length of an interval of the time series.
     pub(crate) interval_ns: u64,
-    /// Threads of concurrent workloads: those numbered before this workload's threads, and the total.
+    /// Threads of concurrent workloads: the number of those before this workload's threads, and the total.
     pub(crate) beside: (u16, u16),
 }
 
@@ -48,7 +48,7 @@ impl<'a> Target<'a> {
         Self { fd: Some(fd), ..Self::nowhere(name, clock, options, INTERVAL_NS) }
     }
 
-    /// Returns what stands for a target in a load without one.
+    /// Returns a placeholder for the target of a load without one.
     pub(crate) fn nowhere(name: &'a str, clock: Clock, options: &'a LoadOptions, interval_ns: u64) -> Self {
         Self {
             name,

@@ -42,8 +42,7 @@ pub(super) fn work<Q: Queue, C: Content>(
     new_queue: &impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)>,
 ) -> Option<Ended> {
     let _farewell = Farewell(sender.clone());
-    // Must precede the allocation of buffers: memory comes from the NUMA node of the CPU that touches it
-    // first.
+    // Pin before allocating buffers, because memory comes from the NUMA node of the CPU that touches it first.
     let unpinned = control.seating.take(control.first_seat + thread);
     let shape = Shape {
         fd: target.raw_fd(),
@@ -67,7 +66,7 @@ pub(super) fn work<Q: Queue, C: Content>(
     if let Some(worker) = &mut worker {
         worker.fill_write_buffers();
     }
-    // If the watcher is gone, the gate reports that as well.
+    // If the watcher has exited, the gate reports that as well.
     let _ = sender.send(Message::Ready(ready));
     let start_ns = control.gate.pass()?;
     let mut worker = worker.take()?;

@@ -4,7 +4,7 @@ use record::Workload;
 
 /// Largest number of blocks whose writes are tracked; takes 1 GiB of memory.
 const MOST_BLOCKS: u64 = 1 << 28;
-/// Smallest ratio of range to outstanding blocks that leaves enough idle blocks to choose from.
+/// Smallest ratio of blocks in the range to outstanding ones that leaves enough idle blocks to choose from.
 const ROOM: u64 = 4;
 
 /// Why a workload cannot be verified.
@@ -13,7 +13,7 @@ pub enum Unverifiable {
     /// Several threads or segments would overwrite each other's blocks in an unknown order.
     #[error("verify supports one thread per range; use separate loads for several ranges")]
     SeveralThreads,
-    /// Blocks have no room for a stamp.
+    /// Blocks are too small for a stamp.
     #[error(
         "verify needs blocks of at least 512 B, but the greatest common divisor of all sizes is {block_bytes} B"
     )]
@@ -37,7 +37,7 @@ pub enum Unverifiable {
     },
 }
 
-/// Checks that a workload can be verified if it is to be.
+/// Checks that a workload can be verified, if verification is requested.
 ///
 /// # Errors
 /// Why it cannot.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Number of wrong blocks listed; all are counted.
+/// Maximum number of wrong blocks to list; all of them are counted.
 const MOST_PLACES: usize = 32;
 
 /// How a block differs from what was written to it.
@@ -10,14 +10,14 @@ const MOST_PLACES: usize = 32;
 pub enum Wrong {
     /// The stamp is intact but the data is not, or a stamp is missing where one was written.
     Corrupt,
-    /// The block holds data written for another offset.
+    /// The block contains data written for another offset.
     Misdirected {
         /// That offset.
         of_bytes: u64,
     },
-    /// The block holds what it held before the last write.
+    /// The block contains data from before the last write to it.
     Lost {
-        /// Sequence number of the write that it holds, from 1; 0 if it holds none of this run.
+        /// Sequence number of the write whose data it contains, from 1; 0 if that is none of this run.
         found: u32,
         /// Sequence number of the last write.
         written: u32,
@@ -39,7 +39,7 @@ impl Wrong {
     }
 }
 
-/// A block that does not hold what was written to it.
+/// A block that does not contain what was written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongPlace {
     /// Offset on the target.

@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_nanos(INTERVAL_NS + TICK_GRACE_NS);
 pub(super) struct Watched {
     /// Whether the caller stopped it.
     pub stopped: bool,
-    /// Why the measurement is void.
+    /// Why the measurement is invalid.
     pub disturbed: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn watch(
             Ok(Message::Gone) => workers -= 1,
             Ok(Message::Ready(_)) => {}
             Err(RecvTimeoutError::Disconnected) => break,
-            // At most a second by `Instant`, because the measurement's own clock may be wrong.
+            // Wait at most a second of `Instant` time, because the measurement's own clock may be wrong.
             Err(RecvTimeoutError::Timeout)
                 if wait_ns > PULSE.as_nanos() as u64 && Instant::now() < next_look => {}
             Err(RecvTimeoutError::Timeout) if vigil.disturbance().is_some() => {

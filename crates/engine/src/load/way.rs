@@ -1,11 +1,11 @@
-//! The ways into the kernel, and which of them suit a load.
+//! The paths into the kernel, and which of them suit a load.
 
 use record::IoEngine;
 
 use super::target::Target;
 use crate::options::{Engine, Polling};
 
-/// A way into the kernel.
+/// A path into the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Uring,
@@ -29,7 +29,7 @@ impl Way {
             Engine::Libaio => &[Self::Aio],
             // Only io_uring supports polling.
             Engine::Auto if target.options.polling != Polling::No => &[Self::Uring, Self::Aio, Self::Threads],
-            // At QD 1 a plain system call is the shorter path and adds less to every response time.
+            // At QD 1, a plain system call is the shortest path and adds the least to response times.
             Engine::Auto if queue_depth == 1 => &[Self::Threads],
             // libaio would serialize I/Os through the page cache.
             Engine::Auto if target.is_buffered => &[Self::Uring, Self::Threads],

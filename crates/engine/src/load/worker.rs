@@ -1,5 +1,5 @@
-//! The state of one worker, and the steps that its loops consist of: issuing an I/O, counting a completed
-//! one, and handling one that did not return its full length.
+//! The state of one worker, and the steps of its loops: issuing an I/O, counting a completed one, and
+//! handling one that did not transfer its full length.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::queue::stamps::Took;
 use crate::queue::{Completion, Queue, Slot};
 
-/// Maximum number of resubmissions that the kernel may request over the whole run of a worker.
+/// Maximum number of resubmissions over the whole run of a worker.
 const REPEAT_LIMIT: u32 = 10_000;
 
 /// The first failed I/O, and the counts of all.
@@ -56,7 +56,7 @@ impl Request {
         Access { read, block_bytes: self.block_bytes(), offset_bytes: self.offset_bytes }
     }
 
-    /// Replaces a request that was resubmitted. No completion has this length, so every result of it goes to
+    /// Replaces a request that was resubmitted. No completion has this length, so its result always goes to
     /// [`Worker::not_done`], and the fast path needs no extra check.
     const REPEATED: Self = Self { offset_bytes: 0, length_and_read: 1 << 32 };
 }
@@ -87,7 +87,7 @@ impl Repeats {
     }
 }
 
-/// What happened to an I/O that did not return its full length.
+/// What becomes of an I/O that did not transfer its full length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
     /// It was resubmitted.
@@ -107,7 +107,7 @@ pub(crate) struct Ahead {
     /// Bytes still to draw beyond the prefetched requests. The last request may exceed what was left; then
     /// this is negative.
     left_bytes: i64,
-    /// Remaining requests come first; the next one is the last of them.
+    /// The remaining requests are at the front, the next one to issue last.
     drawn: Box<[Request; DRAWN_AHEAD]>,
     left: usize,
     /// Number of the remaining requests that lie beyond the amount.
@@ -147,7 +147,7 @@ impl Ahead {
         Some((self.drawn[self.left % DRAWN_AHEAD], took))
     }
 
-    /// Returns the bytes of the latest request, which will not be issued.
+    /// Adds the bytes of the latest request back to the amount, because it will not be issued.
     #[cold]
     fn give_back(&mut self, request: Request) {
         self.left_bytes += i64::from(request.block_bytes());
@@ -199,7 +199,7 @@ pub(crate) struct Worker<'a, Q, C> {
     pub(crate) depth: u16,
     /// `u64::MAX` if only the amount ends the run.
     pub(crate) deadline_ns: u64,
-    /// Requests all workers to stop.
+    /// Set to request all workers to stop.
     pub(crate) stop: &'a AtomicBool,
     pub(crate) requests: Vec<Request>,
     pub(crate) failure: Option<Failure>,
@@ -264,8 +264,8 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         took
     }
 
-    /// Handles an I/O that did not return its full length. It ends the run of all workers, unless the kernel
-    /// requests a retry. A retried I/O remains the same I/O: it counts once, and from its first attempt.
+    /// Handles an I/O that did not transfer its full length. Unless the kernel requests a retry, it ends the
+    /// run of all workers. A retried I/O counts once, and its response time starts at the first attempt.
     #[cold]
     pub(crate) fn not_done(&mut self, request: &mut Request, mut done: Completion) -> After {
         if let Some(repeated) = self.repeats.take(done.slot) {

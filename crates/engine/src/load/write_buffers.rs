@@ -1,7 +1,7 @@
 //! Spare buffers of a queue of large writes, filled before they are needed.
 //!
-//! Filling a megabyte takes a tenth of a millisecond, longer on a busy CPU, and during that time the slot of
-//! a completed I/O would stay free: the queue depth sags. So the queue gets a few more slots than its depth.
+//! Filling a megabyte takes a tenth of a millisecond, longer on a busy CPU. The slot of a completed I/O would stay
+//! free during that time, and the queue depth would drop, so the queue gets a few more slots than its depth.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ const MOST_SLOTS: u16 = 1024;
 /// Returns the number of slots that a workload needs beyond its queue depth.
 pub(super) fn spares(workload: &Workload) -> u16 {
     let depth = workload.queue_depth;
-    // At QD 1 and in an open loop the slot is free anyway.
+    // At QD 1 and in an open loop, the slot is free anyway.
     let is_deep = depth > 1 && workload.regime.arrivals.is_none();
     // With mixed sizes, a small write would get a buffer filled for a large one.
     let is_even = workload.kinds.is_empty() && workload.block_bytes >= LARGE_BYTES;
@@ -37,11 +37,11 @@ pub(crate) struct WriteBuffers {
 }
 
 impl WriteBuffers {
-    /// Creates the write buffers of one worker; `None` if it has no benefit.
+    /// Creates the write buffers of one worker; `None` if it would not benefit.
     pub(super) fn of(workload: &Workload) -> Option<Self> {
         let spares = spares(workload);
         let slots = workload.queue_depth + spares;
-        // Leaves a slot for a read.
+        // Leave a slot for a read.
         let most = if workload.read_percent == 0 { slots } else { spares };
         (spares > 0).then(|| Self::new(slots, most))
     }

@@ -21,7 +21,7 @@ pub enum PlacementError {
         option: &'static str,
         /// Its value.
         text: String,
-        /// What is wrong with it.
+        /// What is wrong with the list.
         source: CpuListError,
     },
     /// This process cannot use a CPU or node of the list.

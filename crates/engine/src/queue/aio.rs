@@ -1,6 +1,6 @@
 //! Linux's older asynchronous interface (`libaio`), for hosts where io_uring is disabled or missing.
 //!
-//! Asynchronous with direct I/O only: through the page cache every submission would wait for its I/O.
+//! It is asynchronous only with direct I/O: through the page cache, every submission would wait for its I/O.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -109,7 +109,7 @@ impl Aio {
         };
         match check(answer) {
             Ok(taken) => drop(self.pushed.drain(..taken)),
-            // Reaping completions frees space.
+            // Continue: reaping completions frees space.
             Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && self.running() > 0 => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             // Unlike other engines, libaio reports a request's own failure at submission, for the first
@@ -119,8 +119,8 @@ impl Aio {
         Ok(())
     }
 
-    /// Reaps completions: at least `least`, unless `time` elapses first. Those of the previous call must all
-    /// be consumed.
+    /// Reaps completions: at least `least`, unless `time` elapses first. All completions of the previous call
+    /// must have been consumed.
     fn take_events(&mut self, least: usize, time: Option<std::time::Duration>) -> io::Result<()> {
         let limit = time.map(|time| libc::timespec {
             // The type is not named, because musl deprecates its `time_t`.

@@ -9,7 +9,7 @@ const PAGE_BYTES: usize = 4096;
 
 /// Zeroed memory of `slots` times `block_bytes`; every slice starts on a page boundary.
 ///
-/// Returns pointers, not references: a slice belongs to the I/O in flight on its slot.
+/// Returns pointers, not references, because a slice belongs to the I/O in flight on its slot.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     memory: Mapping,

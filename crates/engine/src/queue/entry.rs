@@ -66,7 +66,7 @@ impl Submission for BigEntry {
     }
 }
 
-/// A completion queue entry (CQE, `struct io_uring_cqe`); takes twice the space in a ring of 128-byte SQEs.
+/// A completion queue entry (CQE, `struct io_uring_cqe`); it takes twice the space in a ring with 128-byte SQEs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Done {

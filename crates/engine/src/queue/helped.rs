@@ -1,9 +1,9 @@
 //! Targets that may block (zram, some stacked devices, some file systems): io_uring passes each of their I/Os
 //! to an io-wq worker thread, and the number of workers is limited.
 //!
-//! I/Os beyond this limit wait inside the kernel, not at the target. So one call may wait for several
-//! completions while the target stays fully loaded; waking up for each completion cost more than the rest of
-//! an I/O.
+//! I/Os beyond this limit wait inside the kernel, not at the target. One call may therefore wait for several
+//! completions while the target stays fully loaded. Waking up for each completion cost more than everything
+//! else in an I/O.
 
 use std::io::IoSliceMut;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -26,8 +26,8 @@ pub(super) fn may_block(fd: RawFd) -> bool {
     answer == Err(Errno::OPNOTSUPP) && !can_be_polled(file)
 }
 
-/// Whether the kernel polls the file for readiness before each I/O; then no worker thread is needed. FUSE
-/// always reports ready, then blocks.
+/// Whether the kernel polls the file for readiness before each I/O; in that case, no worker thread is needed.
+/// FUSE always reports ready, then blocks.
 fn can_be_polled(file: BorrowedFd<'_>) -> bool {
     let watched = epoll::create(epoll::CreateFlags::CLOEXEC)
         .and_then(|watch| epoll::add(watch, file, epoll::EventData::new_u64(0), epoll::EventFlags::empty()));
@@ -51,13 +51,13 @@ impl WaitBatch {
         Self { most: depth.saturating_sub(helpers).clamp(1, batch) as usize, quick: false }
     }
 
-    /// Returns the number to wait for, with `in_flight` I/Os in flight, all of them submitted.
+    /// Returns the number of completions to wait for, given `in_flight` submitted I/Os.
     #[inline]
     pub(super) fn count(self, in_flight: usize) -> u32 {
         if self.quick { self.most.min(in_flight) as u32 } else { 1 }
     }
 
-    /// Takes into account that this many completions arrived within this time.
+    /// Adjusts the batch after this many completions arrived within this time.
     #[inline]
     pub(super) fn learn(&mut self, count: usize, within_ns: u64) {
         self.quick = self.most > 1 && within_ns < QUICK_NS * count as u64;

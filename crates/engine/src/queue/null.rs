@@ -1,4 +1,4 @@
-//! A queue without a kernel: every I/O completes as soon as it is submitted. Measures the engine itself.
+//! A queue without a kernel: every I/O completes as soon as it is submitted. It measures the engine itself.
 
 use std::io;
 
@@ -65,7 +65,7 @@ impl Queue for Null {
         &mut self.stamps
     }
 
-    /// Does nothing: `wait` submits everything.
+    /// Nothing to do: `wait` submits everything.
     #[inline]
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -103,7 +103,7 @@ impl Queue for Null {
         Some(Completion { slot, result: length_bytes.cast_signed(), started_ns, done_ns })
     }
 
-    /// There is no device whose queue depth could sag.
+    /// There is no device whose queue depth could drop.
     #[inline]
     fn refill_batch(&self) -> u32 {
         self.depth.into()

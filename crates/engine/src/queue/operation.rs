@@ -17,9 +17,9 @@ pub(super) const REGISTERED_FILE: u8 = IoringSqeFlags::FIXED_FILE.bits();
 /// Operation that a ring performs for each access.
 pub(crate) trait Operation: Sized {
     type Submission: Submission;
-    /// What the operation must know about the target besides its file.
+    /// What the operation has to know about the target in addition to its file.
     type Target: Copy;
-    /// Whether it accesses the target; otherwise polling is pointless.
+    /// Whether it accesses the target; if not, polling is pointless.
     const REACHES_TARGET: bool;
     /// Whether kernel support becomes apparent only with the first I/O.
     const NEEDS_A_TRIAL: bool;

@@ -1,7 +1,7 @@
 //! NVMe commands through io_uring (`io_uring_cmd`), bypassing the kernel's block layer.
 //!
 //! SQEs are twice as long as usual, because each contains a command. The kernel accepts them on the generic
-//! character device of a namespace, from Linux 6.1 on with registered buffers.
+//! character device of a namespace; with registered buffers from Linux 6.1 on.
 
 use std::io;
 

@@ -1,9 +1,8 @@
 //! An io_uring instance: the submission queue (SQ) and completion queue (CQ) shared with the kernel, and
 //! their system calls.
 //!
-//! SQEs are written and CQEs read in place: a general-purpose binding copied both, through function calls,
-//! for 5 of the 75 ns that a no-op took.
-//! Names and layouts are those of `linux/io_uring.h`.
+//! SQEs are written and CQEs read in place. A general-purpose binding copied both through function calls,
+//! which took 5 of the 75 ns of a no-op. Names and layouts are those of `linux/io_uring.h`.
 
 use std::ffi::c_void;
 use std::io;
@@ -36,20 +35,20 @@ pub(crate) struct Ring<S: Submission> {
     polled_by_kernel: bool,
     /// Whether a call can wait with a timeout (Linux 5.11).
     timed: bool,
-    /// The first of the calls refused since anything made progress.
+    /// The first call that was refused since the last progress.
     refused: Option<Refused>,
     /// Declared last, and so unmapped after everything that points into it.
     _memory: [Mapping; 2],
 }
 
-/// A call that the kernel refused for now.
+/// A call that the kernel refused temporarily.
 struct Refused {
     at: Instant,
-    /// SQEs consumed by the kernel, CQEs consumed by us, and the CQ tail at the time.
+    /// Counts at that time: SQEs consumed by the kernel, CQEs that we consumed, and the CQ tail.
     counts: [u32; 3],
 }
 
-/// Our side of the SQ.
+/// The application's side of the SQ.
 struct Submissions<S> {
     /// The SQ tail: the published value of `next`.
     tail: NonNull<AtomicU32>,
@@ -62,7 +61,7 @@ struct Submissions<S> {
     consumed: u32,
 }
 
-/// Our side of the CQ.
+/// The application's side of the CQ.
 struct Completions {
     /// The CQ head: the published value of `next`.
     head: NonNull<AtomicU32>,
@@ -91,7 +90,7 @@ const GRANTS: &[Setup] = &[
     Setup::COOP_TASKRUN,
     Setup::empty(),
 ];
-/// The same with a kernel thread for submission (`SQPOLL`), which is compatible with fewer of them.
+/// The same with a kernel thread for submission (`SQPOLL`), which is compatible with fewer flags.
 const SUBMITTING_GRANTS: &[Setup] = &[
     Setup::SQPOLL.union(Setup::SINGLE_ISSUER).union(Setup::NO_SQARRAY),
     Setup::SQPOLL.union(Setup::SINGLE_ISSUER),
@@ -168,7 +167,7 @@ impl<S: Submission> Ring<S> {
     /// Registers memory, which SQEs refer to by its index in the list.
     ///
     /// # Safety
-    /// The memory must stay mapped until no SQE uses it any more.
+    /// The memory must stay mapped as long as an SQE uses it.
     pub(crate) unsafe fn register_buffers(&self, buffers: &[libc::iovec]) -> io::Result<()> {
         // SAFETY: the list has the stated length; the caller guarantees the rest.
         unsafe { self.register(Register::RegisterBuffers, buffers.as_ptr().cast(), buffers.len() as u32) }
@@ -233,9 +232,8 @@ impl<S: Submission> Ring<S> {
 
     /// Submits all SQEs and waits for `wanted` CQEs.
     ///
-    /// An interrupted call is repeated. A call that the kernel refuses until CQEs are consumed counts as
-    /// successful: the next call submits the rest. If refusals persist without any progress, they become an
-    /// error.
+    /// Repeats an interrupted call. A call that the kernel refuses until CQEs are consumed counts as successful,
+    /// because the next call submits the rest. If refusals persist without any progress, they become an error.
     #[inline]
     pub(crate) fn enter(&mut self, wanted: u32) -> io::Result<()> {
         let Some(flags) = self.publish(wanted > 0) else { return Ok(()) };
@@ -301,7 +299,7 @@ impl<S: Submission> Ring<S> {
             Some(first) if first.counts == counts => {
                 return Err(io::Error::other(format!(
                     "io_uring_enter failed for {} s and no I/O completed; the kernel lacks memory or another \
-                     resource, so stop other programs or use another engine: {error}",
+                     resource; stop other programs or use another engine: {error}",
                     LONGEST_REFUSAL.as_secs()
                 )));
             }
@@ -381,8 +379,8 @@ impl<S: Submission> Ring<S> {
     #[inline]
     fn descriptor(&self) -> BorrowedFd<'_> {
         match self.registered {
-            // SAFETY: not a descriptor but an index from the kernel, valid for the life of this ring; it is
-            // only passed to calls with a flag that says so.
+            // SAFETY: this is not a descriptor but an index assigned by the kernel, valid for the life of
+            // this ring, and is only passed to calls with a flag that says so.
             Some(number) => unsafe { BorrowedFd::borrow_raw(number) },
             None => self.file.as_fd(),
         }
@@ -416,9 +414,8 @@ impl<S: Submission> Ring<S> {
 
 impl<S: Submission> Drop for Ring<S> {
     fn drop(&mut self) {
-        // The kernel tears down a closed ring some time later, and until then an exclusively held device
-        // would remain held. Failures cannot be handled here.
-        // SAFETY: this operation has no argument.
+        // The kernel tears down a closed ring with a delay, during which an exclusively opened device would
+        // remain busy. Failures cannot be handled here. SAFETY: this operation has no argument.
         let _ = unsafe { self.register(Register::UnregisterFiles, std::ptr::null(), 0) };
         let _ = self.unregister_itself();
     }

@@ -1,8 +1,8 @@
 //! Time stamps for the start and end of I/Os, the same for all engines.
 //!
 //! Reading the clock costs more than everything else that the loop does for an I/O. At QD 1, where the next
-//! I/O follows immediately, the end of one I/O is therefore the start of the next: both readings would be of
-//! the same moment.
+//! I/O follows immediately, the end of one I/O is therefore taken as the start of the next, instead of
+//! reading the clock twice.
 
 use crate::clock::Clock;
 
@@ -34,7 +34,7 @@ impl Stamps {
         Self { clock, carried_ns: 0 }
     }
 
-    /// Sets the start of the next submission to the end of the previous I/O, if nothing since then took time.
+    /// Sets the start of the next submission to the end of the previous I/O, if nothing has taken time since then.
     #[inline]
     pub(crate) fn carry(&mut self, ended_ns: u64) {
         self.carried_ns = ended_ns;

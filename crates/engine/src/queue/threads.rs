@@ -27,7 +27,7 @@ struct Request {
 /// The queue of one worker.
 pub(crate) struct Threads {
     shared: Arc<Shared>,
-    /// Those of the worker; each helper has its own.
+    /// The time stamps of the worker; each helper has its own.
     stamps: Stamps,
     helpers: Vec<JoinHandle<Effort>>,
     busy: Vec<bool>,
@@ -52,7 +52,7 @@ struct Lists {
 
 impl Shared {
     fn lists(&self) -> MutexGuard<'_, Lists> {
-        // A panicking helper leaves the lists consistent: every change is one push or one pop.
+        // A panicking helper leaves the lists consistent, because every change is a single push or pop.
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -60,11 +60,11 @@ impl Shared {
     fn perform(&self, request: Request, stamps: &mut Stamps) -> Completion {
         let Request { slot, access: Access { read, block_bytes, offset_bytes } } = request;
         // SAFETY: the slice is `block_bytes` long and initialised; its slot is busy and owned by this request
-        // alone: `Threads::push` and `Threads::buffer` check that, and a request is popped once.
+        // alone, because `Threads::push` and `Threads::buffer` check that, and a request is popped only once.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(self.buffers.at(slot), self.buffers.block_bytes()) };
         let buffer = &mut buffer[..block_bytes as usize];
-        // SAFETY: the target keeps its file open until after the run, and the queue is joined before that.
+        // SAFETY: the target keeps its file open until the end of the run, and the helpers are joined before that.
         let file = unsafe { BorrowedFd::borrow_raw(self.shape.fd) };
         let started_ns = stamps.start_ns();
         let answer = if read {

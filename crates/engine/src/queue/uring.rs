@@ -1,4 +1,4 @@
-//! io_uring, with registered file, ring and buffers if the kernel permits.
+//! I/O through io_uring, with registered file, ring and buffers if the kernel permits it.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -58,7 +58,7 @@ impl<E: Operation> Uring<E> {
         }
     }
 
-    /// Sets up a ring, and performs one I/O if only that shows whether it works.
+    /// Sets up a ring. If only an I/O shows whether it works, performs one.
     fn tried(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
         let (mut queue, remarks) = Self::with(shape, target, polling)?;
         if E::NEEDS_A_TRIAL || polling != Polling::No {
@@ -160,8 +160,7 @@ impl<E: Operation> Queue for Uring<E> {
         self.ring.enter(0)
     }
 
-    /// Leaves the submission to `wait` if only a few CQEs are left to reap: that takes little time, and saves
-    /// a call.
+    /// Leaves the submission to `wait` if only a few CQEs are left to reap, which takes little time and saves a call.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         if self.ring.ready() < REFILL_BATCH as usize { Ok(()) } else { self.flush() }
@@ -213,7 +212,7 @@ impl<E: Operation> Queue for Uring<E> {
     }
 
     /// Returns the full depth for a target that completes every I/O during submission, such as no-ops: its
-    /// queue depth cannot sag, and a system call for every few I/Os would only add cost.
+    /// queue depth cannot drop, and a system call for every few I/Os would only add cost.
     #[inline]
     fn refill_batch(&self) -> u32 {
         let depth = u32::from(self.shape.depth);
@@ -225,7 +224,7 @@ impl<E: Operation> Queue for Uring<E> {
     }
 }
 
-/// Returns the number of I/Os submitted at once, if the queue depth could sag.
+/// Returns the number of I/Os submitted at once, if the queue depth could drop.
 fn batch(depth: u32) -> u32 {
     REFILL_BATCH.max(depth / REFILL_PART)
 }

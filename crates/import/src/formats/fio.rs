@@ -55,7 +55,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     let file = documents.next().ok_or("no JSON object in it")?.map_err(|error| error.to_string())?;
     let jobs = file.jobs.ok_or("it has no list of jobs; fio's client/server output is not supported")?;
     if jobs.len() > MOST_JOBS {
-        return Err(format!("{} jobs; at most {MOST_JOBS} are supported", jobs.len()));
+        return Err(format!("it has {} jobs; at most {MOST_JOBS} are supported", jobs.len()));
     }
     let mut remarks = Vec::new();
     let mut readings = Vec::new();
@@ -63,7 +63,9 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         let named = |problem: String| format!("job {} ('{}'): {problem}", index + 1, job.name());
         match job.reading(&file.global, &mut remarks).map_err(named)? {
             Some(reading) => readings.push(reading),
-            None => remarks.push(format!("job '{}' did no reads or writes and was omitted", job.name())),
+            None => {
+                remarks.push(format!("job '{}' was omitted because it did no reads or writes", job.name()))
+            }
         }
     }
     let target = jobs.iter().find_map(|job| job.option(&file.global, "filename"));

@@ -198,7 +198,10 @@ fn test(published: Test) -> Result<ImportedTest, String> {
         tracked_block_bytes = Some(block);
         let span = last.checked_sub(first).map_or(0, |more| more as usize + 1);
         if first == 0 || last > 10_000 || window.values.len() != span {
-            return Err(named(format!("{} values of rounds {first} to {last}", window.values.len())));
+            return Err(named(format!(
+                "there are {} values for rounds {first} to {last}",
+                window.values.len()
+            )));
         }
         for (round, value) in (first..).zip(&window.values) {
             let mut reading = Reading { round: Some(round), ..Reading::of(access, 0, block) };
@@ -231,12 +234,16 @@ fn test(published: Test) -> Result<ImportedTest, String> {
 
 fn enter(table: &Table, access: Access, readings: &mut Vec<Reading>) -> Result<(), String> {
     if table.reads.len() > 101 || table.rows.len() > 1000 || table.reads.iter().any(|read| *read > 100) {
-        return Err("a table with too many rows or columns, or a mix above 100".into());
+        return Err("a table has too many rows or columns, or a mix above 100".into());
     }
     for row in &table.rows {
         let Some((kib, values)) = row.split_first() else { return Err("an empty row".into()) };
         if values.len() != table.reads.len() {
-            return Err(format!("a row has {} values, the table {} mixes", values.len(), table.reads.len()));
+            return Err(format!(
+                "a row has {} values, but its table has {} mixes",
+                values.len(),
+                table.reads.len()
+            ));
         }
         let block = block_bytes(*kib)?;
         for (read, value) in table.reads.iter().zip(values) {

@@ -1,4 +1,5 @@
-//! Result files of TKperf, from 1.1 to its last version: SSD, RAID and HDD. The text of every element is JSON.
+//! Result files of TKperf for SSDs, RAIDs and HDDs, from version 1.1 to the last one. The text of every
+//! element is JSON.
 
 mod device;
 mod elements;
@@ -122,19 +123,21 @@ fn shape(
     known: &mut Option<usize>,
 ) -> Result<usize, String> {
     if rows.len() != reads {
-        return Err(format!("{} R/W mixes in a round, not {reads}", rows.len()));
+        return Err(format!("a round has {} R/W mixes, not {reads}", rows.len()));
     }
     let columns = rows.first().map_or(0, Vec::len);
     let width = *known.get_or_insert(columns);
     if columns == 0 || columns > blocks || width != columns || rows.iter().any(|row| row.len() != columns) {
-        return Err(format!("rounds with different numbers of block sizes, or not 1 to {blocks}"));
+        return Err(format!(
+            "rounds differ in their number of block sizes, or it is not between 1 and {blocks}"
+        ));
     }
     Ok(columns)
 }
 
 fn rounds(count: usize) -> Result<u32, String> {
     if count == 0 || count > MOST_ROUNDS {
-        return Err(format!("{count} rounds; 1 to {MOST_ROUNDS} are supported"));
+        return Err(format!("it has {count} rounds; 1 to {MOST_ROUNDS} are supported"));
     }
     Ok(count as u32)
 }
@@ -206,7 +209,8 @@ fn latency(
     let outline = "erase; preconditioning; loop over 3 R/W mixes and 3 block sizes until the mean of 4 KiB writes is steady";
     let test = plain(element, "lat", outline, readings);
     let test = preconditioned(element, test, remarks);
-    // The latency test always runs with one outstanding I/O, although 1.x writes the user's numbers.
+    // The latency test always runs with one outstanding I/O, although TKperf 1.x writes the numbers that the
+    // user chose.
     let test = ImportedTest { threads: Some(1), queue_depth: Some(1), ..test };
     let tracked = tracked_block(&LAT_BLOCKS[..width], remarks);
     steady::judged(element.node, test, tracked, version, remarks, |reading| {
@@ -223,17 +227,17 @@ fn throughput(
     let areas = cube.len() == AREA_TP_BLOCKS.len();
     let blocks: &[u32] = if areas { &AREA_TP_BLOCKS } else { &TP_BLOCKS };
     if cube.is_empty() || cube.len() > blocks.len() {
-        return Err(format!("{} block sizes, not 1 to {}", cube.len(), blocks.len()));
+        return Err(format!("a round has {} block sizes, not 1 to {}", cube.len(), blocks.len()));
     }
     let count = cube.first().and_then(|ways| ways.first()).map_or(0, Vec::len);
     rounds(count)?;
     let mut readings = Vec::new();
     for (ways, block) in cube.iter().zip(blocks) {
         let [reads, writes] = &ways[..] else {
-            return Err(format!("{} ways, not read and write", ways.len()));
+            return Err(format!("a round has {} directions, not read and write", ways.len()));
         };
         if reads.len() != count || writes.len() != count {
-            return Err("block sizes with different numbers of rounds".into());
+            return Err("block sizes differ in their number of rounds".into());
         }
         for (values, read) in [(reads, 100), (writes, 0)] {
             for (round, value) in (1..).zip(values) {
@@ -246,7 +250,7 @@ fn throughput(
         }
     }
     remarks.push(
-        "throughput is in KiB/s in the file and in MiB/s in TKperf's reports; MB/s here are decimal".into(),
+        "throughput is in KiB/s in the file and in MiB/s in TKperf's reports; MB/s in this report are decimal".into(),
     );
     if areas {
         let outline = "each of 128 equal areas of the disk, starting from the outside, read and written \
@@ -266,7 +270,7 @@ fn saturation(element: &Element<'_>, remarks: &mut Vec<String>) -> Result<Import
     let (iops, times): (Vec<f64>, Vec<[f64; 3]>) = matrix(element)?;
     rounds(iops.len())?;
     if !times.is_empty() && times.len() != iops.len() {
-        return Err(format!("{} rounds of IOPS and {} of response times", iops.len(), times.len()));
+        return Err(format!("it has {} rounds of IOPS, but {} of response times", iops.len(), times.len()));
     }
     let mut readings = Vec::with_capacity(iops.len());
     for (index, value) in iops.iter().enumerate() {
@@ -318,12 +322,13 @@ fn preconditioned(element: &Element<'_>, test: ImportedTest, remarks: &mut Vec<S
     ImportedTest { preconditioning: Some(format!("{}X SEQ/128KiB", 2 * u32::from(jobs))), ..test }
 }
 
-/// Returns the block size that TKperf tracks, the second smallest: 4 KiB, but 8 KiB if the smallest is missing.
+/// Returns the block size that TKperf tracks. It takes the second smallest, which is 8 KiB instead of 4 KiB
+/// if the smallest is missing.
 fn tracked_block(blocks: &[u32], remarks: &mut Vec<String>) -> u32 {
     let tracked = blocks.len().checked_sub(2).and_then(|at| blocks.get(at)).copied().unwrap_or(4096);
     if tracked != 4096 {
         let remark = format!(
-            "0.5 KiB is missing (4Kn), so TKperf judged steady state by {} KiB writes",
+            "0.5 KiB blocks are missing (4Kn), so TKperf judged steady state by {} KiB writes",
             tracked / 1024
         );
         if !remarks.contains(&remark) {

@@ -1,4 +1,4 @@
-//! Helpers that fold imported files and read their tables.
+//! Helpers that turn imported files into outcomes and read their tables.
 
 use pts::Outcome;
 use pts::exhibit::{Cell, Exhibit, Table};
@@ -32,7 +32,7 @@ pub fn tables(outcomes: &[Outcome], test: &str) -> Vec<Table> {
         .collect()
 }
 
-/// Returns a table as printed: rows of text, the name first.
+/// Returns a table as printed: rows of text, each starting with its name.
 pub fn printed(table: &Table) -> Vec<Vec<String>> {
     let cell = |cell: &Cell| match cell {
         Cell::Value(value) | Cell::HostLimited(value) => format!("{value:.*}", table.decimals),

@@ -17,7 +17,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.below(of.len() as u64) as usize]
 }
 
-/// A random drive; without `ring`, one that collects in order of age takes the place of a ring.
+/// A random drive. Unless `ring` is set, a drive with the ring policy gets one that collects in order of age instead.
 fn drive<D: Defects>(rng: &mut Rng, defects: D, ring: bool) -> Device<D> {
     let mut model = Model::named("sas-slc-2011").unwrap();
     let (geometry, firmware) = (&mut model.geometry, &mut model.firmware);
@@ -107,17 +107,21 @@ fn some_faults<D: Defects>(rng: &mut Rng, ssd: &Device<D>) -> Faults {
 fn check_run<D: Defects>(ssd: &mut Device<D>, load: &Load) -> Result<(), String> {
     let before = (ssd.now_ns(), ssd.health());
     let tally: Tally = ssd.run(load, &mut |_| true);
-    // After a timed run the host still waits for the commands in flight.
+    // After a timed run, the host still waits for the commands in flight.
     let waits = matches!(load.until, Until::ForNs(_));
     if tally.start_ns != before.0
         || tally.end_ns > ssd.now_ns()
         || (!waits && tally.end_ns < ssd.now_ns())
         || ssd.in_flight() > 0
     {
-        return Err(format!("the clock went from {} to {}, the tally differs", before.0, ssd.now_ns()));
+        return Err(format!(
+            "the clock went from {} to {}, but the tally says otherwise",
+            before.0,
+            ssd.now_ns()
+        ));
     }
     if ssd.health().since(&before.1).host_read_bytes != tally.read.bytes {
-        return Err("the health log counts other reads than the run".to_owned());
+        return Err("the health log and the run differ in the reads they counted".to_owned());
     }
     if let (Until::Bytes(bytes), None) = (load.until, tally.failed)
         && tally.read.bytes + tally.write.bytes
@@ -187,7 +191,7 @@ fn step<D: Defects>(ssd: &mut Device<D>, rng: &mut Rng) -> Result<(), String> {
             if ssd.set_write_cache(on) != ssd.write_cache().is_some()
                 || ssd.write_cache().is_some_and(|is_on| is_on != on)
             {
-                return Err("the write cache is not what it was set to".to_owned());
+                return Err("the write cache is not in the state that was set".to_owned());
             }
         }
         _ => pick(rng, &[Device::<D>::purge, Device::<D>::format, Device::<D>::sanitize])(ssd),

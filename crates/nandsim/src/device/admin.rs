@@ -4,7 +4,7 @@ use super::state::Device;
 use crate::Defects;
 use crate::link::Link;
 
-/// Purges end on a multiple of this, so that the same workload after any purge repeats to the nanosecond.
+/// Purges end on a multiple of this, so that a workload repeats to the nanosecond after any purge.
 const PURGE_GRID_NS: u64 = 1 << 30;
 
 impl<D: Defects> Device<D> {
@@ -26,20 +26,20 @@ impl<D: Defects> Device<D> {
 
     /// Erases everything. The drive is like new, except for its clock and its counters.
     ///
-    /// Commands in flight complete first. The clock then advances to a multiple of 2^30 ns, so that the same loads
-    /// take the same time after any two purges.
+    /// Commands in flight complete first. The clock then advances to a multiple of 2^30 ns, so that the same
+    /// loads take the same time after every purge.
     pub fn purge(&mut self) {
         self.renew(self.timing.purge_ns);
     }
 
-    /// Erases every block, as a drive's sanitize command does; takes as long as the erases.
+    /// Erases every block, as a drive's sanitize command does, and takes as long as the erases.
     ///
     /// Leaves the drive in the same state as [`purge`](Self::purge).
     pub fn sanitize(&mut self) {
         self.renew(self.ftl.erase_all_ns());
     }
 
-    /// Discards all data without erasing it; the collector has to erase it later.
+    /// Unmaps all data without erasing it; the collector has to erase it later.
     pub fn format(&mut self) {
         self.settle();
         self.trim(0, self.capacity_bytes());

@@ -41,11 +41,11 @@ impl Thread {
     fn draw(&mut self) {
         let from = (self.next + AHEAD) % (2 * AHEAD);
         let mut places = self.ahead[from..from + AHEAD].iter_mut();
-        let take = |access| *places.next().expect("as many places as accesses") = access;
+        let take = |access| *places.next().expect("as many entries as accesses") = access;
         self.stream.draw(AHEAD, take);
     }
 
-    /// The half that is due, and the one after it.
+    /// The half of the buffer that is due, and the one after it.
     fn halves(&self) -> [&[Access]; 2] {
         let (first, second) = self.ahead.split_at(AHEAD);
         if self.next.is_multiple_of(2 * AHEAD) { [first, second] } else { [second, first] }
@@ -64,13 +64,13 @@ struct Run {
 }
 
 impl<D: Defects> Device<D> {
-    /// Runs `load` and returns the results. Calls `on_tick` at the end of every tick and of the run; the run ends
-    /// early if it returns false.
+    /// Runs `load` and returns the results. Calls `on_tick` at the end of every tick and at the end of the
+    /// run; if it returns false, the run ends early.
     ///
-    /// A timed run ends exactly on time. Commands still in flight at the end are not counted, but the host waits
-    /// for them, so the clock may be later than the end of the tally. The rest of a write that still waits for
-    /// buffer space is dropped: on a scaled drive, writing it would take a much larger share of a cell than at
-    /// scale 1. A run limited by bytes ends with its last completion.
+    /// A timed run ends exactly on time. Commands still in flight at the end are not counted, but the host
+    /// waits for them, so the clock may end up later than the end of the tally. The rest of a write that
+    /// still waits for buffer space is dropped: on a scaled drive, writing it would take a much larger share
+    /// of a cell than at scale 1. A run limited by bytes ends with its last completion.
     ///
     /// # Panics
     /// Panics if the span is outside the drive, holds no block per thread, or is not aligned to the logical block;
@@ -104,7 +104,7 @@ impl<D: Defects> Device<D> {
             self.submit_next(&mut run, slot);
         }
         let mut tick_end = if load.tick_ns == 0 { NEVER } else { now_ns + load.tick_ns };
-        // After the deadline, the host waits for the commands that will fail, and submits nothing new in the meantime.
+        // After the deadline, the host waits for the commands that are going to fail, without submitting new ones.
         let mut awaits_failure = false;
         while self.in_flight > 0 {
             let bound = run.completions >= load.min_completions && !awaits_failure;
@@ -185,7 +185,7 @@ impl<D: Defects> Device<D> {
         }
     }
 
-    /// Prefetches the memory that the next accesses of a thread need.
+    /// Prefetches the memory that the next accesses of a thread will need.
     #[inline(never)]
     fn fetch_ahead(&self, thread: &Thread) {
         let (shift, map) = (self.ftl.layout().map_unit_shift(), self.ftl.map());
@@ -193,7 +193,7 @@ impl<D: Defects> Device<D> {
         let [soon, later] = thread.halves();
         map.fetch_units(later.iter().map(unit));
         map.fetch_bits(soon.iter().filter(|access| !access.read).map(unit));
-        // Larger accesses have their entries in several cache lines.
+        // The entries of larger accesses span several cache lines.
         for access in later.iter().filter(|access| access.block_bytes >> shift >= LINE_UNITS / 2) {
             let last = ((access.offset_bytes + u64::from(access.block_bytes) - 1) >> shift) as u32;
             let lines = (unit(access)..last).step_by(LINE_UNITS as usize).take(MOST_LINES).skip(1);

@@ -7,7 +7,7 @@ use crate::flash::NOBODY;
 use crate::ftl::HostWrite;
 
 impl<D: Defects> Device<D> {
-    /// Accepts a command; its completion will be on event leaf `leaf`.
+    /// Accepts a command; it will complete on event leaf `leaf`.
     #[inline]
     pub(super) fn accept(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) {
         self.in_flight += 1;
@@ -137,7 +137,7 @@ impl<D: Defects> Device<D> {
         }
     }
 
-    /// Handles the end of a program that the command on `leaf` waits for.
+    /// Handles the end of a program for which the command on `leaf` waits.
     #[cold]
     fn program_ended(&mut self, leaf: u32) {
         if let Some(ready_ns) = self.ftl.program_ended(leaf) {

@@ -10,11 +10,11 @@ pub const MOST_IN_FLIGHT: u32 = 1 << 16;
 /// Why the driver stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Advance {
-    /// The command of this index completed; with a cause, it failed.
+    /// The command with this index completed, or failed if there is a cause.
     Completed { command: usize, cause: Option<Cause> },
     /// The drive has been removed or has lost its power, with commands in flight.
     Gone,
-    /// The clock is at the limit, or nothing will ever happen.
+    /// The clock has reached the limit, or no event is pending.
     Limit,
 }
 
@@ -24,13 +24,13 @@ impl<D: Defects> Device<D> {
         self.ftl.prepare(commands);
     }
 
-    /// When the drive will be gone; [`NEVER`] if no fault makes it so.
+    /// When the drive will disappear; [`NEVER`] if no fault removes it or cuts its power.
     pub(super) fn gone_ns(&self) -> u64 {
         self.faults.gone_ns().unwrap_or(NEVER)
     }
 
-    /// Advances time to the next completion, but neither beyond `until_ns` nor beyond `gone_ns`, at which the drive will
-    /// be gone. The clock never goes back.
+    /// Advances time to the next completion, but not beyond `until_ns`, nor beyond `gone_ns`, when the drive
+    /// disappears. The clock never goes back.
     #[inline(always)]
     pub(super) fn advance(&mut self, until_ns: u64, gone_ns: u64) -> Advance {
         let dies = self.ftl.layout().dies() as usize;
@@ -88,7 +88,7 @@ impl<D: Defects> Device<D> {
     /// Lets commands in flight complete, except writes that wait for the buffer, without counting them. If the
     /// drive disappears, they are dropped.
     pub(super) fn drain_in_flight(&mut self) {
-        // On a drive that is gone, the blocked commands may have failed already.
+        // If the drive has disappeared, the blocked commands may already have failed.
         self.in_flight = self.in_flight.saturating_sub(self.blocked.len() as u32);
         self.blocked.clear();
         let (dies, gone_ns) = (self.ftl.layout().dies() as usize, self.gone_ns());

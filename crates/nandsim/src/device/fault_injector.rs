@@ -43,7 +43,7 @@ impl FaultInjector {
         self.active().is_some()
     }
 
-    /// When and why the drive will disappear next, if it will.
+    /// When and why the drive will next disappear, if ever.
     fn outage(&self) -> Option<(u64, Cause)> {
         let faults = &self.active()?.faults;
         let removal = faults.removed_at_ns.map(|at| (at, Cause::Removed));
@@ -51,7 +51,7 @@ impl FaultInjector {
         removal.into_iter().chain(losses).min_by_key(|&(at, _)| at)
     }
 
-    /// When the drive is removed or loses its power next, if it will.
+    /// When the drive will next be removed or lose its power, if ever.
     pub(super) fn gone_ns(&self) -> Option<u64> {
         self.outage().map(|(at, _)| at)
     }
@@ -115,7 +115,7 @@ impl FaultInjector {
         Some((cause, now_ns + wait_ns))
     }
 
-    /// Why the command on `leaf`, which just completed, failed, if it did.
+    /// Why the command on `leaf` failed; `None` if it succeeded. Call this when the command has just completed.
     #[inline]
     pub(super) fn failure_of(&mut self, leaf: usize) -> Option<Cause> {
         self.injected.as_deref_mut()?.failing.remove(&(leaf as u32))

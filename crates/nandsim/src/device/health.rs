@@ -26,7 +26,7 @@ impl Health {
         (self.host_written_bytes > 0).then(|| self.nand_written_bytes as f64 / self.host_written_bytes as f64)
     }
 
-    /// The difference to the counters at `earlier`.
+    /// The increase of each counter since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Health {
 pub struct Smart {
     /// Temperature in degrees Celsius.
     pub temperature_c: i64,
-    /// Rated erases used up, in percent; may exceed 100, as the NVMe specification allows.
+    /// Used share of the rated erases in percent; may exceed 100, as the NVMe specification allows.
     pub percentage_used: u64,
     /// Thousands of 512-byte units read by the host, rounded up.
     pub data_units_read: u64,

@@ -10,12 +10,12 @@ use stdx::histogram::coarse::Columns;
 pub enum Until {
     /// After this many nanoseconds of virtual time.
     ForNs(u64),
-    /// After this many bytes, rounded down to whole blocks. With several block sizes, each thread ends with the
-    /// block that reaches its share.
+    /// After this many bytes, rounded down to whole blocks. With several block sizes, each thread stops after
+    /// the block that reaches its share.
     Bytes(u64),
 }
 
-/// A closed loop of commands: `threads` x `queue_depth` are always in flight.
+/// A closed loop that always keeps `threads` x `queue_depth` commands in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Order of the addresses.
@@ -98,7 +98,7 @@ pub struct Tally {
     pub times: Columns,
     /// Whether the tick callback ended the run.
     pub stopped: bool,
-    /// Set if a command failed: nothing was submitted after it, and the commands in flight completed.
+    /// Set if a command failed. No further commands were submitted then, and those in flight completed.
     pub failed: Option<Failed>,
 }
 
@@ -107,7 +107,7 @@ pub struct Tally {
 pub struct Failed {
     /// The first failure.
     pub first: Failure,
-    /// Failures because of the flash, including the first one if it was of this kind.
+    /// Failures of the flash, including the first failure if it was of this kind.
     pub media: u64,
     /// Commands that timed out.
     pub timeouts: u64,
@@ -122,7 +122,7 @@ impl Failed {
         Self { first, media: 0, timeouts: 0, removed: 0, unpowered: 0 }
     }
 
-    /// A single failed command.
+    /// The summary of a single failed command.
     #[must_use]
     pub fn first(failure: Failure) -> Self {
         let mut failed = Self::none(failure);

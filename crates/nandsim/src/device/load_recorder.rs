@@ -1,4 +1,4 @@
-//! Records the load that a drive receives, to verify the claims of a load engine.
+//! Records the load that a drive receives, to check a load engine's claims about it.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ pub struct LoadRecorder {
     pub reads: u64,
     /// Number of writes.
     pub writes: u64,
-    /// Bytes of the reads.
+    /// Bytes requested by reads.
     pub read_bytes: u64,
-    /// Bytes of the writes.
+    /// Bytes requested by writes.
     pub write_bytes: u64,
     /// Number of commands by length in bytes.
     pub sizes: BTreeMap<u32, u64>,

@@ -1,8 +1,8 @@
 //! Power, and everything else that decides whether data in the write buffer survives: faults and the write cache.
 //!
-//! Data that exists only in a volatile write buffer is lost; everything else survives. The simulator keeps no older
-//! versions of lost data: the affected map units read as never written. The collector never loses data, because it
-//! erases a source only after copying it.
+//! Data that exists only in a volatile write buffer is lost; everything else survives. The simulator keeps no
+//! older versions of lost data: the affected map units read as if never written. The collector never loses
+//! data, because it erases a source only after copying it.
 
 use super::state::Device;
 use crate::{Cause, Defects, Faults};
@@ -11,8 +11,8 @@ use crate::{Cause, Defects, Faults};
 const POWER_CYCLE_NS: u64 = 2_000_000_000;
 
 impl<D: Defects> Device<D> {
-    /// Replaces the injected faults by `faults`; [`Faults::default`] removes them all. If one of them will cut the
-    /// power of a volatile buffer, the buffer is flushed first.
+    /// Replaces the injected faults by `faults`; [`Faults::default`] removes them all. If one of them will
+    /// cut the power of a drive with a volatile buffer, the buffer is flushed first.
     pub fn inject_faults(&mut self, faults: Faults) {
         let disappears = faults.removed_at_ns.is_some() || !faults.power_lost_at_ns.is_empty();
         let loses = self.volatile_buffer && disappears;
@@ -32,8 +32,9 @@ impl<D: Defects> Device<D> {
 
     /// Turns the drive off and on again. A drive that was removed or lost its power comes back.
     ///
-    /// Accepted data is on the flash when the drive returns; a partial program unit is padded. After a removal or
-    /// a loss of power, however, the contents of a volatile buffer are lost. The write cache is on afterwards.
+    /// Accepted data is on the flash when the drive returns; partial program units are padded. If the drive
+    /// had been removed or had lost its power, however, the contents of a volatile buffer are lost. The write
+    /// cache is on afterwards.
     pub fn power_cycle(&mut self) {
         self.counters.power_cycles += 1;
         if self.faults.restore_power(self.now_ns()) {
@@ -46,7 +47,7 @@ impl<D: Defects> Device<D> {
         self.update_temperature();
     }
 
-    /// Whether the drive lost its power and was not power-cycled since.
+    /// Whether the drive has lost its power and has not been power-cycled since.
     #[must_use]
     pub fn has_lost_power(&self) -> bool {
         self.is_gone() && self.faults.gone_cause() == Cause::Power

@@ -19,7 +19,7 @@ pub struct Command {
 /// A completed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
-    /// The tag it was submitted with, which is free again.
+    /// The tag under which it was submitted, which is free again.
     pub tag: usize,
     /// The command.
     pub command: Command,
@@ -31,7 +31,7 @@ pub struct Completion {
     pub failed: Option<Failure>,
 }
 
-/// A drive's commands in flight; see [`CommandQueue`].
+/// A command queue of a drive; see [`CommandQueue`].
 pub type Queue<'a> = CommandQueue<'a, Sound>;
 
 /// A drive's commands in flight. Dropping the queue lets them complete, as at the end of a timed run.
@@ -73,7 +73,7 @@ impl<D: Defects> CommandQueue<'_, D> {
         device.accept(leaf, command.read, offset, command.length_bytes);
     }
 
-    /// Advances time to the next completion, but not beyond `until_ns`: then returns `None`, with the clock at
+    /// Advances time to the next completion. If there is none by `until_ns`, returns `None` with the clock at
     /// `until_ns`. With nothing in flight and no limit, the clock does not move.
     pub fn next_completion(&mut self, until_ns: u64) -> Option<Completion> {
         let nothing = self.in_flight() == 0;

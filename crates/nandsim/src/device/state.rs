@@ -1,4 +1,4 @@
-//! The state of a drive, and what can be asked about it without changing it.
+//! The state of a drive, and read-only access to it.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,8 @@ use crate::{Defects, Model, Scale, Sound};
 /// A simulated drive with its own virtual clock.
 pub type Ssd = Device<Sound>;
 
-/// A simulated drive with its own virtual clock; `D` decides which mistakes its firmware makes ([`Ssd`]: none).
+/// A simulated drive with its own virtual clock; `D` decides which mistakes its firmware makes; an [`Ssd`]
+/// makes none.
 pub struct Device<D> {
     pub(super) ftl: Translation<D>,
     pub(super) timing: Timing,
@@ -31,7 +32,7 @@ pub struct Device<D> {
     pub(super) blocked: VecDeque<HostWrite>,
     /// Commands accepted and not yet completed.
     pub(super) in_flight: u32,
-    /// Without what the translation layer counts.
+    /// Counters other than those of the translation layer.
     pub(super) counters: Health,
     /// Bytes of accepted reads, completed or not.
     pub(super) accepted_read_bytes: u64,
@@ -139,7 +140,7 @@ impl<D: Defects> Device<D> {
         self.in_flight
     }
 
-    /// Whether the drive was removed or lost its power and was not power-cycled since.
+    /// Whether the drive was removed or lost its power, and has not been power-cycled since.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.faults.is_gone(self.now_ns())
@@ -168,7 +169,7 @@ impl<D: Defects> Device<D> {
         self.thermal.advance(self.ftl.timeline().now_ns, host + self.ftl.programmed_bytes());
     }
 
-    /// Counters since the drive was created.
+    /// The counters since the drive was created.
     #[must_use]
     pub fn health(&self) -> Health {
         let (nand_written_bytes, erases) = (self.ftl.programmed_bytes(), self.ftl.erases());
@@ -230,7 +231,10 @@ impl<D: Defects> Device<D> {
     pub fn check(&self) -> Result<(), String> {
         self.ftl.check()?;
         if !self.blocked.is_empty() {
-            return Err(format!("{} writes wait although nothing runs", self.blocked.len()));
+            return Err(format!(
+                "{} writes are blocked although no operation is pending",
+                self.blocked.len()
+            ));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! How long controller and host link take, in the integers that the simulator uses.
+//! Times of controller and host link, converted to the integers that the simulator uses.
 
 use crate::timeline::ns;
 use crate::{Model, Scale};

@@ -28,7 +28,7 @@ pub struct FaultError {
     pub problem: String,
 }
 
-/// The keys of one fault; each is taken once.
+/// The keys of one fault; each is removed when it is used.
 struct Keys<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Keys<'a> {
@@ -116,8 +116,8 @@ impl Faults {
         Ok(faults)
     }
 
-    /// Like [`Faults::from_texts`], for the faults of a stored run: sizes without a unit, which earlier builds read as
-    /// bytes, still are.
+    /// Like [`Faults::from_texts`], for the faults of a stored run: sizes without a unit are bytes, as in
+    /// earlier builds.
     ///
     /// # Errors
     /// Same as [`Faults::from_texts`].
@@ -137,7 +137,8 @@ impl Faults {
         Self { removed_at_ns: None, lost: Vec::new(), ..self }
     }
 
-    /// Whether a run that a fault ended ends again whenever it is resumed: only a media fault is not over by then.
+    /// Whether a fault that ended a run will end it again when the run is resumed. Only media faults persist until
+    /// then.
     #[must_use]
     pub fn remain(&self) -> bool {
         let may_be_over =
@@ -173,7 +174,7 @@ impl Faults {
     }
 }
 
-/// Adds the unit to sizes that have none; 0 needs none.
+/// Adds the unit `B` to sizes without one, except 0.
 fn in_bytes(text: &str) -> String {
     let with_unit = |part: &str| {
         let (key, value) = part.split_once('=').unwrap_or_default();
@@ -188,7 +189,7 @@ fn in_bytes(text: &str) -> String {
     text.split(',').map(with_unit).collect::<Vec<_>>().join(",")
 }
 
-/// Parses a size per second.
+/// Parses a rate, written as a size per second.
 fn rate_bytes(text: &str) -> Result<u64, String> {
     let size = text.trim_end_matches("/s");
     match size.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -203,13 +204,13 @@ fn media(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<MediaFault, String>
     let length = keys.take("length", Some(1 << 20), place)?;
     let bytes: Range<u64> = start..start.saturating_add(length).min(capacity_bytes);
     if bytes.is_empty() {
-        return Err("at and length select no bytes".into());
+        return Err("`at` and `length` select no bytes".into());
     }
     let (reads, writes) = keys.take("on", Some((true, true)), |on| match on {
         "reads" => Ok((true, false)),
         "writes" => Ok((false, true)),
         "both" => Ok((true, true)),
-        _ => Err("write reads, writes or both"),
+        _ => Err("use reads, writes or both"),
     })?;
     Ok(MediaFault { bytes, reads, writes, retry_ns: keys.take("retry", Some(SECOND_NS), time_ns)? })
 }
@@ -286,7 +287,7 @@ mod tests {
             ("media:at=101%", "at = 101%: write 0% to 100%"),
             ("media:at=1TB", "at = 1TB: the drive has 100000000000 bytes"),
             ("media:at=100%", "select no bytes"),
-            ("media:at=1%,on=all", "on = all: write reads, writes or both"),
+            ("media:at=1%,on=all", "on = all: use reads, writes or both"),
             ("media:at=1%,size=2", "unknown key size"),
             ("media:1%", "'1%' is not KEY=VALUE"),
         ] {

@@ -5,9 +5,9 @@ use stdx::Rng;
 use super::{FITTED_MIXES, Figure, Measured, Score, Simulated, error, errors, simulate};
 use crate::{Model, Scale};
 
-/// An error of this size counts half, and a smaller one even less: a cell that fits well need not fit better.
+/// An error of this size counts half, a smaller one less: there is little to gain in a cell that already fits well.
 const CLOSE: f64 = 0.15;
-/// A trial this many times worse at the first scale is not simulated at the others.
+/// A trial that is worse by this factor at the first scale is not simulated at the others.
 const HOPELESS: f64 = 1.1;
 
 /// Parameters of a fit.
@@ -73,10 +73,9 @@ fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option
     Some((sum / how.scales.len() as f64, score))
 }
 
-/// The mean of the fitted cells, plus about a third of the mean of the other figures. It avoids medians on
-/// purpose: the score reports medians, and a fit that optimizes the reported metric would overstate its quality.
-/// The IOPS of the write saturation should be within 10 percent, so errors beyond 8 percent are added a second
-/// time.
+/// The mean error of the fitted cells, plus about a third of the mean error of the other figures. It avoids medians
+/// on purpose: the score reports medians, and a fit that optimizes the reported metric would overstate its quality.
+/// The IOPS of the write saturation should be within 10 percent, so errors beyond 8 percent are added a second time.
 fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
     let cells = errors(measured, &simulated.iops, |mix| FITTED_MIXES.contains(&mix));
     let error_of = |figure: &Figure| error(figure.measured, figure.simulated);
@@ -98,7 +97,7 @@ fn counted(error: f64) -> f64 {
     error / (1.0 + error) * error / (CLOSE + error)
 }
 
-/// How far keys move, in rotation: far to find another optimum, and little to refine the current one.
+/// How far keys move, used in rotation: large steps find another optimum, small ones refine the current one.
 const REACH: [f64; 3] = [0.5, 0.12, 0.04];
 
 /// A key that a fit may change.

@@ -5,7 +5,7 @@ use stdx::access::{Order, Span};
 use super::{Figure, Measured, Saturation};
 use crate::{Load, Model, Scale, Ssd, Until};
 
-/// Minimum completions per command in flight in a cell, however short its scaled time.
+/// Minimum completions in a cell per command in flight, even if its scaled time is shorter.
 const COMPLETIONS: u64 = 20;
 const MINUTE_NS: u64 = 60_000_000_000;
 const MIB: u64 = 1 << 20;
@@ -106,7 +106,7 @@ impl Bench<'_> {
         Until::ForNs(minutes * MINUTE_NS / self.divisor)
     }
 
-    /// One sequential pass over the drive in blocks of `block_bytes`; returns MB/s.
+    /// Makes one sequential pass over the drive in blocks of `block_bytes`; returns MB/s.
     fn fill(&mut self, block_bytes: u32, read_percent: u8) -> f64 {
         let capacity = self.ssd.capacity_bytes();
         let load = Load {
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::fit::Cell;
 
-    /// At 1/64 the transfers left over from a cell of 1 MiB take a quarter of the next cell.
+    /// At 1/64, the transfers left over from a cell of 1 MiB take a quarter of the next cell.
     #[test]
     fn a_cell_does_not_wait_for_what_the_one_before_left() {
         let model = Model::named("sata-eslc-2012").unwrap();

@@ -1,4 +1,4 @@
-//! The published measurements that the models were fitted to.
+//! The published measurements to which the models were fitted.
 
 use super::{ActiveRange, Measured, Saturation};
 
@@ -10,7 +10,7 @@ const CLIENT_RANGE: ActiveRange = ActiveRange { bytes: 16 << 30, segments: 2048 
 struct Reference {
     model: &'static str,
     table: &'static str,
-    /// Threads, queue depth and seconds of the cells.
+    /// Thread count, queue depth and length in seconds of the cells.
     cells: (u16, u16, u64),
     active_range: Option<ActiveRange>,
     saturation: Option<Saturation>,
@@ -110,7 +110,7 @@ impl Measured {
             queue_depth,
             cell_ns: seconds * MINUTE_NS / 60,
             active_range: known.active_range,
-            cells: Self::cells_of(known.table).expect("the tables of this crate are whole"),
+            cells: Self::cells_of(known.table).expect("the tables of this crate are valid"),
             saturation: known.saturation,
             sequential_mb_per_s: Some(known.sequential_mb_per_s),
             response_ms: Some(known.response_ms),

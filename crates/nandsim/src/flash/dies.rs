@@ -1,9 +1,8 @@
 //! Timing of dies and channels.
 //!
-//! A read is booked on its die after everything already booked there. Programs and erases are queued instead: each
-//! is booked only when the previous one ends, so that reads that arrived in the meantime go first, but no later
-//! ones. By default a die is held until its transfer ends, so reads and writes share one bottleneck, as on real
-//! drives.
+//! A read is booked on its die after everything already booked there. Programs and erases are queued instead: each is
+//! booked only when the previous one ends, so that reads that arrived by then go first, but later ones do not. By
+//! default, a die is held until its transfer ends, so reads and writes share one bottleneck, as on real drives.
 
 use std::collections::VecDeque;
 
@@ -17,7 +16,7 @@ use crate::link::Link;
 
 #[derive(Debug, Clone, Copy)]
 enum Job {
-    /// A program that frees `frees` slots of the write buffer, and the command that waits for it.
+    /// A program, the number of write buffer slots that it frees, and the command that waits for it.
     Program {
         frees: u32,
         cache: bool,
@@ -32,7 +31,7 @@ struct Op {
     job: Job,
 }
 
-/// In place of an event leaf: no command waits for the program.
+/// Used in place of an event leaf if no command waits for a program.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// Result of finishing a program or erase.
@@ -44,7 +43,7 @@ pub(crate) struct Finished {
     pub(crate) leaf: u32,
 }
 
-/// The next read on the die cannot be sequential.
+/// Used in place of a program unit if the next read on the die cannot be sequential.
 const NO_UNIT: u32 = u32::MAX;
 
 /// Slots of one program unit that are read together.
@@ -67,7 +66,7 @@ struct Die {
     free_ns: u64,
     /// End of the booked program or erase; [`NEVER`] if there is none.
     end_ns: u64,
-    /// Buffer slots that the booked operation frees, and the command that waits for it.
+    /// Number of buffer slots that the booked operation frees, and the command that waits for it.
     frees: u32,
     leaf: u32,
     waiting: VecDeque<Op>,
@@ -128,7 +127,7 @@ impl Flash {
         }
     }
 
-    /// Makes the flash idle, as it was created.
+    /// Returns the flash to its initial, idle state.
     pub(crate) fn renew(&mut self, seed: u64) {
         let channel = Link::new(self.timing.slot_transfer_ns);
         for die in &mut self.dies {
@@ -176,7 +175,7 @@ impl Flash {
         self.dies.iter().map(|die| u64::from(die.frees) + waiting(die)).sum()
     }
 
-    /// Whether nothing waits on an idle die, and the count of outstanding operations is correct.
+    /// Whether no operation waits on an idle die, and the count of outstanding operations is correct.
     pub(crate) fn consistent(&self) -> bool {
         let count = |die: &Die| die.waiting.len() as u32 + u32::from(die.end_ns != NEVER);
         self.dies.iter().all(|die| die.end_ns != NEVER || (die.waiting.is_empty() && die.frees == 0))
@@ -262,7 +261,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf: NOBODY } }, events);
     }
 
-    /// Like [`program`](Self::program), for the host's data, with the command that waits for it.
+    /// Like [`program`](Self::program), for host data that the command on an event leaf waits for.
     #[inline]
     pub(crate) fn program_for(
         &mut self,
@@ -274,7 +273,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf } }, events);
     }
 
-    /// Like [`program_for`](Self::program_for), in the cache.
+    /// Like [`program_for`](Self::program_for), with the timing of the cache.
     pub(crate) fn program_cache(
         &mut self,
         die: usize,

@@ -20,7 +20,8 @@ pub(crate) struct Map {
     bits: Vec<u64>,
     /// Valid slots per superblock.
     valid: Vec<u32>,
-    /// Lower bound per group: no superblock that counts has fewer valid slots. Sealing a superblock may lower it.
+    /// A lower bound for each group: no eligible superblock in it has fewer valid slots. Sealing a superblock
+    /// may lower it.
     fewest: Vec<u32>,
     /// Number of mapped units.
     mapped: u32,
@@ -34,7 +35,7 @@ pub struct Memory {
     /// Called with the memory of each table before it is initialized, to advise the kernel of its use.
     pub advise: fn(Range<*const u8>),
     /// Prefetches the cache line at an address without waiting. Without it, entries are loaded ahead of time,
-    /// several at once.
+    /// several at once, to the same effect.
     pub fetch: Option<fn(*const u8)>,
 }
 
@@ -118,8 +119,8 @@ impl Map {
         self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
     }
 
-    /// The first superblock with the fewest valid slots among those that count, and its number of valid slots.
-    /// Skips groups that cannot contain it.
+    /// The first superblock with the fewest valid slots among those that are eligible, and its number of
+    /// valid slots. Skips groups that cannot contain it.
     pub(crate) fn fewest_valid(&mut self, counts: impl Fn(usize) -> bool) -> Option<(usize, u32)> {
         loop {
             let (mut group, mut least) = (0, u32::MAX);
@@ -144,13 +145,13 @@ impl Map {
         }
     }
 
-    /// Whether the lower bound of its group holds for a superblock that counts.
+    /// Whether the lower bound of its group holds for an eligible superblock.
     pub(crate) fn is_bounded(&self, superblock: u32) -> bool {
         let superblock = superblock as usize;
         self.fewest[superblock / GROUP] <= self.valid[superblock]
     }
 
-    /// All entries of the table, and the valid slots of each superblock.
+    /// All entries of the mapping table, and the valid slots of each superblock, for a fingerprint.
     pub(crate) fn words(&self) -> impl Iterator<Item = u32> {
         self.l2p.iter().chain(&self.valid).copied()
     }
@@ -185,7 +186,7 @@ impl Map {
         Ok(())
     }
 
-    /// To be called when a superblock begins to count.
+    /// Must be called when a superblock becomes eligible.
     pub(crate) fn counts_now(&mut self, superblock: u32) {
         let superblock = superblock as usize;
         self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
@@ -216,8 +217,7 @@ impl Map {
         std::hint::black_box(seen);
     }
 
-    /// Loads the entry at `at`, if it exists; or, with a prefetch hook, only prefetches it and returns the
-    /// default.
+    /// Loads the entry at `at`, if it exists. With a prefetch hook, only prefetches it and returns the default value.
     #[inline]
     fn glance<T: Copy + Default>(&self, table: &[T], at: u32) -> T {
         let at = at as usize;
@@ -242,8 +242,8 @@ impl Map {
         self.mark_valid(unit, slot);
     }
 
-    /// Moves the contents of the valid slot `from` to the unused slot `to`. The map unit's old slot is known, so
-    /// its entry is only stored to and its load never stalls.
+    /// Moves the contents of the valid slot `from` to the unused slot `to`. Because the map unit's old slot
+    /// is known, its entry is written without being read, which would stall.
     #[inline]
     pub(crate) fn relocate(&mut self, from: u32, to: u32) {
         let unit = self.p2l[from as usize];
@@ -287,7 +287,7 @@ impl Map {
         self.valid[self.superblock.quotient(slot) as usize] += 1;
     }
 
-    /// Loses the entry of `unit` and leaves its slot valid: a defect, for tests of the checks.
+    /// Drops the entry of `unit` but leaves its slot valid: a defect to test the checks with.
     #[inline]
     pub(crate) fn lose_entry(&mut self, unit: u32) {
         self.l2p[unit as usize] = NONE;
@@ -301,8 +301,8 @@ impl Map {
         }
     }
 
-    /// The valid slots between `from` and `end` that share a bitmap word with the first of them: the first slot of
-    /// that word, and the bits.
+    /// The valid slots between `from` and `end` that share a bitmap word with the first of them, as the first
+    /// slot of that word and its bits.
     #[inline]
     pub(crate) fn next_valid(&self, from: u32, end: u32) -> Option<(u32, u64)> {
         let mut word = from as usize / 64;

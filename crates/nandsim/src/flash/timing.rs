@@ -1,4 +1,4 @@
-//! How long the operations of a model's flash take, in the integers that the simulator uses.
+//! Times of flash operations, converted to the integers that the simulator uses.
 
 use super::layout::Layout;
 use crate::Model;

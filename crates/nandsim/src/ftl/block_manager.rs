@@ -20,9 +20,9 @@ pub(super) struct BlockManager<D> {
     pub(super) host: OpenSuperblock,
     pub(super) copies: OpenSuperblock,
     pub(super) victim: Option<Victim>,
-    /// Credit of a ring towards skipping a superblock without garbage, in 1/65,536.
+    /// Credit that a ring has accumulated towards skipping a superblock without garbage, in 1/65,536.
     pub(super) ring_credit: u32,
-    /// Copies still owed by the collector for the host's writes.
+    /// Copies that the collector still owes for the host's writes.
     pub(super) owed: u32,
     /// Pending bytes of the mapping table, and the die they will be written to.
     pub(super) table: (u32, usize),
@@ -65,7 +65,7 @@ impl<D: Defects> BlockManager<D> {
         }
     }
 
-    /// Erases everything; only the counters and the clock remain.
+    /// Erases everything, but keeps the counters and the clock.
     pub(super) fn renew(&mut self, seed: u64) {
         self.map.clear();
         self.superblocks.renew(&self.layout);
@@ -110,11 +110,12 @@ impl<D: Defects> BlockManager<D> {
         self.host.filled = 0;
     }
 
-    /// Sends the program unit being filled in `open` to its die, as it is; the data belongs to the current command.
+    /// Sends the program unit being filled in `open` to its die as it is. Its data belongs to the current command.
     #[inline]
     pub(super) fn send_unit(&mut self, open: OpenSuperblock, cache: bool) {
         let die = self.layout.die_of(open.next - 1);
-        // A unit that waited for the next slot must not be sent in the past.
+        // A unit may have waited for the next slot, so it must not be sent at the earlier time at which its
+        // data was ready.
         let (ready_ns, frees) = (open.ready_ns.max(self.timeline.now_ns), open.filled);
         let leaf = self.write_through.as_mut().map_or(NOBODY, WriteThrough::begin_program);
         if let Some(unprogrammed) = &mut self.unprogrammed {
@@ -189,7 +190,7 @@ impl<D: Defects> BlockManager<D> {
         let Some(unprogrammed) = self.unprogrammed.as_deref() else { return };
         let filling = [self.host, *log].map(|open| open.next - open.filled..open.next);
         for slot in unprogrammed.all().chain(filling.into_iter().flatten()).collect::<Vec<_>>() {
-            // If the data was overwritten or moved since, the slot no longer holds it.
+            // If the data has been overwritten or moved since, the slot no longer holds it.
             if self.map.is_valid(slot) {
                 self.map.unmap(self.map.unit_in(slot));
             }

@@ -1,4 +1,4 @@
-//! The garbage collector: paced by the host's writes, working ahead of them in idle time.
+//! The garbage collector. It is paced by the host's writes, and works ahead of them in idle time.
 
 use super::block_manager::BlockManager;
 use super::superblocks::SuperblockState;
@@ -30,7 +30,7 @@ impl<D: Defects> BlockManager<D> {
         victim.credit -= due * victim.garbage;
         self.owed += due;
         if victim.valid == 0 {
-            self.owed += 1; // no copies needed; the next step frees it
+            self.owed += 1; // nothing to copy: the next step frees it
         }
         if self.owed >= self.policy.burst {
             let owed = std::mem::take(&mut self.owed);
@@ -38,10 +38,10 @@ impl<D: Defects> BlockManager<D> {
         }
     }
 
-    /// Empties one superblock immediately, at any cost.
+    /// Empties one superblock immediately, regardless of how many copies that takes.
     pub(super) fn collect_superblock(&mut self) {
         self.copy(self.layout.superblock_slots() + 1);
-        assert!(self.victim.is_none(), "a superblock has no valid slot left and is not empty");
+        assert!(self.victim.is_none(), "a superblock has no valid slot left but is not empty");
     }
 
     /// Whether there is anything to collect; chooses a victim if necessary.
@@ -49,7 +49,7 @@ impl<D: Defects> BlockManager<D> {
         self.victim.is_some() || self.choose_victim()
     }
 
-    /// One step of work ahead of the host. False if there is enough free space or no garbage.
+    /// Takes one step ahead of the host's writes. False if there is enough free space or no garbage.
     pub(super) fn collect_ahead(&mut self) -> bool {
         let target = self.policy.idle_free_superblocks as usize;
         if self.superblocks.free.len() >= target || !self.may_collect() {
@@ -90,9 +90,9 @@ impl<D: Defects> BlockManager<D> {
         (valid < self.layout.superblock_slots()).then_some(superblock as u32)
     }
 
-    /// The oldest superblock. If it has no garbage, one without valid slots is preferred, as sequential writes of
-    /// several streams leave them; otherwise a share of those without garbage is skipped and moved to the end of the
-    /// queue.
+    /// The oldest superblock. If it has no garbage, a superblock without valid slots is preferred, which
+    /// sequential writes of several streams leave. Otherwise, a share of the superblocks without garbage is
+    /// skipped and moved to the end of the queue.
     fn next_of_ring(&mut self) -> Option<u32> {
         for _ in 0..self.superblocks.sealed.len() {
             let oldest = self.superblocks.sealed.pop_front()?;

@@ -6,9 +6,9 @@ pub(crate) struct HostWrite {
     leaf: u32,
     pub(super) next_unit: u32,
     pub(super) end_unit: u32,
-    /// Whether the next unit is written only partially.
+    /// Whether the first remaining unit is written only in part.
     pub(super) partial_head: bool,
-    /// Whether the last unit is written only partially.
+    /// Whether the last unit is written only in part.
     pub(super) partial_tail: bool,
     /// When the data accepted so far has arrived and been merged.
     pub(super) ready_ns: u64,
@@ -16,8 +16,8 @@ pub(crate) struct HostWrite {
 }
 
 impl HostWrite {
-    /// A write of `bytes` bytes from `offset` in map units of `1 << map_unit_shift` bytes, by the command on the event
-    /// leaf `leaf`.
+    /// A write of `bytes` bytes from `offset` by the command on event leaf `leaf`, in map units of `1 <<
+    /// map_unit_shift` bytes.
     #[inline]
     pub(crate) fn new(leaf: u32, offset: u64, bytes: u32, map_unit_shift: u32) -> Self {
         let inside = (1u64 << map_unit_shift) - 1;

@@ -1,10 +1,10 @@
 //! The hybrid translation layer: coarse granules, with a log of single map units in front.
 //!
 //! Data is stored in granules of several map units that are written as a whole. A write that covers a granule
-//! bypasses the log. A smaller one goes to the log as long as there is erased flash that the granules do not need;
-//! on a full drive there is none, and the granule is read, modified and rewritten. Once the log may not grow, its
-//! oldest superblock is swept as fast as the newest one fills: each granule found there is merged, including its
-//! units elsewhere in the log.
+//! bypasses the log. A smaller one goes to the log as long as there is erased flash that the granules do not
+//! need. On a full drive there is none, so the granule is read, modified and rewritten. When the log has
+//! reached its limit, its oldest superblock is swept as fast as the newest one fills: each granule found in
+//! it is merged, including its units elsewhere in the log.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -36,12 +36,12 @@ impl Log {
         self.sealed.len() as u32 + u32::from(self.open.end > 0) + u32::from(self.merging.is_some())
     }
 
-    /// Checks that its lists name its superblocks.
+    /// Checks that its lists contain exactly its superblocks.
     fn check(&self, superblocks: &Superblocks) -> Result<(), String> {
         if superblocks.count(SuperblockState::Log) != self.sealed.len()
             || superblocks.count(SuperblockState::Merging) != usize::from(self.merging.is_some())
         {
-            return Err("the log does not name its superblocks".to_owned());
+            return Err("the lists of the log do not match its superblocks".to_owned());
         }
         Ok(())
     }
@@ -74,7 +74,7 @@ impl Granules {
     }
 }
 
-/// Granules with a log.
+/// The hybrid layer: granules and their log.
 pub(super) struct Hybrid {
     granules: Granules,
     log: Log,
@@ -85,7 +85,7 @@ impl Hybrid {
         Self { granules: Granules::new(model, hybrid, scale, layout), log: Log::default() }
     }
 
-    /// Maximum superblocks of the log with the map units that are mapped now.
+    /// Maximum superblocks of the log, given the number of map units that are mapped now.
     fn log_limit<D>(&self, blocks: &BlockManager<D>) -> u32 {
         let slots = (u64::from(blocks.map.mapped()) * self.granules.kept_slots) >> 16;
         let kept = slots.div_ceil(u64::from(blocks.layout.superblock_slots())) as u32 + RESERVE;
@@ -140,7 +140,7 @@ impl Hybrid {
         self.log.busy_ns.max(read_ns)
     }
 
-    /// Whether the log has room for `units` map units. Makes room if it can.
+    /// Whether the log has room for `units` map units, after making room if necessary and possible.
     fn log_takes<D: Defects>(&mut self, blocks: &mut BlockManager<D>, units: u32) -> bool {
         let limit = self.log_limit(blocks);
         if limit < 2 {
@@ -174,8 +174,7 @@ impl Hybrid {
                 all_ns = all_ns.max(ready_ns);
             }
             self.place_in_log(blocks, unit, ready_ns);
-            // Once the log may not grow, each slot written is paid for by sweeping one slot of its oldest
-            // superblock.
+            // When the log has reached its limit, one slot of its oldest superblock is swept for each slot written.
             let full = self.log.used() >= self.log_limit(blocks);
             if full && self.sweep_log(blocks) {
                 all_ns = all_ns.max(self.log.busy_ns);
@@ -204,7 +203,7 @@ impl Hybrid {
         blocks.pace_collector();
     }
 
-    /// Sends the log's program unit to its die as it is.
+    /// Sends the log's partial program unit to its die.
     fn send_log_unit<D: Defects>(&mut self, blocks: &mut BlockManager<D>) {
         blocks.send_unit(self.log.open, false);
         self.log.open.filled = 0;
@@ -273,7 +272,7 @@ fn read_slot<D>(blocks: &mut BlockManager<D>, slot: u32, at_ns: u64, sensed: &mu
 }
 
 impl<D: Defects> Ftl<D> for Hybrid {
-    /// Accepts a write granule by granule.
+    /// Accepts a write, granule by granule.
     fn admit(&mut self, blocks: &mut BlockManager<D>, write: &mut HostWrite) -> bool {
         let start_ns = write.ready_ns;
         let size = 1 << self.granules.shift;

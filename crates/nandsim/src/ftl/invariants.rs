@@ -4,7 +4,7 @@ use super::block_manager::BlockManager;
 use super::superblocks::{OpenSuperblock, SuperblockState};
 
 impl<D> BlockManager<D> {
-    /// Checks everything that translation layers share; `log` is the superblock that takes small writes.
+    /// Checks the state that all translation layers share; `log` is the superblock that takes small writes.
     pub(super) fn check(&self, log: OpenSuperblock) -> Result<(), String> {
         self.map.check(self.layout.superblock_slots())?;
         self.check_states(log)?;
@@ -16,7 +16,7 @@ impl<D> BlockManager<D> {
             return Err(format!("{} of {} buffer slots used", self.buffer_used, self.policy.buffer_slots));
         }
         if !self.flash.consistent() {
-            return Err("a die's queue waits for nothing, or the count of operations is wrong".to_owned());
+            return Err("an operation waits on an idle die, or the count of operations is wrong".to_owned());
         }
         Ok(())
     }
@@ -26,7 +26,10 @@ impl<D> BlockManager<D> {
         for (superblock, &state) in (0..).zip(&superblocks.states) {
             let count = self.map.valid_slots(superblock);
             if state == SuperblockState::Sealed && !self.map.is_bounded(superblock) {
-                return Err(format!("superblock {superblock} has fewer valid slots than its group can have"));
+                return Err(format!(
+                    "superblock {superblock} has fewer valid slots than the lower bound of \
+                                    its group"
+                ));
             }
             if matches!(state, SuperblockState::Free | SuperblockState::CacheFree) && count > 0 {
                 return Err(format!("superblock {superblock} is free, but has {count} valid slots"));
@@ -35,7 +38,7 @@ impl<D> BlockManager<D> {
         let free = superblocks.count(SuperblockState::Free);
         let is_free = |&superblock: &u32| superblocks.states[superblock as usize] == SuperblockState::Free;
         if free != superblocks.free.len() || !superblocks.free.iter().all(is_free) {
-            return Err(format!("{free} superblocks are free, {} are listed", superblocks.free.len()));
+            return Err(format!("{free} superblocks are free, but {} are listed", superblocks.free.len()));
         }
         let open = [self.host, self.copies, log].iter().filter(|open| open.end > 0).count();
         if superblocks.count(SuperblockState::Open) != open
@@ -45,7 +48,7 @@ impl<D> BlockManager<D> {
         }
         let erases = superblocks.erases.iter().map(|&erases| u64::from(erases)).sum::<u64>();
         if erases != superblocks.erases_total {
-            return Err("the erases of the superblocks are not those of the health log".to_owned());
+            return Err("the erase counts of the superblocks do not match the health log".to_owned());
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::block_manager::BlockManager;
 use super::host_write::HostWrite;
 use super::superblocks::OpenSuperblock;
 
-/// A flash translation layer: it decides which slots take the host's data, over blocks that it alone manages.
+/// A flash translation layer: it decides which slots take the host's data. Its blocks are managed by nothing else.
 pub(super) trait Ftl<D> {
     /// Accepts as many map units of `write` as the buffer has room for. True once all of it was accepted.
     fn admit(&mut self, blocks: &mut BlockManager<D>, write: &mut HostWrite) -> bool;
@@ -20,10 +20,10 @@ pub(super) trait Ftl<D> {
         false
     }
 
-    /// Work after each command.
+    /// Does the work that is due after a command.
     fn work_under_load(&mut self, _: &mut BlockManager<D>) {}
 
-    /// One step of work in idle time. False if nothing is left to do.
+    /// Takes one step of work in idle time. False if nothing is left to do.
     fn work_ahead(&mut self, blocks: &mut BlockManager<D>) -> bool;
 
     /// Sends the layer's own partial program unit to its die. Returns the number of slots left empty.
@@ -31,15 +31,15 @@ pub(super) trait Ftl<D> {
         0
     }
 
-    /// Forgets everything, as the flash has been erased.
+    /// Resets the layer after the flash was erased.
     fn renew(&mut self, blocks: &BlockManager<D>);
 
-    /// The superblock that takes small writes, if the layer has one besides the host's.
+    /// The superblock that takes small writes, if the layer has one in addition to the host's.
     fn open_log(&self) -> OpenSuperblock {
         OpenSuperblock::default()
     }
 
-    /// Like [`open_log`](Self::open_log), to be changed.
+    /// Like [`open_log`](Self::open_log), but mutable.
     fn open_log_mut(&mut self) -> Option<&mut OpenSuperblock> {
         None
     }

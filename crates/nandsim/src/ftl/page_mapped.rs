@@ -13,7 +13,7 @@ use crate::{Defects, Model};
 /// Prefetch distance for validity bits, in map units.
 const UNITS_AHEAD: u32 = 8;
 
-/// Single map units, with or without an SLC cache.
+/// The page-mapped layer, with or without an SLC cache.
 pub(super) struct PageMapped {
     cache: SlcCache,
 }

@@ -27,10 +27,10 @@ pub(super) fn place<D: Defects, L: Ftl<D>>(
     }
 }
 
-/// Frees superblocks until more than one is free; the last free one is reserved for the collector, which could
-/// otherwise never free another one.
+/// Frees superblocks until more than one is free. The last free one is reserved for the collector, which
+/// could not free another one without it.
 pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut BlockManager<D>) {
-    // A ring may make one full turn without finding garbage, and another while the copies fill up.
+    // A ring may make one full turn without finding garbage, and another until the copies fill a superblock.
     for _ in 0..4 * blocks.layout.superblocks() {
         if blocks.superblocks.free.len() >= 2 {
             return;
@@ -39,7 +39,7 @@ pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut Block
         if blocks.may_collect() {
             blocks.collect_superblock();
         } else {
-            assert!(layer.reclaim(blocks), "garbage is left while space is short");
+            assert!(layer.reclaim(blocks), "garbage is left when space is short");
         }
     }
     panic!("space is short although garbage is left");
@@ -61,7 +61,7 @@ pub(super) fn read<D, L: Ftl<D>>(
     }
 }
 
-/// Reads one map unit. Returns the time its data is available, twice, to match [`read_units`].
+/// Reads one map unit. Returns the time at which its data is available, twice, to match [`read_units`].
 #[inline(always)]
 fn read_unit<D, L: Ftl<D>>(layer: &L, blocks: &mut BlockManager<D>, unit: u32, start_ns: u64) -> (u64, u64) {
     let slot = blocks.map.slot_of(unit);

@@ -9,11 +9,11 @@ use crate::{Firmware, Model, Scale, VictimPolicy};
 pub(super) struct Policy {
     /// Number of oldest superblocks that the collector chooses from; `None` for all.
     pub(super) victim_window: Option<u32>,
-    /// Whether superblocks are emptied in turn, with or without garbage.
+    /// Whether superblocks are emptied in turn, whether or not they have garbage.
     pub(super) ring: bool,
     /// How many of 65,536 superblocks without garbage are skipped.
     pub(super) ring_skips: u32,
-    /// Number of free superblocks below which the host's writes have to pay for collection.
+    /// Number of free superblocks below which the host's writes are slowed by collection.
     pub(super) collect_below: u32,
     /// Copies that the collector makes at a time.
     pub(super) burst: u32,
@@ -37,7 +37,7 @@ fn window(firmware: &Firmware) -> Option<u32> {
 /// Slots of the write buffer: at least two rows.
 fn buffer_slots(model: &Model, scale: Scale, layout: &Layout) -> u32 {
     let map_unit = model.geometry.map_unit_bytes;
-    // A granule is accepted as a whole, while both open program units may be waiting for more slots.
+    // A granule is accepted as a whole, even while both open program units wait for more slots.
     let granule = model
         .hybrid
         .as_ref()

@@ -15,9 +15,9 @@ pub(super) struct SlcCache {
     pub(super) sealed: VecDeque<u32>,
     pub(super) folding: Option<Victim>,
     superblocks: u32,
-    /// Number of its superblocks in use above which it is folded under load.
+    /// Above this number of superblocks in use, it is folded under load.
     fold_from: u32,
-    /// Programs outstanding below which it is folded under load; 0 for never.
+    /// Below this number of outstanding programs, it is folded under load; 0 for never.
     fold_below: u32,
 }
 
@@ -56,13 +56,13 @@ impl SlcCache {
         outstanding < self.fold_below && self.superblocks - self.free.len() as u32 > self.fold_from
     }
 
-    /// Checks that its lists name its superblocks.
+    /// Checks that its lists contain exactly its superblocks.
     pub(super) fn check(&self, superblocks: &Superblocks) -> Result<(), String> {
         if superblocks.count(SuperblockState::CacheFree) != self.free.len()
             || superblocks.count(SuperblockState::Cache) != self.sealed.len()
             || superblocks.count(SuperblockState::Folding) != usize::from(self.folding.is_some())
         {
-            return Err("a list of the cache does not name its superblocks".to_owned());
+            return Err("the lists of the cache do not match its superblocks".to_owned());
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ pub(super) struct OpenSuperblock {
     pub(super) end: u32,
     /// Used slots of the program unit that has not been sent to a die yet.
     pub(super) filled: u32,
-    /// When all data of that unit has arrived.
+    /// Time at which all data of that unit has arrived.
     pub(super) ready_ns: u64,
 }
 
@@ -39,7 +39,7 @@ impl OpenSuperblock {
         slot.wrapping_sub(self.next - self.filled) < self.filled
     }
 
-    /// Leaves the rest of the program unit that is being filled empty.
+    /// Leaves the remaining slots of the program unit being filled empty.
     pub(super) fn skip_rest_of_unit(&mut self, unit_shift: u32) {
         self.next = (((self.next - 1) >> unit_shift) + 1) << unit_shift;
     }
@@ -80,7 +80,7 @@ impl Superblocks {
         }
     }
 
-    /// Erases all of them.
+    /// Erases all superblocks.
     pub(super) fn renew(&mut self, layout: &Layout) {
         let (own, cached) = self.states.split_at_mut(layout.superblocks() as usize);
         own.fill(SuperblockState::Free);

@@ -1,4 +1,4 @@
-//! The translation layer of a drive, whichever it is: what the device above it may do with it.
+//! The interface that every translation layer offers to the device above it.
 
 use super::block_manager::BlockManager;
 use super::host_write::HostWrite;
@@ -25,7 +25,7 @@ pub(crate) struct Translation<D> {
     layer: Layer,
 }
 
-/// Evaluates a call of the layer, whichever it is.
+/// Evaluates an expression on the layer, whatever its kind.
 macro_rules! each {
     ($layer:expr, $it:ident => $call:expr) => {
         match $layer {
@@ -103,7 +103,7 @@ impl<D: Defects> Translation<D> {
         each!(&self.layer, layer => read(layer, &mut self.blocks, units, start_ns))
     }
 
-    /// Whether every write command changes enough of the mapping table to be accounted for.
+    /// Whether the mapping table changes of write commands are accounted for.
     #[inline]
     pub(crate) fn writes_table(&self) -> bool {
         self.blocks.policy.map_bytes_per_write > 0
@@ -115,7 +115,7 @@ impl<D: Defects> Translation<D> {
         self.blocks.write_table(ready_ns);
     }
 
-    /// Work after each command.
+    /// Does the work that is due after a command.
     #[inline]
     pub(crate) fn work_under_load(&mut self) {
         each!(&mut self.layer, layer => layer.work_under_load(&mut self.blocks));
@@ -160,8 +160,8 @@ impl<D: Defects> Translation<D> {
         blocks.write_through.as_mut().expect("only without a cache").all_sent(leaf, ready_ns)
     }
 
-    /// Called when a program that the command on `leaf` waits for has ended. Returns the earliest completion time if it
-    /// was the last one.
+    /// Called when a program for which the command on `leaf` waits has ended. Returns the earliest completion
+    /// time if it was the last one.
     pub(crate) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         self.blocks.write_through.as_mut()?.program_ended(leaf)
     }
@@ -180,12 +180,12 @@ impl<D: Defects> Translation<D> {
         self.blocks.unmap(unit);
     }
 
-    /// Starts or stops keeping track of data that would be lost without power.
+    /// Starts or stops tracking the data that a power loss would destroy.
     pub(crate) fn track_unprogrammed(&mut self, on: bool) {
         self.blocks.unprogrammed = on.then(|| Box::new(UnprogrammedSlots::new(self.blocks.layout.dies())));
     }
 
-    /// Discards data that exists only in the buffer, if it is kept track of.
+    /// Discards data that exists only in the buffer, if it is being tracked.
     pub(crate) fn lose_buffer(&mut self) {
         let mut none = OpenSuperblock::default();
         let log = each!(&mut self.layer, layer => Ftl::<D>::open_log_mut(layer)).unwrap_or(&mut none);
@@ -254,14 +254,14 @@ impl<D: Defects> Translation<D> {
         each!(&self.layer, layer => layer.check(&self.blocks))
     }
 
-    /// The tables as a fingerprint sees them: mapping, free superblocks, wear and dies.
+    /// The tables as input of a fingerprint: mapping, free superblocks, wear and dies.
     pub(crate) fn table_words(&self) -> impl Iterator<Item = u64> {
         let superblocks = &self.blocks.superblocks;
         let lists = superblocks.free.iter().chain(&superblocks.erases).copied();
         self.blocks.map.words().chain(lists).map(u64::from).chain(self.free_ns())
     }
 
-    /// The positions of the layer as a fingerprint sees them.
+    /// The positions of the layer as input of a fingerprint.
     pub(crate) fn position_words(&self) -> [u64; 7] {
         let (blocks, log) = (&self.blocks, self.open_log());
         [
@@ -275,7 +275,7 @@ impl<D: Defects> Translation<D> {
         ]
     }
 
-    /// The pending changes of the mapping table, if the layer keeps them.
+    /// The pending changes of the mapping table, if they are accounted for.
     pub(crate) fn pending_table_words(&self) -> Option<[u64; 2]> {
         let (bytes, die) = self.blocks.table;
         self.writes_table().then_some([bytes.into(), die as u64])

@@ -1,10 +1,10 @@
-//! Slots of the host's data that exist only in the write buffer, and are lost with a volatile one.
+//! Slots of host data that exist only in the write buffer, and are lost with it in a power loss if it is volatile.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Slots of host data whose programs have not ended, per die in the order of their ends. Maintained only on a
-/// drive with a volatile buffer and a power loss ahead.
+/// drive with a volatile buffer for which a power loss is scheduled.
 pub(super) struct UnprogrammedSlots(Vec<VecDeque<Range<u32>>>);
 
 impl UnprogrammedSlots {

@@ -9,8 +9,8 @@ pub(super) struct Victim {
     /// Next slot to examine.
     pub(super) cursor: u32,
     pub(super) end: u32,
-    /// Valid slots and garbage slots when it was chosen; their ratio paces the copies. `credit` is the fraction of
-    /// a copy already paid for.
+    /// Valid slots and garbage slots at the time it was chosen; their ratio paces the copies. `credit` is the
+    /// fraction of a copy that writes have already paid for.
     pub(super) valid: u32,
     pub(super) garbage: u32,
     pub(super) credit: u32,

@@ -5,7 +5,7 @@ use crate::flash::NOBODY;
 /// A write in flight.
 #[derive(Debug, Clone, Copy, Default)]
 struct WaitingWrite {
-    /// Programs of its data that have not ended.
+    /// Number of programs of its data that have not ended.
     programs: u32,
     /// Earliest completion time; `None` until the buffer has all of its data.
     ready_ns: Option<u64>,
@@ -31,7 +31,7 @@ impl WriteThrough {
         self.current = NOBODY;
     }
 
-    /// From now on, programs hold data of this command, or of none with [`NOBODY`].
+    /// Attributes the following programs to this command, or to none with [`NOBODY`].
     pub(super) fn accept_for(&mut self, leaf: u32) {
         self.current = leaf;
     }
@@ -56,8 +56,8 @@ impl WriteThrough {
         None
     }
 
-    /// Called when a program that the command on `leaf` waits for has ended. Returns the earliest completion time if it
-    /// was the last one.
+    /// Called when a program for which the command on `leaf` waits has ended. Returns the earliest completion
+    /// time if it was the last one.
     pub(super) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         let waiting = self.of(leaf);
         waiting.programs -= 1;

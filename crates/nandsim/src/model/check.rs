@@ -68,7 +68,7 @@ impl Geometry {
 }
 
 impl Timing {
-    /// `carried_mb_per_s` is the maximum throughput of the interface.
+    /// Checks the timing; `carried_mb_per_s` is the maximum throughput of the interface.
     fn check(&self, carried_mb_per_s: f64) -> Result<(), ModelError> {
         number("timing.read_us", self.read_us, 0.1, 1e6)?;
         number("timing.program_us", self.program_us, 0.1, 1e6)?;

@@ -2,7 +2,7 @@
 
 use super::{MODELS, Model, ModelError};
 
-/// The error on one line, with its location: a missing key has no line of its own, but its table has.
+/// The error on one line, with its location; that of a missing key is the line of its table.
 fn place_and_problem(text: &str, error: &toml::de::Error) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
         return error.message().to_owned();
@@ -43,7 +43,7 @@ impl Model {
     /// Serializes the model as TOML that [`from_toml`](Self::from_toml) accepts.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("a model has only what TOML can say")
+        toml::to_string(self).expect("every model can be written as TOML")
     }
 }
 

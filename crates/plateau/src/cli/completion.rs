@@ -2,13 +2,12 @@
 
 use std::ffi::OsStr;
 
-use clap::CommandFactory as _;
+use clap::Command;
 use clap_complete::engine::{CompletionCandidate as Candidate, PathCompleter, ValueCompleter as _};
 use clap_complete::{ArgValueCompleter, CompleteEnv};
 use nandsim::MODELS;
 use pts::TESTS;
 
-use crate::cli::Cli;
 use crate::output::places;
 use crate::output::summary;
 
@@ -18,9 +17,9 @@ pub const VARIABLE: &str = "PLATEAU_COMPLETE";
 /// Maximum number of runs to offer.
 const MOST_RUNS: usize = 200;
 
-/// Answers a completion request of the shell; returns if there is none.
-pub fn answer() {
-    CompleteEnv::with_factory(Cli::command).var(VARIABLE).complete();
+/// Answers a completion request of the shell about the command line that `command` builds; returns if there is none.
+pub fn answer(command: fn() -> Command) {
+    CompleteEnv::with_factory(command).var(VARIABLE).complete();
 }
 
 /// Completes a run.

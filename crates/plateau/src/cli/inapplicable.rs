@@ -1,5 +1,5 @@
-//! Options without meaning for a simulated drive. They are refused rather than ignored, because a user who typed one
-//! expects an effect. Settings of a plan may be intended for other targets and are not refused.
+//! Options that have no meaning for a simulated drive. They are refused rather than ignored, because a user who typed
+//! one expects it to have an effect. Settings of a plan may be intended for other targets and are not refused.
 
 use plans::settings::Given;
 
@@ -12,7 +12,7 @@ pub fn all_simulated(requests: &[RunRequest]) -> Option<&str> {
     requests.first().filter(|_| requests.iter().all(is_simulated)).map(|first| &*first.target)
 }
 
-/// Refuses the first option without meaning for `target`.
+/// Refuses the first option that has no meaning for `target`.
 pub fn check<'a>(target: &str, typed: impl IntoIterator<Item = &'a Given>, erase: &[String]) -> Done {
     if !target.starts_with("sim:") {
         return Ok(());
@@ -34,7 +34,7 @@ fn first<'a>(
         let setting = given.setting();
         setting.no_meaning_simulated.map(|why| (setting.name, why))
     });
-    let erased = || ("erase", "it is new for each run, so it contains no data");
+    let erased = || ("erase", "it is created for each run, so it contains no data");
     setting.or_else(|| (!erase.is_empty()).then(erased))
 }
 

@@ -1,13 +1,15 @@
-//! The commands that look after the runs in the library.
+//! The commands that manage the runs in the library.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use record::Labels;
 
 use crate::cli::completion;
 use crate::output::options::Outputs;
+use crate::output::standing::State;
 
-/// What the operator calls a run.
+/// The operator's labels of a run.
 #[derive(Debug, Clone, Args, Default)]
 pub struct Labelling {
     /// Name the run; RUN may then be this name
@@ -19,6 +21,16 @@ pub struct Labelling {
     /// Store a note with the run; repeatable
     #[arg(long, value_name = "TEXT", value_parser = crate::run::labels::note)]
     pub note: Vec<String>,
+}
+
+impl Labelling {
+    /// Returns the labels as they are stored with the run.
+    pub fn labels(&self) -> Labels {
+        let mut tags = self.tag.clone();
+        tags.sort();
+        tags.dedup();
+        Labels { name: self.name.clone(), tags, notes: self.note.clone() }
+    }
 }
 
 #[derive(Debug, Args, Default)]
@@ -41,7 +53,7 @@ pub struct Runs {
     #[arg(long, value_name = "STATE")]
     pub state: Vec<State>,
     /// Only runs started since 2026-11-01, 2026-11-01T08:00, or in the last 12h, 7d or 2mo
-    #[arg(long, value_name = "WHEN", value_parser = crate::output::listing::since)]
+    #[arg(long, value_name = "WHEN", value_parser = super::since::since)]
     pub since: Option<jiff::Timestamp>,
     /// Order
     #[arg(long, value_name = "KEY", default_value = "newest")]
@@ -49,24 +61,6 @@ pub struct Runs {
     /// List at most this many
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = super::numbers::at_least_one)]
     pub limit: Option<usize>,
-}
-
-/// How a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// A process is working on it
-    Running,
-    /// Complete; every test that asks for steady state reached it
-    Steady,
-    /// Complete; a test did not reach steady state
-    Unsteady,
-    /// Complete; no test asks for steady state
-    Complete,
-    /// Interrupted, or a drive failed; `resume` continues it
-    Incomplete,
-    /// The journal cannot be read
-    Unreadable,
 }
 
 /// Order of a list of runs.
@@ -117,4 +111,16 @@ pub struct Export {
     pub all: bool,
     #[command(flatten)]
     pub outputs: Outputs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_kept_once_in_order() {
+        let tag = ["b", "a", "b"].map(str::to_owned).to_vec();
+        let typed = Labelling { tag, ..Labelling::default() };
+        assert_eq!(typed.labels().tags, ["a", "b"]);
+    }
 }

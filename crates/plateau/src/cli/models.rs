@@ -1,4 +1,4 @@
-//! Simulated drives as users type them: `sim:MODEL` in any case, with the whole name of a model or a unique beginning.
+//! Simulated drives as users type them: `sim:` and a model or an unambiguous prefix of one, in upper or lower case.
 
 use std::path::Path;
 
@@ -10,11 +10,12 @@ use crate::failure::{Done, Exit, Failure};
 const PREFIX: &str = "sim:";
 const ENDING: &str = ".toml";
 
-/// Returns a typed target in the form that is stored: simulated drives with the whole name of their model, others
-/// unchanged.
+/// Returns a typed target in the form in which it is stored: simulated drives with the full name of their model,
+/// others unchanged.
 pub fn target(typed: &str) -> Done<String> {
     if typed.trim().is_empty() {
-        let text = "the target is empty, as when a shell variable is unset; name a block device, a file or sim:MODEL";
+        let text =
+            "the target is empty (is a shell variable unset?); specify a block device, a file or sim:MODEL";
         return Err(Failure::text(Exit::Usage, text));
     }
     match simulated(typed) {
@@ -27,10 +28,10 @@ pub fn target(typed: &str) -> Done<String> {
     }
 }
 
-/// The same for a command that does not create a file.
+/// Like [`target`], for a command that does not create files.
 pub fn existing_target(typed: &str) -> Done<String> {
     let target = target(typed)?;
-    // A colon is part of the name of an array or of a drive of a RAID controller.
+    // The names of arrays, and of drives behind a RAID controller, contain a colon.
     if target.contains(':') || Path::new(&target).symlink_metadata().is_ok() {
         return Ok(target);
     }
@@ -42,7 +43,7 @@ pub fn existing_target(typed: &str) -> Done<String> {
     Err(Failure::text(Exit::Unusable, format!("{typed}: no such file or device; {hint}")))
 }
 
-/// Returns the name of the model that an option, or nothing, takes with or without `sim:`.
+/// Returns the name of a model, typed with or without `sim:`; `option` is empty for a positional argument.
 pub fn model(option: &str, typed: &str) -> Done<String> {
     named(simulated(typed).unwrap_or(typed)).map_err(|why| usage(format!("{option}{typed}: {why}")))
 }
@@ -53,10 +54,10 @@ pub fn named_model(name: &str) -> Done<Model> {
     device::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
 }
 
-/// Returns the target `typed`, a simulated drive, with the whole name of its model.
+/// Returns the target `typed`, a simulated drive, with the full name of its model.
 ///
 /// # Errors
-/// When there is no such model, or more than one.
+/// If there is no such model, or more than one.
 pub fn in_full(typed: &str, model: &str) -> Result<String, String> {
     named(model).map(|model| format!("{PREFIX}{model}")).map_err(|why| format!("{typed}: {why}"))
 }
@@ -76,15 +77,15 @@ pub fn built_in(name: &str) -> Option<&'static str> {
     MODELS.iter().map(|(known, _)| *known).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The hint for a model where a target is expected.
+/// Returns the hint for the name of a model that was typed as a target.
 pub fn lacks_prefix(typed: &str, model: &str) -> String {
     format!("{typed}: no such file; did you mean {PREFIX}{model}? (./{typed} names a new file)")
 }
 
-/// Returns the model `name`, or the only one that begins like that. The path of a model file is returned unchanged.
+/// Returns the model `name`, or the only one that begins with it. The path of a model file is returned unchanged.
 ///
 /// # Errors
-/// When there is none, or more than one.
+/// If there is no such model, or more than one.
 fn named(name: &str) -> Result<String, String> {
     if name.ends_with(ENDING) {
         return Ok(name.to_owned());

@@ -1,4 +1,4 @@
-//! Numbers of options that are not settings of a run; a message states what is valid.
+//! Values of numeric options that are not settings of a run; error messages state what is valid.
 
 pub use plans::settings::typed_whole as whole;
 

@@ -1,4 +1,4 @@
-//! Reading the command line.
+//! Parses the command line.
 
 use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _};
 
@@ -7,15 +7,14 @@ use super::Cli;
 /// Parses the command line of this process.
 ///
 /// # Errors
-/// What clap has to say, including help and version.
+/// Errors of clap, which include help and version.
 pub fn parse() -> Result<Cli, clap::Error> {
     let mut command = with_negative_numbers(Cli::command());
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-/// Lets options take `-1`, so that each can say which numbers are valid; otherwise clap looks for an option of that
-/// name.
+/// Lets options take `-1`, so that each can report which numbers are valid; clap would take it for an unknown option.
 fn with_negative_numbers(command: Command) -> Command {
     let takes_value = |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values();
     let allowed = |arg: Arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg };

@@ -8,13 +8,13 @@ use stdx::files::Links;
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Plans are short; a larger file is not a plan.
+/// Size limit: plans are short.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads the plan in a file; returns the plan or its errors.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If the file cannot be read.
 pub fn read(path: &Path) -> Done<Result<Plan, Vec<PlanError>>> {
     let text = text(path).with_context(|| format!("cannot read the plan {}", path.display()));
     let text = text.map_err(|error| Failure::new(Exit::Usage, error))?;

@@ -7,10 +7,10 @@ use crate::cli::models;
 
 /// Stands for every test of the profile.
 pub const ALL: &str = "all";
-/// Common other names of test families.
+/// Common alternative names of test families.
 pub const ALIASES: &[(&str, &str)] = &[("latency", "lat"), ("throughput", "tp"), ("saturation", "wsat")];
 
-/// The words by their meaning.
+/// The words, classified by their meaning.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Meaning {
     /// Tests and families as named by `Test` and `Profile`, or the plan's own tests.
@@ -33,7 +33,7 @@ enum Word {
 /// exists.
 ///
 /// # Errors
-/// The word that cannot be classified, with suggestions.
+/// Names the word that cannot be classified, with suggestions.
 pub fn meaning(
     words: &[String],
     own_tests: Option<&[String]>,
@@ -56,7 +56,7 @@ pub fn meaning(
         }
     }
     let says_what_to_run = !meaning.tests.is_empty() || meaning.preset.is_some() || own_tests.is_some();
-    // A bare name is a new file only if it can have no other meaning.
+    // A bare name means a new file only if it can have no other meaning.
     let may_be_new = says_what_to_run && meaning.targets.is_empty() && unknown.len() == 1;
     for word in unknown {
         if !may_be_new {
@@ -82,8 +82,8 @@ pub fn meaning(
 fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bool) -> Result<Word, String> {
     if word.trim().is_empty() {
         return Err(
-            "one of the words is empty, as when a shell variable is unset; name tests and a target, such as \
-                    `plateau run iops TARGET`"
+            "one of the words is empty, as when a shell variable is unset; specify tests and a target, such as \
+             `plateau run iops TARGET`"
                 .into(),
         );
     }
@@ -96,7 +96,7 @@ fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bo
     if word.contains(['/', ':', '.']) {
         return Ok(Word::Target(word.to_owned()));
     }
-    // `iops, lat` arrives as the words `iops,` and `lat`, or quoted as one.
+    // `iops, lat` arrives as the words `iops,` and `lat`, or as one word if it is quoted.
     let parts: Vec<&str> =
         word.split([',', ' ', '+']).map(str::trim).filter(|part| !part.is_empty()).collect();
     let known: Vec<Option<String>> = parts.iter().map(|part| test_of(part, own_tests)).collect();
@@ -123,7 +123,7 @@ fn word_of(word: &str, own_tests: Option<&[String]>, exists: &dyn Fn(&str) -> bo
     }
 }
 
-/// Returns the test or family with this name or alias, in any case.
+/// Returns the test or family with this name or alias, ignoring case.
 pub fn test_named(name: &str) -> Option<String> {
     test_of(name, None).filter(|name| name != ALL)
 }
@@ -239,7 +239,7 @@ mod tests {
         let words = ["Burst".to_owned(), "/dev/x".to_owned()];
         let own = ["Burst".to_owned()];
         assert_eq!(meaning(&words, Some(&own), &|_| false), Ok(meant(&["Burst"], None, &["/dev/x"])));
-        // A preset is a plan, and one was already selected.
+        // A preset is a plan, and a plan was already selected.
         let words = ["quick".to_owned()];
         assert_eq!(meaning(&words, Some(&own), &|_| false), Ok(meant(&[], None, &["quick"])));
     }

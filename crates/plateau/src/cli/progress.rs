@@ -1,6 +1,6 @@
 //! `--progress`.
 
-use crate::output::printer::Style;
+use console::printer::Style;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -16,7 +16,7 @@ pub enum ProgressChoice {
 }
 
 impl ProgressChoice {
-    /// None where that depends on the terminal.
+    /// Returns the style; `None` if it depends on the terminal.
     pub const fn style(self) -> Option<Style> {
         match self {
             Self::Auto => None,

@@ -1,16 +1,16 @@
-//! Command lines that clap rejects: the common prefix, and hints that only this program can give.
+//! Command lines that clap rejects: adds the common prefix, and hints that are specific to this program.
 
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use fio::KEYS;
 use import::examples::EXAMPLES;
 
 use crate::cli::Cli;
 use crate::cli::models;
 use crate::cli::positional;
 use crate::failure::{Exit, Failure};
-use crate::load::fio::KEYS;
 
-/// Names of commands in other programs, with what does the same here.
+/// Names of commands in other programs, with the equivalent here.
 const OTHER_NAMES: &[(&[&str], &str)] = &[
     (&["ls"], "`plateau runs` lists runs, `plateau list` block devices"),
     (&["history", "results"], "`plateau runs` lists runs"),
@@ -34,7 +34,8 @@ const OTHER_NAMES: &[(&[&str], &str)] = &[
 pub fn failure(said: &clap::Error) -> Failure {
     let hint = hint(said);
     let text = said.render().to_string();
-    // The tip to pass `--yes` as a value does not help, and where there is a better hint, no similar name does.
+    // Drop clap's tip to pass `--yes` as a value, which does not help, and its similar names if there is a better
+    // hint.
     let is_tip = |line: &str| {
         let line = line.trim_start();
         let is_general = line.starts_with("tip: ") || line.starts_with("For more information");
@@ -76,7 +77,7 @@ fn hint(said: &clap::Error) -> Option<String> {
     }
 }
 
-/// The hint for an unknown command, in lower case. `is_near` if clap names similar ones.
+/// The hint for an unknown command, in lower case. `is_near` is set if clap suggests similar ones.
 fn of_command(typed: &str, is_near: bool) -> Option<String> {
     if let Some((_, hint)) = OTHER_NAMES.iter().find(|(names, _)| names.contains(&typed)) {
         return Some(format!("{hint}."));
@@ -96,7 +97,7 @@ fn of_command(typed: &str, is_near: bool) -> Option<String> {
     Some(format!("Did you mean `{near}`?"))
 }
 
-/// Options of other programs, with the one of `plateau run` that does the same.
+/// Options of other programs, with the equivalent option of `plateau run`.
 const OTHER_OPTIONS: &[(&[&str], &str)] = &[
     (&["--threads", "--jobs"], "--tc N sets the number of threads"),
     (&["--depth", "--queue-depth"], "--qd N sets the queue depth"),
@@ -107,7 +108,7 @@ const OTHER_OPTIONS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// `of` returns whether this is the command line of a command.
+/// `of` returns whether the command line is that of a given command.
 fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     if ["--yes", "-y", "--force", "-f", "--confirm"].contains(&argument) {
         return Some(
@@ -146,9 +147,7 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
         return None;
     }
     if of("load") {
-        return Some(format!(
-            "What the load does is set by fio's options, such as --rw={argument} or --bs=4k."
-        ));
+        return Some(format!("Specify the load with fio's options, such as --rw={argument} or --bs=4k."));
     }
     if of("list") {
         return Some("`plateau info TARGET` shows one target.".into());

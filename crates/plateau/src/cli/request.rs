@@ -1,4 +1,4 @@
-//! The options that request a run: tests or a plan, a target, and the settings that depart from the profile.
+//! The options that request a run: tests or a plan, a target, and the settings that differ from the profile.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::settings::PlannedSettings;
 use super::tests_argument::TestNames;
 use crate::cli::completion;
 
-/// Which tests, on what, how.
+/// The requested tests, their target, and how they are run.
 #[derive(Debug, Clone, Args, Default)]
 pub struct RequestOptions {
     /// In any order: tests (separated by commas; each begins with its own purge; `all` for every test of the profile) or
@@ -41,7 +41,7 @@ pub(super) fn profiles() -> impl TypedValueParser<Value = String> {
     in_lower_case(PROFILES.iter().map(value).collect())
 }
 
-/// Names that may be typed in any case, if the argument ignores it.
+/// Adds lower-case names, so that the argument can be typed in any case.
 fn in_lower_case(values: Vec<PossibleValue>) -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::from(values).map(|typed| typed.to_lowercase())
 }

@@ -11,7 +11,7 @@ use plans::settings::{Form, Given, Literal, SETTINGS, Scope, Setting};
 pub type PlannedSettings = SettingOptions<Planned>;
 /// Settings that are options of `run` and `resume`.
 pub type ResumableSettings = SettingOptions<Resumable>;
-/// Settings that are options of `load`, too.
+/// Settings that are also options of `load`.
 pub type SimFaultSettings = SettingOptions<SimFaults>;
 
 /// A part of the table.

@@ -1,4 +1,4 @@
-//! The names of tests on a command line: told in help texts and to shells, checked where the profile is known.
+//! The names of tests on a command line. Help and completion list them; they are checked once the profile is known.
 
 use std::ffi::OsStr;
 
@@ -7,7 +7,7 @@ use pts::TESTS;
 
 use crate::cli::positional::{ALIASES, ALL};
 
-/// Takes any text: with a plan, what is typed first is the target.
+/// Accepts any text, because with a plan, the first word is the target.
 #[derive(Debug, Clone, Copy)]
 pub struct TestNames;
 

@@ -1,24 +1,23 @@
-//! fio's words on the command line: the table of job files, as options.
+//! fio's options on the command line, derived from the table of job file options.
 
 use std::sync::LazyLock;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-
-use crate::load::fio::{Form, KEYS, Key};
+use fio::{Form, KEYS, Key};
 
 const HEADING: &str = "Options of fio, as in job files";
-/// Options of which only one can hold.
+/// Options that exclude each other.
 const ONE_OF: &[[&str; 2]] = &[
     ["bs", "bssplit"],
     ["rwmixread", "rwmixwrite"],
     ["cpus_allowed", "numa_cpu_nodes"],
     ["hipri", "sqthread_poll"],
 ];
-/// Options that say nothing without another.
+/// Options that have no effect without another one.
 const NEEDED: &[[&str; 2]] = &[["rate_process", "rate_iops"], ["cmd_type", "ioengine"]];
 
-/// The names of each option with hyphens, as our own options have them.
+/// The names of each option with hyphens, as in Plateau's own options.
 static HYPHENED: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     let names = |key: &'static Key| [&key.name].into_iter().chain(key.aliases);
     let hyphened = |key| names(key).filter(|name| name.contains('_')).map(|name| name.replace('_', "-"));
@@ -32,7 +31,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// The words that were said, as options of a job.
+    /// Returns the options that were given, as options of a job.
     pub fn said(&self) -> &[(&'static str, String)] {
         &self.said
     }
@@ -65,7 +64,7 @@ impl FromArgMatches for Words {
     }
 }
 
-/// As fio has it, switches take a value only behind an equals sign.
+/// As in fio, switches take a value only after an equals sign.
 fn argument(key: &'static Key, hyphened: &'static [String]) -> Arg {
     let argument = Arg::new(key.name)
         .long(key.name)
@@ -85,7 +84,7 @@ fn argument(key: &'static Key, hyphened: &'static [String]) -> Arg {
     }
 }
 
-/// As other helps are written; what stands in backticks is a value and stays as it is.
+/// Formats a text like other help texts. Text in backticks is a value and is not changed.
 fn sentence(about: &str) -> String {
     let mut letters = about.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -105,8 +104,8 @@ fn partners_of_first(pairs: &'static [[&str; 2]], name: &str) -> Vec<&'static st
     pairs.iter().filter(|pair| pair[0] == name).map(|pair| pair[1]).collect()
 }
 
-/// KiB is 1024 on all command lines of Plateau; fio has that as k. fio knows no fractions of a second; here 0.5 is
-/// 500 ms.
+/// On Plateau's command lines, KiB is 1024 bytes, which fio writes as k, and 0.5 is 500 ms, because fio has no
+/// fractions of a second.
 fn in_fios_words(form: Form, text: &str) -> String {
     match (form, text.parse::<f64>()) {
         (Form::Size, _) => text.replace("iB", ""),

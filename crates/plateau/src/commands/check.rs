@@ -27,7 +27,7 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
         let state = places::state()?;
         restore::warn_of_untrusted(&places::library(cli.library.as_deref())?, &state);
         tuning::restore_left_over(drive.facts(), &*state)?;
-        // From here on, signals no longer end the process before the settings are restored.
+        // From here on, signals do not end the process before the settings are restored.
         signals::watch()?;
         let tuner = Tuner::begin(&*state)?;
         let wanted = drive.host_look().tunings;
@@ -39,7 +39,7 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
     tell(cli, &drive, &looked.checks, &changed)
 }
 
-/// Refuses to change settings of a drive that is in use, which could slow it down.
+/// Refuses to change settings of a drive that is in use, because that could slow it down.
 fn refuse_use(drive: &Drive) -> Done {
     let refusals: Vec<String> = drive.refusals().iter().map(ToString::to_string).collect();
     if refusals.is_empty() {
@@ -52,7 +52,7 @@ fn refuse_use(drive: &Drive) -> Done {
 
 fn told(event: Event) -> Option<String> {
     match event {
-        Event::Tuned { setting, was, is, .. } => Some(format!("{setting}: {was}, {is} while it is tested")),
+        Event::Tuned { setting, was, is, .. } => Some(format!("{setting}: {was}, {is} during tests")),
         _ => None,
     }
 }

@@ -82,7 +82,8 @@ fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
     for name in names {
         let run = match library.find(name) {
             Err(_) if options::by_extension(name.as_ref()).is_ok() => {
-                let text = format!("{name} is not a run; name a file by its format, such as --pdf {name}");
+                let text =
+                    format!("{name} is not a run; to write a file, use its option, such as --pdf {name}");
                 return Err(Failure::text(Exit::Usage, text));
             }
             found => found?,

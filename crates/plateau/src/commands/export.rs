@@ -23,7 +23,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
             .find(|run| crate::output::options::by_extension(run.as_ref()).is_ok())
         {
             Some(file) => format!("`plateau report RUN {file}` selects the format by its extension"),
-            None => "export what? Name a format and a place, such as --csv DIR or --json-file FILE; \
+            None => "specify a format and a path, such as --csv DIR or --json-file FILE; \
                      `plateau export --help` lists all formats"
                 .into(),
         };
@@ -66,7 +66,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
 
 /// Returns the output path of one of several runs.
 fn of_run(run: &Run, (format, folder): &(&'static Format, PathBuf)) -> (&'static Format, PathBuf) {
-    // The directory name is unique in the library and always a valid file name.
+    // The name of the directory is unique in the library, and is always a valid file name.
     let id = run.dir.file_name().unwrap_or_default().to_string_lossy();
     let name = match (&format.make, format.extensions.first()) {
         (Make::File(_), Some(extension)) => format!("{id}.{extension}"),

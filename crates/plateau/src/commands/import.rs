@@ -40,7 +40,7 @@ fn contents(path: &Path) -> Done<Vec<u8>> {
     bytes.map_err(|error| Failure::new(Exit::Usage, error))
 }
 
-/// Parses first; a run is begun only if the whole file is understood.
+/// Parses the whole file before it creates a run.
 pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Option<&str>) -> Done<Run> {
     let (format, imported) = import::read(bytes, format)
         .with_context(|| format!("cannot import {file}"))
@@ -59,6 +59,6 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
     for event in events {
         journal.append(event)?;
     }
-    // Opened like any other run, so that names in it are safe to show.
+    // Open it like any other run, which makes the names in it safe to print.
     Ok(Run::open(&run.dir)?)
 }

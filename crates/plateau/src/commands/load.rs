@@ -1,7 +1,7 @@
 //! `plateau load`: runs a job, or a fio job file, on a target.
 //!
 //! Targets that are only read are opened read-only and need no confirmation. Every target that is written to is armed
-//! exactly as by `plateau run`, all of them before the first I/O.
+//! exactly as by `plateau run`, and all of them are armed before the first I/O.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,22 +9,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::cli::{Cli, Load, OutputFormat};
+use crate::load::plan::{self, LoadRequest, Need};
+use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
 use engine::{Flow, Outcome, Tick, VerifyReport};
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::SECOND_NS;
 
-use crate::cli::{Cli, Load, OutputFormat};
 use crate::failure::{Done, Exit, Failure};
-use crate::load::fio::Job;
-use crate::load::plan::{self, LoadRequest, Need};
-use crate::load::result::{Document, Part};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use crate::run::signals;
+use fio::Job;
+use fio::result::{Document, Part};
 
-/// A target, opened with no more rights than its jobs need.
+/// A target, opened with only the rights that its jobs need.
 enum Opened {
     ToRead(Reader),
     ToWrite(Armed),
@@ -152,7 +152,7 @@ fn run_stage(
     Ok(results)
 }
 
-/// Stores in each segment which share of the host's ceiling it used.
+/// Stores in each segment the share of the host's ceiling that it used.
 fn hold_against(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
         let Outcome::Finished(segment) = outcome else { continue };
@@ -226,7 +226,7 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) 
         },
     );
     if as_json {
-        printer::print_document(&document.failed(&failure))?
+        printer::print_document(&document.failed(failure.message(), failure.exit.code()))?
     } else {
         printer::print(&text())?
     }
@@ -289,7 +289,7 @@ impl Watch {
         };
         let ticks = Mutex::new((vec![None; all.len()], Duration::ZERO));
         let streams = Arc::new(Streams { what, ticks, has_maxima, is_over: AtomicBool::new(false) });
-        let board = Board::new();
+        let board = Board::of_process();
         let watched = Arc::clone(&streams) as Arc<dyn Watched>;
         let row = board.add(Row { watched, name: String::new(), run: None, target: None });
         Self { board, row, streams, given_up: AtomicBool::new(false) }
@@ -352,7 +352,7 @@ impl Watched for Streams {
     }
 }
 
-/// Returns the combined rates of all streams; none before the first tick.
+/// Returns the combined rates of all streams; `None` before the first tick.
 fn rate(ticks: &[Option<Tick>], has_maxima: bool) -> Option<Rate> {
     let known: Vec<&Tick> = ticks.iter().flatten().collect();
     let max_ns = known.iter().map(|tick| tick.latency_max_ns).max()?;

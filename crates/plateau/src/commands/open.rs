@@ -12,8 +12,8 @@ use crate::output::places;
 use crate::output::printer;
 use crate::output::report_file;
 
-/// Programs that pass a file on to the user's browser exit at once; one still running after this time displays it
-/// itself.
+/// Programs that pass a file to the user's browser exit at once. A program that is still running after this time is
+/// displaying the file itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub fn run(cli: &Cli, options: &Open) -> Done {
@@ -37,7 +37,7 @@ fn preferred() -> Option<PathBuf> {
 fn show(browser: &Path, report: &Path) -> Done {
     let failed = |why: String| {
         let text = format!(
-            "{} does not show {} ({why}); open that file in a browser, or name one with --browser",
+            "{} does not show {} ({why}); open that file in a browser, or specify one with --browser",
             browser.display(),
             report.display()
         );

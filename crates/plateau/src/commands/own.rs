@@ -32,8 +32,8 @@ fn text(ceiling: &Ceiling) -> String {
         out.push_str(&format!("with a ring  not measured: {reason}\n"));
     }
     out.push_str(&format!(
-        "fresh data   {:.1} GB/s per thread\n\nIf a drive measures close to these figures, the limit is this \
-         host, not the drive. A run measures them again and marks\nresults above 70 % as host-limited.\n",
+        "fresh data   {:.1} GB/s per thread\n\nIf a drive comes close to these figures, the host limits it. A run \
+         measures them again and marks\nresults above 70 % as host-limited.\n",
         ceiling.data_bytes_per_second / 1e9
     ));
     out

@@ -24,7 +24,7 @@ use crate::run::request::RunRequest;
 use crate::run::speeds::{self, Known};
 use endurance::Endurance;
 
-/// Everything that is printed.
+/// Everything that the command prints.
 struct Planned {
     file: RunFile,
     refusals: Vec<String>,

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::output::printer;
+use console::{Audience as _, Step};
 use device::{OpenOptions, PurgeOptions, Purging};
 use engine::Flow;
 use record::{SimulatedFacts, TargetFacts};
@@ -12,11 +14,9 @@ use crate::cli::models;
 use crate::cli::{Cli, Purge};
 use crate::failure::Done;
 use crate::output::places;
-use crate::output::printer;
-use crate::output::progress::Progress;
-use crate::run::audience::{Audience as _, Step};
 use crate::run::request;
 use crate::run::signals;
+use console::progress::Progress;
 
 pub fn run(cli: &Cli, options: &Purge) -> Done {
     let open = OpenOptions {
@@ -65,20 +65,21 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
     printer::print(&format!("purged by {} in {seconds:.1} s{time}\n{evidence}{end}", purged.method))
 }
 
-/// Qualifies the elapsed time and adds a closing remark: a simulated drive exists only as long as the command.
+/// Qualifies the elapsed time, and adds a remark that a simulated drive exists only as long as the command.
 fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
     let time = match simulated.scale_divisor {
         1 => " of simulated time".to_owned(),
         n => format!(" of simulated time at scale 1/{n}"),
     };
-    let end = "  rehearsal only: the simulated drive existed for this command; `plateau run` purges its drive itself\n";
+    let end =
+        "  rehearsal only: the drive existed only during this command; `plateau run` purges its own drive\n";
     (time, end)
 }
 
 fn tell_what(facts: &TargetFacts) {
     let capacity = amount_base10(facts.capacity_bytes);
     let what = match &facts.simulated {
-        // Its path is its identity, and contains its model.
+        // The path of a simulated drive is its identity, and contains its model.
         Some(_) => format!("{} (simulated), {capacity}", facts.path),
         None => {
             let model = facts.model.as_deref().unwrap_or("model unknown");

@@ -39,7 +39,7 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
         );
     }
     let lines: Vec<String> = written.iter().map(|(_, path)| path.display().to_string()).collect();
-    // The result went to standard output; a list of files must not follow it.
+    // Do not append a list of files to a result on standard output.
     if outputs.iter().any(|(_, path)| file::is_stdout(path)) {
         Ok(())
     } else {

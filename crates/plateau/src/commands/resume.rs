@@ -4,6 +4,7 @@ mod reused;
 
 use std::path::Path;
 
+use console::progress::Progress;
 use device::{Drive, OpenOptions};
 use plans::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
@@ -11,7 +12,6 @@ use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 use crate::cli::{Cli, Resume};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
-use crate::output::progress::Progress;
 use crate::run::course::Resumption;
 use crate::run::driving;
 use crate::run::lifecycle::{self, Work};
@@ -25,8 +25,8 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     library.sweep()?;
     let mut stored = library.find(&options.run)?;
     let id = stored.file.id.clone();
-    // The run that was found may have been written by any user. If only this user can write to its directory, it can
-    // no longer be replaced: read it again, and resume that content.
+    // Any user may have written the run that was found. If only this user can write to its directory, the run can no
+    // longer be replaced, so read it again and resume that content.
     let is_own = places::is_own_run(&stored.dir);
     if is_own.is_ok() {
         stored = Run::open(&stored.dir)?;
@@ -35,7 +35,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         let text = format!("run {id} is imported and cannot be resumed; import its file again");
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
     }
-    // The journal of a complete run is not opened for writing.
+    // Do not open the journal of a complete run for writing.
     if lifecycle::is_complete(&stored.load()?) {
         crate::output::printer::tell_line(&format!("run {id} is already complete"));
         return lifecycle::finish(cli, stored);
@@ -84,7 +84,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     lifecycle::finish(cli, stored)
 }
 
-/// Opens the target of the run and checks that it is the same one.
+/// Opens the target of the run, and checks that it is still the same device.
 fn open_again(file: &RunFile) -> Done<Drive> {
     let sim = file.target.simulated.as_ref();
     let (engine, polling) =
@@ -101,7 +101,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         libraries: Vec::new(),
         sim_virtual_ticks: false,
     };
-    // Opening would create it again as a sparse file without preconditioning.
+    // Opening it would create it again, as a sparse file without preconditioning.
     if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {
         return Err(Failure::text(
             Exit::Unusable,
@@ -123,7 +123,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     }
     let drive = opened?;
     let is = drive.facts();
-    // The capacity of an array is known only once it exists; its members are compared.
+    // Do not compare the capacity of an array, which is known only once it exists; its members are compared instead.
     let capacity_of = |facts: &TargetFacts| facts.array.is_none().then_some(facts.capacity_bytes);
     let same = (&was.identity, capacity_of(was), was.logical_block_bytes, &was.array)
         == (&is.identity, capacity_of(is), is.logical_block_bytes, &is.array);
@@ -133,8 +133,8 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     Err(Failure::text(
         Exit::Refused,
         format!(
-            "{} is not the device on which run {} started: it was {} ({} B, {} B sectors), it is {} ({} B, \
-             {} B sectors); nothing was written",
+            "{} is not the device on which run {} started: it was {} ({} B, {} B sectors), but this is {} ({} B, {} \
+             B sectors); nothing was written",
             was.path,
             file.id,
             was.identity,
@@ -147,8 +147,8 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     ))
 }
 
-/// Returns what confirms the members of an array before it is opened: the typed identities, or those of the run if no
-/// other user can have written it. A run directory that others can write to confirms nothing.
+/// Returns the identities that confirm the members of an array before it is opened: the typed ones, or those of the
+/// run if no other user can have written it. If others can write to the run's directory, it confirms nothing.
 fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Done<Vec<String>> {
     let target = &run.file.target;
     if !erase.is_empty() || target.simulated.is_some() {
@@ -169,13 +169,13 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
         return Err(Failure::text(Exit::Refused, text));
     }
     let members = target.array.iter().flat_map(|array| &array.members);
-    // Members without a serial number must be named again.
+    // Members without a serial number must be confirmed again.
     Ok(members.filter(|member| member.serial.is_some()).map(|member| member.identity.clone()).collect())
 }
 
-/// Returns the identities that replace typed ones. The run was confirmed when it began; that remains valid for a
-/// device that is recognized with certainty, by its serial number or because it was not detached since, and for a
-/// file that was neither recreated nor copied.
+/// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for a
+/// device that can be recognized with certainty, by its serial number or because it has not been detached since, and
+/// for a file that was neither recreated nor copied.
 fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if was.array.is_some() {

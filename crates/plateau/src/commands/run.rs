@@ -11,7 +11,6 @@ use crate::output::printer;
 use crate::output::publication;
 use crate::output::report_file;
 use crate::run::campaign;
-use crate::run::labels;
 use crate::run::lifecycle;
 use crate::run::request::RunRequest;
 
@@ -24,8 +23,8 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
         );
     }
     let mut requests = RunRequest::each(&options.request, &options.handling)?;
-    requests.iter_mut().for_each(|each| each.labels = labels::of(&options.labels));
-    // If there is also a real target, the options apply to that one.
+    requests.iter_mut().for_each(|each| each.labels = options.labels.labels());
+    // If there is a real target as well, the options apply to it.
     if let Some(simulated) = inapplicable::all_simulated(&requests) {
         let typed = options.request.settings.given().iter().chain(options.handling.given());
         inapplicable::check(simulated, typed, &options.erase)?;

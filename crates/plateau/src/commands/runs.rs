@@ -22,14 +22,14 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
     options.profile.as_deref().map_or(Ok(()), |profile| check_profile(profile, &runs))?;
     options.model.as_deref().map_or(Ok(()), |model| check_model(model, &runs))?;
     list(cli, options, &library, runs)?;
-    // Report unreadable runs: the list is incomplete without them.
+    // Report unreadable runs, because the list is incomplete without them.
     let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
     failures.iter().for_each(|failure| printer::tell_line(&format!("plateau: {}", failure.message())));
     Err(last.told())
 }
 
-/// Refuses a test that neither Plateau nor any run has: it is mistyped, and an empty list would hide that.
+/// Refuses a test that neither Plateau nor any run has. It must be mistyped, which an empty list would not show.
 fn check_test(test: &str, runs: &[Run]) -> Done {
     let own = || runs.iter().flat_map(|run| run.file.tests.iter().map(String::as_str));
     if positional::test_named(test).is_some() || own().any(|name| name.eq_ignore_ascii_case(test)) {
@@ -61,7 +61,7 @@ fn check_profile(profile: &str, runs: &[Run]) -> Done {
     Err(Failure::text(Exit::Usage, format!("--profile: no profile begins with '{profile}'; {hint}")))
 }
 
-/// Refuses a mistyped simulated drive. The model of another drive may be right although no run has it.
+/// Refuses a mistyped simulated drive. Models of real drives are not checked, as no run may have them yet.
 fn check_model(model: &str, runs: &[Run]) -> Done {
     let asked = Runs { model: Some(model.to_owned()), ..Runs::default() };
     let name = models::simulated(model).unwrap_or(model);
@@ -70,7 +70,7 @@ fn check_model(model: &str, runs: &[Run]) -> Done {
     if is_known || runs.iter().any(|run| listing::is_meant(&run.file, &asked)) {
         return Ok(());
     }
-    // A part of a name is compared with equally long beginnings. Few letters are similar to everything.
+    // Compare a part of a name with equally long beginnings, but not a few letters, which resemble everything.
     let beginnings = built_in().map(|known| known.get(..name.len()).unwrap_or(known));
     let meant = (name.len() > 4).then(|| stdx::nearest(name, beginnings)).flatten();
     meant.map_or(Ok(()), |meant| {
@@ -83,7 +83,7 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
     let count = runs.len();
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.file, options));
     let limit = options.limit.unwrap_or(usize::MAX);
-    // Journals are read only for runs that may be listed.
+    // Read journals only of runs that may be listed.
     let by_file = options.state.is_empty() && options.sort == Sort::Newest;
     let mut listed: Vec<Listed> =
         meant.take(if by_file { limit } else { usize::MAX }).map(listing::listed).collect();
@@ -94,16 +94,16 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
         return printer::print_json(&listed.iter().map(document).collect());
     }
     match (listed.is_empty(), count) {
-        (false, _) => printer::print(&text(&listed)),
+        (false, _) => printer::print(&text(&listed, printer::columns())),
         (true, 0) => {
-            printer::print(&format!("no runs in {}; `plateau demo` makes one", library.root().display()))
+            printer::print(&format!("no runs in {}; `plateau demo` creates one", library.root().display()))
         }
         (true, _) => {
             let hint = match &options.text[..] {
                 [only] if library.find(only).is_ok() => format!("; `plateau show {only}` shows that run"),
                 _ => String::new(),
             };
-            printer::print(&format!("none of {count} runs in {}{hint}", library.root().display()))
+            printer::print(&format!("none of the {count} runs in {} matches{hint}", library.root().display()))
         }
     }
 }
@@ -118,9 +118,16 @@ pub fn document(run: &Listed) -> Value {
     })
 }
 
-fn text(runs: &[Listed]) -> String {
+/// Returns a table, or two lines per run if the table is wider than the terminal.
+fn text(runs: &[Listed], columns: Option<usize>) -> String {
     let head = ["run", "started (UTC)", "tests", "profile", "state", "target"].map(str::to_owned);
-    let rows: Vec<[String; 6]> = std::iter::once(head).chain(runs.iter().map(row)).collect();
+    let rows: Vec<[String; 6]> = runs.iter().map(row).collect();
+    let table = table(&[&[head], &rows[..]].concat());
+    let fits = |columns| table.lines().all(|line| console::columns(line) <= columns);
+    if columns.is_none_or(fits) { table } else { rows.iter().map(two_lines).collect() }
+}
+
+fn table(rows: &[[String; 6]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; 5] = std::array::from_fn(width);
     let line = |row: &[String; 6]| {
@@ -129,6 +136,10 @@ fn text(runs: &[Listed]) -> String {
         format!("{cells}{}\n", row[5])
     };
     rows.iter().map(line).collect()
+}
+
+fn two_lines([id, started, tests, profile, state, target]: &[String; 6]) -> String {
+    format!("{id}  {state}\n  {started}  {tests}  {profile}  {target}\n")
 }
 
 fn row(run: &Listed) -> [String; 6] {

@@ -94,12 +94,12 @@ fn last(found: &InProgress) -> Timestamp {
     found.loaded.entries.last().map_or(found.run.file.created, |entry| entry.wall)
 }
 
-/// Returns the remaining time; none for a simulated drive, whose clock is unrelated to the wall clock.
+/// Returns the remaining time; `None` for a simulated drive, whose clock is unrelated to the wall clock.
 fn left(file: &RunFile, loaded: &Loaded) -> Option<(u64, u64)> {
     if file.target.simulated.is_some() { None } else { pts::phase::left_ns(file, &loaded.entries) }
 }
 
-/// Returns 0 if the clock was set back.
+/// Returns the time between two instants in ns; 0 if the clock was set back.
 fn ns_between(since: Timestamp, now: Timestamp) -> u64 {
     u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0)
 }

@@ -57,27 +57,27 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     }
     let places = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
     let problem = format!(
-        "run {} was judged differently than this version ({}) judges it, in {places}; its report shows this \
-         version's judgement",
+        "run {} was judged differently than this version ({}) judges it, in {places}; its report shows the judgement \
+         of this version",
         run.file.id,
         crate::output::version::NUMBER
     );
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
 }
 
-/// Refuses records in an order that no run writes; a valid chain of hashes does not exclude it.
+/// Refuses records in an order that no run writes, which a valid hash chain does not exclude.
 fn check_order(run: &Run, loaded: &Loaded) -> Done {
     record::check_order(&run.file.tests, &loaded.entries).map_err(|misplaced| {
         let text = format!(
-            "the journal of run {} is not one that a run writes: record {}: {}; its hashes were computed after it was \
-             changed: restore it from a copy",
+            "no run can have written the journal of run {}: record {}: {}; it was changed, and its hashes were \
+             recomputed; restore it from a copy",
             run.file.id, misplaced.record, misplaced.problem
         );
         Failure::text(Exit::Run, text).of_run(&run.file.id)
     })
 }
 
-/// Verifies an imported run, which has no judgements of its own: its journal and its file.
+/// Verifies an imported run, which has no judgements: checks its journal and its file.
 fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
     let path = run.dir.join(IMPORTED);
     let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
@@ -106,8 +106,8 @@ fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
     ))
 }
 
-/// Describes the journal. The chain of hashes cannot show that whole records are missing at its end; only the closing
-/// record does.
+/// Describes the journal. The hash chain cannot show whether whole records are missing at the end; only the closing
+/// record can.
 fn journal(loaded: &Loaded) -> String {
     let (records, digest) = (loaded.entries.len(), loaded.digest);
     let intact = if lifecycle::is_complete(loaded) { "intact" } else { "intact as far as it goes" };

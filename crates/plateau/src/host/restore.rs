@@ -1,7 +1,8 @@
 //! Restore records: what has to be restored after a run.
 //!
-//! A record is on disk before anything is changed, and is removed after it was restored, so that the next start on
-//! the same drive can restore it after a crash. Other processes ignore it while the process that wrote it is alive.
+//! A record is on disk before anything is changed, and is removed once everything in it has been restored, so that the
+//! next start on the same drive can restore it after a crash. Other processes ignore it while the process that wrote
+//! it is alive.
 
 use std::path::Path;
 

@@ -58,7 +58,7 @@ fn restore_tuned(tuned: Option<Tuned>, journal: &mut Journal) {
     tuned.into_iter().flat_map(Tuned::restore).for_each(|event| drop(journal.append(event)));
 }
 
-/// Checks the host as it is during the run: after the tuning.
+/// Checks the host in the state it has during the run, that is, after tuning.
 fn look(armed: &Armed, state: &Path, tune: bool, journal: &mut Journal) -> Done<Option<Tuned>> {
     let tuner = tune.then(|| Tuner::begin(state)).transpose()?;
     let mut looked = armed.host_look();

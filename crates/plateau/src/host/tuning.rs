@@ -22,7 +22,7 @@ use shared::Shared;
 
 const KIND: &str = "tuning";
 
-/// A run that tunes; while it exists, host settings that are already right are not restored.
+/// A tuning run. While it exists, no other run restores host settings.
 pub struct Tuner {
     shared: Shared,
     host: Arc<dyn Host>,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use device::{Drive, OpenOptions};
 use engine::{Engine, Polling};
+use fio::Job;
 use plans::settings::RunSettings;
 use pts::PROFILES;
 use record::{Placement, TargetFacts, Workload};
@@ -14,7 +15,6 @@ use stdx::files::{Links, ReadError};
 use crate::cli::Load;
 use crate::cli::models;
 use crate::failure::{Done, Exit, Failure};
-use crate::load::fio::{self, Job};
 
 /// File name extensions of job files.
 const JOB_FILES: &[&str] = &[".fio", ".job", ".ini"];
@@ -92,7 +92,7 @@ fn usage(text: String) -> Failure {
 }
 
 fn of_words(target: Option<&str>, said: &[(&str, String)]) -> Done<LoadRequest> {
-    let mut job = Job { name: "load".into(), filename: target.map(str::to_owned), ..Job::default() };
+    let mut job = Job::named("load", target);
     for (name, value) in said {
         fio::set(&mut job, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
     }

@@ -1,5 +1,5 @@
-//! Writes every output file of a command: regular files are replaced atomically, links are not followed, and anything
-//! other than a regular file is not overwritten.
+//! Writes every output file of a command: regular files are replaced atomically, links are not followed, and nothing
+//! but a regular file is overwritten.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 use crate::output::run_files::{IMPORTED, LOGO};
 
-/// Paths that mean standard output. The last three are links, which are not followed otherwise.
+/// Paths that mean standard output. The last three are links, which would not be followed otherwise.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// Enough to identify the type of a file.
+/// Bytes to read in order to identify the type of a file.
 const BEGINNING_BYTES: u64 = 4096;
 
 /// Returns whether an output is standard output.
@@ -22,7 +22,7 @@ pub fn is_stdout(path: &Path) -> bool {
     STDOUT.iter().any(|name| path == Path::new(name))
 }
 
-/// Refuses outputs that cannot be written, before any is created. `json`: standard output is used for a JSON
+/// Refuses outputs that cannot be written, before any is created. `json` is set if standard output is used for a JSON
 /// document.
 pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done {
     let mut streams = usize::from(json);
@@ -37,7 +37,7 @@ pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done 
         return Ok(());
     }
     let taken = if json { "--json prints its document there" } else { "only one output can be" };
-    Err(Failure::text(Exit::Usage, format!("standard output is taken: {taken}; name a file instead")))
+    Err(Failure::text(Exit::Usage, format!("standard output is in use: {taken}; specify a file instead")))
 }
 
 /// Refuses a folder that does not exist, because its name is probably mistyped.
@@ -52,7 +52,7 @@ fn check_folder(folder: &Path) -> Done {
     Err(Failure::text(Exit::Usage, text))
 }
 
-/// Checks the folder for one output of several runs, and creates it: it is named by the user, its folder is not.
+/// Checks the folder of one format when several runs are exported, and creates it; its parent must exist.
 pub fn check_folder_of_many(path: &Path) -> Done {
     path.parent().map_or(Ok(()), check_folder)?;
     Folder::make(path, false).map(drop).map_err(refused)
@@ -84,16 +84,16 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     } else {
         return Ok(());
     };
-    let text = format!("{} {problem}, which no output replaces; choose another path", path.display());
+    let text = format!("{} {problem}, which is never overwritten; choose another path", path.display());
     Err(Failure::text(Exit::Usage, text))
 }
 
-/// Returns whether a run may keep something under this name beside its `run.json` and journal.
+/// Returns whether a run may store a file of this name next to its `run.json` and journal.
 fn is_of_run(name: &str) -> bool {
     name.starts_with(record::RESCUED_JOURNAL) || [LOGO, IMPORTED].contains(&name)
 }
 
-/// Writes a file, or writes to standard output if `path` means that.
+/// Writes a file, or writes to standard output if `path` stands for it.
 pub fn file(path: &Path, bytes: &[u8]) -> Done {
     if is_stdout(path) {
         return printer::print_bytes(bytes);
@@ -103,8 +103,8 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
     folder.replace(name, bytes).map_err(refused)
 }
 
-/// Writes a file into the directory of a run. Does not create it: a run that was removed in the meantime stays
-/// removed.
+/// Writes a file into the directory of a run. Does not create the directory, so that a run that was removed in the
+/// meantime is not recreated.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
     let folder = Folder::known(&run.dir, run.identity()).map_err(refused)?;
     check_name(&folder, name, &run.dir.join(name))?;
@@ -121,13 +121,13 @@ pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
     path.parent().map_or(Ok(()), check_folder)?;
     if std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
         let text = format!(
-            "{} is a file, but this output consists of several files; name a folder instead",
+            "{} is a file, but this output consists of several files; specify a folder instead",
             path.display()
         );
         return Err(Failure::text(Exit::Usage, text));
     }
     let folder = Folder::make(path, false).map_err(refused)?;
-    // All or none, as far as that can be checked in advance.
+    // Check all names first, so that either all files or none are written.
     files.iter().try_for_each(|(name, _)| check_name(&folder, OsStr::new(name), &path.join(name)))?;
     files.iter().try_for_each(|(name, bytes)| folder.replace(OsStr::new(name), bytes).map_err(refused))
 }
@@ -144,7 +144,7 @@ fn refused(error: WriteError) -> Failure {
         ),
         WriteError::Replaced { .. } => Failure::text(
             Exit::Run,
-            format!("cannot write: {error} since the run was read; find out who did that, then try again"),
+            format!("cannot write: {error} after the run was read; find out what changed it, then try again"),
         ),
         WriteError::NoName { .. } => Failure::text(Exit::Usage, format!("cannot write: {error}")),
     }

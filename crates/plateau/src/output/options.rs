@@ -12,7 +12,7 @@ pub struct Outputs(pub Vec<(&'static Format, PathBuf)>);
 /// Returns the format for the file name extension of `path`.
 ///
 /// # Errors
-/// When the extension is unknown.
+/// If the extension is unknown.
 pub fn by_extension(path: &Path) -> Result<(&'static Format, PathBuf), String> {
     let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
     let format = FORMATS.iter().find(|format| format.extensions.contains(&&*end));
@@ -35,15 +35,15 @@ pub fn by_extension(path: &Path) -> Result<(&'static Format, PathBuf), String> {
 pub fn check(format: &Format, path: &Path) -> Result<(), String> {
     let ends: &[&str] = match format.make {
         Make::Folder(_) => &[],
-        // It shares its end with another format, which is the one chosen by the name alone.
+        // It shares its extension with another format, which the name alone would select.
         Make::File(_) if format.extensions.is_empty() => &["json"],
         Make::File(_) => format.extensions,
     };
     check_name(format.name, ends, path)
 }
 
-/// Checks that a file name does not have the end of another format: a PDF in `x.html` would be opened by the wrong
-/// program. Unknown ends are allowed. `ends` are those of `option`; none if it names a folder.
+/// Checks that a file name does not have the extension of another format, because a PDF in `x.html` would be opened by
+/// the wrong program. Unknown extensions are allowed. `ends` are those of `option`; empty for a folder.
 ///
 /// # Errors
 /// Suggests the other option, or another name.
@@ -54,7 +54,7 @@ pub fn check_name(option: &str, ends: &[&str], path: &Path) -> Result<(), String
     let path = path.display();
     Err(match (ends.first(), other.make) {
         (None, _) => {
-            format!("--{option} {path}: several files are written into a folder; name a folder, not a file")
+            format!("--{option} {path}: the output consists of several files; specify a folder, not a file")
         }
         (Some(own), Make::File(_)) => format!(
             "--{option} {path}: the name ends in .{end}; did you mean --{} {path}, or a name that ends in .{own}?",

@@ -8,7 +8,7 @@ use stdx::files::{OwnedFolder, Unowned};
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Returns the library of runs: the option or PLATEAU_LIBRARY, else the system's library for root, else the user's.
+/// Returns the library of runs: the option, PLATEAU_LIBRARY, the system's (for root) or the user's library.
 pub fn library(option: Option<&Path>) -> Done<Library> {
     let set = || std::env::var_os("PLATEAU_LIBRARY").filter(|set| !set.is_empty()).map(PathBuf::from);
     let root = match option.map(Path::to_path_buf).or_else(set) {
@@ -18,8 +18,8 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
     };
     let whole = std::path::absolute(&root).map_err(|error| {
         let text = format!(
-            "the library {} cannot be found ({error}): was the working directory removed? Change to another \
-             one, or give the library's absolute path with --library",
+            "the library {} cannot be found ({error}): was the working directory removed? Change to another one, or \
+             specify the library's absolute path with --library",
             root.display()
         );
         Failure::text(Exit::Run, text)
@@ -27,27 +27,27 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
     Ok(Library::at(whole?))
 }
 
-/// Returns the folders whose files must not become targets; none if this user has no library.
+/// Returns the folders whose files must not become targets; empty if this user has no library.
 pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
     library(option).map(|library| library.root().to_owned()).into_iter().collect()
 }
 
-/// Returns the folder of the restore records, which are acted upon after a crash: PLATEAU_STATE, else the system's
-/// folder for root, else the user's. Code that opens it must check that no other user can have written to it.
+/// Returns the folder of the restore records, which are acted upon after a crash: PLATEAU_STATE, the system's (for
+/// root) or the user's folder. Code that opens it must check that no other user can have written to it.
 pub fn state() -> Done<PathBuf> {
     let set = std::env::var_os("PLATEAU_STATE").filter(|_| !device::has_more_rights_than_its_caller());
     match set {
         Some(path) => Ok(std::path::absolute(path)?),
         None if is_root() => Ok(PathBuf::from("/var/lib/plateau/state")),
-        // Without a home folder there is nothing to restore; a missing folder is reported when a record has to be
+        // Without a home folder, there is nothing to restore; a missing folder is reported when a record has to be
         // written.
         None => Ok(user_folder("XDG_STATE_HOME", ".local/state", "PLATEAU_STATE")
             .unwrap_or_else(|_| PathBuf::from("/var/lib/plateau/state"))),
     }
 }
 
-/// Returns the folders that receive the records of a journal that somebody else removed or changed, if its library cannot
-/// take them.
+/// Returns the folders to which the records of a journal are copied if somebody else removed or changed it and its
+/// library is not writable.
 pub fn refuges() -> Vec<PathBuf> {
     state().into_iter().chain(std::iter::once(std::env::temp_dir())).collect()
 }
@@ -57,8 +57,8 @@ pub fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Checks that only this user, or root on the way to it, can have written a run; otherwise returns the reason. No
-/// other user can then replace it either, so what is read at `dir` afterwards was written by this user.
+/// Checks that only this user (or root, for folders above it) can have written a run; otherwise returns the reason. No
+/// other user can then replace it either, so content that is read at `dir` afterwards was written by this user.
 pub fn is_own_run(dir: &Path) -> Result<(), String> {
     let dir = std::path::absolute(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let chain = |error: Unowned| format!("{:#}", anyhow::Error::new(error));

@@ -1,4 +1,4 @@
-//! Sponsor, auditor, notes and logo of a report: from the command line, otherwise from the plan of the run.
+//! Sponsor, auditor, notes and logo of a report: taken from the command line, or else from the plan of the run.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use crate::cli::Publisher;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::run_files::LOGO;
 
-/// Slightly above the limit for logos, so that a larger one is reported by the check of the logo.
+/// Size limit for reading, above the limit for logos, so that the check of the logo can report a larger one.
 const MOST_BYTES: u64 = 8 << 20;
 
 /// Reads the image at `path` and checks it.
 ///
 /// # Errors
-/// When it cannot be read or is not an image.
+/// If it cannot be read or is not an image.
 pub fn picture(path: &Path) -> Done<Vec<u8>> {
     let bytes = read(path, Links::Followed)?;
     logo_of(bytes.clone(), path)?;
@@ -27,7 +27,7 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
 /// Returns the values of the command line; those that are missing come from the plan of the run.
 ///
 /// # Errors
-/// When a logo cannot be read or is not an image.
+/// If a logo cannot be read or is not an image.
 pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     let plan = run.file.plan.clone().unwrap_or_default();
     let logo = match (&typed.logo, &plan.logo) {
@@ -46,7 +46,7 @@ pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
 /// Returns the logo with which the run started; refuses a replacement.
 ///
 /// # Errors
-/// When it cannot be read, or was replaced.
+/// If it cannot be read, or was replaced.
 pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
     let path = run.dir.join(LOGO);
     let changed = |why: String| {

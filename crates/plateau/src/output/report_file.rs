@@ -21,14 +21,14 @@ pub fn write(run: &Run) -> Done<PathBuf> {
 /// Selects the formats of files by their extensions.
 ///
 /// # Errors
-/// When an extension is unknown.
+/// If an extension is unknown.
 pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Format, PathBuf)>> {
     let all = files.iter().map(|path| options::by_extension(path)).collect::<Result<_, _>>();
     all.map_err(|text| Failure::text(Exit::Usage, text))
 }
 
-/// Writes `run` in every requested format; returns the formats with the absolute paths of the files. `json`: standard
-/// output is used for a JSON document.
+/// Writes `run` in every requested format; returns the formats with the absolute paths of the files. `json` is set if
+/// standard output is used for a JSON document.
 pub fn write_all(
     run: &Run,
     wanted: &[(&'static Format, PathBuf)],

@@ -13,7 +13,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::file;
 use crate::output::run_files::SIGNATURE;
 
-/// Keys and signatures are short.
+/// Size limit: keys and signatures are short.
 const MOST_BYTES: u64 = 1 << 16;
 
 /// Returns the signed message. The digest covers every record, and the first record covers `run.json`.

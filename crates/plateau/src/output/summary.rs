@@ -1,20 +1,20 @@
 //! A run as a screenful of text, and as one JSON document.
 
+use console::columns;
 use pts::cost::TestCost;
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
 use pts::{Outcome, Profile, Replayed, host_limit};
-use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, SimulatedFacts, TargetFacts, TargetKind};
+use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
 use stdx::units::{amount_base10, count_of, grouped, span};
 
-use crate::cli::State;
 use crate::failure::{Done, Exit, Failure};
 use crate::host::checks;
 use crate::host::health;
 use crate::output::places;
-use crate::output::terminal::columns;
+use crate::output::standing::State;
 
 /// Separator between two key figures on a line.
 const FIGURE_GAP: &str = "   ";
@@ -40,8 +40,8 @@ impl Summary {
 
     /// Returns the summary of a run that another process may be executing.
     pub fn live(run: Run) -> Done<Self> {
-        // Checked before the journal is loaded: in the other order, a run that completes in between would be shown as
-        // interrupted. If unknown, such as without file locks, it counts as not in progress.
+        // Check this before loading the journal: in the other order, a run that completes in between would be shown
+        // as interrupted. If it is unknown, as without file locks, the run counts as not in progress.
         let is_in_progress = run.is_in_progress().unwrap_or(false);
         Ok(Self { is_in_progress, ..Self::of(run)? })
     }
@@ -63,7 +63,7 @@ impl Summary {
         !self.is_closed() && self.is_in_progress
     }
 
-    /// Returns the activity of a run in progress, and since when; none for others.
+    /// Returns the activity of a run in progress, and since when; `None` for others.
     pub fn in_progress(&self) -> Option<String> {
         if !self.is_running() {
             return None;
@@ -245,15 +245,7 @@ pub fn erase_options(target: &TargetFacts) -> String {
     }
 }
 
-/// Returns the label of every simulated result.
-pub fn simulated(sim: &SimulatedFacts) -> String {
-    format!(
-        "SIMULATED {} (model version {}, scale 1/{}, seed {})",
-        sim.model, sim.model_version, sim.scale_divisor, sim.seed
-    )
-}
-
-/// Returns the target on one line, whatever characters its name contains.
+/// Returns the target on one line, even if its name contains control characters.
 pub fn target(file: &RunFile) -> String {
     on_one_line(&named(file)).into_owned()
 }
@@ -269,7 +261,7 @@ fn named(file: &RunFile) -> String {
         return format!("IMPORTED from {}: {model}, {capacity}", origin.tool);
     }
     if let Some(sim) = &target.simulated {
-        return format!("{}, {}", simulated(sim), amount_base10(target.capacity_bytes));
+        return format!("{}, {}", sim.label_in_full(), amount_base10(target.capacity_bytes));
     }
     let kind = if target.kind == TargetKind::File { "file " } else { "" };
     let model = target.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
@@ -306,7 +298,7 @@ fn host_limits(ceiling: &Ceiling) -> String {
     format!("{clock}; per thread {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
 }
 
-/// Returns the distinct I/O paths and placements of the load; none for simulated drives.
+/// Returns the distinct I/O paths and placements of the load; empty for simulated drives.
 fn ways(entries: &[Entry]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for entry in entries {
@@ -326,7 +318,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
-        // Reported by the source of an imported run, without the values.
+        // The source of an imported run reported this without the values.
         (Some(true), None) => {
             format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
         }

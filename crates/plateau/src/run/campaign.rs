@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use console::progress::{Board, Progress};
 use device::{Armed, Drive};
 use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
 use serde_json::{Value, json};
@@ -16,7 +17,6 @@ use crate::cli::{Assumptions, Cli};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::progress::{Board, Progress};
 use crate::output::publication;
 use crate::run::labels;
 use crate::run::lifecycle::{self, Being, Work};
@@ -44,7 +44,7 @@ pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     if let Some(name) = &requests[0].labels.name {
         let count = requests.len();
         printer::tell_line(&format!(
-            "warning: '{name}' becomes the name of {count} runs; RUN has to be an id for each of them"
+            "warning: '{name}' becomes the name of {count} runs; refer to each of them by its id"
         ));
     }
     lifecycle::dismantle_left_over(&library, erase)?;
@@ -78,7 +78,7 @@ fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> 
     all.into_iter().map(look_at).collect()
 }
 
-/// Refuses targets that cannot be tested at the same time; returns what each target must report about the others.
+/// Refuses targets that cannot be tested at the same time; returns what each run must report about the others.
 fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<String>>> {
     let mut targets = Vec::new();
     for (file, _) in looked_at {
@@ -175,9 +175,9 @@ fn letters(index: usize) -> String {
     format!("{}{letter}", "z".repeat(index / 26))
 }
 
-/// Executes all runs at the same time, each in its own thread; the others continue when one fails.
+/// Executes all runs at the same time, each in its own thread; if one fails, the others continue.
 fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
-    let board = Arc::new(Board::new());
+    let board = Arc::new(Board::of_process());
     std::thread::scope(|scope| {
         let start = |Begun { run, mut armed, mut journal, usual_purge }: Begun| {
             let mut progress = Progress::beside_others(&board, &run.file, usual_purge);

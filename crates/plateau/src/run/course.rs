@@ -1,25 +1,25 @@
-//! The course of a run without the command line: on any storage, for any audience, at any time.
+//! Executes a run independently of the command line: on any storage, for any audience, at any time.
 //!
-//! `run` and `resume` consist of the same functions. What differs is passed in: the disk with its wall clock, the id
-//! of the run, the host, the audience, and the Ctrl-C flag. With a simulated drive there are no other inputs, so the
-//! same input gives the same journal.
+//! `run` and `resume` consist of the same functions. All inputs are passed in: the disk with its wall clock, the id
+//! of the run, the host, the audience, and the Ctrl-C flag. With a simulated drive there are no others, so the same
+//! inputs yield the same journal.
 
 use std::sync::atomic::AtomicBool;
 
+use crate::host::write_cache;
 use clap::Parser as _;
+pub use console::{Audience, Step};
 use device::{Armed, OpenOptions};
 use pts::Profile;
 use record::{CacheChoice, Event, Gap, HostFacts, Journal, Library, Loaded, Run as StoredRun, RunFile};
 
 use crate::cli::{Cli, Command};
 use crate::failure::{Exit, Failure};
-use crate::host::write_cache;
-use crate::run::audience::Nobody;
-pub use crate::run::audience::{Audience, Step};
 use crate::run::lifecycle::{self, Being, Work};
 use crate::run::rebuild;
 use crate::run::request::RunRequest;
 use crate::run::session::Begin;
+use console::Nobody;
 
 /// Why a run ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Ended {
     pub exit: u8,
     /// The error message.
     pub message: String,
-    /// True for Ctrl-C, and for a failed device or storage; any other failure is a defect on a drive without faults.
+    /// True for Ctrl-C, and for a failed device or storage. On a drive without faults, others are defects.
     pub may_resume: bool,
 }
 
@@ -46,7 +46,7 @@ impl From<record::LibraryError> for Ended {
     }
 }
 
-/// How the user resumes a run.
+/// How a user resumes a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Resumption {
     /// Without an option: continue after the last result.
@@ -71,7 +71,7 @@ pub struct Reopened {
 /// Returns the run that `words` request, as arguments of `plateau run`, without facts about this host.
 ///
 /// # Errors
-/// When the command line is invalid, or the target is not a simulated drive.
+/// If the command line is invalid, or the target is not a simulated drive.
 pub fn run_file(words: &[&str], letters: &str, created: jiff::Timestamp) -> Result<RunFile, Ended> {
     let usage = |text: String| Ended::from(Failure::text(Exit::Usage, text));
     let typed = ["plateau", "run"].iter().chain(words);
@@ -94,7 +94,7 @@ pub fn run_file(words: &[&str], letters: &str, created: jiff::Timestamp) -> Resu
 /// Returns the simulated drive of `file` in its initial state.
 ///
 /// # Errors
-/// When the model does not exist.
+/// If the model does not exist.
 pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
     let sim = file.target.simulated.as_ref();
     let open = OpenOptions {
@@ -112,7 +112,7 @@ pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
 /// Begins a run and executes its tests.
 ///
 /// # Errors
-/// When the run does not complete.
+/// If the run does not complete.
 pub fn start(
     library: &Library,
     file: RunFile,
@@ -129,7 +129,7 @@ pub fn start(
 /// Removes the remains of dead processes, then opens the run `id` to continue it.
 ///
 /// # Errors
-/// When it does not exist or is damaged.
+/// If it does not exist or is damaged.
 pub fn reopen(library: &Library, id: &str) -> Result<Reopened, Ended> {
     library.sweep()?;
     let stored = library.find(id)?;
@@ -147,7 +147,7 @@ impl Reopened {
     /// Continues the run to its end, on a drive in its initial state.
     ///
     /// # Errors
-    /// When the run does not complete.
+    /// If the run does not complete.
     pub fn go_on(
         mut self,
         armed: &mut Armed,
@@ -178,15 +178,15 @@ impl Resumption {
 /// Repeats everything in the journal on a drive in its initial state, and compares the results.
 ///
 /// # Errors
-/// The first record with a different result.
+/// Names the first record with a different result.
 pub fn repeats(file: &RunFile, loaded: &Loaded) -> Result<(), Ended> {
     let mut armed = simulated_drive(file, true)?;
     let (gap, interrupted) = (Gap { length_ns: 0 }, AtomicBool::new(false));
     Ok(rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut Nobody)?)
 }
 
-/// Executes the tests, with the write cache set around them. Writes no restore record: the simulated drive does
-/// not outlive the process.
+/// Sets the write cache, executes the tests, and restores it. Writes no restore record, because the simulated drive
+/// does not outlive the process.
 fn perform(
     run: &StoredRun,
     armed: &mut Armed,

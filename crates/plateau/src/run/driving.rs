@@ -3,8 +3,6 @@
 use engine::{Engine, Polling};
 use record::Driving;
 
-use crate::load::fio;
-
 /// Returns the requested options for the drive.
 ///
 /// # Errors
@@ -18,7 +16,7 @@ pub fn way(driving: Option<&Driving>) -> Result<(Engine, Polling), String> {
     Ok((engine, polling(driving.hipri, driving.sqthread_poll)))
 }
 
-/// The command line accepts at most one of the two.
+/// The command line accepts only one of the two.
 pub fn polling(hipri: bool, sqthread_poll: bool) -> Polling {
     match (hipri, sqthread_poll) {
         (true, _) => Polling::Completions,

@@ -2,29 +2,20 @@
 
 use record::{Labels, Library};
 
-use crate::cli::Labelling;
 use crate::output::printer;
 
 const MOST_CHARACTERS: usize = 200;
 
-/// Returns the typed labels as they are stored with the run.
-pub fn of(typed: &Labelling) -> Labels {
-    let mut tags = typed.tag.clone();
-    tags.sort();
-    tags.dedup();
-    Labels { name: typed.name.clone(), tags, notes: typed.note.clone() }
-}
-
-/// Warns if another run already has the name, which then identifies neither.
+/// Warns if another run already has the name, because it then identifies neither.
 pub fn warn_of_namesakes(library: &Library, labels: &Labels) {
     let Some(name) = &labels.name else { return };
-    // A library that cannot be read is an error of the run itself.
+    // If the library cannot be read, the run itself will report that.
     let Ok((runs, _)) = library.list() else { return };
     let namesakes = runs.iter().filter(|run| run.file.labels.name.as_ref() == Some(name));
     let ids: Vec<&str> = namesakes.map(|run| &*run.file.id).collect();
     if !ids.is_empty() {
         printer::tell_line(&format!(
-            "warning: '{name}' is already the name of {}; RUN has to be an id for each of them",
+            "warning: '{name}' is already the name of {}; refer to each of them by its id",
             ids.join(", ")
         ));
     }
@@ -43,7 +34,7 @@ pub fn name(text: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Checks a tag, a word to find runs by.
+/// Checks a tag, by which runs can be found.
 pub fn tag(text: &str) -> Result<String, String> {
     let text = note(text)?;
     if text.contains(|c: char| c.is_whitespace() || c == ',') {
@@ -80,12 +71,5 @@ mod tests {
         assert_eq!(tag("fw-1.2"), Ok("fw-1.2".into()));
         assert!(tag("a b").is_err() && tag("a,b").is_err());
         assert_eq!(note("after 1,000 h"), Ok("after 1,000 h".into()));
-    }
-
-    #[test]
-    fn tags_are_kept_once_in_order() {
-        let tag = ["b", "a", "b"].map(str::to_owned).to_vec();
-        let typed = Labelling { tag, ..Labelling::default() };
-        assert_eq!(of(&typed).tags, ["a", "b"]);
     }
 }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use crate::output::printer;
+use console::Audience;
 use device::{Armed, Drive, PurgeOptions};
 use nandsim::{Faults, Scale};
 use pts::Profile;
@@ -19,21 +21,19 @@ use crate::host::lba_format;
 use crate::host::restore;
 use crate::host::setup;
 use crate::output::places;
-use crate::output::printer;
-use crate::output::progress::Progress;
 use crate::output::publication;
 use crate::output::report_file;
 use crate::output::run_files::LOGO;
 use crate::output::summary::{self, Summary};
 use crate::output::version;
 use crate::run::active_range;
-use crate::run::audience::Audience;
 use crate::run::labels;
 use crate::run::preflight;
 use crate::run::request::RunRequest;
 use crate::run::session::{Begin, Session};
 use crate::run::signals;
 use crate::run::speeds;
+use console::progress::Progress;
 
 /// Checks everything, then executes the run; returns the completed run.
 pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]) -> Done<StoredRun> {
@@ -73,11 +73,10 @@ pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile,
     }
     let mut armed = drive.arm_for_run(erase, &state)?;
     lba_format::prepare(&mut armed, &state, file.handling.lba_format)?;
-    // Only now is the sector size of a new file known, the capacity of an array, and that of a drive in another
-    // format.
+    // The sector size of a new file, and the capacities of an array and of a reformatted drive, are known only now.
     file.target = armed.facts().clone();
     if file.target.kind == TargetKind::File {
-        // The run may be resumed in another folder, where a relative path would name another file.
+        // The run may be resumed in another working directory, where a relative path would mean another file.
         let whole = std::path::absolute(&file.target.path)?;
         file.target.path = whole.to_str().map_or(file.target.path, str::to_owned);
     }
@@ -113,7 +112,7 @@ pub fn announcement(file: &RunFile) -> String {
     format!("run {} on {}", file.id, summary::target(file))
 }
 
-/// What distinguishes a run from one with the same command line, started at another time or on another host.
+/// Distinguishes a run from others with the same command line, started at another time or on another host.
 pub struct Being {
     /// Beginning of the run's id.
     pub letters: String,
@@ -136,8 +135,8 @@ impl Being {
 }
 
 /// Dismantles arrays left by interrupted runs if each member is confirmed, so that the members are drives again
-/// before any target is inspected. A failure does not prevent tests of other drives; the members of the remaining
-/// array are refused.
+/// before any target is inspected. A failure does not prevent tests of other drives; the members of an array that
+/// remains are refused.
 pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     let state = places::state()?;
     restore::warn_of_untrusted(library, &state);
@@ -192,7 +191,7 @@ pub struct Work<'a> {
     pub progress: &'a mut dyn Audience,
 }
 
-/// Executes the remainder of a run, including the changes to drive and host around it.
+/// Executes the rest of a run. Applies the changes to drive and host before it, and restores them after it.
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress } = work;
     journal.set_refuges(places::refuges());
@@ -202,11 +201,11 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
     let work = Work { run, armed, journal, interrupted, handling, progress };
     let result = tests(work, entries, begin);
     setup::end(upkeep, armed, journal, result.is_ok());
-    // The failure of the run takes precedence; a remaining array is dismantled at the next start.
+    // A failure of the run takes precedence; the next start dismantles an array that remains.
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result?;
     dissolved?;
-    // The report is read from the journal's path, which must still be the file that was written.
+    // The report is read from the journal's path, where the file that was written must still be.
     Ok(journal.check_in_place()?)
 }
 
@@ -230,7 +229,7 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     })
 }
 
-/// Returns whether the run would fail again at the same place whenever it is resumed.
+/// Returns whether the run would fail at the same place each time it is resumed.
 fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
     let Some(simulated) = &file.target.simulated else { return false };
     let Some(scale) = Scale::one_over(simulated.scale_divisor) else { return false };
@@ -243,7 +242,7 @@ pub fn is_complete(loaded: &Loaded) -> bool {
     loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
 }
 
-/// Returns the interruption since the last result, which the next result has to state: if a resumed run was
+/// Returns the interruption since the last result, which the next result has to state. If a resumed run was
 /// interrupted again before it measured anything, that is longer than the time since its last record.
 pub fn gap_before_answer(loaded: &Loaded, gap: Gap) -> Gap {
     let is_answer = |event: &Event| {
@@ -308,7 +307,7 @@ pub fn new_id(test: &str, target: &str) -> String {
     id_of(&new_letters(), test, target)
 }
 
-/// Returns how the id of a run names its tests.
+/// Returns the part of a run's id that names its tests.
 pub fn name_of(tests: &[String]) -> String {
     match tests {
         [only] => only.clone(),

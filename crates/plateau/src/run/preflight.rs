@@ -25,7 +25,7 @@ struct Preflight<'a> {
 }
 
 impl Preflight<'_> {
-    /// Every outstanding I/O on a real device has a buffer; those of a simulated drive have no content.
+    /// Every outstanding I/O on a real device has a buffer; I/Os on a simulated drive have none.
     fn check_memory(&self, workload: &Workload) -> Result<(), Stop> {
         let Some(memory) = self.memory_bytes.filter(|_| self.target.simulated.is_none()) else {
             return Ok(());
@@ -48,7 +48,7 @@ impl Preflight<'_> {
     fn answer(&self, workload: &Workload) -> Result<Segment, Stop> {
         device::check(workload, self.target).map_err(|error| Stop::Failed(error.to_string()))?;
         self.check_memory(workload)?;
-        // Equal I/O counts in all cells reach steady state after five rounds, which ends the check.
+        // With equal I/O counts in all cells, steady state is reached after five rounds, which ends the check.
         let done = Direction { ios: 1, bytes: u64::from(workload.block_bytes), ..Direction::default() };
         Ok(Segment {
             workload: workload.clone(),

@@ -1,18 +1,18 @@
 //! Rebuilds the state of a simulated drive, which does not outlive the process, by repeating the completed steps.
 //!
-//! The simulator is deterministic, so this restores the exact state. Every step is compared with the journal; a
-//! difference stops the resumption.
+//! The simulator is deterministic, so this restores the exact state. Every step is compared with the journal; if one
+//! differs, the run is not resumed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use console::{Audience, Step};
 use device::{Armed, DriveError};
 use engine::{Flow, Outcome as Driven, Tick};
 use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::run::audience::{Audience, Step};
 
-/// Progress of the rebuild and its audience.
+/// Progress of the rebuild, and its audience.
 struct Waiting<'a> {
     audience: &'a mut dyn Audience,
     interrupted: &'a AtomicBool,
@@ -70,7 +70,7 @@ pub fn rebuild(
             Event::Cut(cut) => cut_again(armed, cut, entry.seq)?,
             Event::Idled { length_ns } => armed.idle(*length_ns)?,
             Event::Resumed { gap_ns } => armed.idle(*gap_ns)?,
-            // Apply `was_on` too: runs of earlier builds restored the cache after a crash without a record.
+            // Apply `was_on` as well: after a crash, earlier builds restored the cache without a record.
             Event::WriteCache { was_on, is_on, .. } => {
                 for on in [was_on, is_on].into_iter().flatten() {
                     armed.set_write_cache(*on)?;
@@ -89,7 +89,7 @@ fn purge_again(armed: &mut Armed, purged: &Purged, seq: u64) -> Done {
     if same { Ok(()) } else { Err(differs(seq, &format!("purge by {}", purged.method))) }
 }
 
-/// Repeats a power loss: the drive's state depends on what was written before it and what was lost.
+/// Repeats a power loss, because the drive's state depends on what was written before it and what was lost.
 fn cut_again(armed: &mut Armed, cut: &Cut, seq: u64) -> Done {
     let again = armed.run(&cut.workload, &mut |_| Flow::Continue);
     let same = matches!(&again, Err(DriveError::Device { cut: Some(again), .. }) if **again == *cut);
@@ -111,8 +111,8 @@ fn differs(seq: u64, what: &str) -> Failure {
     Failure::text(
         Exit::Run,
         format!(
-            "cannot resume: the simulated drive behaves differently at record {seq} ({what}) than when the \
-             run was recorded, so another version of the simulator wrote it; resume it with that version, or \
+            "cannot resume: the simulated drive behaves differently at record {seq} ({what}) than when the run was \
+             recorded, so the run was recorded by another version of the simulator; resume it with that version, or \
              start a new run"
         ),
     )

@@ -27,9 +27,9 @@ pub struct Rehearsal {
     /// Model, version, scale and seed: the label of every simulated number.
     pub label: String,
     pub scale_divisor: u32,
-    /// Of the model at full size.
+    /// Capacity of the model at full size.
     pub capacity_bytes: u64,
-    /// Of the planned drive at full size.
+    /// Capacity of the planned drive at full size.
     pub target_bytes: u64,
     /// Wall-clock time of a run on the target on this host; only for a simulated target.
     pub wall_seconds: Option<f64>,
@@ -40,7 +40,7 @@ pub struct Rehearsal {
 #[derive(Debug)]
 pub struct Rehearsed {
     pub test: String,
-    /// On the target, without the purge.
+    /// Time on the target, without the purge.
     pub duration_ns: u64,
     /// On the target.
     pub written_bytes: u64,
@@ -119,8 +119,8 @@ fn divisor_of(capacity_bytes: u64) -> u32 {
     u32::try_from(wanted).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
 }
 
-/// Uses the scale of a target that is about as small, so that the rehearsal equals the run: the shorter the cells,
-/// the more of them end by their number of I/Os instead of their time.
+/// Uses the scale of the target if it is similarly small, so that the rehearsal equals the run: shorter cells more
+/// often end by their number of I/Os instead of their time.
 fn divisor_for(capacity_bytes: u64, of_target: u32) -> u32 {
     let divisor = divisor_of(capacity_bytes);
     if of_target >= divisor / 2 { of_target } else { divisor }
@@ -143,7 +143,7 @@ impl Rehearsal {
 struct Stage<'a> {
     armed: &'a mut Armed,
     interrupted: &'a AtomicBool,
-    /// Capacity of the target in capacities of the simulated drive.
+    /// Ratio of the target's capacity to that of the simulated drive.
     fills: f64,
     /// Divisor of the target's times.
     divisor: f64,
@@ -225,8 +225,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Counts a segment on the clock of the target: a duration as requested, an amount for as long as its rate implies,
-    /// up to the limit.
+    /// Counts a segment on the clock of the target: a duration as requested, and an amount with the time that follows
+    /// from its rate, up to the limit.
     fn count(&mut self, segment: &Segment) {
         let (asked, seconds) = (&segment.workload, segment.seconds().max(1e-9));
         let write_rate = segment.write.bytes as f64 / seconds;

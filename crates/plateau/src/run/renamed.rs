@@ -1,10 +1,10 @@
-//! Finds a drive by its own identification when its device path has changed since the run began.
+//! Finds a drive by the identity that it reports, when its device path has changed since the run began.
 
 use device::{Listed, list};
 use record::{TargetFacts, TargetKind};
 
-/// Returns the new path of the drive `was`, if it has a serial number that exactly one device of this host reports.
-/// None if the old path still refers to it.
+/// Returns the new path of the drive `was`, if its serial number is reported by exactly one device of this host.
+/// `None` if the old path still refers to it.
 pub fn path_now(was: &TargetFacts) -> Option<String> {
     let path = only(&list().ok()?, was)?;
     (std::fs::canonicalize(&path).ok() != std::fs::canonicalize(&was.path).ok()).then_some(path)
@@ -19,7 +19,7 @@ fn only(devices: &[Listed], was: &TargetFacts) -> Option<String> {
     };
     let mut found = devices.iter().filter(is_it);
     let first = found.next()?;
-    // Two devices with the same identification cannot be distinguished.
+    // Two devices with the same identity cannot be distinguished.
     found.next().is_none().then(|| first.path.clone())
 }
 

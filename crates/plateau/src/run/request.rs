@@ -1,4 +1,4 @@
-//! The request for a run: from the command line, then the plan, then the profile.
+//! The request for a run. The command line takes precedence over the plan, and the plan over the profile.
 
 use std::path::{Path, PathBuf};
 
@@ -47,12 +47,12 @@ impl RunRequest {
     /// Returns the requested run, on one target.
     ///
     /// # Errors
-    /// When something is missing or unknown, or there is more than one target.
+    /// If something is missing or unknown, or there is more than one target.
     pub fn of(options: &RequestOptions, handling: &ResumableSettings) -> Done<Self> {
         let mut each = Self::each(options, handling)?;
         if each.len() > 1 {
             let targets: Vec<&str> = each.iter().map(|request| &request.target[..]).collect();
-            let text = format!("this takes one target, not {}: {}", each.len(), targets.join(", "));
+            let text = format!("this command takes one target, not {}: {}", each.len(), targets.join(", "));
             return Err(Failure::text(Exit::Usage, text));
         }
         Ok(each.remove(0))
@@ -61,7 +61,7 @@ impl RunRequest {
     /// Returns one requested run per target, at least one.
     ///
     /// # Errors
-    /// When something is missing or unknown.
+    /// If something is missing or unknown.
     pub fn each(options: &RequestOptions, handling: &ResumableSettings) -> Done<Vec<Self>> {
         let usage = |text: String| Failure::text(Exit::Usage, text);
         let named = named_plan(options)?;
@@ -121,7 +121,7 @@ impl RunRequest {
         })
     }
 
-    /// The I/O path that was requested; none if the engine is chosen automatically.
+    /// Returns the requested I/O path; `None` if the engine is chosen automatically.
     pub fn driving(&self) -> Option<Driving> {
         (self.run.driving != Driving::default()).then(|| self.run.driving.clone())
     }
@@ -156,8 +156,8 @@ fn check_complete(meaning: &Meaning, chosen: Option<&Chosen>) -> Result<(), Stri
         (false, false) => {
             let target = meaning.targets.join(" ");
             Err(format!(
-                "{target}: which tests? Name some, such as `plateau run iops {target}`, or a preset, such as `plateau run \
-                 quick {target}`"
+                "{target}: no tests given; specify some, such as `plateau run iops {target}`, or a preset, such as \
+                 `plateau run quick {target}`"
             ))
         }
         (false, true) => {
@@ -190,7 +190,7 @@ fn expand(names: &[String], profile: &Profile, plan: Option<&Plan>) -> Result<Ve
     Ok(tests)
 }
 
-/// Returns what a run stores of a plan: the plan's own tests that it runs, and the data for the report.
+/// Returns the parts of a plan that a run stores: the custom tests that it runs, and the data for the report.
 fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
     let publisher = &plan.publisher;
     PlanFacts {
@@ -263,7 +263,7 @@ mod tests {
         let missing = |options: &RequestOptions| request(options).unwrap_err().message();
         assert!(missing(&options("", None)).contains("needs tests and a target"));
         assert!(missing(&options("iops", None)).contains("iops needs a target"));
-        assert!(missing(&options("./x", None)).contains("which tests?"));
+        assert!(missing(&options("./x", None)).contains("no tests given"));
         assert!(missing(&options("iops ./x ./y", None)).contains("one target, not 2"));
         assert!(missing(&options("./x", Some("quik"))).contains("available presets: quick"));
         assert!(missing(&options("iops,iops ./x", None)).contains("duplicate test"));

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use console::{Audience, Step};
 use device::{Armed, DriveError, PowerMeter, PurgeOptions, Purging};
 use engine::{Flow, Outcome as Driven};
 use pts::{Bench, Context, Replay, Stop, Task};
@@ -12,7 +13,6 @@ use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile,
 use stdx::units::SECOND_NS;
 
 use crate::failure::{Done, Exit, Failure};
-use crate::run::audience::{Audience, Step};
 
 /// Minimum interval of health readings while a test measures; shorter on a scaled drive.
 const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
@@ -25,7 +25,7 @@ pub enum Begin {
     /// After the last result in the journal, following this interruption. A test whose timeline is the result is
     /// restarted at its purge.
     Continue(Gap),
-    /// The same, but timelines continue with a gap.
+    /// As for `Continue`, but timelines continue with a gap.
     ContinueTimeline(Gap),
     /// At the purge of the interrupted test.
     RestartTest,
@@ -41,7 +41,7 @@ pub struct Session<'a> {
     purge: PurgeOptions,
     /// Time of the last health reading, on the drive's clock.
     asked_ns: Option<u64>,
-    /// Power meter of the host; none if the drive is simulated.
+    /// Power meter of the host; `None` if the drive is simulated.
     power: Option<PowerMeter>,
     gap: Option<Gap>,
     ceiling: Option<Ceiling>,
@@ -107,7 +107,7 @@ impl<'a> Session<'a> {
                 self.keep(ended).map_err(|stop| self.failure_of(&stop))
             }
             Some(stop) => {
-                // The journal itself may have failed; the first failure is the one to report.
+                // Ignore errors here: the journal itself may have failed, and the first failure is the one to report.
                 drop(self.journal.append(Event::Interrupted { reason: stop.to_string() }));
                 Err(self.failure_of(&stop))
             }
@@ -145,7 +145,7 @@ impl<'a> Session<'a> {
         self.asked_ns = Some(at_ns);
         let power_milliwatts = self.power.as_mut().map(PowerMeter::read).unwrap_or_default();
         let health = Health { power_milliwatts, ..self.armed.health() };
-        // Files and many virtual devices report nothing.
+        // Do not record an empty reading: files and many virtual devices report nothing.
         if health == Health::default() { Ok(()) } else { self.keep(Event::Health { at_ns, health }) }
     }
 
@@ -157,7 +157,7 @@ impl<'a> Session<'a> {
 
     fn device(&mut self, mut error: DriveError) -> Stop {
         if let Some(cut) = error.take_cut() {
-            // If the journal fails too, the device failed first.
+            // If the journal fails as well, report the device, which failed first.
             drop(self.keep(Event::Cut(*cut)));
         }
         self.fail(error.into())
@@ -195,7 +195,7 @@ impl<'a> Session<'a> {
         self.check_interrupted()
     }
 
-    /// Completes a segment with facts that the drive crate does not have.
+    /// Adds facts to a segment that the crate `device` does not have.
     fn completed(&mut self, mut segment: Segment) -> Segment {
         let share = self.ceiling.as_ref().and_then(|ceiling| ceiling.share_of(&segment));
         if let Some(host) = &mut segment.host {
@@ -220,7 +220,7 @@ impl Bench for Session<'_> {
         }
         self.check_interrupted()?;
         self.progress.step(Step::Purge);
-        // Events before the purge do not affect the results.
+        // Interruptions before the purge do not affect the results.
         self.gap = None;
         self.ask_health()?;
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
@@ -239,7 +239,7 @@ impl Bench for Session<'_> {
         })?;
         self.settle(&mut purged)?;
         self.keep(Event::Purged(purged.clone()))?;
-        // Read the health again before the next workload: writes from then on belong to the test.
+        // Read the health again before the next workload, because writes from then on belong to the test.
         self.asked_ns = None;
         Ok(purged)
     }

@@ -1,4 +1,4 @@
-//! Signals: which ones stop a run in an orderly way, and the message if that takes long.
+//! Signals that stop a run in an orderly way, and the message that is shown if that takes long.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,9 +13,9 @@ use crate::output::printer;
 /// A load checks the flag once a second, so an interruption that takes longer is waiting for the device.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Makes a write beyond the limit of `ulimit -f` fail, instead of ending the process with changed settings.
+/// Makes a write beyond the limit of `ulimit -f` fail instead of ending the process with settings changed.
 pub fn prepare() -> Done {
-    // Any handler suffices: without one, the signal ends the process; with one, the write fails with EFBIG.
+    // Any handler suffices: without a handler, the signal ends the process; with one, the write fails with EFBIG.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     Ok(())
 }
@@ -36,7 +36,7 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         if signals.forever().next().is_some() {
-            // A second signal may end the process at any time.
+            // Clear the task bar now, because a second signal may end the process at any time.
             printer::close_taskbar();
             std::thread::sleep(PATIENCE);
             printer::tell_line("waiting for outstanding I/O; press again to exit now");

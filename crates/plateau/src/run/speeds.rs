@@ -1,5 +1,5 @@
 //! The speeds assumed by an estimate, and their source: typical values, measurements of the same drive or of its
-//! model, and typed values; later ones take precedence.
+//! model, and typed values, in ascending order of precedence.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct Known {
 /// Returns the speeds of the target of `file`.
 ///
 /// # Errors
-/// When a typed value is impossible, or a probe failed.
+/// If a typed value is impossible, or a probe failed.
 pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let write = typed.assume_write.as_deref().map(|text| rate("--assume-write", text)).transpose();
@@ -50,7 +50,7 @@ pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known>
     let source = match *typed == Assumptions::default() {
         true => source,
         false if sequential => "as given".to_owned(),
-        false => format!("as given; the rest {source}"),
+        false => format!("as specified; the rest {source}"),
     };
     Ok(Known { assumed, source })
 }
@@ -58,7 +58,7 @@ pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known>
 /// Estimates the tests of `file` at these speeds.
 ///
 /// # Errors
-/// When a workload is impossible on the target.
+/// If a workload is impossible on the target.
 pub fn estimates(file: &RunFile, assumed: &Assumed) -> Result<Vec<Estimate>, String> {
     let context = Context::of(file)?;
     file.tests.iter().map(|name| estimate(&context, Task::named(file, name)?, assumed)).collect()
@@ -79,8 +79,7 @@ fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool)
         Known {
             assumed,
             source: format!(
-                "typical for {interface}; give better ones with --assume-write and the other --assume \
-                 options"
+                "typical for {interface}; specify better ones with --assume-write and the other --assume options"
             ),
         },
         false,
@@ -181,7 +180,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let target = bench.armed.facts().clone();
     let small = RunFile { target: target.clone(), ..file.clone() };
     let context = Context::of(&small).map_err(usage)?;
-    // A plan's own tests need no further kinds of load.
+    // Custom tests of a plan need no further kinds of load.
     let tests: Vec<&Test> = file.tests.iter().filter_map(|name| Test::named(name).ok()).collect();
     pts::probe::run(&context, &tests, &mut bench).map_err(|stop| usage(stop.to_string()))?;
     let observed = Observed::of(&target, &bench.events);

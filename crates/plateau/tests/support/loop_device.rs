@@ -11,7 +11,7 @@ use super::Bench;
 
 pub const SIZE: u64 = 32 << 20;
 
-/// Attaches a loop device over a new image of [`SIZE`]; if impossible, returns none and prints the reason.
+/// Attaches a loop device over a new image of [`SIZE`]; if that is impossible, returns `None` and prints the reason.
 pub fn attach(image: &Path, options: &[&str]) -> Option<Loop> {
     std::fs::File::create(image).and_then(|f| f.set_len(SIZE)).expect("an image");
     Loop::over(image, options)

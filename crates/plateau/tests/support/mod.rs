@@ -22,7 +22,7 @@ pub fn is_root() -> bool {
 /// A library in a temporary folder.
 pub struct Bench {
     pub dir: tempfile::TempDir,
-    /// Folder of the restore records. Not beside the build, whose folders may be writable by others.
+    /// Folder of the restore records. It is not next to the build, whose folders may be writable by others.
     pub state: tempfile::TempDir,
     /// Folder of the library, for the same reason.
     runs: tempfile::TempDir,
@@ -33,7 +33,7 @@ impl Bench {
         Self::within(tempfile::tempdir().expect("a folder for the test"))
     }
 
-    /// For targets that need O_DIRECT: uses a folder beside the build, which is not on tmpfs.
+    /// For targets that need O_DIRECT: uses a folder next to the build, which is not on tmpfs.
     pub fn beside_the_build() -> Self {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for the test");
         Self::within(dir)

@@ -75,12 +75,12 @@ impl Want {
 
 /// The numbers of a profile that determine its loads.
 struct Rules {
-    /// TC and QD of IOPS, WSAT and HIR; below, those of Throughput.
+    /// TC and QD of IOPS, WSAT and HIR. The next field has those of Throughput.
     demand: (u16, u16),
     throughput: (u16, u16),
     percent: u64,
     segments: bool,
-    /// Whether Throughput preconditions with its own block size.
+    /// Whether Throughput preconditions with the block size under test.
     own_block: bool,
     /// Whether LAT and WSAT end with a histogram.
     histograms: bool,

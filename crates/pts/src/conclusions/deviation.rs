@@ -1,4 +1,4 @@
-//! A deviation from the profile as data, and its one wording: "modified: ...".
+//! A deviation from the profile as data, and the only place that words it ("modified: ...").
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Deviation {
     },
     /// A setting differs from the profile.
     Setting {
-        /// Which, such as `cell time`.
+        /// Name of the setting, such as `cell time`.
         name: String,
         /// Its value.
         is: String,
@@ -30,10 +30,10 @@ pub enum Deviation {
     },
     /// A simulated drive is scaled down.
     Scale {
-        /// What capacity and cell time are divided by.
+        /// Divisor of capacity and cell time.
         divisor: u32,
     },
-    /// Other runs share something with this one at the same time.
+    /// Concurrent runs share resources with this one.
     Shared {
         /// What.
         what: String,
@@ -62,7 +62,7 @@ pub enum Deviation {
         /// Why.
         why: String,
     },
-    /// This version of the specification lacks the test, or the block size.
+    /// This version of the specification does not have the test or the block size.
     NotInProfile {
         /// Test, as the subject of a sentence.
         subject: String,
@@ -94,14 +94,14 @@ pub enum Deviation {
     Interrupted {
         /// For how long.
         length_ns: u64,
-        /// The workload after it.
+        /// The workload that followed the interruption.
         before: String,
     },
-    /// The run was interrupted more often than is listed.
+    /// The run was interrupted too often to list every interruption.
     InterruptedOften {
         /// How often.
         times: usize,
-        /// For how long in total.
+        /// Total length of the interruptions.
         total_ns: u64,
     },
     /// I/Os went through the host's page cache.
@@ -115,7 +115,7 @@ pub enum Deviation {
     },
 }
 
-/// The clause of a conformance statement that reports a deviation by itself.
+/// The clause of a conformance statement that reports a deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportedBy {
     /// Device under test.
@@ -130,12 +130,12 @@ pub enum ReportedBy {
     Course,
     /// I/O errors.
     Errors,
-    /// None of them: it is listed among other deviations.
+    /// No clause of its own: it is listed among the other deviations.
     Others,
 }
 
 impl Deviation {
-    /// The clause that reports it.
+    /// Returns the clause that reports it.
     #[must_use]
     pub const fn reported_by(&self) -> ReportedBy {
         match self {

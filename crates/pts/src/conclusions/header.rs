@@ -11,11 +11,11 @@ use crate::method::steady::WindowStats;
 pub enum Convergence {
     /// It did.
     Reached,
-    /// It did not within its rounds.
+    /// Steady state was not reached within the allowed rounds.
     NotReached,
-    /// It has more rounds to go.
+    /// The test has not completed its rounds.
     NotComplete,
-    /// It does not end by steady state.
+    /// The test does not look for steady state.
     NotSought,
 }
 
@@ -114,7 +114,7 @@ impl TestHeader {
         }
     }
 
-    /// Window rounds in the header format of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
+    /// Rounds of the window in the header format of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
     pub(crate) fn steady_rounds(&self) -> String {
         let missed = if self.convergence == Convergence::NotReached { " (NOT ACHIEVED)" } else { "" };
         format!("{}{missed}", self.rounds)

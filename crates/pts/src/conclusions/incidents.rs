@@ -7,7 +7,7 @@ use crate::Deviation;
 /// Beyond this number, interruptions are counted instead of listed.
 const GAPS_LISTED: usize = 3;
 
-/// Problems in the segments of a test. Timeline tests collect them because they do not keep their segments.
+/// Problems in the segments of a test. Timeline tests collect them, because they keep no segments.
 #[derive(Debug, Default)]
 pub(crate) struct Incidents {
     gaps: Vec<(u64, String)>,
@@ -41,7 +41,7 @@ impl Incidents {
             let total_ns = self.gaps.iter().map(|gap| gap.0).fold(0, u64::saturating_add);
             all.push(Deviation::InterruptedOften { times: self.gaps.len(), total_ns });
         } else {
-            // No deduplication: two interruptions of the same length are two events.
+            // Do not remove duplicates: two interruptions of the same length are two events.
             all.extend(self.gaps.iter().map(|(length_ns, before)| Deviation::Interrupted {
                 length_ns: *length_ns,
                 before: before.clone(),

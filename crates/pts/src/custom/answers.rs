@@ -1,4 +1,4 @@
-//! What a custom test received, and which of its rounds count.
+//! The answers that a custom test received, and which of its rounds count.
 
 use record::{CustomCell, CustomRounds, CustomTest, Purged, Segment};
 
@@ -97,7 +97,7 @@ impl<'a> CustomAnswers<'a> {
         Ok(verdict)
     }
 
-    /// Half-open range of the rounds to average, counted from 0: starting at the first steady window, or the last ones.
+    /// Half-open range of the rounds to average, counted from 0: from the first steady window on, or the last ones.
     pub fn results(&self) -> std::ops::Range<usize> {
         let (done, averaged) = (self.rounds.len(), self.test.average.rounds as usize);
         let entered =

@@ -35,7 +35,7 @@ pub struct Mean {
     /// Maximum response time over all rounds; None for a scaled simulated drive.
     pub max_ms: Option<f64>,
     pub host_limited: bool,
-    /// True if too few I/Os completed in one of its segments to draw conclusions.
+    /// True if one of its segments completed too few I/Os to draw conclusions.
     pub coarse: bool,
 }
 
@@ -53,7 +53,7 @@ pub fn unit(figure: CustomFigure) -> Unit {
     Figure::from(figure).unit()
 }
 
-/// Demand of a cell; the settings provide what the plan does not specify.
+/// Demand of a cell; values that the plan does not specify come from the settings.
 pub fn demand(context: &Context<'_>, cell: &CustomCell) -> Demand {
     Demand {
         threads: cell.threads.unwrap_or(context.settings.threads),
@@ -125,7 +125,7 @@ impl Figure {
         }
     }
 
-    /// Whether `a` is better than `b`.
+    /// Whether `a` is a better value of this figure than `b`.
     pub fn is_better(self, a: f64, b: f64) -> bool {
         match self {
             Self::Iops | Self::Megabytes => a > b,

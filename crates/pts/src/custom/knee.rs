@@ -1,8 +1,8 @@
-//! The knee of the demand curve: the point beyond which more outstanding I/Os increase waiting instead of IOPS.
+//! The knee of the demand curve: the point beyond which more outstanding I/Os increase response times instead of IOPS.
 //!
-//! It is the point with the highest IOPS per ms of mean response time. Before it, doubling the outstanding I/Os
-//! multiplies the IOPS by more than 1.41; after it, by less. Among points within 3 % of the best one, the one with the
-//! fewest outstanding I/Os is chosen, then the one with the fewest threads, because they load the host least.
+//! It is the point with the highest IOPS per ms of mean response time. Before it, doubling the outstanding
+//! I/Os multiplies the IOPS by more than 1.41; after it, by less. Among points within 3 % of the best one,
+//! the fewest outstanding I/Os are chosen, then the fewest threads, because that loads the host least.
 
 use crate::method::profile::Demand;
 

@@ -22,7 +22,7 @@ use record::{Access, CustomRounds};
 
 /// Printed in headers instead of REQUIRED or OPTIONAL.
 const REQUIREMENT: &str = "NOT A PTS TEST";
-/// Minimum length of cells that are plotted over time, if a round has few of them.
+/// If a round has few cells, those of at least this length are plotted over time.
 const LONG_NS: u64 = 300 * stdx::units::SECOND_NS;
 const FEW_CELLS: usize = 4;
 const SAMPLES: usize = 300;
@@ -237,7 +237,7 @@ fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page>
     pages
 }
 
-/// IOPS or MB/s within long cells, one after another.
+/// IOPS or MB/s over time within long cells, one cell after another.
 fn over_time(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Option<Page> {
     let long = |cell: &record::CustomCell| cell.run_ns >= LONG_NS;
     if answers.cells.len() > FEW_CELLS || !answers.cells.iter().any(long) {
@@ -293,7 +293,7 @@ fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
 }
 
 fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
-    // Among equal demands, `rev` makes the first one win.
+    // `max_by` returns the last of equal elements; `rev` makes that the first knee of equal demand.
     let all = knees.iter().rev().map(|(_, knee)| knee.at);
     all.max_by_key(|point| outstanding(point.demand))
 }

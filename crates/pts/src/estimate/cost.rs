@@ -10,7 +10,7 @@ use crate::estimate::dry::{Cost, Estimate};
 pub struct TestCost {
     /// Name of the test.
     pub test: String,
-    /// Cost with steady state as early as possible, and without it; None if the run has no estimate.
+    /// Cost with the earliest possible steady state, and with none; None if the run has no estimate.
     pub estimated: Option<(Expense, Expense)>,
     /// Cost so far.
     pub taken: Expense,
@@ -41,7 +41,7 @@ pub fn estimated(estimates: &[Estimate], source: &str) -> Estimated {
     Estimated { source: source.into(), tests: estimates.iter().map(test).collect() }
 }
 
-/// Cost of every started test. Counts from the latest restart, and excludes the purge like the estimate does.
+/// Cost of every started test. Counts from the latest restart and excludes the purge, as the estimate does.
 #[must_use]
 pub fn of_run(run: &RunFile, entries: &[Entry]) -> Vec<TestCost> {
     let estimates = entries.iter().find_map(|entry| match &entry.event {
@@ -68,7 +68,7 @@ pub fn of_run(run: &RunFile, entries: &[Entry]) -> Vec<TestCost> {
                     scale_divisor: run.scale_divisor().max(1),
                 });
             }
-            // Measured by another tool, at an unknown cost.
+            // Measured by another tool; the cost is unknown.
             Event::Imported(_) if inside => {
                 all.pop();
                 inside = false;

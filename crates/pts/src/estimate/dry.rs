@@ -9,9 +9,9 @@ use stdx::units::SECOND_NS;
 use crate::estimate::assumed::{Assumed, State};
 use crate::{Bench, Context, Outcome, Stop, Task};
 
-/// Minimum I/Os per outstanding I/O on a scaled simulated drive, whose shortened cells would otherwise end too early.
+/// Minimum I/Os per outstanding I/O on a scaled simulated drive, whose shortened cells would end too early.
 pub const IOS_PER_OUTSTANDING: u32 = 20;
-/// Rounds that alternate between faster and slower by this fraction are never steady.
+/// Rounds whose speed alternates by this fraction are never steady.
 const SWING: f64 = 0.15;
 
 /// Cost of a test. Excludes the purge, whose duration is unknown in advance.
@@ -34,9 +34,9 @@ pub struct Cost {
 pub struct Estimate {
     /// Name of the test.
     pub test: String,
-    /// Cost with steady state as early as possible.
+    /// Cost if steady state is reached as early as possible.
     pub shortest: Cost,
-    /// Cost without steady state.
+    /// Cost if steady state is never reached.
     pub longest: Cost,
     /// Outcome of a run without incidents.
     pub outcome: Outcome,
@@ -197,7 +197,7 @@ impl<'a> Dry<'a> {
         let start_ns = self.cost.duration_ns;
         self.cost.duration_ns += length_ns;
         self.cost.steps += 1;
-        // The swing affects only the reported results, not the cost, and keeps rounds from being steady.
+        // The swing keeps rounds from being steady. It affects only the reported results, not the cost.
         let pace = if self.left_in_round > 0 { self.pace } else { 1.0 };
         let (bytes, written) = ((bytes as f64 * pace) as u64, (written as f64 * pace) as u64);
         let ios = (bytes as f64 / workload.mean_block_bytes()).max(1.0);

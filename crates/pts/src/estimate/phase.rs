@@ -93,7 +93,7 @@ pub fn phase(entries: &[Entry]) -> Phase {
             Event::Measured(_) => {
                 finished += 1;
                 match phase {
-                    // The next round or the end of the test follows the last cell of a round.
+                    // The last cell of a round is followed by the next round or by the end of the test.
                     Phase::Round { test, round, cell, cells } => {
                         Phase::Round { test, round, cell: (cell + 1).min(cells), cells }
                     }
@@ -107,8 +107,8 @@ pub fn phase(entries: &[Entry]) -> Phase {
     phase
 }
 
-/// Expected remaining time of a run in ns on the target's clock, as (steady state as early as possible, no steady
-/// state). Excludes purges. None if the run has no estimate.
+/// Expected remaining time of a run in ns on the target's clock, as (steady state as early as possible,
+/// steady state never reached). Excludes purges. None if the run has no estimate.
 #[must_use]
 pub fn left_ns(run: &RunFile, entries: &[Entry]) -> Option<(u64, u64)> {
     let estimated = entries.iter().find_map(|entry| match &entry.event {

@@ -14,7 +14,7 @@ const MIXES: [u8; 3] = [100, 50, 0];
 /// Limits of the random writes, in capacities and minutes: enough to saturate the drive.
 const FILLS: u64 = 6;
 const MOST_MINUTES: u32 = 3_000;
-/// Bursts of 5 s, each preceded by one of these rests.
+/// Number of bursts of 5 s, each preceded by one of the rests below.
 const BURSTS: u32 = 24;
 const BURST_SECONDS: u32 = 5;
 const REST_SECONDS: [u32; 3] = [5, 10, 15];
@@ -32,7 +32,7 @@ const SATURATING: [&str; 6] = ["wsat", "hir", "xsr", "ecw", "cbw", "dirth"];
 /// Runs the workloads that determine the speeds required by `tests`.
 ///
 /// # Errors
-/// As for the bench.
+/// If the bench fails.
 pub fn run(context: &Context<'_>, tests: &[&Test], bench: &mut dyn Bench) -> Result<(), Stop> {
     let any = |names: &[&str]| tests.iter().any(|test| names.contains(&test.family));
     let mut probe = Probe { context, bench, step: 0 };

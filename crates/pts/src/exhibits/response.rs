@@ -78,8 +78,8 @@ impl Percentile {
     }
 }
 
-/// Replaces maxima on the pages of a scaled drive, which has none: the highest percentile supported by enough I/Os.
-/// Title, axis and remark state the percentile.
+/// The highest percentile supported by enough I/Os. It replaces maxima on the pages of a scaled drive, which
+/// has no meaningful ones; title, axis and remark name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tail(Option<Percentile>);
 
@@ -213,9 +213,9 @@ fn bins(histogram: &Histogram) -> Vec<Bin> {
     bins.into_iter().map(|(_, bin)| bin).collect()
 }
 
-/// Percentiles from the median up in ms, one row per histogram.
+/// Percentiles in ms from the median upwards, one row per histogram.
 pub(crate) fn upper_half(heading: &str, rows_are: &str, histograms: &[(String, &Histogram)]) -> Table {
-    // False because these are simulated drives, which the host cannot limit.
+    // False, because these are simulated drives, which the host cannot limit.
     table(heading, rows_are, &PERCENTILES[MEDIAN..], histograms, false)
 }
 

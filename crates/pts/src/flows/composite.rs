@@ -26,12 +26,12 @@ const SIZES: [(u32, u8); 12] = [
 /// LBA groups from the start of the range: name, percentage of I/Os, percentage of the range.
 const GROUPS: [(&str, u8, u8); 3] = [("A", 50, 5), ("B", 30, 15), ("C", 20, 80)];
 
-/// Block sizes of a run: those of the table. On devices with larger sectors, the operator may request that the smallest
-/// possible size replace the impossible ones.
+/// Block sizes of a run. They are those of the table, except that the operator may have the smallest possible
+/// size replace those that are smaller than the device's sectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
     sizes: Vec<(u32, u8)>,
-    /// Percentage of I/Os that are larger than in the table.
+    /// Percentage of I/Os that are larger than the table requires.
     enlarged_percent: u8,
 }
 
@@ -60,8 +60,8 @@ impl Composite {
             return Ok(());
         }
         Err(Stop::Failed(format!(
-            "the composite contains {} KiB I/Os, but the device's sectors are {sector} B; \
-             --composite-fits-sectors runs it with {} instead and marks the run as modified",
+            "the composite contains {} KiB I/Os, but the device's sectors are {sector} B; use \
+             --composite-fits-sectors to replace these by {}, which marks the run as modified",
             impossible.join(", "),
             block_size(sector.into())
         )))

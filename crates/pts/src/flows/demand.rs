@@ -72,7 +72,7 @@ fn vary(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut DemandAnswer
         let writes =
             bench.write(&answers.pattern.writes(context, HIGHEST, (seeds, CELLS), BETWEEN_MINUTES))?;
         answers.incidents.see(&writes);
-        // A gap before the writes leaves the round whole; a later gap interrupts it.
+        // A gap before the writes does not affect the round; a later gap interrupts it.
         let mut gap = writes.gap_before.map(|_| 0);
         let start = f64::from((round - 1) * (BETWEEN_MINUTES + CELLS));
         answers.between.extend(course(&writes, start, f64::from(BETWEEN_MINUTES), BETWEEN_MINUTES as usize));

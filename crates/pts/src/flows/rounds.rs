@@ -37,7 +37,7 @@ pub(crate) fn judge(
     tracked: Vec<Tracked>,
 ) -> Result<Verdict, Stop> {
     if let Some(step) = gap {
-        // A round that starts right after the gap is whole; a round that contains the gap is not.
+        // A round that starts right after the gap is valid; a round that contains the gap is not.
         let first_round = if step == 0 { number } else { number + 1 };
         history.restart();
         bench.note(Note::WindowRestarted { first_round })?;
@@ -91,8 +91,8 @@ impl Rounds {
         Ok(verdict != Verdict::Continue)
     }
 
-    /// Runs the test loop: rounds over `cells` in order, each cell built by `workload` from round, step and cell, until
-    /// the values that `track` extracts from a round are steady or the round limit is reached.
+    /// Runs the test loop: rounds over `cells` in order, each cell built by `workload` from round, step and
+    /// cell, until the values that `track` extracts are steady or the round limit is reached.
     pub fn repeat<C: Copy>(
         &mut self,
         context: &Context<'_>,
@@ -139,7 +139,7 @@ impl Rounds {
         }
     }
 
-    /// The rounds that results are computed from: the five of the window, or the latest ones available.
+    /// The rounds from which results are computed: the five of the window, or the latest ones available.
     pub fn results(&self) -> &[Round] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.done[self.done.len().saturating_sub(taken)..]

@@ -128,7 +128,7 @@ fn times(readings: &[Reading]) -> Table {
     }
 }
 
-/// From the histogram if there is one, else as reported; None if there are too few I/Os.
+/// The percentile from the histogram if there is one, otherwise as reported; None if there are too few I/Os.
 fn at(reading: &Reading, percentile: Percentile) -> Option<f64> {
     if let Some(record::Times(histogram)) = &reading.times {
         return percentile.of(histogram);

@@ -116,7 +116,7 @@ fn tracked(view: &View<'_>, block_bytes: u32, measure: Measure) -> TrackedSeries
     TrackedSeries { name: format!("{} {size} W", letters(view)), points: view.points(spot, measure) }
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is one field of the figure, or says where its value is")]
+#[expect(clippy::too_many_arguments, reason = "every measure reads one field of a figure")]
 fn figure(
     view: &View<'_>,
     block_bytes: u32,

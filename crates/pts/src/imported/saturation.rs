@@ -80,7 +80,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
     pages
 }
 
-/// The published values by unit; drive fills are derived from amounts and capacity.
+/// The published values by unit; drive fills are calculated from amounts and capacity.
 fn table(view: &View<'_>) -> Page {
     let capacity = view.context.target.capacity_bytes as f64 / 1e9;
     let mut rows: Vec<Row> = Vec::new();

@@ -1,4 +1,4 @@
-//! An imported test and the questions that its pages ask of it.
+//! An imported test, and the values that its pages need from it.
 
 use record::{ImportedTest, Origin, Reading};
 
@@ -34,7 +34,7 @@ pub(crate) struct View<'a> {
     pub context: Context<'a>,
 }
 
-/// The workload that a reading belongs to.
+/// The workload to which a reading belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub block_bytes: u32,

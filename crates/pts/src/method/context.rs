@@ -165,8 +165,8 @@ impl<'a> Context<'a> {
         range::share_of(self.target.capacity_bytes, self.settings.test_range_percent)
     }
 
-    /// Length of `minutes` minutes of the specification. A cell lasts one of these minutes, so shorter cells shorten
-    /// every part of a run.
+    /// Length of `minutes` minutes of the specification. A cell takes one minute of the specification, so
+    /// shorter cells shorten every part of a run.
     #[must_use]
     pub fn minutes_ns(&self, minutes: u32) -> u64 {
         self.settings.cell_ns.saturating_mul(u64::from(minutes))
@@ -197,7 +197,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Gives each step a distinct seed so that no two rounds repeat their offsets.
+/// Gives each step a distinct seed, so that no two rounds have the same offsets.
 fn seed_of(seed: u64, round: u32, step: u32) -> u64 {
     let mut state = seed ^ (u64::from(round) << 32 | u64::from(step));
     split_mix(&mut state)

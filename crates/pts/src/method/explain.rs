@@ -107,7 +107,7 @@ pub fn diagnose(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     Some(oscillation.or_else(|| outlier(rounds)).unwrap_or(scatter))
 }
 
-/// The lag in rounds at which `rests` (zero mean, no slope) correlate best with themselves.
+/// The first peak, in rounds, of the autocorrelation of `rests`, which have zero mean and no slope.
 fn period(rests: &[f64], mean: f64) -> Option<u32> {
     let count = rests.len();
     let variance = rests.iter().map(|r| r * r).sum::<f64>() / count as f64;
@@ -121,17 +121,17 @@ fn period(rests: &[f64], mean: f64) -> Option<u32> {
     let peaks = (2..=count / PERIODS_SEEN).filter(|&lag| {
         alike(lag) >= PERIOD_CORRELATION && alike(lag) > alike(lag - 1) && alike(lag) >= alike(lag + 1)
     });
-    // Multiples of the period correlate as well, so the first peak is the period.
+    // Multiples of the period are peaks as well, so the first one is the period.
     peaks.min().map(|lag| lag as u32)
 }
 
-/// Finds the round without which the other four of the window are within the limits.
+/// Finds a round whose removal brings the other four of the window within the limits.
 fn outlier(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     let window = rounds.last_chunk::<WINDOW_ROUNDS>()?;
     let without = |left_out: usize| {
         let kept: Vec<f64> = (0..WINDOW_ROUNDS).filter(|&i| i != left_out).map(|i| window[i].1).collect();
         let mean = kept.iter().sum::<f64>() / kept.len() as f64;
-        // The left-out round is assumed to equal the mean of the others.
+        // The removed round is assumed to equal the mean of the others.
         let filled = std::array::from_fn(|i| if i == left_out { mean } else { window[i].1 });
         (WindowStats::of(window[WINDOW_ROUNDS - 1].0, &filled).steady, (window[left_out].1 - mean).abs())
     };
@@ -209,7 +209,7 @@ impl std::fmt::Display for Diagnosis {
     }
 }
 
-/// Uses three decimals for small values: IOPS and MB/s are large, response times in ms are small.
+/// Uses three decimals for small values, as IOPS and MB/s are large and response times in ms are small.
 fn figure(value: f64) -> String {
     grouped(value, if value < 10.0 { 3 } else { 1 })
 }

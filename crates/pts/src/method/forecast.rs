@@ -3,11 +3,11 @@
 
 use crate::method::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS, WindowStats};
 
-/// The curve has three parameters, so any three rounds would fit one.
+/// Minimum number of rounds: the curve has three parameters, so any three rounds would fit.
 const ROUNDS_TO_FORECAST: usize = 4;
 /// Forecast horizon.
 const HORIZON_ROUNDS: u32 = 100;
-/// Ratios of successive steps to try, in percent: from a curve that levels off at once to a nearly straight one.
+/// Ratios of successive steps to try, in percent: from a curve that levels off at once to one that is nearly straight.
 const RATIOS: std::ops::RangeInclusive<u32> = 1..=99;
 /// Mean range of five normally distributed values, in standard deviations.
 const RANGE_OF_FIVE: f64 = 2.326;

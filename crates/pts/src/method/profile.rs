@@ -28,15 +28,15 @@ pub struct Profile {
     pub throughput_demand: Option<Demand>,
     /// End conditions of the WSAT test.
     pub saturation_end: SaturationEnd,
-    /// Whether the drive's volatile write cache is enabled (WCE) or disabled (WCD).
+    /// Whether the drive's volatile write cache must be enabled (WCE) or disabled (WCD).
     pub write_cache: WriteCache,
     /// Whether the determination box includes the correlation coefficient (2.0.2).
     pub reports_correlation: bool,
-    /// Thread count that the specification recommends, or our default if it leaves the choice.
+    /// Thread count that the specification recommends, or our default if it leaves the choice to the tester.
     pub threads: u16,
     /// Outstanding I/Os per thread, recommended or default.
     pub queue_depth: u16,
-    /// Whether the tester may choose thread count and queue depth freely; if so, a choice is not a modification.
+    /// Whether the tester may choose thread count and queue depth freely; if so, no choice is a modification.
     pub demand_is_free: bool,
     /// Percentage of the LBA space used by preconditioning and test.
     pub range_percent: u8,
@@ -171,8 +171,7 @@ impl Cell {
     }
 }
 
-/// An R/W mix in the notation of the PTS: `65/35`. Saturates, since a run file from elsewhere may contain more than
-/// 100.
+/// An R/W mix in the notation of the PTS: `65/35`. Saturates, because an untrusted run file may contain more than 100.
 pub(crate) fn mix_name(read_percent: u8) -> String {
     format!("{read_percent}/{}", 100_u8.saturating_sub(read_percent))
 }

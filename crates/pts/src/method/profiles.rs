@@ -36,7 +36,7 @@ impl Profile {
         })
     }
 
-    /// The profile of a run. Imported runs have a separate profile, which is not part of the specification.
+    /// The profile of a run. Imported runs have a special profile, which is not part of the specification.
     ///
     /// # Errors
     /// If this build does not know the run's profile.

@@ -3,7 +3,7 @@
 use record::Range;
 use stdx::units::{KIB, MIB};
 
-/// A multiple of the block size of every drive.
+/// Alignment of ranges: a multiple of every drive's block size.
 const ALIGNMENT_BYTES: u64 = 4 * KIB;
 
 /// The first `percent` of the device, rounded down to whole MiB if it is at least 1 MiB.

@@ -1,5 +1,5 @@
-//! Timeline tests: samples of a minute or less, of which a test keeps thousands. A segment with its histograms would
-//! take too much memory for each of them.
+//! Samples of timeline tests, a minute or less each. A test keeps thousands of them, so a whole segment with
+//! its histograms would take too much memory.
 
 use record::{Direction, Segment};
 
@@ -51,13 +51,13 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -
         return vec![Sample::of(start + minutes, segment)];
     }
     let (samples, host_limited) = (intervals.min(most), segment.is_host_limited());
-    // The series counts I/Os only, so bytes follow from the segment's mean I/O size.
+    // The series counts only I/Os, so bytes are derived from the segment's mean I/O size.
     let bytes = |ios: u64, all: &Direction| {
         (u128::from(ios) * u128::from(all.bytes)).checked_div(all.ios.into()).unwrap_or(0) as u64
     };
     let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
     let sample = |index: usize| {
-        // The last sample includes a truncated extra interval, if there is one.
+        // The last sample includes a shorter extra interval, if there is one.
         let (from, to) = (index * intervals / samples, (index + 1) * intervals / samples);
         let end_ns = if to == intervals { length_ns } else { to as u64 * series.interval_ns };
         let seconds = end_ns.saturating_sub(from as u64 * series.interval_ns) as f64 / 1e9;

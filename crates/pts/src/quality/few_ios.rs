@@ -1,4 +1,4 @@
-//! Cells that were too short for their workload, so that few I/Os completed and the figures are coarse.
+//! Cells that were too short for their workload: few I/Os completed, so the figures are coarse.
 
 use record::Segment;
 use stdx::units::count_of;
@@ -17,12 +17,12 @@ pub fn has_few(segment: &Segment) -> bool {
 pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     let (count, kinds) = kinds_among(cells, has_few)?;
     Some(format!(
-        "FEW I/Os: fewer than {FEW} completed in {count}, so their figures are coarse, and 0 where none \
-         completed; longer cells, or a larger scale of a simulated drive, give finer ones: {kinds}"
+        "FEW I/Os: fewer than {FEW} completed in {count}, so their figures are coarse, or 0 if none \
+         completed; use longer cells, or a larger scale of a simulated drive: {kinds}"
     ))
 }
 
-/// Number of cells for which `such` is true (`2 of 56 cells`), and their kinds; None if there are none.
+/// Number of cells that satisfy `such` (`2 of 56 cells`), and their kinds; None if there are none.
 pub fn kinds_among<'a>(
     cells: impl Iterator<Item = &'a Segment>,
     such: impl Fn(&Segment) -> bool,

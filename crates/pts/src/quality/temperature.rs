@@ -9,7 +9,7 @@ use record::{Entry, Event, Note};
 const ROUNDS: usize = 8;
 /// Minimum correlation of a value with the round number (drift) and with the temperature.
 const CORRELATION: f64 = 0.8;
-/// Temperature range in degrees C below which the drive counts as equally warm.
+/// Below this range of temperatures in degrees C, the drive's temperature counts as constant.
 const DEGREES: f64 = 3.0;
 
 /// Observations from the rounds of one test.
@@ -83,7 +83,7 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
         return None;
     }
     let way = if drift < 0.0 { "falls" } else { "rises" };
-    // Both correlate with the value, so the sign of the product gives the direction of the temperature.
+    // Round and temperature correlate with the value, so the product has the sign of the temperature's change.
     let warms = drift * thermal > 0.0;
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(

@@ -1,4 +1,4 @@
-//! A bench that answers from a journal: for judging again, reporting and resuming.
+//! A bench that answers from a journal, for reports, for repeated judgement, and for resuming.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use crate::{Bench, Context, Outcome, Stop, Task};
 #[derive(Debug, Clone)]
 pub struct Replay {
     answers: VecDeque<Event>,
-    /// Notes recorded after the last answer. Any note emitted before that answer must already be in the journal.
+    /// Notes recorded after the last answer. A note emitted before that answer must already be in the journal.
     notes: VecDeque<Note>,
 }
 

@@ -16,7 +16,7 @@ pub struct Verified {
     pub judgements: usize,
     /// True if the recorded end was compared; false for an interrupted test.
     pub ended: bool,
-    /// Differences from this build, in journal order.
+    /// Differences from the judgement of this build, in journal order.
     pub differences: Vec<Difference>,
 }
 
@@ -89,16 +89,16 @@ fn differences(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> Ve
     let mut all = Vec::new();
     for (index, (seq, then)) in recorded.judged.iter().enumerate() {
         let text = match now.judged.get(index) {
-            None => Some(format!("it judges round {}, this build judges no round at this point", then.round)),
+            None => Some(format!("it judges round {}, but this build judges no round here", then.round)),
             Some(today) => contrast(then, today),
         };
         all.extend(text.map(|text| Difference { record: Some(*seq), text }));
     }
-    // A run that was killed between the last answer and its note lacks that note.
+    // If a run was killed between its last answer and the note about it, that note is missing.
     let lost = usize::from(recorded.ended.is_none() && now.replay.is_exhausted());
     for today in now.judged.iter().skip(recorded.judged.len() + lost) {
         let text = format!(
-            "this build judges round {} {}, the journal does not contain this judgement",
+            "this build judges round {} {}, but the journal does not contain this judgement",
             today.round,
             word(today)
         );
@@ -127,7 +127,7 @@ fn contrast_ends(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> 
         }
         (None, Some((seq, then))) if then != outcome.converged => {
             let (then, today) = (verdict(then), verdict(outcome.converged));
-            differ(seq, format!("the recorded verdict is '{then}', this build says '{today}'"))
+            differ(seq, format!("the recorded verdict is '{then}', but this build says '{today}'"))
         }
         (None | Some(Stop::EndOfJournal), _) => None,
     }
@@ -140,15 +140,15 @@ fn word(judgement: &Judgement) -> &'static str {
 /// Describes how two judgements of a round differ; None if they agree.
 fn contrast(then: &Judgement, today: &Judgement) -> Option<String> {
     if then.round != today.round {
-        return Some(format!("it judges round {}, this build round {}", then.round, today.round));
+        return Some(format!("it judges round {}, but this build judges round {}", then.round, today.round));
     }
     let round = then.round;
     if then.steady != today.steady {
-        return Some(format!("round {round} is recorded as {}, this build says {}", word(then), word(today)));
+        return Some(format!("round {round} was {}, but this build says {}", word(then), word(today)));
     }
     let names = |j: &Judgement| j.variables.iter().map(|v| v.name.clone()).collect::<Vec<_>>().join(", ");
     if names(then) != names(today) {
-        return Some(format!("round {round} tracks {}, this build tracks {}", names(then), names(today)));
+        return Some(format!("round {round} tracks {}, but this build tracks {}", names(then), names(today)));
     }
     let texts = then.variables.iter().zip(&today.variables).filter_map(|(then, today)| {
         let figures = |v: &record::VariableJudgement| {
@@ -179,7 +179,7 @@ fn equal(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// A replay that records the judgements of rounds.
+/// A replay that also records the judgements of rounds.
 struct Listener {
     replay: Replay,
     judged: Vec<Judgement>,

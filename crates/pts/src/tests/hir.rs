@@ -15,7 +15,7 @@ use answers::{BURST_SECONDS, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
 
 /// Number of bursts in a wait state.
 const BURSTS: u32 = 360;
-/// Access C: the return to the baseline, with as many samples as there are bursts.
+/// Access C: the return to the baseline, with one sample per burst.
 const RETURN_MINUTES: u32 = 30;
 const RETURN_SAMPLES: usize = 360;
 
@@ -24,7 +24,7 @@ pub const TEST: Test = Test {
     name: "hir",
     family: "hir",
     title: "Host Idle Recovery",
-    about: "performance that 5 to 50 s of idle time between bursts of random writes restore",
+    about: "performance that a drive recovers in 5 to 50 s of idle time between bursts of random writes",
     run,
     cells_per_round: ROUND_MINUTES,
     timeline: true,
@@ -47,7 +47,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut RecoveryA
     answers.purge = Some(bench.purge()?);
     let minute = |round, step| workload(context, round, step, context.minutes_ns(1));
     answers.precondition.run(context, bench, &mut answers.incidents, minute)?;
-    // Each step of the timeline has distinct offsets, numbered after those of the rounds.
+    // Each step of the timeline has its own offsets, so its number continues those of the rounds.
     let mut place = 0;
     let mut next = |length_ns| {
         place += 1;

@@ -1,6 +1,6 @@
-//! What a writer has written to its journal: notices that somebody else changed the file, and saves the records.
+//! What a writer has written to its journal, to detect changes by others and to save the records.
 //!
-//! The lock on a journal stops other writers only if they ask for it; `: > journal` does not.
+//! The lock on a journal is advisory: a command such as `: > journal` ignores it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::storage::{self, Storage, Stored};
 
-/// Far more than any run writes; a larger file is not read into memory.
+/// Size limit for reading a journal back: far more than any run writes.
 pub(super) const MOST_BYTES: u64 = 1 << 30;
 
-/// Limit on the copy in memory: several times the journal of a run of a week. The beginning of a longer journal is
-/// held.
+/// Limit on the copy in memory: several times the journal of a week-long run. Of a longer journal, only the
+/// beginning is kept.
 const MOST_HELD_BYTES: usize = 256 << 20;
 /// Name of a copy of the records of a lost journal; the names of further copies end in a number.
 pub const RESCUED: &str = "journal.rescued";
@@ -42,9 +42,9 @@ pub(super) struct Held {
 pub(super) enum Change {
     /// It is no longer at its path.
     Gone,
-    /// It has another length.
+    /// Its length differs.
     Length { found: u64, written: u64 },
-    /// It has other bytes.
+    /// Its content differs.
     Bytes,
 }
 
@@ -54,11 +54,12 @@ impl std::fmt::Display for Change {
             Self::Gone => f.write_str("it was moved, removed or replaced while the run was writing to it"),
             Self::Length { found, written } => write!(
                 f,
-                "another program changed it while the run was writing to it: {written} B were written, and it \
-                 has {found} B"
+                "another program changed it while the run was writing to it: it has {found} B, but {written} \
+                 B were written"
             ),
             Self::Bytes => f.write_str(
-                "another program changed it while the run was writing to it: it has other bytes than were written",
+                "another program changed it while the run was writing to it: its content is not what was \
+                 written",
             ),
         }
     }
@@ -85,9 +86,9 @@ impl Held {
         self.length
     }
 
-    /// Adds a record that was written.
+    /// Adds a record that has been written to the file.
     pub fn add(&mut self, line: &[u8]) {
-        // Never a record after one that is missing.
+        // Keep no record after a missing one: the copy must be a valid beginning of the journal.
         if self.has_all() && self.bytes.len() + line.len() <= self.limit_bytes {
             self.bytes.extend_from_slice(line);
         }
@@ -100,10 +101,10 @@ impl Held {
         self.bytes.len() as u64 == self.length
     }
 
-    /// Returns what somebody else did to `file`, judged by its length and, if it was modified since the last look,
-    /// by its content.
+    /// Returns how somebody else changed `file`. Checks its length and, if the modification time changed
+    /// since the last check, its content.
     pub fn change_of(&mut self, file: &mut dyn Stored) -> Option<Change> {
-        // An error here means a broken disk, not a changed journal; the next sync reports it.
+        // An error here means that the disk failed, not that the journal was changed; the next sync reports it.
         let extent = file.extent().ok()?;
         if extent.bytes != self.length {
             return Some(Change::Length { found: extent.bytes, written: self.length });
@@ -118,7 +119,7 @@ impl Held {
         change
     }
 
-    /// Returns what somebody else did to `file`, judged by its whole content.
+    /// Returns how somebody else changed `file`, by comparing its whole content.
     pub fn change_of_content(&self, file: &mut dyn Stored) -> Option<Change> {
         let found = file.read(MOST_BYTES).ok()?;
         if found.len() as u64 != self.length {
@@ -135,7 +136,7 @@ impl Held {
         }
     }
 
-    /// Takes note of the state of `file` right after a write of our own; returns what somebody else did to it.
+    /// Notes the state of `file` right after one of our own writes; returns how somebody else changed it.
     pub fn settle(&mut self, file: &dyn Stored) -> Option<Change> {
         let extent = file.extent().ok()?;
         self.modified = extent.modified;
@@ -143,7 +144,7 @@ impl Held {
         (extent.bytes != self.length).then_some(change)
     }
 
-    /// Copies the records to a new file and says where they are. `file` is consulted for what is not in memory.
+    /// Copies the records to a new file and says where it is. Records that are not in memory are read from `file`.
     pub fn rescue(
         &self,
         storage: &dyn Storage,
@@ -151,7 +152,7 @@ impl Held {
         path: &Path,
         others: &[PathBuf],
     ) -> String {
-        // An unreadable file has nothing that could be added.
+        // If the file is unreadable, the copy has only what is in memory.
         let found = if self.has_all() { None } else { file.read(MOST_BYTES).ok() };
         let (bytes, is_all) = match &found {
             Some(found) if self.is_all(found) => (&found[..], true),
@@ -177,15 +178,15 @@ fn records_in(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1)
 }
 
-/// A folder that may receive the copy of a lost journal, and the name of the copy there.
+/// A folder to which a lost journal may be copied, and the name of the copy there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Refuge {
     folder: PathBuf,
     name: String,
 }
 
-/// Returns where the copy of the journal at `path` may go, best first: next to it, next to the directory of its run, and
-/// in `others`, where its name says which run it is of.
+/// Returns where the journal at `path` may be copied to, best first: next to it, next to the directory of its
+/// run, and in `others`, where the name of the copy identifies the run.
 fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let run = dir.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
@@ -196,7 +197,7 @@ fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     std::iter::once(beside).chain(named).collect()
 }
 
-/// Writes a new file to the first folder that takes it; otherwise returns what is wrong with each.
+/// Writes a new file to the first folder in which that succeeds; if there is none, returns the error of each.
 fn copy(storage: &dyn Storage, refuges: &[Refuge], bytes: &[u8]) -> Result<PathBuf, String> {
     let mut problems = Vec::new();
     for refuge in refuges {
@@ -222,7 +223,7 @@ fn copy_to(storage: &dyn Storage, refuge: &Refuge, bytes: &[u8]) -> io::Result<P
             let _ = storage.remove_file(&path);
             return Err(error);
         }
-        // The copy exists, whether or not the file system can sync folders.
+        // Ignored: the copy exists even if the file system cannot sync folders.
         let _ = storage::sync_folder(storage, &refuge.folder);
         return Ok(path);
     }

@@ -107,14 +107,14 @@ fn a_journal_that_somebody_else_changed_takes_no_more_records_and_is_copied() {
     let changes: [(&str, &str, Change); 4] = [
         ("emptied", "it has 0 B", |path, _| drop(std::fs::File::create(path).unwrap())),
         ("cut", "it has 30 B", |path, _| set_len(path, 30)),
-        ("continued", "B were written, and it has", |path, bytes| {
+        ("continued", "changed it while the run was writing to it: it has", |path, bytes| {
             std::fs::write(path, [bytes, b"more\n"].concat()).unwrap();
         }),
-        ("overwritten", "it has other bytes", |path, bytes| {
+        ("overwritten", "its content is not what was written", |path, bytes| {
             let mut bytes = bytes.to_vec();
             bytes[80] ^= 1;
             std::fs::write(path, bytes).unwrap();
-            // Later than the writer's own write by more than the resolution of any clock.
+            // Later than the writer's own write by more than any file system's timestamp resolution.
             set_modified(path);
         }),
     ];
@@ -191,9 +191,10 @@ fn forged(json: &str) -> Vec<u8> {
 
 #[test]
 fn a_version_that_never_existed_is_refused_with_its_number() {
-    for (version, told) in
-        [("0", "version 0, which no Plateau writes"), ("9", "version 9; this Plateau reads up to 1")]
-    {
+    for (version, told) in [
+        ("0", "version 0, which no Plateau has ever written"),
+        ("9", "version 9; this Plateau reads up to 1"),
+    ] {
         let bytes = format!("{MAGIC}{version}\n");
         let error = parse_journal(bytes.as_bytes(), Path::new("journal")).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
@@ -213,7 +214,7 @@ fn a_record_of_more_than_any_run_writes_is_refused_before_it_takes_memory() {
     assert!(problem_of(&long).contains("no run writes a record of more than"), "{}", problem_of(&long));
     let many = format!("[{}0]", "0,".repeat(MOST_RECORD_VALUES));
     assert!(problem_of(&many).contains("values; no run writes more than"), "{}", problem_of(&many));
-    // An escape, which makes all strings safe to print, is no way around it.
+    // An escape switches to the path that makes strings safe to print; the limit applies there too.
     let escaped = format!("[{}\"\\n\"]", "0,".repeat(MOST_RECORD_VALUES));
     assert!(problem_of(&escaped).contains("values; no run writes more than"));
 }
@@ -242,7 +243,7 @@ proptest! {
     fn any_changed_byte_is_noticed(place in 0usize..10_000, flip in 1u8..=255) {
         let (_dir, path) = journal_of(4);
         let mut bytes = std::fs::read(&path).unwrap();
-            // Any byte, including those of the header.
+            // Any byte may change, including those of the header.
     let place = place % bytes.len();
         bytes[place] ^= flip;
         std::fs::write(&path, &bytes).unwrap();

@@ -1,4 +1,4 @@
-//! What can go wrong with a library or a run in it.
+//! Errors of a library or of a run in it.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub enum LibraryError {
          them)"
     )]
     Unnamed,
-    /// `latest~N` goes back further than there are runs.
+    /// `latest~N` refers to a run before the oldest.
     #[error("no run '{wanted}' in {}, which contains {count}; `plateau runs` lists the runs", library.display())]
     TooFewRuns {
         /// The requested run.
@@ -78,7 +78,7 @@ pub enum LibraryError {
         id: String,
     },
     /// The directory of a run contains something other than regular files.
-    #[error("{} is not a file of the run, so {id} was not removed; remove that first", path.display())]
+    #[error("{} does not belong to the run, so {id} was not removed; remove that file first", path.display())]
     Foreign {
         /// Id of the run.
         id: String,

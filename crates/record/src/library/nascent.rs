@@ -1,8 +1,8 @@
 //! The directory of a run before it gets its name, and after it loses it.
 //!
 //! A run is created under a temporary name, its content and entries are synced, and then it is renamed. The
-//! directory stays locked until then: a locked one is being created, an unlocked one was left by a dead process.
-//! Removing a run reverses these steps.
+//! directory stays locked until then: a locked one is being created, an unlocked one was left by a dead
+//! process. Removing a run takes these steps in reverse.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -13,8 +13,8 @@ use super::error::{LibraryError, io};
 use crate::storage::{FoundKind, Storage, Stored, sync_folder};
 
 const PREFIX: &str = ".new-";
-/// Attempts to create and lock a directory: between the two, another process may take it for a left-over and
-/// remove it.
+/// Attempts to create and lock a directory: before it is locked, another process may mistake it for a
+/// left-over and remove it.
 const ATTEMPTS: u32 = 8;
 
 /// Returns whether `dir` is still under its temporary name.
@@ -82,14 +82,15 @@ impl Nascent {
     }
 }
 
-/// Opens and locks the directory; `None` if another process took it for a left-over and removed it.
+/// Opens and locks the directory; `None` if another process mistook it for a left-over and removed it.
 fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Stored>>> {
     let held = match storage.open_folder(dir) {
         Ok(held) => held,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // On file systems without directory locks, left-overs are never removed either.
+    // If the file system has no directory locks, no process removes left-overs there, so it is safe to
+    // continue without a lock.
     let locked = held.try_lock().unwrap_or(true);
     let found = held.found()?;
     Ok((locked && storage.look(dir).is_ok_and(|there| there == found)).then_some(held))
@@ -98,8 +99,8 @@ fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Sto
 /// Removes a temporary directory that no process holds locked.
 pub(super) fn remove_left_over(storage: &dyn Storage, root: &Path, dir: &Path) {
     let Ok(mut held) = storage.open_folder(dir) else { return };
-    // Lock first, then check the path: until we hold the lock, the creator may rename the directory and release
-    // it.
+    // Lock first, then check the path: until the lock is held, the creator may still rename the directory and
+    // unlock it.
     if matches!(held.try_lock(), Ok(true)) && is_at(storage, &*held, dir) {
         let _ = remove(storage, root, dir, &mut *held);
     }
@@ -126,15 +127,15 @@ pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), Librar
     if let Some(other) = names.iter().find(|name| !is_file(&*held, name)) {
         return Err(foreign(dir.join(other)));
     }
-    // Lock it, so that no other process takes it for a left-over in the meantime.
+    // Lock it so that no other process treats it as a left-over in the meantime.
     let _ = held.try_lock();
     let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
         .map_err(|e| io("remove", dir, e))?;
     remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e))
 }
 
-/// Renames `dir` to `gone`, or to a variant of it if a left-over that could not be removed has that name. Returns
-/// the new path.
+/// Renames `dir` to `gone`, or to a variant of that name if a left-over that could not be removed has it.
+/// Returns the new path.
 fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Result<PathBuf> {
     let mut gone = gone.to_owned();
     for _ in 1..ATTEMPTS {
@@ -153,8 +154,8 @@ fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Re
     storage.rename(dir, &gone).map(|()| gone)
 }
 
-/// Removes the files in the open directory `held`, independent of its current path, and then the directory `dir`.
-/// A directory with anything but regular files is kept. The next start retries what is left after an error.
+/// Removes the files in the open directory `held`, whatever its current path, and then the directory `dir`. Keeps a
+/// directory that contains anything but regular files. After an error, the next start removes the rest.
 fn remove(storage: &dyn Storage, root: &Path, dir: &Path, held: &mut dyn Stored) -> std::io::Result<()> {
     // Make a preceding rename durable: otherwise a power cut could restore the old name, with the files gone.
     sync_folder(storage, root)?;

@@ -86,7 +86,7 @@ pub trait Stored: Debug + Send {
     /// If the operation fails, such as on a full disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Overwrites the content at offset `at` with the same bytes, so that the next sync writes them to disk again.
+    /// Overwrites the content at offset `at` with the same bytes; the next sync then writes them to disk again.
     ///
     /// # Errors
     /// If the operation fails.
@@ -135,8 +135,8 @@ pub trait Stored: Debug + Send {
     /// If the operation fails.
     fn extent(&self) -> io::Result<Extent>;
 
-    /// Returns the names of all entries of this folder, in no particular order, regardless of what is at its path
-    /// now.
+    /// Returns the names of all entries of this folder, in no particular order, even if something else is at
+    /// its path now.
     ///
     /// # Errors
     /// If this is not a folder, or the operation fails.
@@ -148,13 +148,13 @@ pub trait Stored: Debug + Send {
     /// If there is no such entry, or the operation fails.
     fn look(&self, name: &OsStr) -> io::Result<Found>;
 
-    /// Creates the file `name` in this folder for appending, regardless of what is at the folder's path now.
+    /// Creates the file `name` in this folder for appending, even if something else is at the folder's path now.
     ///
     /// # Errors
     /// If the file exists, or the operation fails.
     fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens the regular file `name` in this folder for reading, regardless of what is at the folder's path now.
+    /// Opens the regular file `name` in this folder for reading, even if something else is at the folder's path now.
     ///
     /// # Errors
     /// If it does not exist, is something else (symbolic links are not followed) or the operation fails.
@@ -181,7 +181,7 @@ pub struct Found {
 pub struct Extent {
     /// Its length.
     pub bytes: u64,
-    /// When its content was last written; `None` if the file system does not tell.
+    /// When its content was last written; `None` if the file system does not record it.
     pub modified: Option<SystemTime>,
 }
 

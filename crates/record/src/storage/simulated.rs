@@ -22,7 +22,7 @@ use super::interface::{Extent, Found, FoundKind, Storage, Stored};
 /// Device number of all files on a simulated disk.
 const VOLUME: u64 = 1;
 
-/// A fault, and the storage call of the process at which it occurs, counted from 0.
+/// A fault, and the number of the storage call at which it occurs, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fault {
     /// Number of the call.
@@ -88,13 +88,13 @@ enum Call {
 /// One log entry.
 #[derive(Debug, Clone)]
 pub enum Logged {
-    /// A change or sync of the disk.
+    /// An operation that changes or syncs the disk.
     Op(Op),
-    /// A mark set by the user of the disk for another relevant action, such as showing an event.
+    /// A mark for some other action of the process, such as showing an event.
     Mark(usize),
 }
 
-/// A process with a simulated disk.
+/// A process and its simulated disk.
 #[derive(Debug, Clone)]
 pub struct Simulated {
     inner: Arc<Mutex<Inner>>,

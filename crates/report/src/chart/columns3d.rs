@@ -16,7 +16,7 @@ use crate::markup::shortened;
 /// differs between machines.
 const ACROSS: Point = (0.9063, 0.1919);
 const AWAY: Point = (0.4226, -0.4115);
-/// Cells are wider than deep, like the page.
+/// Cells are wider than they are deep, like the page.
 const CELL: (f64, f64) = (1.9, 1.15);
 /// Height of the tallest column, in the same units as the plane.
 const HEIGHT: f64 = 5.2;

@@ -40,7 +40,8 @@ pub(super) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea
         let (Some(a), Some(b)) = (area.at_x(column.from_minutes), area.at_x(column.to_minutes)) else {
             continue;
         };
-        // Merge vertically adjacent rows of equal shade into one rectangle; otherwise a page has too many rectangles.
+        // Merge vertically adjacent rows of equal shade into one rectangle; a page would have too many
+        // rectangles otherwise.
         for rows in column.cells.chunk_by(|a, b| a.1 == b.0 && shade(a.2) == shade(b.2)) {
             let (low, high, shade) = (rows[0].0, rows[rows.len() - 1].1, shade(rows[0].2));
             let (Some(base), Some(roof)) = (area.at_y(y, low), area.at_y(y, high)) else { continue };

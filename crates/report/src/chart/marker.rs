@@ -7,8 +7,8 @@ use super::style::colour;
 
 const WHITE: &str = "#ffffff";
 
-/// Draws the marker of series `index`. Shape and colour change together. Once all colours are used, the shapes shift,
-/// so that a repeated colour has a different shape.
+/// Draws the marker of series `index`. Each series has the next shape and the next colour. Once all colours
+/// are used, the shapes shift, so that a repeated colour has a different shape.
 pub(super) fn draw(canvas: &mut Canvas, index: usize, at: Point, radius: f64) {
     let fill = colour(index);
     let edge = Stroke::solid(WHITE, 0.8);

@@ -104,7 +104,7 @@ fn draw_axes(canvas: &mut Canvas, plot: &HistogramPlot) {
         }
     }
     for tick in &plot.ios.ticks {
-        // Ticks below one I/O only mark the base of the bins.
+        // Ticks below one I/O have no meaning except as the base of the bins.
         let Some(y) = plot.height(&plot.ios, tick.value).filter(|_| tick.value > 0.9) else { continue };
         canvas.line((plot.left, y), (plot.right, y), Stroke::solid(GRID, 1.0));
         canvas.text((plot.left - 8.0, y + 4.2), &tick.label, Lettering { anchor: Anchor::End, ..TICK });

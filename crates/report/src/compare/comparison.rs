@@ -52,13 +52,13 @@ impl Comparison {
         number_equal_names(&mut runs);
         let lines = lines(&runs);
         if lines.is_empty() {
-            // The usual cause, which the list of tests does not reveal.
+            // Report the usual cause, which the list of tests would not reveal.
             let without = runs.iter().find(|run| run.figures.iter().all(|figure| figure.values.is_empty()));
             if let Some(run) = without {
                 let id = &run.document.run.id;
                 return Err(format!(
-                    "{id} has no figures to compare: no round of it is complete. `plateau show {id}` shows \
-                     how far it came, and `plateau resume {id}` continues it"
+                    "{id} has no figures to compare, because it has no complete round. `plateau show {id}` \
+                     shows how far it came, and `plateau resume {id}` continues it"
                 ));
             }
             let tests: Vec<String> = runs.iter().map(|run| run.document.run.tests.join(",")).collect();

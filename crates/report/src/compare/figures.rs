@@ -54,7 +54,7 @@ struct Measure<T> {
 }
 
 impl<T> Measure<T> {
-    /// What distinguishes response times of one workload by name.
+    /// The suffix that distinguishes the response times of one workload in names.
     fn statistic(&self) -> &'static str {
         match (self.unit, self.suffix) {
             ("ms", "") => " average",
@@ -71,7 +71,7 @@ const MEASURED: [Measure<Segment>; 4] = [
     Measure { suffix: ".max", unit: "ms", better: Better::Less, of: Segment::max_latency_ms },
 ];
 
-/// All comparable figures of a run: for each test the selected ones, then those of each workload in its loop.
+/// All comparable figures of a run: for each test, the selected ones, followed by those of each workload in its loop.
 pub(super) fn figures(document: &Document, entries: &[Entry]) -> Vec<Figure> {
     document.outcomes.iter().flat_map(|outcome| of_test(document, outcome, entries)).collect()
 }
@@ -186,7 +186,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
     };
     let mut figures: Vec<Figure> = Vec::new();
     for reading in test.readings.iter().filter(counts) {
-        // The mean replaces the rounds, which would add a spread but are not reported for most workloads.
+        // Use the reported mean. The rounds would add a spread, but are not reported for most workloads.
         if reading.name.is_none() && reading.round.is_some() && is_mean(reading) {
             continue;
         }

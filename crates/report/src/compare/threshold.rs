@@ -28,7 +28,7 @@ impl std::str::FromStr for Threshold {
     fn from_str(text: &str) -> Result<Self, String> {
         let invalid = || {
             format!(
-                "'{text}' is not a condition; write one such as `iops.rnd4k.w < -5%` or `lat.rnd4k.* > 10%`"
+                "'{text}' is not a condition; use one such as `iops.rnd4k.w < -5%` or `lat.rnd4k.* > 10%`"
             )
         };
         let (at, below) = match (text.find('<'), text.find('>')) {

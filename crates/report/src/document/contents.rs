@@ -74,7 +74,7 @@ impl Document {
         simulated.or_else(|| self.run.origin.as_ref().map(|origin| format!("IMPORTED from {}", origin.tool)))
     }
 
-    /// Label that must accompany every number of a simulated drive; empty for a real one.
+    /// Label that must accompany every number of a simulated drive; empty for a real drive.
     pub(crate) fn simulated(&self) -> String {
         self.run.target.simulated.as_ref().map(record::SimulatedFacts::label).unwrap_or_default()
     }

@@ -12,8 +12,8 @@ pub(crate) struct Answer<'a> {
     /// Name of the test.
     pub test: &'a str,
     pub phase: Phase,
-    /// Round of the test, starting at 1. None before the first round, after the cells of the last one (for example, the
-    /// workload for a histogram), and in tests without rounds.
+    /// Round of the test, starting at 1. None before the first round, after the cells of the last one (such
+    /// as the workload for a histogram), and in tests without rounds.
     pub round: Option<u32>,
     pub segment: &'a Segment,
 }
@@ -96,9 +96,9 @@ pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     all
 }
 
-/// Detaches the workload after the last round, for example for a histogram, in older journals, which do not mark the end
-/// of the rounds. It is recognised by its length: the last workload of a test belongs to no round if no other cell has the
-/// same length.
+/// Older journals do not mark the end of the rounds. In these, detaches the workload that follows the last
+/// round, such as one for a histogram. It is recognised by its length: the last workload of a test belongs to
+/// no round if no other cell has the same length.
 fn detach_last_workload(all: &mut [Answer<'_>], test: &str) {
     let Some((last, before)) = all.split_last_mut().filter(|(last, _)| last.test == test) else { return };
     let cells = before.iter().filter(|a| a.test == test && a.phase == Phase::Measure && a.round.is_some());

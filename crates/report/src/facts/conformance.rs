@@ -157,7 +157,7 @@ fn target(run: &RunFile) -> Clause {
     clause("Device under test", "a drive, at the block level", done.into(), Some(verdict), &[0])
 }
 
-/// The purge that counts is the last one of the test.
+/// The last purge of the test is the one that counts.
 fn purge(entries: &[Entry], outcome: &Outcome) -> Clause {
     let mut inside = false;
     let mut found = None;

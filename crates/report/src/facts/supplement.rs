@@ -1,5 +1,5 @@
-//! Supplement to the report, which the specification does not ask for: the course of a test on one time axis with the
-//! health of drive and host, and response times up to five nines. One file per quantity; all times come from `timing`.
+//! Supplement to the report, beyond the specification: IOPS, response times and the health of drive and host on one
+//! time axis, and response times up to five nines. One file per quantity; all times come from `timing`.
 
 mod course;
 mod health;

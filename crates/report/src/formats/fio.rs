@@ -1,7 +1,7 @@
 //! All workloads as jobs in fio's JSON output format, for scripts that read it.
 //!
-//! Order and names follow `fio --output-format=json`. Keys without a counterpart in the journal (disk utilisation, I/O
-//! depths, page faults) are omitted rather than set to zero. Data without a key in fio are below `plateau`.
+//! Order and names follow `fio --output-format=json`. Keys without a counterpart in the journal (disk utilisation,
+//! I/O depths, page faults) are omitted rather than set to zero. Data for which fio has no key is under `plateau`.
 
 use record::{Access, Direction, Segment, SimulatedFacts, Until};
 use serde_json::{Map, Value, json};

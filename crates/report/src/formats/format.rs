@@ -43,8 +43,8 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
     match &source.document.run.origin {
         None => Ok(()),
         Some(origin) => Err(format!(
-            "--{name} requires a measured run, and this one is imported ({} of {}); use --csv, --json-file \
-             or --xlsx for its figures; its original file is in its directory",
+            "--{name} requires a measured run, but this one is imported ({} of {}); use --csv, --json-file \
+             or --xlsx for its figures; the original file is in the run's directory",
             origin.file, origin.tool
         )),
     }

@@ -1,5 +1,5 @@
-//! The report as one self-contained HTML file. Its modules lay out one kind of page each, and only turn the words of
-//! `pages` into markup.
+//! The report as one self-contained HTML file. Each of its modules lays out one kind of page, and only
+//! converts the text of `pages` to markup.
 
 mod annex;
 mod exhibits;
@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 const STYLE: &str = include_str!("html/style.css");
-/// Optional conveniences: the page is complete without the script.
+/// The script adds only conveniences: the page is complete without it.
 const SCRIPT: &str = include_str!("html/script.js");
 
 /// The whole report: a summary of all tests, then each test with its summary and report pages.

@@ -1,5 +1,5 @@
-//! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts. Its modules draw one kind of page
-//! each, on a sheet that measures and places text.
+//! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts. Each of its modules
+//! draws one kind of page, on a sheet that measures and places text.
 //!
 //! Pages match those of the HTML report in order and numbering, and contain the same charts. Lengths are in CSS pixels,
 //! 96 per inch.
@@ -57,7 +57,7 @@ pub(crate) fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result
     writer.finish(Metadata::new().title(title.into()).creator("Plateau".into()).language("en".into()))
 }
 
-/// Draws a page; the summary moves notes that do not fit to `further`.
+/// Draws a page. The summary page moves the notes that do not fit to `further`.
 fn draw(
     sheet: &mut Sheet<'_, '_>,
     document: &Document,
@@ -66,7 +66,7 @@ fn draw(
     further: &mut Vec<NoteRow>,
 ) -> Result<(), String> {
     match kind {
-        // The HTML page estimates how many notes fit; here that is known.
+        // The HTML page has to estimate how many notes fit; here the number is known.
         PageKind::Summary { .. } => *further = summary::first(sheet, document, number),
         PageKind::TestSummary(outcome) => summary::of_test(sheet, document, outcome, number),
         PageKind::Exhibits(outcome, index) => return body::page(sheet, document, outcome, *index, number),

@@ -40,8 +40,8 @@ pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
     all
 }
 
-/// Label of a picture that may be separated from its report: simulated, imported or host-limited results must not pass
-/// for measurements of the drive.
+/// Label of a picture that may be separated from its report: simulated, imported or host-limited results must
+/// not be mistaken for measurements of the drive.
 fn label(source: Source<'_>, outcome: Option<&pts::Outcome>) -> String {
     let limited = outcome.and_then(|outcome| outcome.host_limited.as_deref());
     let limited = limited.map(|count| format!("HOST-LIMITED: {count}"));

@@ -7,7 +7,7 @@ use pts::host_limit::{LEGEND, MARK};
 
 use crate::pages::cells::{cell_text, has_host_limited};
 
-/// Default terminal width; table lines stay within it where the columns allow.
+/// Default terminal width; table lines are no longer than this if the columns allow it.
 const TERMINAL_COLUMNS: usize = 80;
 
 /// Spacing of a table.

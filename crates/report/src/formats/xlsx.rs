@@ -28,7 +28,7 @@ const NAME_CHARACTERS: usize = 31;
 
 fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     let mut book = Workbook::new();
-    // By default, the library stores the current time; the same journal must yield the same bytes.
+    // By default, the library stores the current time, but the same journal must yield the same bytes.
     let born = ExcelDateTime::from_timestamp(source.document.run.created.as_second())?;
     book.set_properties(
         &DocProperties::new().set_creation_datetime(&born).set_title(&source.document.run.id),
@@ -78,7 +78,7 @@ fn labelled(sheet: &mut Worksheet, source: Source<'_>, bold: &CellFormat) -> Res
     Ok(2)
 }
 
-/// Format of host-limited numbers: the cell remains numeric and displays the mark.
+/// Format of host-limited numbers: the cell displays the mark, but remains numeric.
 fn marked() -> CellFormat {
     CellFormat::new().set_num_format(format!("General\"{MARK}\""))
 }

@@ -16,8 +16,8 @@ pub(crate) struct NoteRow {
     pub comments: Vec<String>,
 }
 
-/// Estimated characters per line of a comment: over the whole width, and in one of the two columns of a list. Low
-/// estimates are safe: a half-empty page is better than an overflowing one.
+/// Estimated characters per line of a comment: over the whole width, and in one of the two columns of a list.
+/// The estimates are low, because a half-empty page is better than an overflowing one.
 const WIDE: usize = 100;
 const NARROW: usize = 48;
 const LINE_PIXELS: f64 = 17.0;
@@ -125,12 +125,13 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     rows
 }
 
-/// Pixels for notes on the summary of a test without marks and tracking variables, and the height of one of each.
+/// Pixels for notes on the summary of a test without marks and tracking variables, followed by the height of
+/// one mark and of one variable.
 const ROOM_OF_TEST: f64 = 330.0;
 const MARK_PIXELS: f64 = 27.0;
 const VARIABLE_PIXELS: f64 = 21.0;
 
-/// Notes of one test, limited to what fits on its summary; page 1 and its annex contain all of them.
+/// Notes of one test, limited to those that fit on its summary; page 1 and its annex contain all of them.
 pub(crate) fn notes_of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
     let row = |(notation, comments): (&str, Vec<String>)| NoteRow {
         item: outcome.title.clone(),

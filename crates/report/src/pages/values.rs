@@ -1,4 +1,4 @@
-//! Values as printed, shared by several pages; what is missing reads `n/a`.
+//! Values as printed on several pages; a missing value is printed as `n/a`.
 
 use stdx::units::amount_base10;
 

@@ -5,10 +5,10 @@ use super::pattern::{Pattern, Place};
 use super::span::Order;
 use crate::Rng;
 
-/// The tables to draw each I/O of a pattern that is not plain.
+/// Lookup tables from which each I/O of a mixed or zoned pattern is drawn.
 #[derive(Debug, Clone)]
 pub(super) struct Mix {
-    /// Index of the kind for each drawn percentage.
+    /// Index of the kind, by the drawn percentage.
     kind_of: [u8; 100],
     zone_of: [u8; 100],
     kinds: Vec<(Lane, Vec<Place>)>,

@@ -1,4 +1,4 @@
-//! The part of a device that a load may touch, and the order in which it does.
+//! The part of a device that a load may touch, and the order of its addresses.
 
 /// The part of a device that a load may touch: aligned segments of equal size at equal distances.
 ///

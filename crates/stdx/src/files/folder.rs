@@ -48,7 +48,7 @@ pub enum WriteError {
     },
 }
 
-/// An open folder, which nobody can replace by another one.
+/// An open folder. Replacing what is at its path does not affect it.
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
@@ -56,8 +56,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder at `path` and creates it, with its parents, if it is missing. The parents may be symbolic
-    /// links; the folder itself only if `follow` is set.
+    /// Opens the folder at `path`, creating it and its parents if they are missing. Parents may be symbolic
+    /// links; the folder itself may be one only if `follow` is set.
     ///
     /// # Errors
     /// If the system call fails, or the path is not a folder.
@@ -77,11 +77,11 @@ impl Folder {
         Ok(Self { fd, path: path.into() })
     }
 
-    /// Opens the folder at `path`, following links, if it has this device and inode number. Whoever can replace
-    /// what is at the path cannot redirect the writes.
+    /// Opens the folder at `path`, following links, if it has this device and inode number. Replacing what is
+    /// at the path therefore cannot redirect the writes.
     ///
     /// # Errors
-    /// If it is missing or a different folder, or the system call fails.
+    /// If it is missing, is a different folder, or the system call fails.
     pub fn known(path: &Path, identity: (u64, u64)) -> Result<Self, WriteError> {
         let failed = |path: &Path, source| WriteError::System { path: path.into(), source };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -96,7 +96,7 @@ impl Folder {
     /// Opens the folder that contains the file at `path`; returns it with the name of the file.
     ///
     /// # Errors
-    /// Same as [`make`](Self::make), and if the path does not end in a file name.
+    /// As for [`make`](Self::make); also if the path does not end in a file name.
     pub fn around(path: &Path) -> Result<(Self, &OsStr), WriteError> {
         let name = path.file_name().filter(|_| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
         let name = name.ok_or_else(|| WriteError::NoName { path: path.into() })?;
@@ -165,7 +165,7 @@ impl Folder {
         matches!(kind_at(&self.fd, OsStr::new(name)), Ok(Some(FileKind::Regular)))
     }
 
-    /// Returns the permissions of the file to be replaced, so that a file readable only by its owner stays so.
+    /// Returns the permissions of the file to be replaced, so that a file that only its owner may read stays private.
     fn mode_of(&self, name: &OsStr) -> io::Result<Option<Mode>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Mode::from_raw_mode(stat.st_mode & 0o777))),
@@ -174,7 +174,7 @@ impl Folder {
         }
     }
 
-    /// Creates a file under an unpredictable name, which nobody can have prepared.
+    /// Creates a file under an unpredictable name, so that nobody can have placed something there in advance.
     fn create_unfinished(&self) -> io::Result<(File, String)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..MOST_ATTEMPTS {

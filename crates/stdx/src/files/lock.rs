@@ -40,8 +40,9 @@ pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
     }
 }
 
-/// Returns whether another process holds a lock on `file`, without keeping a lock. A lock counts as held after the
-/// same time as for [`try_lock`], which waits out the moment that this function holds a shared lock.
+/// Returns whether another process holds a lock on `file`, without keeping a lock. A lock counts as held
+/// after the same delay as in [`try_lock`]; that delay also covers the moment in which this function itself
+/// holds a shared lock.
 ///
 /// # Errors
 /// If the file system has no locks, or the system call fails.
@@ -73,7 +74,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
             drop(holder);
         });
-        // On a busy host the other thread may be late.
+        // On a busy host, the other thread may release the lock late.
         while !try_lock(&other).expect("locks") {}
         released.join().expect("a thread");
     }

@@ -35,7 +35,7 @@ pub enum Unowned {
         source: io::Error,
     },
     /// Another user owns it.
-    #[error("{} belongs to user {owner}, neither to user {acting} nor to root", path.display())]
+    #[error("{} belongs to user {owner}, not to user {acting} or root", path.display())]
     Foreign {
         /// The path.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum Unowned {
     },
     /// Others may write to it.
     #[error(
-        "{} is writable by others (mode {mode:04o}); `chmod go-w {}` fixes that",
+        "{} is writable by others (mode {mode:04o}); `chmod go-w {}` fixes this",
         path.display(), path.display()
     )]
     Writable {
@@ -178,14 +178,15 @@ impl OwnedFolder {
     /// Creates a new file in the folder.
     ///
     /// # Errors
-    /// Same as [`file`](Self::file), and if it exists.
+    /// As for [`file`](Self::file); also if the file exists.
     pub fn new_file(&self, name: &str) -> Result<File, Unowned> {
         self.open_file(name, OFlags::CREATE | OFlags::EXCL)
     }
 
     fn open_file(&self, name: &str, more: OFlags) -> Result<File, Unowned> {
         let path = self.path.join(name);
-        // Others cannot have put a device here; if it is our own, O_NONBLOCK keeps the open from blocking.
+        // Other users cannot have put a FIFO or device here; if the user did, O_NONBLOCK keeps the open from
+        // blocking.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, name, flags | more, Mode::from_raw_mode(0o640))
             .map_err(|errno| failed(&path, errno))?;
@@ -217,7 +218,7 @@ impl OwnedFolder {
         }
     }
 
-    /// Returns once created and removed names are on disk.
+    /// Syncs the directory: returns once created and removed names are on disk.
     ///
     /// # Errors
     /// If the system call fails.
@@ -299,7 +300,7 @@ fn walk(path: &Path, make: Option<Mode>) -> Result<Option<OwnedFolder>, Unowned>
     Ok(Some(OwnedFolder { fd, path: at }))
 }
 
-/// Returns whether the kernel finds this folder at `path`. A link in `/proc` may not lead where its text says.
+/// Returns whether `path` resolves to this folder. A link in `/proc` may not lead where its text says.
 fn leads_to(path: &Path, folder: &Stat) -> bool {
     let identity = |stat: &Stat| (stat.st_dev, stat.st_ino);
     rustix::fs::stat(path).is_ok_and(|found| identity(&found) == identity(folder))

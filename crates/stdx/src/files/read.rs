@@ -29,7 +29,7 @@ pub enum ReadError {
     #[error("it is {0}; only regular files are read")]
     NotRegular(FileKind),
     /// The file exceeds the size limit.
-    #[error("it has more than {limit_bytes} bytes, which is larger than any file of its kind")]
+    #[error("it is larger than {limit_bytes} bytes, the limit for files of its kind")]
     TooLarge {
         /// The size limit.
         limit_bytes: u64,
@@ -86,7 +86,7 @@ pub(super) fn open_at(
 /// Reads a regular file of at most `limit_bytes`.
 ///
 /// # Errors
-/// Same as [`open`], and if the file is larger.
+/// As for [`open`]; also if the file is larger.
 pub fn read(path: &Path, links: Links, limit_bytes: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     // Do not rely on the file's length: it may grow, and kernel files report 0.
@@ -97,7 +97,7 @@ pub fn read(path: &Path, links: Links, limit_bytes: u64) -> Result<Vec<u8>, Read
 /// Like [`read`], as text.
 ///
 /// # Errors
-/// Same as [`read`], and if the content is not UTF-8.
+/// As for [`read`]; also if the content is not UTF-8.
 pub fn read_text(path: &Path, links: Links, limit_bytes: u64) -> Result<String, ReadError> {
     String::from_utf8(read(path, links, limit_bytes)?).map_err(|_| ReadError::NotText)
 }

@@ -23,7 +23,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     match resolved {
         Ok(resolved) if is_same(&resolved) => Ok(resolved),
         Ok(resolved) => Err(io::Error::other(format!(
-            "it leads to a file that is not {}; name the file that is meant by its own path",
+            "it leads to a file that is not {}; specify the path of the file itself",
             resolved.display()
         ))),
         Err(_) => {

@@ -10,10 +10,11 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 use super::read::{self, Links, ReadError};
 
-/// Opens a folder to hold it; a symbolic link is followed. Never waits, whatever has taken the place of the folder.
+/// Opens a folder, following a symbolic link. Does not block even if the path now leads to something else,
+/// such as a FIFO.
 ///
 /// # Errors
-/// When there is none, it is something else, or the system refuses.
+/// If nothing is at `path`, it is not a folder, or the system call fails.
 pub fn open_folder(path: &Path) -> io::Result<File> {
     // Without `DIRECTORY`, opening a FIFO would wait for a writer.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -1,8 +1,8 @@
 //! Response times over time: a series of coarse histograms, one per interval, in bounded memory.
 //!
-//! A row is 32 slots of a [`Histogram`]: a quarter of a power of two, at most 25 % wide from 128 ns on. When the
-//! columns exceed the memory limit, neighbouring columns are merged, so that each column covers twice as many
-//! intervals.
+//! A row combines 32 slots of a [`Histogram`], a quarter of a power of two: from 128 ns upwards, its bounds
+//! are at most 25 % apart. When the columns exceed the memory limit, neighbouring columns are merged, so that
+//! each column covers twice as many intervals.
 
 use super::{Histogram, SLOTS, slot_bounds};
 
@@ -97,7 +97,7 @@ impl Columns {
         let mut total = 0u64;
         for column in columns {
             if !column.is_sorted_by(|a, b| a.0 < b.0) {
-                return Err("rows of a column do not rise");
+                return Err("the rows of a column are not in ascending order");
             }
             for &(row, count) in column {
                 if row >= ROWS || count == 0 {
@@ -392,7 +392,7 @@ mod tests {
             |length, column: &[(usize, u64)]| Columns::from_parts(length, &[column.to_vec()]).unwrap_err();
         assert_eq!(of(3, &[]), "the length of a column is not a power of two");
         assert_eq!(of(0, &[]), "the length of a column is not a power of two");
-        assert_eq!(of(1, &[(4, 1), (4, 1)]), "rows of a column do not rise");
+        assert_eq!(of(1, &[(4, 1), (4, 1)]), "the rows of a column are not in ascending order");
         assert_eq!(of(1, &[(ROWS, 1)]), "row out of range or empty");
         assert_eq!(of(1, &[(1, 0)]), "row out of range or empty");
         assert_eq!(of(1, &[(1, MAX_COUNT), (2, 1)]), "count overflows");

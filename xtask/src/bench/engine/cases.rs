@@ -10,7 +10,7 @@ use super::rivals::{Rivals, Sample};
 use super::targets::{Target, reads};
 use crate::bench::results::{Row, median, part};
 
-/// Depth, limit in ns per I/O for the loop alone, and limit as a share of fio's time.
+/// Queue depth, the limit in ns per I/O for the loop alone, and the limit as a share of fio's time.
 const NULL: &[(u16, f64, f64)] = &[(1, 30.0, 0.30), (32, 10.0, 0.12), (128, 10.0, 0.12)];
 const NO_OP_OF_T_IO_URING: f64 = 1.06;
 const ZRAM_DEPTHS: [u16; 3] = [1, 32, 128];
@@ -54,7 +54,7 @@ fn share_row(what: String, limit: f64, rival: &str, (ours, theirs, share): (f64,
     }
 }
 
-/// Compares IOPS; ours must not be lower.
+/// Compares IOPS; those of Plateau must not be lower.
 fn rate_row(what: String, rival: &str, pairs: &[(Sample, Sample)]) -> Row {
     let (ours, theirs, share) = compared(pairs, |s| s.iops);
     let quotients = || pairs.iter().map(|pair| pair.0.iops / pair.1.iops);
@@ -101,7 +101,7 @@ pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Measures loop and ring together.
+/// Measures the loop including the ring.
 pub fn no_op_ring(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     if rivals.t_io_uring.is_none() {
         return Ok(Vec::new());
@@ -113,7 +113,7 @@ pub fn no_op_ring(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let stated = format!("{:.1} / {:.1} ns = {:.2}", user.0, user.1, user.2);
     Ok(vec![
         share_row(what, NO_OP_OF_T_IO_URING, "t/io_uring", medians),
-        Row::stated("the same: user time, ours and t/io_uring's", stated, user.2),
+        Row::stated("the same: user time of Plateau and t/io_uring", stated, user.2),
     ])
 }
 

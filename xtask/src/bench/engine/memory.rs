@@ -1,4 +1,4 @@
-//! Memory of a day's run: as many intervals as a day has seconds, each shortened.
+//! Memory of a day-long run, which is simulated with shorter intervals.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

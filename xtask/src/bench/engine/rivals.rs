@@ -8,7 +8,8 @@ use serde_json::Value;
 
 /// Seconds of one run of fio.
 const FIO_SECONDS: u32 = 1;
-/// t/io_uring prints nothing for its last second, and the first line is only the starting point.
+/// Seconds of one run of t/io_uring, which prints nothing for its last second; its first line is only the starting
+/// point.
 const T_IO_URING_SECONDS: u32 = 4;
 /// Length of a tick in `/proc/PID/task/TID/stat` (`USER_HZ` is 100 on every architecture that Linux supports today).
 const NS_PER_TICK: f64 = 1e7;
@@ -30,8 +31,8 @@ pub struct Sample {
 pub struct Rivals {
     pub fio_version: Option<String>,
     pub t_io_uring: Option<String>,
-    /// CPU that all tools run on, including ours: sharing it with the kernel's helper threads affects results more
-    /// than the choice of tool.
+    /// CPU on which all tools run, including ours, because whether the kernel's helper threads share it affects
+    /// results more than the choice of tool.
     processor: String,
 }
 
@@ -65,7 +66,7 @@ impl Rivals {
     /// Runs the same with t/io_uring, or no-ops without a target.
     pub fn t_io_uring(&self, target: Option<&str>, depth: u16, latency: bool) -> anyhow::Result<Sample> {
         let program = self.t_io_uring.as_deref().context("no path of t/io_uring")?;
-        // As in our engine: a device's queue is refilled after each completion, no-ops are submitted in batches.
+        // As in our engine, a device's queue is refilled after each completion, and no-ops are submitted in batches.
         let batch = depth.min(32);
         let wait_for = if target.is_some() { 1 } else { batch };
         // Line-buffered, because the CPU time is sampled at each line.

@@ -11,8 +11,8 @@ use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
 
-/// Small, so that memory access costs little: it counts as time of the target, but not for a tool whose reads are done
-/// by helper threads of the kernel.
+/// Size of targets. They are small, so that memory access costs little: it would count for all tools except those
+/// whose reads are done by helper threads of the kernel.
 const BYTES: u64 = 64 << 20;
 const RUN_NS: u64 = 1_000_000_000;
 const RESET_ATTEMPTS: u32 = 20;
@@ -51,7 +51,7 @@ impl Target {
         let mut armed = drive.arm(Some(&identity))?;
         let fill = filling(128 << 10, Regime::default());
         armed.run(&fill, &mut |_| Flow::Continue)?;
-        // Reads everything once, in case a hypervisor caches what is read.
+        // Read everything once, in case a hypervisor caches data that was read.
         armed.run(&Workload { read_percent: 100, ..fill }, &mut |_| Flow::Continue)?;
         self.armed = Some(armed);
         Ok(self)
@@ -59,7 +59,7 @@ impl Target {
 
     /// Reopens the target with another engine.
     pub fn by(&mut self, engine: Engine) -> anyhow::Result<&mut Self> {
-        // Only one open drive can hold it.
+        // Close the target first, because it can be opened only once.
         self.armed = None;
         let options = OpenOptions { engine, ..placed() };
         let drive = device::open(&self.path, &options)?;
@@ -90,7 +90,7 @@ impl Target {
     fn with_checks(&mut self, workload: Workload) -> anyhow::Result<Outcome> {
         let armed = self.armed.as_mut().context("a target that was let go")?;
         let answers = armed.run_concurrently(&[workload], &[false], &mut |_, _| Flow::Continue)?;
-        let answer = answers.into_iter().next().context("one answer for one workload")?;
+        let answer = answers.into_iter().next().context("there is one answer for one workload")?;
         let report = answer.verified.context("the report of a load with checks")?;
         anyhow::ensure!(report.wrong() == 0, "{report:?}");
         Ok(answer.outcome)

@@ -51,7 +51,7 @@ fn amplification() -> anyhow::Result<Row> {
         let factor = ssd.health().since(&before).write_amplification().unwrap_or(f64::NAN);
         most = most.max((100.0 * (factor / closed_form(ssd.effective_op()) - 1.0)).abs());
     }
-    let what = "write amplification against the closed form, FIFO, OP 7-100 %";
+    let what = "write amplification and the closed form, FIFO, OP 7-100 %";
     Ok(row(what.into(), most, AMPLIFICATION_LIMIT_PERCENT))
 }
 
@@ -85,7 +85,7 @@ fn scales() -> anyhow::Result<Vec<Row>> {
     let curve = Deviation::between(&saturation_curve(&model, large), &saturation_curve(&model, small));
     let cells = |scale| simulate(&model, scale, &measured, SCALE_ROUNDS).iops;
     let cells = Deviation::between(&cells(large), &cells(small));
-    let what = |what: &str| format!("{SCALE_MODEL} at {small} against {large}: {what}");
+    let what = |what: &str| format!("{SCALE_MODEL} at {small} and {large}: {what}");
     Ok(vec![
         row(what("write saturation, most"), curve.most_percent, 2.0),
         row(what("56 cells, median"), cells.median_percent, 2.0),
@@ -108,7 +108,7 @@ fn calibration(name: &str, measured: &Measured) -> anyhow::Result<Vec<Row>> {
         rows.push(row(format!("{name}: {}", figure.name), off, SATURATION_LIMIT_PERCENT));
     }
     rows.push(Row {
-        what: format!("{name}: held-out mixes against fitted ones"),
+        what: format!("{name}: held-out and fitted mixes"),
         target: format!("<= {HELD_OUT_LIMIT} times"),
         measured: format!("{:.2} times", score.held_out_ratio()),
         value: score.held_out_ratio(),

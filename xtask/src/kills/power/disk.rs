@@ -59,7 +59,7 @@ impl Disk {
         mapper(&["create", NAME, "--table", &self.table(&Writes::Done)])
     }
 
-    /// Returns the kernel's own device node: the guest has no udev to create one in /dev/mapper.
+    /// Returns the kernel's own device node, because the guest has no udev to create one in /dev/mapper.
     fn node(&self) -> anyhow::Result<String> {
         Ok(format!("/dev/dm-{}", output("dmsetup", &["info", "-c", "--noheadings", "-o", "minor", NAME])?))
     }

@@ -1,8 +1,8 @@
 //! The trials, inside the virtual machine.
 //!
-//! Once writes are dropped, `fsync` reports false success. So the process is first stopped (SIGSTOP) and never
-//! continued: everything that it has displayed by then was synced to a disk that still worked. Then writes are
-//! dropped, the process is killed, and the file system is mounted from what survived.
+//! Once writes are dropped, `fsync` falsely reports success. The process is therefore stopped first (SIGSTOP) and
+//! never continued, so that everything that it has displayed by then was synced to a disk that still worked. Then
+//! writes are dropped, the process is killed, and the file system is mounted from what survived.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::chore::Chore;
 use crate::kills::judge::{self, Fault, Found};
 
 const AT: &str = "/tmp/power";
-/// On another disk than the library: displayed output does not get lost in a power cut.
+/// Output is not on the disk of the library, because displayed output does not get lost in a power cut.
 const OUT: &str = "/tmp/power-out";
 const ERR: &str = "/tmp/power-err";
 /// Timeout for a run or a resumption.
@@ -158,7 +158,7 @@ impl Trials {
                 std::fs::remove_dir_all(folder)?;
             }
         }
-        // Otherwise a cut could restore an earlier run.
+        // Without this, a cut could bring back an earlier run.
         self.disk.sync()
     }
 

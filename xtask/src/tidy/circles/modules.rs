@@ -1,11 +1,11 @@
-//! The modules of a crate, and in which file the items are defined that their code mentions.
+//! The modules of a crate, and the files that define the items which their code mentions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::scope::{Scope, Segments};
 use crate::tidy::tree::Tree;
 
-/// The files of a crate: each with the files that its code needs, and an item it needs there.
+/// For each file of a crate, the files that its code needs, each with one of the needed items.
 pub type Needs = BTreeMap<String, BTreeMap<String, String>>;
 
 /// A module tree; the first one is the root.
@@ -22,7 +22,7 @@ struct Module {
     scope: Scope,
 }
 
-/// Referent of a path.
+/// The meaning of a path.
 enum Place {
     Module,
     Item { module: usize, name: String },
@@ -80,7 +80,7 @@ impl Modules {
 
     /// Returns what each file needs from other files.
     ///
-    /// A re-export of something below is not a need: the module is a façade.
+    /// Re-exporting an item of a child module is not a need, because the module is a façade.
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::new();
         for (at, module) in self.all.iter().enumerate() {
@@ -107,7 +107,7 @@ impl Modules {
 
     /// Resolves a path seen from module `at`, through imports and re-exports; `None` if it leaves the crate.
     ///
-    /// Every import is followed once, so that one like `use log::log` ends.
+    /// Follows every import once, so that imports such as `use log::log` do not cause an endless loop.
     fn resolve(&self, at: usize, path: &[String], followed: &mut BTreeSet<(usize, usize)>) -> Option<Place> {
         let Some((first, rest)) = path.split_first() else { return Some(Place::Module) };
         let module = &self.all[at];

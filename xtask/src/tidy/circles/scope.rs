@@ -1,6 +1,6 @@
-//! What one module defines, imports and mentions, as written: nothing is resolved.
+//! The names that a module defines, imports and mentions, as written and without resolving them.
 //!
-//! Code for tests only is left out.
+//! Code that is compiled for tests only is omitted.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
@@ -20,7 +20,7 @@ pub struct Scope {
     pub declared: Vec<String>,
     /// Modules with their content.
     pub inline: Vec<(String, Scope)>,
-    /// What `use` brings in; module level before function bodies.
+    /// Names imported with `use`; those of the module precede those of function bodies.
     pub imports: Vec<Import>,
     /// Every other path.
     pub paths: Vec<Segments>,
@@ -43,7 +43,7 @@ impl Scope {
         for item in items.iter().filter(|item| !is_for_tests(attributes(item))) {
             scope.define(item);
         }
-        // Imports of function bodies are looked up last, so that they shadow nothing of the module.
+        // Imports in function bodies are looked up last, so that they do not shadow names of the module.
         let (uses, others): (Vec<&Item>, _) = items.iter().partition(|item| matches!(item, Item::Use(_)));
         uses.into_iter().chain(others).for_each(|item| scope.visit_item(item));
         scope
@@ -117,7 +117,7 @@ impl Scope {
                 other => {
                     self.paths.extend((!path.is_empty()).then(|| std::mem::take(&mut path)));
                     colons = 0;
-                    // What follows a dot is a field or method, and after an apostrophe a lifetime.
+                    // A name after a dot is a field or method, and after an apostrophe a lifetime.
                     is_name = !matches!(&other, TokenTree::Punct(mark) if ".'".contains(mark.as_char()));
                     if let TokenTree::Group(group) = other {
                         self.scan(group.stream());
@@ -131,7 +131,7 @@ impl Scope {
 
 impl<'ast> Visit<'ast> for Scope {
     fn visit_item(&mut self, item: &'ast Item) {
-        // A module has a scope of its own.
+        // A module has its own scope.
         if !is_for_tests(attributes(item)) && !matches!(item, Item::Mod(_)) {
             visit::visit_item(self, item);
         }
@@ -211,7 +211,7 @@ impl<'ast> Visit<'ast> for Scope {
         }
     }
 
-    /// `pub(super)` mentions nothing of the parent.
+    /// `pub(super)` does not need anything from the parent.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 }
 

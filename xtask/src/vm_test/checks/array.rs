@@ -17,7 +17,7 @@ pub const GROUP: Group = Group {
             ci: false,
             run: level_0,
         },
-        Check { name: "RAID 5: the same, after its first resync", ci: false, run: level_5 },
+        Check { name: "RAID 5: the same campaign, after the first resync", ci: false, run: level_5 },
         Check { name: "RAID 10: the same", ci: false, run: level_10 },
         Check { name: "a degraded array is refused", ci: true, run: degraded },
         Check {
@@ -27,7 +27,7 @@ pub const GROUP: Group = Group {
         },
         Check { name: "the next start dismantles what a killed run left", ci: false, run: killed },
         Check {
-            name: "a member that is not named or in use is refused, with every byte as it was",
+            name: "a member that is not named or is in use is refused, and every byte is unchanged",
             ci: true,
             run: refused,
         },
@@ -55,7 +55,8 @@ fn describe(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Stri
     Ok(erase)
 }
 
-/// Returns whether mdadm finds array metadata. Its output must say so or deny it: an exit code alone proves nothing.
+/// Returns whether mdadm finds array metadata. Requires that its output says so either way, because an exit code
+/// alone proves nothing.
 fn has_metadata(guest: &mut Guest, device: &str) -> anyhow::Result<bool> {
     let examined = guest.run(&format!("mdadm --examine {device}"))?;
     let said = format!("{}{}", examined.out, examined.err);
@@ -66,12 +67,12 @@ fn has_metadata(guest: &mut Guest, device: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Checks that members have metadata during a run, so that finding none afterwards means something.
+/// Checks that members have metadata during a run, to show that a check for its absence can fail.
 fn all_have_metadata(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     for &member in members {
         let device = guest.device(member)?;
-        ensure!(has_metadata(guest, &device)?, "{member:?} has no metadata, and an array runs on it");
+        ensure!(has_metadata(guest, &device)?, "{member:?} has no metadata, although an array runs on it");
     }
     Ok(())
 }
@@ -197,7 +198,7 @@ fn killed(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     guest.sh("kill -9 $(pidof plateau)")?;
     guest.wait_for_end()?;
-    guest.sh("grep -q ^md /proc/mdstat").context("a kill dismantles no array")?;
+    guest.sh("grep -q ^md /proc/mdstat").context("a killed run must leave its array")?;
     all_have_metadata(lab, THREE)?;
     let guest = lab.guest()?;
     let id = guest.sh("cd /runs/library && ls -d */ | tr -d /")?;

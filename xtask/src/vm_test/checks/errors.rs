@@ -11,14 +11,18 @@ pub const GROUP: Group = Group {
     name: "errors",
     needs: None,
     checks: &[
-        Check { name: "a sector that cannot be read is named, and ends a load", ci: true, run: flawed },
-        Check { name: "it ends a run, and every completed step is kept", ci: false, run: flawed_in_a_run },
+        Check { name: "a sector that cannot be read is reported, and ends a load", ci: true, run: flawed },
         Check {
-            name: "scsi_debug: unmap empties it, a Format Unit that it does not have is an error",
+            name: "such a sector ends a run, and every completed step is kept",
+            ci: false,
+            run: flawed_in_a_run,
+        },
+        Check {
+            name: "scsi_debug: unmap empties the disk, and Format Unit, which it lacks, is an error",
             ci: true,
             run: purged,
         },
-        Check { name: "scsi_debug: a medium error is named", ci: true, run: medium_error },
+        Check { name: "scsi_debug: a medium error is reported", ci: true, run: medium_error },
         Check { name: "scsi_debug: a disk that is removed under load ends it", ci: true, run: taken_away },
     ],
 };
@@ -71,7 +75,7 @@ fn purged(lab: &mut Lab) -> anyhow::Result<()> {
     let identity = guest.identity(&device)?;
     guest.fill(&device)?;
     let refused = guest.plateau(&format!("purge {device} --method scsi-format-unit --erase '{identity}'"))?;
-    ensure!(refused.code != 0, "a Format Unit that it does not have: {}", refused.out);
+    ensure!(refused.code != 0, "Format Unit, which the disk lacks: {}", refused.out);
     guest.sh(&format!("cmp {CONTENT} {device}")).context("what was on it")?;
     guest.json(&format!("purge {device} --method discard --verify-purge --erase '{identity}'"))?;
     let left = guest.sh(&format!("dd if={device} bs=1M 2>/dev/null | tr -d '\\0' | wc -c"))?;

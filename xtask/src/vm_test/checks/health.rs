@@ -15,11 +15,11 @@ pub const GROUP: Group = Group {
     checks: &[
         Check { name: "the list contains every disk, and marks those in use", ci: true, run: list },
         Check {
-            name: "namespaces of one controller are not confirmed by one name",
+            name: "namespaces of one controller need separate confirmations",
             ci: false,
             run: namespaces,
         },
-        Check { name: "NVMe reports its temperature and counts what was written", ci: true, run: nvme },
+        Check { name: "NVMe reports its temperature and the amount written", ci: true, run: nvme },
         Check { name: "a critical warning is passed on", ci: false, run: warning },
     ],
 };
@@ -52,7 +52,7 @@ fn namespaces(lab: &mut Lab) -> anyhow::Result<()> {
     let all = identities.clone();
     identities.sort();
     identities.dedup();
-    ensure!(identities.len() == 3, "what has to be typed for three namespaces: {all:?}");
+    ensure!(identities.len() == 3, "the identities of three namespaces are not distinct: {all:?}");
     Ok(())
 }
 

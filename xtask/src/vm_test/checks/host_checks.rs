@@ -20,11 +20,11 @@ fn looked_at(lab: &mut Lab) -> anyhow::Result<()> {
         let guest = lab.guest()?;
         let device = guest.device(target)?;
         let said = guest.plateau(&format!("check {device}"))?;
-        // A finding is allowed: the guest may really be too busy for measurements.
+        // Findings are allowed, because the guest may really be too busy for measurements.
         ensure!([0, 7].contains(&said.code), "{target:?} ended with {}: {}", said.code, said.err);
         let named = ["scheduler", "PCIe link", "other load", "power saving", "kernel mitigations"];
         let missing = named.iter().find(|name| !said.out.contains(*name));
-        ensure!(missing.is_none(), "{target:?}: nothing of {missing:?} in {}", said.out);
+        ensure!(missing.is_none(), "{target:?}: the checks {missing:?} are missing in {}", said.out);
     }
     Ok(())
 }

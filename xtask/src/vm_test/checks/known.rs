@@ -1,6 +1,7 @@
 //! Drives of known speed: the measured figures must match it.
 //!
-//! Not in `ci`, where a busy host would affect the result: the tests of `device` check the same without a machine.
+//! These are not part of `ci`, where a busy host would affect the result; the tests of `device` check the same
+//! without a machine.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
@@ -13,9 +14,9 @@ pub const GROUP: Group = Group {
     name: "known",
     needs: None,
     checks: &[
-        Check { name: "a drive of known IOPS is measured as such, within 3 %", ci: false, run: iops },
+        Check { name: "a drive of known IOPS is measured within 3 %", ci: false, run: iops },
         Check {
-            name: "a drive with one response time: mean and 99th percentile, within 5 %",
+            name: "a drive with a constant response time: mean and 99th percentile within 5 %",
             ci: false,
             run: response_time,
         },
@@ -24,9 +25,9 @@ pub const GROUP: Group = Group {
 
 const IOPS_WITHIN: f64 = 0.03;
 const TIME_WITHIN: f64 = 0.05;
-/// Long, so that stalls of a busy host, some milliseconds, are negligible.
+/// Response time of the drive: long enough for stalls of a busy host, which take some milliseconds, to be negligible.
 const TIME_NS: f64 = 400e6;
-/// A stalling host makes any drive slower, so the best of several attempts decides.
+/// Number of attempts, of which the best one counts, because a stalling host makes any drive slower.
 const ATTEMPTS: u32 = 4;
 /// Queue depth: high enough that more than ten I/Os of an attempt exceed the 99th percentile.
 const DEPTH: u32 = 128;
@@ -87,7 +88,7 @@ fn response_time(lab: &mut Lab) -> anyhow::Result<()> {
     result
 }
 
-/// Checks that mean and 99th percentile of one attempt match, and that no mean is too short.
+/// Checks that mean and 99th percentile of one attempt match, and that no mean is lower than the device allows.
 fn keeps_to(lab: &mut Lab, device: &str) -> anyhow::Result<()> {
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {

@@ -24,7 +24,7 @@ pub const GROUP: Group = Group {
     ],
 };
 
-/// 4096 B without metadata, one of eight formats in QEMU; 0 is 512 B.
+/// Format with sectors of 4096 B and no metadata, one of eight in QEMU; format 0 has 512 B.
 const LARGE: u8 = 4;
 
 fn sector_bytes(lab: &mut Lab, target: Target) -> anyhow::Result<String> {

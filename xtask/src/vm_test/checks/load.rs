@@ -51,7 +51,7 @@ fn counted(lab: &mut Lab) -> anyhow::Result<()> {
             let wrong = || format!("{target:?} {rw}: {read} and {written} sectors; {document}");
             let expected = (4 << 20) / 512;
             if rw == "read" {
-                // The signature check also reads a little.
+                // The check for signatures also reads a little.
                 ensure!(written == 0 && (expected..expected * 3 / 2).contains(&read), wrong());
             } else {
                 ensure!(written == expected, wrong());

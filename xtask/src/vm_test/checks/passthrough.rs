@@ -186,7 +186,7 @@ fn exclusive(lab: &mut Lab) -> anyhow::Result<()> {
     let said = guest.fails(3, &format!("{write} --runtime 1"))?;
     ensure!(said.contains("EBUSY"), "{said}");
     ensure!(guest.wait_for_end()?.code == 0, "the first load failed");
-    // A device in use is refused for commands, too.
+    // A device in use is also refused for commands.
     guest.sh(&format!("mkswap {device} && swapon {device}"))?;
     let said = guest.fails(3, &format!("{write} --runtime 1"));
     guest.sh(&format!("swapoff {device}"))?;

@@ -29,7 +29,7 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     guest.start(&format!("run lat {NAME} --erase '{identity}' {SHORT} --cell-seconds 0.3"))?;
     let mut cells = 0;
     for cut in 1..=2 {
-        // Measures something first each time; otherwise there is no gap between two segments.
+        // Measure something first each time, so that there is a gap between two segments.
         guest_waits(lab, cells + 8)?;
         let guest = lab.guest()?;
         let seen = guest.sh(&format!("cat {JOURNAL}"))?;
@@ -56,7 +56,7 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until the journal holds at least this many cells.
+/// Waits until the journal contains at least this many cells.
 fn guest_waits(lab: &mut Lab, cells: usize) -> anyhow::Result<()> {
     let command = format!("test $(grep -c '\"measured\"' {JOURNAL}) -ge {cells}");
     lab.guest()?.wait_for("more cells", &command)

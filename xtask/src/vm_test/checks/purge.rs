@@ -39,8 +39,8 @@ pub const GROUP: Group = Group {
     ],
 };
 
-/// Disks with the methods that certainly work on them. QEMU supports neither sanitize nor ATA security. A SCSI disk
-/// rejects sanitize only on the attempt, and reports success for FORMAT UNIT without doing anything.
+/// Disks, with the methods that are known to work on them. QEMU supports neither sanitize nor ATA security. A SCSI
+/// disk rejects sanitize only on the attempt, and reports success for FORMAT UNIT without doing anything.
 const OFFERS: &[(Target, &[&str])] = &[
     (NVME_SLOT, &["nvme-format-user", "discard", "write-zeroes", "overwrite"]),
     (SCSI_512, &["discard", "write-zeroes", "overwrite"]),
@@ -52,12 +52,12 @@ const OFFERS: &[(Target, &[&str])] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Offer {
     Yes,
-    /// Possibly; only done when named explicitly.
+    /// Possibly supported; used only if named explicitly.
     Perhaps,
     No,
 }
 
-/// Returns the methods of a disk.
+/// Returns the purge methods that a disk supports.
 fn methods(lab: &mut Lab, device: &str) -> anyhow::Result<Vec<(String, Offer)>> {
     let info = lab.guest()?.json(&format!("info {device}"))?;
     let listed = info["purge_methods"].as_array().context("no list of methods")?;
@@ -109,7 +109,7 @@ fn empties(lab: &mut Lab, targets: &[Target]) -> anyhow::Result<()> {
             ensure!(!is_empty(&before), "{target:?} was not filled");
             let command = format!("purge {device} --method {name} --verify-purge --erase '{identity}'");
             let ran = lab.guest()?.plateau(&command)?;
-            // Some of the content has by then been replaced with the samples that verification looks for.
+            // By then, some of the content has been replaced by the samples for which verification searches.
             let failed = *offer == Offer::Perhaps
                 && ran.code == 5
                 && (ran.err.contains("failed") || ran.err.contains("was not purged"));

@@ -27,7 +27,7 @@ struct Case {
     what: &'static str,
     prepare: &'static str,
     undo: &'static str,
-    /// Suffix of the device node that plateau is given.
+    /// Suffix of the device node that is passed to plateau.
     suffix: &'static str,
     /// Text that the refusal must contain.
     named: &'static str,
@@ -81,7 +81,7 @@ const CASES: &[Case] = &[
     },
     Case {
         what: "a member of an array",
-        // Linux 7.3 keeps the name of an array after it was cleared.
+        // Linux 7.3 keeps the name of an array after the array was cleared.
         prepare: "{ echo md_plateau > /sys/module/md_mod/parameters/new_array || test -e \
                   /sys/block/md_plateau; } && cd /sys/block/md_plateau/md && \
                   echo none > metadata_version && echo raid1 > level && echo 1 > raid_disks && cat \

@@ -78,7 +78,7 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
     guest.sh("mkdir -p /runs/library && rm -rf /runs/library/*")?;
     guest.start(&format!("run tp-128 {device} --erase '{identity}' {SHORT} --cell-seconds 6"))?;
     guest.wait_for("a cell", "grep -q '\"measured\"' /runs/library/*/journal")?;
-    // In the middle of the next cell, which starts at once.
+    // Wait until the middle of the next cell, which starts at once.
     guest.sh("sleep 3.5")?;
     lab.pull()?;
     let ended = lab.guest()?.wait_for_end()?;

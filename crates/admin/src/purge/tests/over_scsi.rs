@@ -37,7 +37,7 @@ fn ata_security_erase_sets_a_password_and_sees_it_gone() {
         let options = PurgeOptions { verify: true, ..by(name) };
         let purged = purge(&mut script, &ata(0, SECURE | 0x20), &options).0.expect("a purge");
         assert!(purged.pts_purge && purged.evidence[0].contains("removed the password"));
-        assert_eq!(script.rechecks.len(), 4, "before the password and before the erase, too");
+        assert_eq!(script.rechecks.len(), 4, "once before the password and once before the erase");
     }
 }
 
@@ -95,7 +95,7 @@ fn an_ata_erase_that_does_nothing_is_found_by_its_password() {
     let script = password(script.scsi(&pass(0xf3, NONE, 0), Answer::Ok), 0xf4, 0, Answer::Ok);
     let mut script = ask_security(script, SECURE | ENABLED);
     assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("password is still set"));
-    // No registers are returned at all, which hdparm treats as success.
+    // No registers are returned at all; hdparm would treat that as success.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let mut script = password(script, 0xf1, 0, Answer::Scsi(0, Vec::new()));
     assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("it is unknown whether"));
@@ -112,8 +112,8 @@ fn a_left_over_password_of_plateau_is_used() {
     // Not Plateau's password.
     let script = ask_security(Script::new(CAPACITY), SECURE | ENABLED | LOCKED);
     let mut script = password(script, 0xf2, 0, aborted());
-    assert!(fails(&mut script, &can, &options).contains("not Plateau's"));
-    // Frozen since it was inspected.
+    assert!(fails(&mut script, &can, &options).contains("was not set by Plateau"));
+    // The security settings were frozen after the inspection.
     let mut script = ask_security(Script::new(CAPACITY), SECURE | FROZEN);
     assert!(fails(&mut script, &ata(0, SECURE), &PurgeOptions::default()).contains("cannot start"));
 }
@@ -190,7 +190,7 @@ fn scsi_format_and_sanitize_run_until_the_drive_is_ready() {
             .with(list)
             .erasing()
             .scsi(&READY, check(2, running, Some(0x4000)))
-            // Without progress there, it is asked for.
+            // Without progress in the response, REQUEST SENSE is sent.
             .scsi(&READY, check(2, running, None))
             .scsi(&REQUEST_SENSE, Answer::Bytes(sense(2, running, Some(0x8000))))
             .scsi(&READY, check(2, running, None))

@@ -74,7 +74,7 @@ impl Text {
         let mut serials: Vec<String> = Vec::new();
         for Member { slot, serial } in self.members {
             let address = address(self.adapter, &slot)
-                .ok_or_else(|| format!("slot '{slot}': write it as enclosure:slot, such as \"252:0\""))?;
+                .ok_or_else(|| format!("slot '{slot}': use enclosure:slot, such as \"252:0\""))?;
             let serial = serial.trim().to_owned();
             if serial.is_empty() {
                 return Err(format!("slot {slot}: the serial number of its drive is missing"));

@@ -1,16 +1,17 @@
-//! Parses the JSON output (`J`) of `storcli` and `perccli`. The input is bounded and untrusted: a field that is
-//! missing or of another type is absent, and nothing panics.
+//! Parses the JSON output (`J`) of `storcli` and `perccli`. The input is untrusted: its size is bounded, a
+//! field of the wrong type counts as absent, and no input causes a panic.
 //!
-//! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose keys
-//! contain the address of what they describe (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0 Device attributes`).
+//! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose
+//! keys contain the address of the object that they describe (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0
+//! Device attributes`).
 
 use serde_json::{Map, Value};
 
-/// Fits hundreds of drives and volumes.
+/// Size limit; enough for hundreds of drives and volumes.
 const LONGEST_BYTES: usize = 16 << 20;
-/// More rows than a controller has drives.
+/// Limit on rows; no controller has this many drives.
 const MOST_ROWS: usize = 4096;
-/// Texts of a controller end up in run files and reports.
+/// Limit on the length of strings, which end up in run files and reports.
 const LONGEST_TEXT: usize = 200;
 
 /// The answer of one controller.
@@ -22,7 +23,7 @@ pub(crate) struct Answer {
     pub(crate) description: String,
     /// Outcome for each drive or volume.
     pub(crate) details: Vec<Detail>,
-    /// Version of the program, where reported.
+    /// Version of the program, if reported.
     pub(crate) version: Option<String>,
     data: Value,
 }
@@ -58,7 +59,7 @@ pub(crate) struct Behind {
     pub(crate) locked: bool,
     /// Whether it is a spare.
     pub(crate) spare: bool,
-    /// Whether it supports cryptographic erase, where reported.
+    /// Whether it supports cryptographic erase, if reported.
     pub(crate) crypto_erase: Option<bool>,
 }
 
@@ -85,7 +86,7 @@ pub(crate) struct Volume {
 /// A background operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Operation {
-    /// Not running, or no longer.
+    /// Not running, or no longer running.
     Idle,
     /// Share completed, 0 to 1.
     Running(f64),
@@ -93,7 +94,7 @@ pub(crate) enum Operation {
     Other(String),
 }
 
-/// What a controller reports of itself.
+/// What a controller reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Adapter {
     pub(crate) product: Option<String>,
@@ -106,7 +107,7 @@ impl Answer {
         if text.len() > LONGEST_BYTES {
             return Err(format!("longer than {LONGEST_BYTES} bytes"));
         }
-        // Some versions first print that this may take a while.
+        // Some versions print a line before the JSON, saying that the command may take a while.
         let begin = text.find('{').ok_or("not JSON")?;
         let whole: Value =
             serde_json::from_str(&text[begin..]).map_err(|error| format!("not JSON: {error}"))?;
@@ -132,7 +133,7 @@ impl Answer {
         }
     }
 
-    /// Returns the drive at an address, `/c0/e252/s0`; `None` where it is not in the answer.
+    /// Returns the drive at an address, `/c0/e252/s0`; `None` if it is not in the answer.
     pub(crate) fn drive(&self, address: &str) -> Option<Behind> {
         let row = rows(self.data.get(format!("Drive {address}"))?).into_iter().next()?;
         let all = &self.data[format!("Drive {address} - Detailed Information")];

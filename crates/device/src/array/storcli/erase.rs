@@ -14,10 +14,10 @@ use crate::array::outside::Outside;
 use crate::array::plan::Plan;
 use crate::error::DriveError;
 
-/// Bounds the delay before a request to stop takes effect.
+/// Interval between checks for a request to stop.
 const LOOK_UP_EVERY: Duration = Duration::from_secs(1);
 const LOOKS_BETWEEN_POLLS: u32 = 5;
-/// A week: overwriting a 20 TB drive once takes a day and a half.
+/// Limit of a week: overwriting a 20 TB drive once takes a day and a half.
 const POLLS_AT_MOST: u32 = 7 * 24 * 3600 / LOOKS_BETWEEN_POLLS;
 
 /// Purges all members at the same time, with the method in the array description.
@@ -30,8 +30,8 @@ pub(super) fn all<O: Outside>(
 ) -> Result<Vec<Purged>, DriveError> {
     if options.method.is_some() || options.verify {
         return Err(DriveError::Invalid(
-            "drives on a RAID controller are purged as the array description says, and cannot be read to \
-             verify it; omit --purge-method and --verify-purge"
+            "drives on a RAID controller are purged by the method in the array description, and cannot be \
+             read to verify that; omit --purge-method and --verify-purge"
                 .into(),
         ));
     }
@@ -82,7 +82,7 @@ fn erase<O: Outside>(
             Some(refusal) => Err(DriveError::Refused { target: address.clone(), refusals: vec![refusal] }),
         }
     };
-    // Verifies all drives before the first is erased.
+    // Verify all drives before the first one is erased.
     for (address, serial) in members.iter().zip(&hardware.serials) {
         free(controller, address, serial)?;
     }
@@ -109,7 +109,7 @@ fn erase<O: Outside>(
             }
         }
         if shares.iter().all(|share| *share >= 1.0) {
-            // A drive that failed while being erased is no longer free.
+            // A drive that failed during its erase is no longer free.
             return members
                 .iter()
                 .zip(&hardware.serials)
@@ -124,12 +124,11 @@ fn erase<O: Outside>(
         }
     }
     Err(DriveError::device(
-        "the controller has been erasing the drives for a week and has not finished; look at it with show \
-         erase",
+        "the controller has been erasing the drives for a week and has not finished; check it with show erase",
     ))
 }
 
-/// The error for a cancelled wait; the erase continues.
+/// Returns the error for a cancelled wait; the erase continues.
 fn goes_on<O: Outside>(controller: &StorCli<O>, members: &[String]) -> DriveError {
     let program = controller.program.unwrap_or_default();
     let first = members.first().map_or("", String::as_str);

@@ -8,7 +8,11 @@ const CAUSES: &[(&str, &str)] = &[
         "does not have appropriate attributes",
         "a member is spun down, or its kind, interface or sector size differs from the others",
     ),
-    ("VD has OS/FS", "there is a file system on the volume; nothing is forced here, so inspect it manually"),
+    (
+        "VD has OS/FS",
+        "there is a file system on the volume, and Plateau does not force this; inspect the \
+                      volume manually",
+    ),
     ("device state doesn't support", "the drive is in a state that does not allow this"),
     ("Controller", "no such controller, or no permission; run as root, and list the controllers with `show`"),
     ("not found", "nothing at that address; list the drives with `/call/eall/sall show`"),

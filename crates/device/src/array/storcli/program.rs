@@ -13,22 +13,22 @@ use crate::array::plan::Plan;
 use crate::error::DriveError;
 use crate::refusal::Refusal;
 
-/// Installed names, in the order they are tried.
+/// Names under which the program may be installed, in the order in which they are tried.
 const STORCLI: &[&str] =
     &["storcli64", "storcli", "/opt/MegaRAID/storcli/storcli64", "/opt/MegaRAID/storcli/storcli"];
 pub(super) const PERCCLI: &[&str] =
     &["perccli64", "perccli", "/opt/MegaRAID/perccli/perccli64", "/opt/MegaRAID/perccli/perccli"];
-/// A new volume becomes a block device some seconds after the command.
+/// Attempts to find the block device of a new volume, which appears some seconds after the command.
 const APPEARS_ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// `storcli` or `perccli` in an environment.
+/// `storcli` or `perccli`, run in an environment.
 #[derive(Debug)]
 pub(crate) struct StorCli<O> {
     pub(super) outside: O,
     kind: Program,
     pub(super) adapter: u32,
-    /// The one that was found.
+    /// The name that was found.
     pub(super) program: Option<&'static str>,
 }
 
@@ -39,7 +39,7 @@ impl<O: Outside> StorCli<O> {
 
     /// Runs a query and returns its answer, successful or not.
     pub(super) fn ask(&mut self, arguments: &[&str]) -> Result<Answer, DriveError> {
-        // Without `nolog` it would leave a log file in the current directory.
+        // Without `nolog`, the program would leave a log file in the current directory.
         let all: Vec<String> = arguments.iter().chain(&["J", "nolog"]).map(|&word| word.to_owned()).collect();
         let known = match self.kind {
             Program::StorCli => STORCLI,
@@ -113,7 +113,7 @@ impl<O: Outside> StorCli<O> {
     pub(super) fn volumes(&mut self) -> Result<Vec<Volume>, DriveError> {
         let path = format!("/c{}/vall", self.adapter);
         let answer = self.ask(&[&path, "show", "all"])?;
-        // Without volumes some versions report a failure.
+        // Some versions report a failure if there are no volumes.
         if answer.success || answer.description.contains("No VD") {
             return Ok(answer.volumes(self.adapter));
         }
@@ -153,8 +153,8 @@ impl<O: Outside> StorCli<O> {
         let after = self.volumes()?;
         if let Some(lost) = before.iter().find(|volume| !after.iter().any(|now| is_same(volume, now))) {
             return Err(DriveError::device(format!(
-                "the volume {} of {} ('{}') is no longer what it was before {} was created; look at it with {} /c{}/v{} \
-                 show all",
+                "the volume {} of {} ('{}') is no longer what it was before {} was created; inspect it with \
+                 {} /c{}/v{} show all",
                 lost.number,
                 lost.size,
                 lost.name,
@@ -173,7 +173,7 @@ impl<O: Outside> StorCli<O> {
         let Some(naa) = &volume.naa else {
             return Err(DriveError::device(format!(
                 "the controller does not report the world-wide name of the volume {}, so its block device \
-                 cannot be identified with certainty",
+                 cannot be identified reliably",
                 volume.name
             )));
         };
@@ -194,7 +194,7 @@ impl<O: Outside> StorCli<O> {
                 [name] => return Ok(Path::new("/dev").join(name)),
                 several => {
                     return Err(DriveError::device(format!(
-                        "{} all report to be the volume {} ({wwid}): it has several paths; keep only one",
+                        "{} all claim to be the volume {} ({wwid}), so it has several paths; keep only one",
                         several.join(" and "),
                         volume.name
                     )));
@@ -235,7 +235,7 @@ pub(crate) fn refusal_of(drive: &Behind) -> Option<Refusal> {
     Some(Refusal::NotFree { state: why })
 }
 
-/// Builds `add vd` and its arguments, in the order of the program's help.
+/// Builds the command `add vd`, with its arguments in the order of the program's help.
 pub(super) fn add_words(plan: &Plan, hardware: &Hardware) -> Vec<String> {
     let slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
     let mut words = vec![
@@ -282,7 +282,7 @@ fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<()
         ));
     }
     if volume.level != format!("RAID{}", plan.level) {
-        return Err(format!("{} became {} instead of RAID{}", volume.name, volume.level, plan.level));
+        return Err(format!("{} was created as {} instead of RAID{}", volume.name, volume.level, plan.level));
     }
     let write = if hardware.write == Write::Through { "WT" } else { "WB" };
     if !volume.cache.contains(write) {
@@ -297,7 +297,7 @@ fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<()
     Ok(())
 }
 
-/// Whether a volume is unchanged; its state may change by itself.
+/// Whether a volume is unchanged, apart from its state, which may change by itself.
 fn is_same(was: &Volume, is: &Volume) -> bool {
     let places = |volume: &Volume| volume.drives.iter().map(|(slot, _)| slot.clone()).collect::<Vec<_>>();
     (was.number, &was.name, &was.naa, &was.level, &was.size)

@@ -1,4 +1,4 @@
-//! Each command path as a script: the queries in order, their answers, and that no step is left over.
+//! Tests each sequence of commands as a script: the queries in order, their answers, and that no step is left over.
 
 use std::path::PathBuf;
 
@@ -318,7 +318,7 @@ fn what_has_redundancy_is_initialised_and_what_has_none_is_not() {
         &failure("None", "VD has OS/FS, use 'force' option"),
     );
     let error = with(script, |controller| controller.begin(&plan(""))).expect_err("a file system");
-    assert!(error.to_string().contains("nothing is forced here"), "{error}");
+    assert!(error.to_string().contains("Plateau does not force this"), "{error}");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn loop_devices_whose_driver_cannot_be_asked_are_found_by_their_path() {
     assert_eq!(users_of(&other), []);
 }
 
-/// The path may be that of another file by now, and the loop device may be over any other device.
+/// The path may belong to another file by now, and the backing of the loop device may be any other device.
 #[test]
 fn loop_devices_whose_driver_cannot_be_asked_may_use_any_device() {
     let host = Host::new();
@@ -146,7 +146,7 @@ fn loop_devices_whose_driver_cannot_be_asked_may_use_any_device() {
     assert_eq!(host.users(), []);
 }
 
-/// btrfs claims its devices; erofs, stored in a file, has none.
+/// btrfs claims its devices; erofs in a file has no device to claim.
 #[test]
 fn file_systems_in_files_that_were_renamed_may_be_in_any_file_but_in_no_device() {
     let host = Host::new();
@@ -180,7 +180,8 @@ fn files_of_a_ring_that_cannot_be_found_may_be_any_file_but_no_device() {
     assert_eq!(unseen("/dev/null"), None);
 }
 
-/// A process with a file on an overlay whose layers were given relative to the folder of whoever mounted it.
+/// A process has a file open on an overlay whose layers were specified relative to the working directory of
+/// the process that mounted it.
 #[test]
 fn a_file_on_an_overlay_with_invisible_layers_may_be_any_file() {
     let host = Host::new();
@@ -265,4 +266,49 @@ fn identity_is_serial_then_wwn_then_name_and_size() {
     assert_eq!((full.vendor, full.model.as_deref()), (None, Some("SSD 9000")));
     assert_eq!((full.serial.as_deref(), full.firmware.as_deref()), (Some("SN123456"), Some("1.0")));
     assert_eq!(full.identity, "SN123456");
+}
+
+/// `ip netns add`, Docker and snapd mount namespaces; only those of mounts have any.
+#[test]
+fn mounts_without_a_device_use_no_unknown_file() {
+    let host = Host::new();
+    let kinds = "nodev\ttmpfs\nnodev\tfuse\n\tfuseblk\n\text4\n\terofs\n\tbtrfs\n";
+    let unseen = |line: &str| {
+        host.write("proc/self/mountinfo", format!("{line}\n"));
+        usage::gather(&host.roots, None).expect("facts").unseen_user_of_files().map(str::to_owned)
+    };
+    host.write("proc/filesystems", kinds);
+    for line in [
+        "40 1 0:4 net:[4026532177] /run/netns/x rw - nsfs nsfs rw",
+        "40 1 0:4 mnt:[4026532178] /run/snapd/ns/x.mnt rw - nsfs nsfs rw",
+        "40 1 0:50 / /run/user/1000/doc rw - fuse.portal portal rw",
+        "40 1 0:51 / /srv rw - fuse.sshfs someone@elsewhere:/srv rw",
+        "1 1 0:2 / / rw - rootfs rootfs rw",
+    ] {
+        assert_eq!(unseen(line), None, "{line}");
+    }
+    assert!(unseen("22 1 0:31 / /data ro - erofs /no/such/image ro").is_some());
+    // Nothing is known about types of file systems.
+    fs::remove_file(host.roots.proc.join("filesystems")).expect("a file");
+    assert!(unseen("22 1 0:31 / /data ro - newfs /no/such/image ro").is_some());
+}
+
+/// Another file is at the path of one that is registered with a ring.
+#[test]
+fn files_of_a_ring_are_not_what_happens_to_be_at_their_path() {
+    let host = Host::new();
+    let process = host.roots.proc.join("4242");
+    fs::create_dir_all(process.join("fd")).expect("a folder");
+    symlink("anon_inode:[io_uring]", process.join("fd/5")).expect("a link");
+    symlink("/", process.join("root")).expect("a link");
+    let decoy = host.dir.path().join("decoy");
+    fs::write(&decoy, "").expect("a file");
+    host.write("proc/4242/fdinfo/5", format!("UserFiles:\t1\n    0: {}\nUserBufs:\t0\n", decoy.display()));
+    let unseen =
+        || usage::gather(&host.roots, None).expect("facts").unseen_user_of_files().map(str::to_owned);
+    assert!(unseen().is_some_and(|what| what.contains("process 4242")));
+    // With a descriptor of the same path it is that file.
+    symlink(&decoy, process.join("fd/6")).expect("a link");
+    host.write("proc/4242/fdinfo/6", "pos:\t0\nflags:\t0100000\n");
+    assert_eq!(unseen(), None);
 }

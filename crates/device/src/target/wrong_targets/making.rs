@@ -19,10 +19,10 @@ type Meddle = Box<dyn FnOnce() -> Result<Box<dyn Any>, String>>;
 /// A wrong target.
 pub(super) struct Wrong {
     pub(super) path: String,
-    /// The identity to type; its own by default.
+    /// The identity to type; that of the target by default.
     pub(super) typed: Typed,
     pub(super) roots: Roots,
-    /// Runs between opening and arming; returns what must outlive the attempt, or a reason to skip.
+    /// Runs between opening and arming; returns objects that must outlive the attempt, or a reason to skip.
     pub(super) meddle: Option<Meddle>,
     /// Kept alive during the attempt; removed in reverse order of creation.
     pub(super) kept: Vec<Box<dyn Any>>,
@@ -114,7 +114,7 @@ pub(super) fn mounted() -> Option<(Loop, After, tempfile::TempDir)> {
     Some((device, After("umount", at), dir))
 }
 
-/// A real loop device with mocked attributes.
+/// A real loop device with mock attributes.
 pub(super) struct Host {
     pub(super) dir: tempfile::TempDir,
     pub(super) device: Loop,
@@ -175,7 +175,7 @@ impl Host {
 
 /// A device node that is replaced by that of another device between opening and arming.
 pub(super) fn exchanged() -> Option<Wrong> {
-    // Not on tmpfs, which may forbid device nodes.
+    // Do not use tmpfs, which may forbid device nodes.
     let (first, second, dir) = (device()?, device()?, tempfile::tempdir().ok()?);
     let node = dir.path().join("node");
     let make = |device: &Loop, node: &Path| {
@@ -223,7 +223,7 @@ pub(super) fn resized() -> Option<Wrong> {
     Some(Wrong { meddle: Some(Box::new(meddle)), ..Wrong::at(&device.path) }.keep(device))
 }
 
-/// A path in a folder of its own.
+/// A path in a separate folder.
 pub(super) fn in_folder(name: &str, make: impl FnOnce(&Path) -> Option<()>) -> Option<Wrong> {
     let dir = support::directory();
     let path = dir.path().join(name);

@@ -1,4 +1,4 @@
-//! Large writes against a queue that completes I/Os in order, few at a time.
+//! Large writes on a queue that completes I/Os in order, a few at a time.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ use crate::queue::{Completion, Slot};
 const BYTES: u32 = LARGE_BYTES;
 const IOS: u64 = 500;
 
-/// Completes the oldest I/Os first: one, two or four per wait, and once more than there are spares.
+/// Completes the oldest I/Os first: one, two or four per wait, and once more of them than there are spare slots.
 struct Slow {
     depth: usize,
     memory: Vec<Vec<u8>>,
@@ -31,7 +31,7 @@ struct Slow {
     stamps: Stamps,
     /// First bytes of every write, in the order of submission.
     written: Vec<[u8; 8]>,
-    /// Buffers requested while the queue had room, and all requested buffers.
+    /// Number of buffers requested while the queue had room, and number of all requested buffers.
     asked_late: usize,
     asked: usize,
 }
@@ -144,10 +144,10 @@ fn buffers_are_filled_while_the_queue_is_full() {
     for read_percent in [0, 5, 35, 65, 95] {
         let (queue, counted) = run(&asked(read_percent, DataPattern::Random));
         assert_eq!(counted, IOS, "{read_percent} % reads");
-        // Buffers are filled late only if more I/Os complete at once than there are spares, and then only the
-        // last one.
+        // Buffers are filled late only if more I/Os complete at once than there are spare slots, and then
+        // only the last one.
         assert!(queue.asked_late <= 12, "{} of {}, {read_percent} % reads", queue.asked_late, queue.asked);
-        // No data is generated in vain, except at the end.
+        // No data is generated without being written, except at the end.
         assert!((queue.written.len()..=queue.written.len() + 20).contains(&queue.asked));
     }
 }

@@ -1,4 +1,4 @@
-//! When response times start, for every engine: at the end of the previous I/O, or at a reading of the clock.
+//! Checks for every engine when response times start: at the end of the previous I/O, or at a reading of the clock.
 
 use std::collections::HashSet;
 use std::os::fd::AsRawFd as _;
@@ -21,7 +21,7 @@ use crate::queue::threads::Threads;
 use crate::queue::uring::Uring;
 
 const BIG_BYTES: u32 = 1 << 20;
-/// No CPU fills that many bytes faster.
+/// Filling the buffers takes every CPU longer than this.
 const LEAST_NS: u64 = 5_000;
 
 /// A clock, and the interval length by this clock.
@@ -106,7 +106,7 @@ fn asked(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Work
     }
 }
 
-/// Start of the run, and all completions.
+/// The start of a run, and all completions.
 struct Seen {
     way: &'static str,
     start_ns: u64,
@@ -208,7 +208,7 @@ fn data_that_is_made_or_checked_is_in_no_response_time() {
         check(seen_by_all::<Fill>(Timing::real(), &asked), LEAST_NS);
     }
     check(seen_by_all::<Stamped>(Timing::real(), &asked(0, BIG_BYTES, 1, 20)), LEAST_NS);
-    // A read without a stamp is recognised by its first bytes, so checking it takes little time.
+    // Data without a stamp is recognised by its first bytes, so checking it takes little time.
     check(seen_by_all::<Stamped>(Timing::of_readings(), &asked(100, BIG_BYTES, 1, 20)), 1);
 }
 
@@ -216,7 +216,7 @@ fn data_that_is_made_or_checked_is_in_no_response_time() {
 fn deeper_every_start_is_read_from_the_clock() {
     let seen = |workload: &Workload| seen_by_all::<Fill>(Timing::of_readings(), workload);
     let small = seen(&asked(100, 512, 4, 1000));
-    // Writes from the stock: without reads, mixed with reads, and with stamps.
+    // Large writes from spare buffers: without reads, mixed with reads, and with stamps.
     let large = [0, 50].map(|reads| seen(&asked(reads, BIG_BYTES, 4, 40)));
     let stamped = seen_by_all::<Stamped>(Timing::of_readings(), &asked(0, BIG_BYTES / 8, 2, 40));
     for Seen { way, back, .. } in small.into_iter().chain(large.into_iter().flatten()).chain(stamped) {

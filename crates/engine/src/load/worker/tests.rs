@@ -161,7 +161,7 @@ fn what_the_kernel_asks_to_repeat_is_repeated_and_counted_once() {
 fn what_was_repeated_counts_from_its_first_attempt() {
     for (depth, by) in [(1, By::Depth), (4, By::Depth), (4, By::WriteBuffers)] {
         let first = u64::from(depth);
-        // Two retries for all I/Os that start together: their third attempt completes two waits later.
+        // All I/Os that start together are retried twice, so their third attempt completes two waits later.
         let (times, repeats, _) = run_at(depth, vec![-libc::EAGAIN; 2 * usize::from(depth)], by);
         assert_eq!((times.count(), u64::from(repeats)), (1000, 2 * first), "depth {depth}, {by:?}");
         let longest_ns = 2 * WAIT_NS + ATTEMPT_NS;
@@ -201,7 +201,7 @@ fn every_failed_io_is_counted_by_its_kind_and_none_as_done() {
         assert_eq!(failure.errno, libc::EIO);
         let count = |kind| failure.counts.iter().find(|(errno, _)| *errno == kind).map(|(_, count)| *count);
         assert_eq!(count(libc::EIO).map(|n| n > 0), Some(true));
-        // I/Os in flight together with the first failure; the loop issues no more.
+        // Those in flight at the first failure fail as well; the loop issues no more.
         assert!(failure.counts.iter().map(|(_, count)| count).sum::<u64>() <= 4);
         assert!((40..44).contains(&counted), "{counted}");
     }

@@ -10,7 +10,7 @@ use stdx::histogram::slot_of;
 
 use crate::number::{count, possible};
 
-/// Limit on the I/Os of a job: more than a drive does in its life.
+/// Limit on the I/Os of a job: more than a drive performs in its lifetime.
 const MOST_IOS: u64 = 1_000_000_000_000;
 /// Limit on a response time: one day.
 const LONGEST_NS: u64 = 86_400_000_000_000;
@@ -63,7 +63,7 @@ impl Way {
         nanoseconds.or_else(|| self.lat.as_ref().or(self.clat.as_ref()).map(|spread| (spread, 1000.0)))
     }
 
-    /// Returns the first latencies for which `what` is true, and their unit in ns.
+    /// Returns the first latencies that satisfy `what`, and their unit in ns.
     fn with(&self, what: fn(&Spread) -> bool) -> Option<(&Spread, f64)> {
         let all = [(&self.lat_ns, 1.0), (&self.clat_ns, 1.0), (&self.lat, 1000.0), (&self.clat, 1000.0)];
         all.into_iter().filter_map(|(spread, unit)| Some((spread.as_ref()?, unit))).find(|(s, _)| what(s))
@@ -209,7 +209,7 @@ fn largest(ways: &[&Way]) -> Result<Option<f64>, String> {
     measured(ways.iter().filter_map(of).reduce(f64::max), "a largest response time")
 }
 
-/// Returns the reported percentiles if only one direction has I/Os: those of two cannot be combined.
+/// Returns the reported percentiles if only one direction has I/Os; percentiles of two directions cannot be combined.
 fn percentiles(ways: &[&Way]) -> Result<Vec<(f64, f64)>, String> {
     let [way] = ways else { return Ok(Vec::new()) };
     let Some((spread, unit)) = way.with(|spread| !spread.percentile.is_empty()) else {
@@ -233,7 +233,7 @@ fn histogram(ways: &[&Way]) -> Result<Option<Histogram>, String> {
         let Some((spread, unit)) = way.with(|spread| !spread.bins.is_empty()) else { return Ok(None) };
         for (value, count) in spread.bins.iter().filter(|(_, count)| **count > 0) {
             let ns = value.checked_mul(unit as u64).filter(|ns| *ns <= LONGEST_NS);
-            let ns = ns.ok_or_else(|| format!("a bin at {value} is longer than a day"))?;
+            let ns = ns.ok_or_else(|| format!("a histogram bin at {value} ns is longer than a day"))?;
             ios =
                 ios.checked_add(*count).filter(|ios| *ios <= MOST_IOS).ok_or("too many I/Os in the bins")?;
             *slots.entry(slot_of(ns)).or_default() += count;

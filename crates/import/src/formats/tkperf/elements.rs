@@ -19,7 +19,7 @@ pub(super) fn check_attributes(text: &str) -> Result<(), String> {
         };
         rest = &rest[opening.len()..];
         if !end.is_empty() {
-            // The parser reports a missing end.
+            // A missing end is left for the parser to report.
             let Some(at) = rest.find(end) else { return Ok(()) };
             rest = &rest[at + end.len()..];
             continue;
@@ -45,7 +45,7 @@ pub(super) fn check_attributes(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the child with this name; fails if there are two, because it is not clear which one counts.
+/// Returns the child with this name; fails if there are two, because it is unclear which one applies.
 pub(super) fn child<'a>(parent: Node<'a, 'a>, name: &str) -> Result<Option<Node<'a, 'a>>, String> {
     let mut found = parent.children().filter(|node| node.has_tag_name(name));
     let first = found.next();

@@ -6,7 +6,7 @@ use roxmltree::Node;
 
 use super::elements::leaf;
 
-/// Adds window and verdict to the test. `value` returns a reading in the unit of the file.
+/// Adds window and verdict to the test. `value` converts a reading to the unit of the file.
 pub(super) fn judged(
     node: Node<'_, '_>,
     test: ImportedTest,
@@ -37,7 +37,7 @@ pub(super) fn judged(
         if test.steady.is_some_and(|reported| reported != found.steady) {
             let word = |steady| if steady { "steady" } else { "not steady" };
             let (reported, now) = (word(!found.steady), word(found.steady));
-            remarks.push(format!("{}: the file says {reported}, its values are {now}", test.test));
+            remarks.push(format!("{}: the file says {reported}, but its values are {now}", test.test));
         }
     }
     Ok(test)
@@ -68,7 +68,7 @@ fn compare(
 ) -> Result<(), String> {
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1e-9);
     let mut differs = |what: &str, reported: String, now: String| {
-        remarks.push(format!("{test}: the file's {what} is {reported}, its rounds yield {now}"));
+        remarks.push(format!("{test}: the file's {what} is {reported}, but its rounds yield {now}"));
     };
     if let Some(reported) = leaf::<Vec<f64>>(node, "stdyvalues")?
         && (reported.len() != values.len() || reported.iter().zip(values).any(|(a, b)| !close(*a, *b)))

@@ -3,7 +3,7 @@
 use record::Health;
 use stdx::units::{amount_base10, grouped};
 
-/// Bytes that a drive is rated to write during its life, and the source of that number.
+/// The number of bytes for which a drive is rated, and the source of that number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endurance {
     pub rated_bytes: f64,
@@ -11,31 +11,31 @@ pub struct Endurance {
 }
 
 impl Endurance {
-    /// Uses the typed value, else derives one from the wear that the drive reports; none if neither is available.
+    /// Uses the typed value, or derives one from the wear that the drive reports; `None` if neither is available.
     ///
     /// # Errors
-    /// When the typed number is out of range.
+    /// If the typed number is out of range.
     pub fn of(typed_terabytes: Option<f64>, health: &Health) -> Result<Option<Self>, String> {
         match typed_terabytes {
             Some(terabytes) if terabytes > 0.0 && terabytes < 1e9 => {
                 Ok(Some(Self { rated_bytes: terabytes * 1e12, source: "as given".into() }))
             }
-            Some(terabytes) => {
-                Err(format!("--tbw {terabytes}: give the drive's rated endurance in terabytes, such as 600"))
-            }
+            Some(terabytes) => Err(format!(
+                "--tbw {terabytes}: specify the drive's rated endurance in terabytes, such as 600"
+            )),
             None => Ok(Self::derived(health)),
         }
     }
 
-    /// Derives the rating from the drive's wear, which is a whole percentage; uses the middle of the step.
+    /// Derives the rating from the drive's wear. That is a whole percentage, so the middle of its step is used.
     fn derived(health: &Health) -> Option<Self> {
         let (used, written) = (health.percentage_used?, health.host_written_bytes?);
-        // 0 % is too little to derive anything; at 255 % the counter is saturated.
+        // Nothing can be derived from 0 %, and the counter saturates at 255 %.
         if used == 0 || used == u8::MAX || written == 0 {
             return None;
         }
         let source = format!(
-            "derived from the drive's health: {used} % used, {} written; use --tbw to give the rated value",
+            "derived from the drive's health: {used} % used, {} written; specify the rated value with --tbw",
             amount_base10(written)
         );
         Some(Self { rated_bytes: written as f64 / ((f64::from(used) + 0.5) / 100.0), source })
@@ -49,7 +49,7 @@ impl Endurance {
 /// Formats the endurance for the plan.
 pub fn line(endurance: Option<&Endurance>, least_bytes: u64, most_bytes: u64) -> String {
     let Some(endurance) = endurance else {
-        return "unknown: the drive does not report it; use --tbw to give the rated terabytes".into();
+        return "unknown: the drive does not report it; specify the rated terabytes with --tbw".into();
     };
     let percent = |bytes| grouped(endurance.share_percent(bytes), 2);
     let (low, high) = (percent(least_bytes), percent(most_bytes));
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn wear_and_amount_written_give_the_rated_endurance() {
-        // 35 TB at 3 %: the rating is between 35 / 4 % and 35 / 3 %; the middle of the step gives 1,000 TB.
+        // At 35 TB and 3 %, the rating is between 35 / 4 % and 35 / 3 %; the middle of the step yields 1,000 TB.
         let derived = Endurance::of(None, &health(3, 35_000_000_000_000)).unwrap().unwrap();
         assert!((derived.rated_bytes / 1e15 - 1.0).abs() < 1e-9);
         assert!(derived.source.contains("3 % used, 35 TB written"), "{}", derived.source);

@@ -1,9 +1,9 @@
 //! Output of `plateau plan` for a rehearsal.
 
+use console::bars;
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, count_of, grouped, span};
 
-use crate::output::text_chart;
 use crate::run::rehearsal::{Curve, Rehearsal, Rehearsed};
 
 pub fn text(rehearsal: &Rehearsal) -> String {
@@ -32,7 +32,7 @@ fn of_test(test: &Rehearsed) -> String {
         span(test.duration_ns),
         amount_base10(test.written_bytes)
     );
-    let chart = text_chart::bars(&test.curve.points, decimals(&test.curve));
+    let chart = bars(&test.curve.points, decimals(&test.curve));
     if !chart.is_empty() {
         out.push_str(&format!("{}, {} by {}\n", test.curve.name, test.curve.unit, test.curve.over));
         chart.iter().for_each(|line| out.push_str(&format!("{line}\n")));

@@ -9,17 +9,17 @@ use device::FileState;
 use jiff::Timestamp;
 use record::{Entry, Event};
 
-/// File systems store times in steps of up to 2 s (FAT).
+/// Tolerance: file systems store times in steps of up to 2 s (FAT).
 const TIME_STEP: Duration = Duration::from_secs(2);
 
-/// Returns why the file may hold other data; none without evidence. After a crash, the modification time proves
-/// nothing: the run may have written to the file after its last record.
+/// Returns why the file may contain other data; `None` without evidence. After a crash, the modification time proves
+/// nothing, because the run may have written to the file after its last record.
 pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Option<String> {
     if let Some(signature) = now.signatures.first() {
         return Some(signature.to_string());
     }
     if now.length_bytes < written_bytes {
-        return Some(format!("it has {} B, and had at least {written_bytes} B", now.length_bytes));
+        return Some(format!("it has {} B, but had at least {written_bytes} B", now.length_bytes));
     }
     let modified = Timestamp::try_from(now.modified).ok()?;
     let stopped = stopped(entries)?;
@@ -28,7 +28,7 @@ pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Optio
     })
 }
 
-/// Returns when the run was stopped in an orderly way; none after a crash.
+/// Returns when the run was stopped in an orderly way; `None` after a crash.
 fn stopped(entries: &[Entry]) -> Option<Timestamp> {
     let since_resumed =
         entries.iter().rev().take_while(|entry| !matches!(entry.event, Event::Resumed { .. }));

@@ -20,7 +20,7 @@ use crate::output::places;
 use crate::output::printer;
 use crate::output::summary::Summary;
 
-/// Simulated bytes per trial; larger drives only take longer.
+/// Simulated bytes per trial; larger drives would only take longer.
 const TRIAL_BYTES: u64 = 2_500_000_000;
 /// Rounds of a trial and of the final score.
 const ROUNDS: (u32, u32) = (4, 6);
@@ -32,10 +32,7 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
     let summary = Summary::of(places::library(cli.library.as_deref())?.find(&options.run)?)?;
     let file = &summary.run.file;
     if file.origin.is_some() {
-        let text = format!(
-            "run {} is imported, so it has no measured rounds that a model could be fitted to",
-            file.id
-        );
+        let text = format!("run {} is imported, so it has no measured rounds to fit a model to", file.id);
         return Err(usage(text));
     }
     let measured = measured(&summary).map_err(usage)?;
@@ -198,7 +195,7 @@ fn start(
     };
     if let Some(name) = &options.from {
         let model = adapted(named_model(name)?);
-        // The capacity is that of the run, which may be invalid for a model of another size.
+        // The capacity of the run may be invalid for a model of another size.
         return Model::from_toml(&model.to_toml())
             .map_err(|e| Failure::text(Exit::Usage, format!("{name} with the capacity of the run: {e}")));
     }
@@ -218,7 +215,7 @@ fn start(
     best.map(|(_, model)| model).ok_or_else(none)
 }
 
-/// Updates the model's description: origin, goodness of fit and deviations.
+/// Updates the model's description: its origin, goodness of fit and deviations.
 fn describe(
     model: &mut Model,
     from: &str,
@@ -282,7 +279,7 @@ fn table(measured: &Measured, simulated: &Simulated) -> String {
         all
     };
     let mixes = column(&|cell| cell.read_percent.into());
-    let mut out = "simulated IOPS, and their percentage of the measured ones\n".to_owned();
+    let mut out = "simulated IOPS, and their percentage of the measured IOPS\n".to_owned();
     out.push_str(&format!(
         "{:>10}{}\n",
         "reads",

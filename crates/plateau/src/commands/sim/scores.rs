@@ -1,4 +1,4 @@
-//! How well a model agrees with the run that it was fitted to, as text.
+//! How well a model agrees with the run to which it was fitted, as text.
 
 use nandsim::fit::Score;
 
@@ -8,7 +8,7 @@ pub const HELD_OUT_LIMIT: f64 = 1.5;
 /// Formats the error of the held-out mixes.
 pub fn held_out(score: &Score) -> String {
     format!(
-        "hold-out: the error of the held-out mixes is {:.2} times that of the fitted ones (at most \
+        "hold-out: the error of the held-out mixes is {:.2} times that of the fitted mixes (at most \
          {HELD_OUT_LIMIT}: {})",
         score.held_out_ratio(),
         verdict(score.held_out_ratio() <= HELD_OUT_LIMIT)

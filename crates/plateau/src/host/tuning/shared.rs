@@ -1,4 +1,4 @@
-//! Host settings that several runs tune together: the first run that needs a setting changes it, the last run
+//! Host settings that several runs tune concurrently: the first run that needs a setting changes it, the last run
 //! restores all of them.
 //!
 //! A folder that does not outlive a reboot, like the settings themselves, holds one file per tuning run, and one with
@@ -44,7 +44,7 @@ pub fn restore_left_over(state: &(impl State + ?Sized), host: &dyn Host) -> Done
 }
 
 impl Shared {
-    /// Registers as a tuning run. Settings that are right from now on stay so until this run leaves.
+    /// Registers as a tuning run. Until this run leaves, no other run restores host settings.
     pub fn join(state: &(impl State + ?Sized), host: Arc<dyn Host>) -> Done<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let folder = state.make().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Which targets can be tested at the same time, and which shared resources their results must mention.
+//! Decides which targets can be tested at the same time, and which shared resources their results must mention.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ const SATURATED: f64 = 0.7;
 /// Purge methods that affect a single namespace and no other namespace of the controller.
 const OF_ONE_NAMESPACE: [&str; 3] = ["discard", "write-zeroes", "overwrite"];
 
-/// Facts about a target that is tested together with others.
+/// Facts about a target that is tested at the same time as others.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub facts: TargetFacts,
     pub attached: Attached,
-    /// Resolved path; none for a simulated drive.
+    /// Resolved path; `None` for a simulated drive.
     pub file: Option<PathBuf>,
     /// Expected maximum throughput; 0 for a simulated drive, which uses none of the host's links.
     pub bytes_per_second: f64,
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn processors_that_do_not_suffice_are_told() {
         let both = [target("a", &[], 1.0), target("b", &[], 1.0)];
-        // 200,000 IOPS at 10 us each need two processors.
+        // At 10 us each, 200,000 IOPS need two processors.
         let told = shared(&both, 10_000.0, 2);
         assert!(told[1][0].contains("expected to need 2.0 of 2 CPUs"), "{told:?}");
         assert!(shared(&both, 10_000.0, 4).iter().all(Vec::is_empty));

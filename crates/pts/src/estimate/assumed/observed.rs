@@ -14,15 +14,15 @@ const LARGE: u32 = 128 << 10;
 const LATEST: usize = 5;
 /// Written capacities after which a drive is considered saturated.
 const SATURATED_FILLS: f64 = 1.5;
-/// Bursts with a larger fraction of bytes at the fresh rate are ignored, because they may end before they use up the
-/// regained fast capacity.
+/// Bursts with a larger fraction of bytes at the fresh rate are ignored, because they may end before they
+/// have used up the fast capacity that the rest restored.
 const ALL_FRESH: f64 = 0.95;
 
 /// Answers of a drive, by kind.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
     sequential: Mixes,
-    /// By previous drive state, then by block size.
+    /// Indexed by the previous state of the drive, then by block size.
     random: [BTreeMap<u32, Mixes>; 2],
     composite: Mixes,
     alone: Mixes,
@@ -157,7 +157,7 @@ impl Observed {
         assumed
     }
 
-    /// Scales unmeasured block sizes like the nearest measured one.
+    /// Scales unmeasured block sizes by the same factor as the nearest measured one.
     fn apply_random(&self, assumed: &mut Assumed) {
         let [saturated, preconditioned] = &self.random;
         let mut seen: BTreeMap<u32, Rates> = BTreeMap::new();
@@ -179,7 +179,7 @@ impl Observed {
                 coupling: known.coupling,
             };
         }
-        // Sizes between measured ones are dropped, so they are interpolated.
+        // Drop sizes between measured ones, so that they are interpolated.
         if let (Some(first), Some(last)) = (seen.keys().next(), seen.keys().next_back()) {
             assumed.random.retain(|block, _| block < first || block > last);
         }
@@ -237,7 +237,7 @@ fn apply_alone(alone: &mut Alone, mixes: &Mixes, block: f64) {
     alone.write_seconds = seconds(0).unwrap_or(alone.write_seconds);
     alone.read_seconds = seconds(100)
         .or_else(|| {
-            // The composite is measured only with writes and with 40 % reads, so reads alone are derived.
+            // The composite is measured only with writes and with 40 % reads, so the rate of pure reads is derived.
             Some(((seconds(40)? - 0.6 * alone.write_seconds) / 0.4).max(1e-6))
         })
         .unwrap_or(alone.read_seconds);

@@ -51,7 +51,7 @@ pub struct Alone {
 pub struct Saturation {
     /// Bytes per second on the fresh drive.
     pub fresh: f64,
-    /// Number of capacities written at this rate, assuming that all further writes run at the steady rate.
+    /// Number of capacities written at the fresh rate, assuming that all further writes run at the steady rate.
     pub fills: f64,
     /// Bytes per second on the saturated drive.
     pub steady: f64,
@@ -140,15 +140,15 @@ impl Assumed {
         Rates { write, ..rates }
     }
 
-    /// Most of the cost comes from sizes and offsets that do not match the drive's mapping units, whether it is fresh
-    /// or not.
+    /// Most of the cost comes from sizes and offsets that do not match the drive's mapping units, on a fresh
+    /// drive as on a full one.
     fn composite_in(&self, state: State, block: f64) -> Rates {
         let Saturation { fresh, steady, .. } = self.saturation;
         let faster = if state == State::Fresh { (fresh / steady).max(1.0) } else { 1.0 };
         Rates { write: (self.composite.write * faster).min(self.fresh_write(block)), ..self.composite }
     }
 
-    /// Same IOPS as with 4 KiB, limited by sequential write throughput.
+    /// Assumes the IOPS of 4 KiB writes, limited by sequential write throughput.
     fn fresh_write(&self, block: f64) -> f64 {
         (self.saturation.fresh * (block / f64::from(SMALL)))
             .min(self.sequential.write.max(self.saturation.fresh))
@@ -184,7 +184,7 @@ impl Assumed {
             + reads * (alone.read_seconds + further / self.sequential.read)
     }
 
-    /// Sets the random 4 KiB IOPS and scales other sizes alike, up to the sequential speed.
+    /// Sets the random 4 KiB IOPS and scales other sizes by the same factor, up to the sequential speed.
     #[must_use]
     pub fn with_random_iops(mut self, write: Option<f64>, read: Option<f64>) -> Self {
         let small = self.random_of(f64::from(SMALL));

@@ -6,9 +6,10 @@ use super::speeds::{Alone, Assumed, Rates, SMALL, Saturation};
 
 /// Fixed overhead of a random I/O, expressed as bytes of sequential I/O.
 const OVERHEAD_BYTES: f64 = 6.0 * KIB as f64;
-/// Random write throughput of a full drive as a fraction of random read throughput; garbage collection takes the rest.
+/// Random write throughput of a full drive as a fraction of random read throughput; garbage collection uses the rest.
 const COLLECTING: f64 = 0.5;
-/// Random write throughput of a fresh drive as a fraction of sequential writes. Four published drives have 0.84 to 1.1.
+/// Random write throughput of a fresh drive as a fraction of sequential writes. It is 0.84 to 1.1 for four published
+/// drives.
 const FRESH: f64 = 0.9;
 const RESPONSE_SECONDS: f64 = 100e-6;
 const SIZES: [u64; 8] = [4, 8, 16, 32, 64, 128, 256, 1024];
@@ -25,8 +26,8 @@ const INTERFACES: [(&str, f64, f64); 5] = [
 const ANY: (&str, f64, f64) = ("any drive", 500.0, 500.0);
 
 impl Assumed {
-    /// Derives all speeds from those of sequential writes and reads, in bytes per second. The actual random writes of
-    /// published drives are between 0.1 and 2 times the derived value.
+    /// Derives all speeds from those of sequential writes and reads, in bytes per second. Random writes of
+    /// published drives were between 0.1 and 2 times the derived rate.
     #[must_use]
     pub fn usual(write: f64, read: f64) -> Self {
         let random = |block: f64| Rates {
@@ -39,7 +40,7 @@ impl Assumed {
         Self {
             sequential: Rates { write, read, coupling: 0.0 },
             random: SIZES.map(|kib| ((kib * KIB) as u32, random((kib * KIB) as f64))).into(),
-            // Twice 4 KiB is the mean I/O size of the composite.
+            // The mean I/O size of the composite is 8 KiB.
             composite: random(2.0 * small),
             alone,
             composite_alone: alone,

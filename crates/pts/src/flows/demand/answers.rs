@@ -1,4 +1,4 @@
-//! What a demand variation test received.
+//! The answers that a demand variation test received.
 
 use record::{Purged, Segment};
 

@@ -56,7 +56,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         pages: pages(context, answers),
         key_figures: key_figures(answers),
         notes: notes(context, answers, complete),
-        // The window that results are computed from comes first.
+        // The window from which results are computed comes first.
         window: histories.iter().flat_map(|history| history.named_window()).collect(),
         explained: histories.iter().flat_map(|history| explain(history)).collect(),
         ..begun
@@ -73,7 +73,7 @@ fn phases(answers: &DemandAnswers, preconditioned: String, varied: String) -> Ph
         || "N/A".to_owned(),
         |chosen| {
             let of = |demand: Demand| format!("{},{}", demand.threads, demand.queue_depth);
-            // The header lists them from Min to Max.
+            // The header lists the points from Min to Max.
             chosen.demands().into_iter().rev().map(of).collect::<Vec<_>>().join("; ")
         },
     );
@@ -176,7 +176,7 @@ fn pages(context: &Context<'_>, answers: &DemandAnswers) -> Vec<Page> {
     if context.profile.edition >= Edition::V2_0 {
         pages.push(over_total(&means));
     } else {
-        // The access pattern page has number 0 in the specification.
+        // The access pattern page comes first: it is page 0 in the specification.
         pages.splice(..0, composite(context, answers).map(|composite| composite.page()));
     }
     pages
@@ -205,7 +205,7 @@ fn rising() -> impl Iterator<Item = u16> {
 fn by_depth(answers: &DemandAnswers) -> Vec<Series> {
     let series = |(index, queue_depth): (usize, u16)| Series {
         name: format!("QD {queue_depth}"),
-        // The cells of the largest thread count come first in a round.
+        // A round begins with the cells of the largest thread count.
         points: (1..)
             .map(f64::from)
             .zip(&answers.rounds)

@@ -43,7 +43,7 @@ pub fn demands() -> impl Iterator<Item = Demand> {
 }
 
 impl Pattern {
-    /// The pattern for `minutes`; `place` is the round and the step in it.
+    /// The pattern for `minutes`; `place` is the round and the step within it.
     pub fn load(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
         self.mixed(context, demand, place, minutes, self.read_percent)
     }

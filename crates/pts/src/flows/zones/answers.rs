@@ -1,4 +1,4 @@
-//! What a zone test received.
+//! The answers that a zone test received.
 
 use record::Segment;
 
@@ -6,7 +6,7 @@ use super::sweep::{Figure, Sweep};
 use crate::conclusions::incidents::Incidents;
 use crate::method::profile::Cell;
 
-/// One completed cell. A test has a thousand of them, so they do not keep their segments with all histograms.
+/// One completed cell. A test has a thousand of them, so the segments with all their histograms are not kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     /// Zone number, starting at 0.

@@ -13,8 +13,8 @@ use crate::method::steady::WINDOW_ROUNDS;
 use crate::method::timeline::{Sample, is_host_limited, mean};
 use crate::{Context, KeyFigure, Outcome, Stop, Test};
 
-/// Samples per minute of a return, and the maximum relative distance from steady state that counts as recovered.
 const MINUTE_SAMPLES: usize = 12;
+/// Maximum relative distance from steady state that counts as recovered.
 const BACK_WITHIN: f64 = 0.10;
 
 pub fn outcome(test: &Test, context: &Context<'_>, answers: &RecoveryAnswers, stop: Option<Stop>) -> Outcome {
@@ -152,7 +152,7 @@ fn time_line(title: &str, states: &[&State]) -> Page {
 
 fn table_page(answers: &RecoveryAnswers) -> Page {
     let mut page = Page::of("Host Idle Recovery - Tabular Data", Exhibit::Table(table(answers)));
-    page.remarks.push("Back: the mean of one minute is within 10 % of steady state.".into());
+    page.remarks.push("Recovered: the mean of one minute is within 10 % of steady state.".into());
     page
 }
 

@@ -1,4 +1,4 @@
-//! The parameters of the test, and what it received.
+//! The parameters of the test, and the answers that it received.
 
 use record::{Purged, Segment};
 use stdx::units::KIB;

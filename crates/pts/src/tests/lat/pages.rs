@@ -76,7 +76,7 @@ impl Figure {
             Self::Average => rounds.mean(|segments| average_of(segments, cell)),
             Self::FiveNines => FIVE_NINES.of(&answers.times(cell)),
             Self::Maximum if !context.has_maxima() => None,
-            // The overall maximum: a mean of maxima would not describe any I/O.
+            // The overall maximum, because a mean of maxima would not describe any I/O.
             Self::Maximum => {
                 let maxima = rounds.results().iter().filter_map(|round| maximum_of(&round.segments, cell));
                 maxima.max_by(f64::total_cmp)

@@ -7,7 +7,7 @@ use crate::method::timeline::mean;
 pub const FRESH_MINUTES: usize = 60;
 /// Number of last minutes that yield the steady IOPS if there is no steady-state window.
 pub const LAST_MINUTES: usize = 30;
-/// A drop counts if it persists in this many of the following minutes (minimum, total).
+/// A drop counts if it persists in at least the first number of the following minutes, out of the second.
 const DROP_STAYS: (usize, usize) = (5, 6);
 /// Length of the moving average, and its maximum relative distance from the steady IOPS.
 const AVERAGE_MINUTES: usize = 10;
@@ -42,7 +42,7 @@ impl Figures {
     }
 }
 
-/// First minute below the midpoint of `fresh` and `steady` that is followed by enough others.
+/// First minute below the midpoint of `fresh` and `steady` that is followed by enough others below it.
 fn peak_drop(iops: &[f64], fresh: f64, steady: f64) -> Option<usize> {
     let middle = fresh - 0.5 * (fresh - steady);
     let (stays, of) = DROP_STAYS;
@@ -68,9 +68,9 @@ pub fn drive_fills(written_bytes: u64, capacity_bytes: u64) -> f64 {
     written_bytes as f64 / capacity_bytes.max(1) as f64
 }
 
-/// FOB and steady IOPS of a curve measured elsewhere, whose samples take `minutes` each.
+/// FOB and steady IOPS of a curve measured by another tool, whose samples take `minutes` each.
 pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>) {
-    // The figures are defined per minute, so shorter samples are averaged.
+    // The figures are defined per minute, so average shorter samples.
     let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };
     let by_minute: Vec<f64> =
         iops.chunks(group).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
@@ -82,7 +82,7 @@ pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Op
 mod tests {
     use super::*;
 
-    /// Fast for `fresh` minutes, then slow.
+    /// A curve that is fast for `fresh` minutes, then slow.
     fn cliff(fresh: usize, total: usize) -> Vec<f64> {
         (0..total).map(|minute| if minute < fresh { 50_000.0 } else { 2_000.0 }).collect()
     }

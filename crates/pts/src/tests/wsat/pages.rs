@@ -80,7 +80,7 @@ fn figures(answers: &SaturationAnswers) -> Figures {
     Figures::of(&answers.minutes.iter().map(|sample| sample.iops).collect::<Vec<_>>(), window)
 }
 
-/// Whether the host may have limited the minutes that fresh and steady IOPS are computed from.
+/// Whether the host may have limited the minutes from which fresh and steady IOPS are computed.
 fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     let is_best = |sample: &&Sample| Some(sample.iops) == figures.fresh;
     let mut first_hour = answers.minutes.iter().take(FRESH_MINUTES);

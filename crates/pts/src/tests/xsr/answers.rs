@@ -1,4 +1,4 @@
-//! The parameters of the test, and what it received.
+//! The parameters of the test, and the answers that it received.
 
 use record::{Access, Purged};
 use stdx::Histogram;
@@ -8,8 +8,8 @@ use crate::conclusions::incidents::Incidents;
 use crate::method::profile::Demand;
 use crate::method::timeline::Sample;
 
-/// An access group: one continuous workload. Restarting a sequential group every minute would only write the first part
-/// of the drive, so a group is one workload, and its minutes are samples of its series.
+/// An access group: one continuous workload. If a sequential group restarted every minute, it would write only the
+/// first part of the drive. A group is therefore a single workload, and its minutes are samples of its series.
 pub struct Group {
     pub access: Access,
     pub block_bytes: u32,

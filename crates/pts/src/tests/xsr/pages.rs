@@ -183,7 +183,7 @@ fn recoveries(answers: &CrossAnswers) -> Option<[Option<usize>; 2]> {
     Some([recovery_minute(&before, &again), recovery_minute_of_last_hour(&before, &again)])
 }
 
-/// Whether the host may have limited a group that the recovery time is computed from.
+/// Whether the host may have limited a group from which the recovery time is computed.
 fn recovery_is_host_limited(answers: &CrossAnswers) -> bool {
     [0, 2].into_iter().filter_map(|index| answers.groups.get(index)).any(|samples| is_host_limited(samples))
 }

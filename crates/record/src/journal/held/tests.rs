@@ -1,11 +1,11 @@
-//! Journals that are longer than what is held of them.
+//! Journals longer than the part that is held in memory.
 
 use super::*;
 use crate::storage::Real;
 
 const LINES: [&str; 4] = ["header\n", "one\n", "two\n", "three\n"];
 
-/// Returns a file with all lines, and what a writer with room for `limit_bytes` holds of it.
+/// Returns a file with all lines, and the state of its writer, which holds up to `limit_bytes` of it.
 fn written(limit_bytes: usize) -> (tempfile::TempDir, Box<dyn Stored>, Held) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("run")).unwrap();
@@ -15,7 +15,7 @@ fn written(limit_bytes: usize) -> (tempfile::TempDir, Box<dyn Stored>, Held) {
         file.append(line.as_bytes()).unwrap();
         held.add(line.as_bytes());
     }
-    // The header is no record.
+    // The header is not a record.
     held.records -= 1;
     (dir, file, held)
 }
@@ -60,7 +60,7 @@ fn a_copy_goes_to_the_first_folder_that_takes_it() {
     let (run, refuge) = (dir.path().join("run"), dir.path().join("refuge"));
     let rescue =
         |file: &mut dyn Stored| held.rescue(&Real, file, &run.join("journal"), std::slice::from_ref(&refuge));
-    // A directory that is gone takes no file, not even from root.
+    // Not even root can create a file in a removed directory.
     std::fs::remove_file(run.join("journal")).unwrap();
     std::fs::remove_dir(&run).unwrap();
     let beside = dir.path().join("run.journal.rescued");

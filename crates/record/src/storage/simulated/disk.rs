@@ -1,6 +1,6 @@
 //! The durable content of a disk, and the content that programs see.
 //!
-//! Pure: only operations change it.
+//! It changes only through operations, and without side effects.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -93,8 +93,8 @@ pub(super) enum Content {
     Folder(Folder),
 }
 
-/// The content as programs see it, the content that is durable, and unsynced changes, each of which may or may not
-/// be on disk.
+/// The content as programs see it, the durable content, and the unsynced changes, each of which may or may
+/// not have reached the disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct File {
     pub seen: Arc<Vec<u8>>,

@@ -19,8 +19,7 @@ pub enum Crash {
     NothingSurvives,
     /// A power cut right after all data reached the disk.
     EverythingSurvives,
-    /// A power cut after which the surviving parts are drawn from this seed: any written sectors, file lengths and
-    /// folder entries.
+    /// A power cut after which this seed decides which written sectors, file lengths and folder entries survive.
     Drawn(u64),
 }
 
@@ -122,9 +121,9 @@ fn draw_parts(at: usize, bytes: &Arc<[u8]>, rng: &mut Rng, survive: &mut Vec<Pen
     match rng.below(4) {
         // A prefix.
         0 => survive.push(part(0, rng.below(bytes.len() as u64 + 1) as usize)),
-        // The length without the data.
+        // The new length reaches the disk without the data.
         1 => survive.push(part(bytes.len(), bytes.len())),
-        // Any sectors, with or without the new length.
+        // Any of the sectors survive, with or without the new length.
         style => {
             let mut from = 0;
             while from < bytes.len() {

@@ -8,7 +8,7 @@ use crate::facts::answers::Phase;
 
 /// Maximum points of a curve; more are indistinguishable on a page.
 const POINTS: usize = 600;
-/// Ratio of the fastest to the slowest value above which a linear axis would hide the slow ones.
+/// If the ratio of the fastest to the slowest value exceeds this, a linear axis would hide the slow ones.
 const WIDE: f64 = 20.0;
 
 /// A time interval with its I/Os.
@@ -139,7 +139,7 @@ mod tests {
     fn a_second_without_io_counts_and_a_gap_is_not_joined() {
         let hour = 3_600_000_000_000;
         let curves = curve(vec![segment(0, &[100, 0, 100], 0), segment(hour, &[50], 0)]);
-        // An axis of one hour merges single seconds.
+        // On an axis of one hour, single seconds are merged.
         assert_eq!(values(&curves), [[67.0], [50.0]]);
         assert_eq!(values(&curve(vec![segment(0, &[100, 0, 100], 0)])), [[100.0, 0.0, 100.0]]);
     }

@@ -8,7 +8,7 @@ use record::Health;
 use super::timing::Timing;
 use crate::chart::{Content, Curves, Panel, Strand};
 
-/// Maximum points of a curve, since more would be indistinguishable; neighbours are averaged to stay within it.
+/// Maximum points of a curve: more would be indistinguishable, so neighbours are averaged.
 const POINTS: usize = 400;
 /// Minimum bytes written between two points of write amplification: a hundred units of the NVMe counters, for an
 /// accuracy of a few percent.

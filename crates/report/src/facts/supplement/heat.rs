@@ -1,4 +1,4 @@
-//! The heat map of response times, at the finest time resolution that was recorded and is distinguishable.
+//! The heat map of response times, at the finest recorded time resolution that is distinguishable.
 
 use stdx::histogram::coarse::{ROWS, Rows, row_bounds};
 

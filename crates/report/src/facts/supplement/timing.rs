@@ -34,7 +34,7 @@ struct ClockTiming<'a> {
     interruptions: Vec<u64>,
 }
 
-/// Clock of the target made continuous: that of a real drive restarts when the drive is reopened.
+/// The target's clock, made continuous: the clock of a real drive restarts when the drive is reopened.
 #[derive(Default)]
 struct Clock {
     offset_ns: u64,

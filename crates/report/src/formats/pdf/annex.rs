@@ -12,7 +12,8 @@ use crate::pages::list::pages;
 use crate::pages::notes::NoteRow;
 use crate::pages::titles;
 
-/// Draws the notes `further`, which do not fit on page 1. Adds statement and supplement if a test was started and measured by Plateau.
+/// Draws the notes `further`, which do not fit on page 1. Adds the conformance statement and the supplement
+/// if a test was started and measured by Plateau.
 pub(super) fn draw(writer: &mut PdfWriter, document: &Document, further: Vec<NoteRow>) -> Result<(), String> {
     let mut blocks = notes(further);
     if !document.conformance.is_empty() {

@@ -16,7 +16,7 @@ const TEXT: Style = ink(10.5);
 const ROW: f64 = 18.0;
 const TITLE: f64 = 34.0;
 const HEADING: f64 = 26.0;
-/// Picture heights: two pictures are side by side, a single one uses the full width.
+/// Picture heights, for two pictures side by side and for a single one of full width.
 const BESIDE: f64 = 250.0;
 const ALONE: f64 = 250.0;
 /// Fraction by which a picture may shrink to fit on the current page.
@@ -103,7 +103,7 @@ pub(super) fn draw(writer: &mut PdfWriter, blocks: Vec<Block>, frame: &PageFrame
 fn laid_out(fonts: &Fonts, blocks: Vec<Block>, room: f64) -> Vec<Vec<Piece>> {
     let mut pieces: Vec<Piece> = blocks.into_iter().flat_map(|block| pieces(fonts, block, room)).collect();
     let mut heights: Vec<f64> = pieces.iter().map(|piece| height(fonts, piece, false)).collect();
-    // Keep headings with what follows them, and pictures with their descriptions.
+    // Keep headings with the text that follows them, and pictures with their descriptions.
     let is_lead = |piece: &Piece| match piece {
         Piece::Title(_) | Piece::Heading(_) | Piece::Caption(_) | Piece::Picture { .. } => true,
         Piece::Text(_) | Piece::Rows { .. } | Piece::Pictures(_) => false,

@@ -211,7 +211,7 @@ fn notes_table(sheet: &mut Sheet<'_, '_>, y: f64, notes: &[NoteRow]) -> f64 {
     table(sheet, (SIDE, y), &NOTE_WIDTHS, &rows, NOTE_STYLE)
 }
 
-/// Returns the rows of one note: several comments are in two columns.
+/// Returns the rows of one note; if it has several comments, they are in two columns.
 fn note_fields(NoteRow { item, notation, comments }: &NoteRow) -> Vec<Vec<TableCell>> {
     let notation = TableCell { bold: true, ..TableCell::new(notation.clone()) };
     let item = TableCell::new(item.clone());

@@ -1,4 +1,4 @@
-//! The answers have the format of published ones of StorCLI 1 and 7, with changed numbers and names.
+//! The answers have the format of published answers of StorCLI 1 and 7, with changed numbers and names.
 
 use super::*;
 

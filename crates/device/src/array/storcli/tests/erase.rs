@@ -63,7 +63,7 @@ fn who_does_not_want_to_wait_is_told_that_the_controller_goes_on() {
         let runs = include_str!("../answers/erase_runs.json");
         script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), runs);
     }
-    // The script is used up: nothing else is queried, and the controller is not told to stop.
+    // All steps of the script are used: nothing else is queried, and no stop command is sent to the controller.
     let mut looks = 0;
     let stopped = with(script, |controller| {
         controller.purge(

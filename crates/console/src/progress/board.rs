@@ -1,7 +1,7 @@
-//! Displays one or more runs: on a terminal in lines that are rewritten, elsewhere in lines that are not.
+//! Displays one or more runs: on a terminal by rewriting lines, elsewhere by appending them.
 //!
-//! The thread that drives a load reports its progress about once a second, which redraws it; a thread of the board
-//! redraws what is not reported, such as the minutes of a purge. Redraws are limited to ten per second.
+//! The thread that drives a load reports its progress about once a second, which causes a redraw. A thread of the
+//! board redraws rows without reports, as during the minutes of a purge. Redraws are limited to ten per second.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use super::json::Record;
 use super::lines::{self, Detail, Shape};
 use super::view::{Phase, View};
-use crate::output::printer::{self, Manner, Style};
-use crate::output::screen::{Line, Taskbar};
-use crate::output::terminal::Size;
+use crate::printer::{self, Manner, Style};
+use crate::screen::{Line, Taskbar};
+use crate::terminal::Size;
 
 /// Minimum interval between rewrites on a terminal.
 const LIVE_EVERY: Duration = Duration::from_millis(100);
@@ -19,22 +19,26 @@ const LIVE_EVERY: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 /// Time without a report after which the board redraws a row itself; loads report about once a second.
 const SILENCE: Duration = Duration::from_millis(1_500);
-/// Interval of lines that are not rewritten.
+/// Interval of appended lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(60);
 /// Terminal rows reserved for scrolling output.
 const ROWS_LEFT: usize = 3;
 
 /// The view of a run at a time since the board was created.
 pub trait Watched: Send + Sync {
+    /// Returns what to display; none if there is nothing.
     fn view(&self, now: Duration) -> Option<View>;
 }
 
 /// A run on the board.
 pub struct Row {
+    /// What is displayed.
     pub watched: Arc<dyn Watched>,
     /// Prefix of its lines if there are several runs.
     pub name: String,
+    /// Id of the run, for programs.
     pub run: Option<String>,
+    /// Path of the target, for programs.
     pub target: Option<String>,
 }
 
@@ -56,7 +60,7 @@ struct State {
     rows: Vec<Row>,
     /// When each row was last displayed; a terminal displays all rows at once.
     shown: Vec<Option<Duration>>,
-    /// When a change of each row was last reported.
+    /// Time of the latest reported change of each row.
     told: Vec<Option<Duration>>,
     is_over: bool,
 }
@@ -69,7 +73,7 @@ impl std::fmt::Debug for Board {
 
 impl Board {
     /// Creates an empty board with the progress style of this process.
-    pub fn new() -> Self {
+    pub fn of_process() -> Self {
         let shared = Arc::new(Shared {
             manner: printer::manner(),
             origin: Instant::now(),
@@ -81,7 +85,7 @@ impl Board {
             Style::Live | Style::Plain | Style::Json => {
                 let shared = Arc::clone(&shared);
                 let named = std::thread::Builder::new().name("progress".into());
-                // Without the thread, rows are redrawn only on reports.
+                // If the thread cannot be started, rows are redrawn only on reports.
                 named.spawn(move || shared.draw_what_nobody_tells_of()).ok()
             }
         };
@@ -110,7 +114,7 @@ impl Board {
         self.shared.show_if_due(&mut state, row, now, true);
     }
 
-    /// Reports a new activity in a row: records are written at once, and the interval of a log begins.
+    /// Reports a new activity in a row. Its record is written at once, and the interval of appended lines restarts.
     pub fn begun(&self, row: usize) {
         let now = self.now();
         let mut state = self.shared.lock();
@@ -138,7 +142,7 @@ impl Drop for Board {
         drop(state);
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // The thread returns nothing.
+            // The thread has no result.
             drop(thread.join());
         }
         if self.shared.manner.style == Style::Live {
@@ -203,7 +207,7 @@ impl Shared {
         }
     }
 
-    /// Writes a line that is not rewritten.
+    /// Appends a line that is not rewritten.
     fn log(&self, state: &mut State, row: usize, now: Duration) {
         state.shown[row] = Some(now);
         let row = &state.rows[row];

@@ -1,5 +1,5 @@
-//! Lines at the bottom of a terminal that are rewritten while others scroll above them: computes the text that
-//! changes one state into the next. Pure; `printer.rs` writes the text.
+//! Lines at the bottom of a terminal that are rewritten while others scroll above them. Computes the text that
+//! changes one state into the next, without side effects; `printer.rs` writes it.
 //!
 //! The cursor always rests below the last line, so that the terminal stays usable however the process ends.
 
@@ -67,7 +67,7 @@ impl Screen {
         text
     }
 
-    /// Returns the text that prints `said` above the lines, which stay.
+    /// Returns the text that prints `said` above the lines, which remain.
     pub fn say(&mut self, said: &[String], width: usize) -> String {
         let lines = self.lines.clone();
         self.redraw(said, lines, width)
@@ -96,7 +96,7 @@ impl Screen {
         self.show_in_taskbar(Taskbar::Nothing)
     }
 
-    /// Moves the cursor to the first line. Lines drawn on a wider terminal are wrapped by now.
+    /// Moves the cursor to the first line. Lines that were drawn on a wider terminal are wrapped by now.
     fn back(&self, width: usize) -> String {
         let rows: usize = self.lines.iter().map(|line| line.columns.div_ceil(width.max(1)).max(1)).sum();
         if rows == 0 { String::new() } else { format!("\x1b[{rows}A\r") }

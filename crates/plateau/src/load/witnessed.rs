@@ -3,8 +3,7 @@
 
 use device::OpenOptions;
 use engine::{Flow, Outcome};
-
-use super::{Job, parse};
+use fio::{Job, parse};
 
 /// Every zone ends at a boundary of the witness's 64 parts of the drive.
 const JOB: &str = "\

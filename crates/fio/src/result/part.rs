@@ -4,18 +4,20 @@ use engine::VerifyReport;
 use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
-use crate::output::summary::simulated;
-
 /// An open loop that reaches a smaller share of its rate has overloaded the target.
 const REACHED_SHARE: f64 = 0.98;
 
 /// One entry of the results: a job, or a group of jobs.
 pub struct Part {
+    /// Name of the job, or of the first one of the group.
     pub name: String,
     /// The target of its I/Os.
     pub target: TargetFacts,
+    /// The results of its workloads.
     pub segments: Vec<Segment>,
+    /// What the check of the stamped blocks found, if they were checked.
     pub findings: Option<VerifyReport>,
+    /// Remarks that follow from the options.
     pub notes: Vec<String>,
 }
 
@@ -82,7 +84,7 @@ impl Part {
     /// Returns remarks about a simulated target.
     pub(super) fn simulation(&self) -> Vec<String> {
         let Some(sim) = &self.target.simulated else { return Vec::new() };
-        let mut remarks = vec![simulated(sim)];
+        let mut remarks = vec![sim.label_in_full()];
         if !self.has_maxima() {
             let n = sim.scale_divisor;
             remarks.push(format!(

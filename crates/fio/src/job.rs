@@ -20,44 +20,56 @@ pub struct BlockShare {
 /// A job. The numbers apply to each of its clones (`numjobs`), as in fio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
+    /// Its name in the results.
     pub name: String,
+    /// The target, if one is given.
     pub filename: Option<String>,
-    pub access: Access,
+    pub(crate) access: Access,
     /// Percentage of reads if the pattern determines it; none for a mix.
-    pub reads: Option<u8>,
+    pub(crate) reads: Option<u8>,
     /// The value of `rw` as written.
-    pub pattern: String,
-    pub mix: Option<u8>,
+    pub(crate) pattern: String,
+    pub(crate) mix: Option<u8>,
     /// Reads, then writes.
-    pub blocks: [Vec<BlockShare>; 2],
-    pub iodepth: u16,
+    pub(crate) blocks: [Vec<BlockShare>; 2],
+    pub(crate) iodepth: u16,
+    /// Number of clones.
     pub numjobs: u16,
-    pub runtime_ns: Option<u64>,
-    pub time_based: bool,
-    pub ramp_ns: u64,
-    pub size: Option<Size>,
-    pub io_size: Option<Size>,
-    pub loops: u16,
-    pub offset: Size,
-    pub offset_increment: u64,
+    pub(crate) runtime_ns: Option<u64>,
+    pub(crate) time_based: bool,
+    pub(crate) ramp_ns: u64,
+    pub(crate) size: Option<Size>,
+    pub(crate) io_size: Option<Size>,
+    pub(crate) loops: u16,
+    pub(crate) offset: Size,
+    pub(crate) offset_increment: u64,
     /// Reads, then writes.
-    pub rate_iops: Option<[u32; 2]>,
-    pub process: Process,
-    pub zones: Vec<Zone>,
+    pub(crate) rate_iops: Option<[u32; 2]>,
+    pub(crate) process: Process,
+    pub(crate) zones: Vec<Zone>,
+    /// Whether random offsets may repeat.
     pub norandommap: bool,
+    /// Seed of offsets and data, if one is given.
     pub seed: Option<u64>,
     /// Whether to use `seed`; otherwise the seed is random.
     pub randrepeat: bool,
+    /// `ioengine`.
     pub engine: Engine,
+    /// `cpus_allowed` or `numa_cpu_nodes`.
     pub placement: Option<Placement>,
+    /// `hipri` or `sqthread_poll`.
     pub polling: Polling,
-    pub compress_percent: u8,
-    pub dedupe_percent: u8,
-    pub zero_buffers: bool,
-    pub verify: bool,
+    pub(crate) compress_percent: u8,
+    pub(crate) dedupe_percent: u8,
+    pub(crate) zero_buffers: bool,
+    pub(crate) verify: bool,
+    /// Whether stamped blocks are read back and checked.
     pub do_verify: bool,
+    /// Whether its results are combined with those of the jobs before it.
     pub group_reporting: bool,
+    /// Whether it begins a new group of results.
     pub new_group: bool,
+    /// Whether it begins after all jobs before it have ended.
     pub stonewall: bool,
 }
 
@@ -104,6 +116,12 @@ impl Default for Job {
 }
 
 impl Job {
+    /// Returns a job with fio's defaults for all other options.
+    #[must_use]
+    pub fn named(name: &str, filename: Option<&str>) -> Self {
+        Self { name: name.to_owned(), filename: filename.map(str::to_owned), ..Self::default() }
+    }
+
     /// Returns the percentage of reads.
     pub fn read_percent(&self) -> u8 {
         self.reads.or(self.mix).unwrap_or(DEFAULT_MIX)
@@ -126,8 +144,7 @@ impl Job {
         notes
     }
 
-    /// Returns the end of the range that the job may touch on a target of this size; none if that is the whole
-    /// target.
+    /// Returns the end of the range that the job may touch on a target of this size; none if that is the whole target.
     pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
         let increments = self.offset_increment.saturating_mul(u64::from(self.numjobs) - 1);
         let start = self.offset.of(whole_bytes).saturating_add(increments);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::output::progress::view::Rate;
+use crate::progress::view::Rate;
 use proptest::prelude::*;
 
 const USUAL: Shape = Shape { width: 79, colour: false, unicode: true };
@@ -104,7 +104,7 @@ fn the_longest_waits_say_elapsed_time_time_left_and_rate() {
     }
     let silent = View { share_done: None, left: None, ..purge };
     let text = texts(&silent, "", Detail::Full, USUAL).join("\n");
-    assert!(text.contains("elapsed 1 h 02 min  the drive does not report how far it is"), "{text}");
+    assert!(text.contains("elapsed 1 h 02 min  the drive does not report its progress"), "{text}");
     let expected = View { left: Some(Left::Expected(seconds(600))), ..silent };
     let text = texts(&expected, "", Detail::Full, USUAL).join("\n");
     assert!(text.contains("elapsed 1 h 02 min  left about 10 min 00 s"), "{text}");

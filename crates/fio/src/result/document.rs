@@ -7,9 +7,8 @@ use serde::{Serialize, Serializer};
 
 use super::part::{Part, per_second};
 use super::times::counted;
-use crate::failure::Failure;
 
-/// fio's percentiles and one more, as I/Os beyond per million.
+/// fio's percentiles and one more, each as the number of I/Os per million beyond it.
 const BEYOND_PPM: &[u32] = &[
     990_000, 950_000, 900_000, 800_000, 700_000, 600_000, 500_000, 400_000, 300_000, 200_000, 100_000,
     50_000, 10_000, 5_000, 1_000, 500, 100, 10,
@@ -112,15 +111,17 @@ impl<V: Serialize> Serialize for InOrder<V> {
 }
 
 impl<'a> Document<'a> {
+    /// Combines the results of all jobs.
+    #[must_use]
     pub fn of(parts: &'a [Part], ceiling: Option<&'a Ceiling>) -> Self {
         let clock = ceiling.map(|ceiling| &ceiling.clock);
         Self { jobs: parts.iter().map(|part| job(part, clock)).collect(), ceiling, failed: None }
     }
 
-    /// Returns the document with an error added.
-    pub fn failed(self, failure: &Failure) -> Self {
-        let failed = Failed { error: failure.message(), exit_code: failure.exit.code(), run: None };
-        Self { failed: Some(failed), ..self }
+    /// Returns the document with an error and the exit code of the process added.
+    #[must_use]
+    pub fn failed(self, error: String, exit_code: u8) -> Self {
+        Self { failed: Some(Failed { error, exit_code, run: None }), ..self }
     }
 }
 

@@ -1,5 +1,5 @@
-//! The progress of a running test. `facts.rs` keeps what is known of the run, a `View` is a snapshot of it, and lines
-//! and records are made from views; all of this is pure. The board decides when to display them.
+//! The progress of a running test. `facts.rs` collects what is known about the run, a `View` is a snapshot of these
+//! facts, and lines and records are made from views. All of this is pure; the board decides when to display them.
 //!
 //! Reads the wall clock only to show users how long the run will take; no decision depends on it.
 
@@ -16,8 +16,8 @@ use std::time::Duration;
 use engine::Tick;
 use record::{Event, RunFile, TargetFacts, Workload};
 
-use crate::output::printer::{self, Style};
-use crate::run::audience::{Audience, Step};
+use crate::audience::{Audience, Step};
+use crate::printer::{self, Style};
 pub use board::{Board, Row, Watched};
 use facts::Facts;
 pub use view::{Left, Phase, Rate, View};
@@ -28,7 +28,7 @@ pub struct Progress {
     board: Arc<Board>,
     row: usize,
     facts: Arc<Shown>,
-    /// Cells of a simulated drive may follow each other faster than they can be read.
+    /// Whether cells take real time. Those of a simulated drive may follow each other faster than they can be read.
     is_real_time: bool,
     run: Option<String>,
     /// Prefix of its lines if there are several runs.
@@ -56,7 +56,7 @@ impl Watched for Shown {
 impl Progress {
     /// Displays a single run.
     pub fn of(run: &RunFile, usual_purge: Option<Duration>) -> Self {
-        Self::on(&Arc::new(Board::new()), run, usual_purge, "")
+        Self::on(&Arc::new(Board::of_process()), run, usual_purge, "")
     }
 
     /// Displays one of several runs, named by the beginning of its id.
@@ -71,7 +71,7 @@ impl Progress {
     /// Displays the purge of a drive without tests.
     pub fn of_purge(target: &TargetFacts) -> Self {
         let facts = Facts::without_tests(target.simulated.is_none());
-        Self::showing(&Arc::new(Board::new()), facts, None, &target.path, "")
+        Self::showing(&Arc::new(Board::of_process()), facts, None, &target.path, "")
     }
 
     fn showing(board: &Arc<Board>, facts: Facts, run: Option<&str>, target: &str, name: &str) -> Self {
@@ -99,7 +99,7 @@ impl Progress {
 impl Audience for Progress {
     fn step(&mut self, step: Step<'_>) {
         let line = self.facts.lock().step(step, self.board.now());
-        // A test may idle hundreds of times in a row, between short bursts.
+        // Print repeated idle times once: a test may idle hundreds of times in a row, between short bursts.
         if !matches!(step, Step::Idle { .. }) || line != self.last {
             self.tell(&line);
         }

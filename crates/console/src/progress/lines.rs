@@ -1,5 +1,5 @@
-//! A view as lines of a terminal. Pure. No line exceeds the given width: the least important parts are omitted first,
-//! and numbers are never truncated.
+//! Formats a view as lines of a terminal, without side effects. No line exceeds the given width: the least important
+//! parts are omitted first, and numbers are never truncated.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use stdx::units::{grouped, span};
 
 use super::view::{Left, Phase, View, Window};
-use crate::output::screen::Line;
-use crate::output::terminal::{clean, columns};
+use crate::screen::Line;
+use crate::terminal::{clean, columns};
 
 /// Columns of a bar, which uses the remaining space.
 const BAR: std::ops::RangeInclusive<usize> = 8..=30;
@@ -81,7 +81,7 @@ pub fn lines(view: &View, name: &str, detail: Detail, shape: Shape) -> Vec<Line>
     }
 }
 
-/// Returns the same as one line of any length, for a log.
+/// Formats a view as one line of any length, for a log.
 pub fn plain(view: &View) -> String {
     all(view).into_iter().map(|piece| piece.text).collect::<Vec<_>>().join(GAP)
 }
@@ -124,7 +124,7 @@ fn place(view: &View) -> Vec<Piece> {
 fn amounts(view: &View) -> Vec<Piece> {
     let mut pieces = Vec::new();
     pieces.extend(view.share_done.map(|share| piece(1, percent(share))));
-    // The elapsed time of a cell follows from its settings.
+    // Omit the elapsed time of a cell, which follows from the settings.
     if !matches!(view.phase, Phase::Cell | Phase::Load) || view.left.is_none() {
         pieces.push(piece(3, format!("elapsed {}", time(view.elapsed))));
     }
@@ -134,7 +134,7 @@ fn amounts(view: &View) -> Vec<Piece> {
         Left::Overdue => piece(4, "longer than expected"),
     }));
     if view.phase == Phase::Purge && view.left.is_none() {
-        pieces.push(piece(6, "the drive does not report how far it is"));
+        pieces.push(piece(6, "the drive does not report its progress"));
     }
     if let Some(rate) = view.rate {
         let (iops, bytes) = match view.phase {
@@ -192,7 +192,7 @@ fn eta(from: Duration, to: Duration) -> String {
     if from == to { format!("ETA {to}") } else { format!("ETA {from} to {to}") }
 }
 
-/// Formats whole seconds; milliseconds would change faster than they can be read.
+/// Formats whole seconds, because milliseconds would change faster than they can be read.
 fn time(time: Duration) -> String {
     match time.as_secs() {
         0 => "0 s".to_owned(),

@@ -66,11 +66,11 @@ fn of_data(data: DataPattern) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::fio;
+    use crate::{Job, parse};
 
     fn words(options: &str) -> String {
         let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
-        let jobs = fio::parse("x", &text, &fio::Job::default()).expect("known options");
+        let jobs = parse("x", &text, &Job::default()).expect("known options");
         of(&jobs[0].streams(1 << 30, 0, 1).expect("a job")[0])
     }
 

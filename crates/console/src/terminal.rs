@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use stdx::text::on_one_line;
 
-/// Size of a terminal that does not report it.
+/// Assumed size of a terminal that does not report one.
 const USUAL_SIZE: Size = Size { columns: 80, rows: 24 };
 /// First versions of terminals that support OSC 9;4; older ones of iTerm2 and Ghostty show it as a notification.
 const ITERM: [u32; 3] = [3, 6, 6];
@@ -35,7 +35,7 @@ pub struct Size {
 }
 
 impl Abilities {
-    /// A file or a pipe, whose reader is unknown.
+    /// The abilities of a file or a pipe, whose reader is unknown.
     pub const OF_A_FILE: Self =
         Self { is_terminal: false, rewrites: false, colour: false, unicode: true, taskbar: false };
 
@@ -60,7 +60,7 @@ impl Abilities {
     }
 }
 
-/// Follows setlocale(3) for LC_CTYPE; the locale is C if no variable is set.
+/// Returns whether the locale uses UTF-8, by the rules of setlocale(3) for LC_CTYPE; it is C if no variable is set.
 fn is_utf8(set: &impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
@@ -137,7 +137,7 @@ pub fn in_ascii(text: &str) -> String {
             '\u{d7}' => out.push('x'),
             '\u{2264}' => out.push_str("<="),
             '\u{b5}' => out.push('u'),
-            // Dropped: "41 C" is clear enough.
+            // Drop it: "41 C" is clear enough.
             '\u{b0}' => {}
             _ => out.extend(c.escape_default()),
         }
@@ -181,7 +181,7 @@ fn indented(text: &str, width: usize, indent: usize) -> Vec<String> {
         let last = lines.last_mut().expect("never empty");
         let is_begun = !last.trim().is_empty();
         if word.is_empty() {
-            // Spaces between columns do not begin a new line.
+            // Omit spaces between columns at the beginning of a new line.
             if is_begun || first {
                 last.push_str(piece);
             }

@@ -8,7 +8,7 @@ use stdx::units::grouped;
 
 use super::part::per_second;
 
-/// The percentiles to print, as I/Os beyond per million: the most used of fio's defaults.
+/// The percentiles to print, each as the number of I/Os per million beyond it: the most used of fio's defaults.
 const SHOWN: &[Percentile] = &[
     Percentile { name: "50", beyond_ppm: 500_000 },
     Percentile { name: "90", beyond_ppm: 100_000 },

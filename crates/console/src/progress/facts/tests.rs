@@ -1,5 +1,5 @@
 use super::*;
-use crate::output::progress::view::Left;
+use crate::progress::view::Left;
 use record::{Access, DataPattern, Health, Purged, Range, Regime};
 
 fn at(seconds: u64) -> Duration {
@@ -45,7 +45,7 @@ fn a_purge_that_reports_its_progress_has_a_time_left() {
     assert_eq!((view.phase, view.elapsed, view.left), (Phase::Purge, at(1), None));
     facts.share_done(0.25, at(30));
     let view = facts.view(at(40)).unwrap();
-    // A quarter in 20 s leaves 60 s for the rest, of which 10 s have passed.
+    // A quarter took 20 s, so the rest takes 60 s, of which 10 s have passed.
     assert_eq!((view.elapsed, view.left), (at(30), Some(Left::Known(at(50)))));
     let purged = Purged {
         method: "Sanitize".into(),
@@ -65,7 +65,7 @@ fn a_purge_that_says_nothing_takes_as_long_as_the_drive_or_an_earlier_run_says()
     facts.step(Step::Purge, at(0));
     assert_eq!(facts.view(at(20)).unwrap().left, Some(Left::Expected(at(40))));
     assert_eq!(facts.view(at(61)).unwrap().left, Some(Left::Overdue));
-    // A step belongs to the same purge, and the drive's estimate replaces that of an earlier run.
+    // A step belongs to the same purge, and the drive's estimate replaces the duration of an earlier purge.
     assert_eq!(facts.step(Step::PurgeStep("erasing"), at(70)), "erasing");
     facts.expected(at(120), at(70));
     let view = facts.view(at(100)).unwrap();

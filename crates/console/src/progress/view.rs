@@ -12,16 +12,19 @@ use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
+    /// The drive is being purged.
     Purge,
     /// The members of an array are being synchronized.
     Settle,
     /// The state of a simulated drive is being rebuilt up to the interruption.
     Rebuild,
+    /// A load that is not measured.
     Precondition,
     /// A cell of a round.
     Cell,
     /// A measured load outside of rounds.
     Load,
+    /// The drive is left idle.
     Idle,
 }
 
@@ -39,10 +42,13 @@ pub enum Left {
 /// Rates of the latest interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rate {
+    /// I/Os per second.
     pub iops: f64,
+    /// Bytes per second.
     pub bytes_per_second: f64,
+    /// Mean response time.
     pub mean_latency_ms: f64,
-    /// None if it is not meaningful.
+    /// Maximum response time; `None` if it is not meaningful.
     pub max_latency_ms: Option<f64>,
 }
 
@@ -51,12 +57,12 @@ pub struct Rate {
 pub struct Window {
     /// Rounds in the window: up to five.
     pub rounds: u32,
-    /// None before the first round.
+    /// The variable that is farthest from steady state; `None` before the first round.
     pub variable: Option<String>,
-    /// Range (largest minus smallest value) as a share of the mean; none before two rounds. With fewer than five
+    /// Range (largest minus smallest value) as a share of the mean; `None` before two rounds. Until there are five
     /// rounds, it can only grow.
     pub range_share: Option<f64>,
-    /// None before five rounds.
+    /// Slope excursion as a share of the mean; `None` before five rounds.
     pub slope_share: Option<f64>,
     /// The round in which this variable is expected to reach steady state.
     pub forecast_round: Option<u32>,
@@ -65,7 +71,9 @@ pub struct Window {
 /// A snapshot of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct View {
+    /// The activity.
     pub phase: Phase,
+    /// Name of the test, within one.
     pub test: Option<String>,
     /// The load in the notation of the PTS; otherwise what the run is waiting for.
     pub what: String,
@@ -77,11 +85,15 @@ pub struct View {
     pub share_done: Option<f64>,
     /// Time since the activity began.
     pub elapsed: Duration,
+    /// Remaining time of the activity.
     pub left: Option<Left>,
+    /// Rates of a load.
     pub rate: Option<Rate>,
     /// Remaining time of the test: if steady state is reached as early as possible, and if it is never reached.
     pub test_left: Option<(Duration, Duration)>,
+    /// How far the test is from steady state, if it seeks it.
     pub window: Option<Window>,
+    /// Temperature of the drive, if known.
     pub temperature_celsius: Option<i16>,
     /// Whether the host may have limited the last completed cell.
     pub host_limited: bool,
@@ -148,7 +160,7 @@ impl View {
         }
     }
 
-    /// Returns the share done per minute; none if unknown.
+    /// Returns the share done per minute; `None` if unknown.
     pub fn share_per_minute(&self) -> Option<f64> {
         let minutes = self.elapsed.as_secs_f64() / 60.0;
         self.share_done.filter(|share| *share > 0.0 && minutes > 0.0).map(|share| share / minutes)

@@ -14,7 +14,7 @@ pub struct Pace {
     round: u32,
     cell: u32,
     cells: u32,
-    /// For a test that ends at steady state.
+    /// Round limit of a test that ends at steady state.
     max_rounds: u32,
     length: Length,
     rounds_since_gap: u32,
@@ -67,7 +67,7 @@ impl Pace {
         (self.round, self.cells, self.cell) = (round, cells, 0);
     }
 
-    /// Ends the rounds: what follows is not a cell, and later rounds count from 1.
+    /// Ends the rounds: later loads are not cells, and later rounds count from 1.
     pub fn rounds_ended(&mut self) {
         (self.round, self.cells, self.rounds_since_gap) = (0, 0, 0);
     }

@@ -1,5 +1,5 @@
-//! What is known of a run in progress. Pure: every change is passed the wall-clock time since the run was first
-//! displayed, because users wait by the wall clock; times in lines that are not rewritten are those of the drive.
+//! What is known about a run in progress. Pure: callers pass the wall-clock time since the run was first displayed,
+//! because that is how long users wait. Times in appended lines are those of the drive.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use stdx::units::{SECOND_NS, amount_base10, count_of, grouped, span};
 
 use super::pace::{Length, Pace};
 use super::view::{Left, Phase, Rate, View, Window};
-use crate::run::audience::Step;
+use crate::audience::Step;
 
 /// The state of a run in progress; see the module.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Facts {
     temperature_celsius: Option<i16>,
     /// Duration of the latest cell, which is displayed until the next activity begins.
     finished: Option<Duration>,
-    /// Duration of the latest purge of this drive; none if unknown.
+    /// Duration of the latest purge of this drive; `None` if unknown.
     usual_purge: Option<Duration>,
 }
 
@@ -121,7 +121,7 @@ impl Facts {
         self.real_time
     }
 
-    /// Returns the current view; none without an activity that takes time.
+    /// Returns the current view; `None` without an activity that takes time.
     pub fn view(&self, now: Duration) -> Option<View> {
         let part = self.part.as_ref()?;
         let left = part.left(now);
@@ -178,7 +178,7 @@ impl Facts {
             }
         };
         self.part = match (step, self.part.take()) {
-            // All steps belong to one purge, but the share done of one step does not apply to the next.
+            // All steps belong to the same purge, but the share done of one step does not apply to the next.
             (Step::PurgeStep(_), Some(purge)) if purge.phase == Phase::Purge => {
                 Some(Part { began: purge.began, ..part })
             }
@@ -228,7 +228,7 @@ impl Facts {
             Event::TestStarted { test } => self.test_started(test, format!("test {test}")),
             Event::Restarted { test } => {
                 let line =
-                    format!("test {test} begins again at its purge; its earlier answers count no more");
+                    format!("test {test} starts again at its purge; its earlier results no longer count");
                 self.test_started(test, line)
             }
             Event::Purged(purged) => {
@@ -267,8 +267,8 @@ impl Facts {
         vec![line]
     }
 
-    /// Keeps displaying the completed cell until the next one begins: a cell that ends before its first tick would
-    /// show nothing.
+    /// Keeps displaying the completed cell until the next one begins, because a cell that ends before its first tick
+    /// would not be displayed at all.
     fn measured(&mut self, segment: &Segment, now: Duration) {
         let limited = segment.is_host_limited();
         self.limited = (self.limited.0 + u32::from(limited), self.limited.1 + 1);

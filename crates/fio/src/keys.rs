@@ -9,9 +9,11 @@ use super::values::{bytes, engine, number, percent_of, size, switch, time_ns};
 
 /// An option.
 pub struct Key {
+    /// Its name in job files and on the command line.
     pub name: &'static str,
     /// Alternative names.
     pub aliases: &'static [&'static str],
+    /// Syntax of its value.
     pub form: Form,
     /// Its meaning, as a line of the documentation.
     pub about: &'static str,
@@ -23,7 +25,9 @@ pub struct Key {
 pub enum Form {
     /// 0 or 1; 1 if omitted.
     Switch,
+    /// Bytes, such as `4k`.
     Size,
+    /// A time, such as `30s`.
     Time,
     /// Any other value, with its placeholder in the help.
     Word(&'static str),

@@ -12,6 +12,8 @@ pub use self::document::Document;
 pub use self::part::Part;
 
 impl Part {
+    /// Formats the results for people; `clock` is the one that measured them.
+    #[must_use]
     pub fn text(&self, clock: Option<&ClockFacts>) -> String {
         let mut out = String::new();
         for segment in &self.segments {
@@ -81,7 +83,7 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::fio::{Job, parse};
+    use crate::{Job, parse};
     use record::{Direction, HostLoad, Series};
     use stdx::units::SECOND_NS;
 
@@ -109,10 +111,15 @@ mod tests {
             gap_before: None,
             host: Some(host),
         };
-        let file = std::env::temp_dir().join("plateau-a-file-that-nobody-makes");
-        let open = device::OpenOptions { size_bytes: Some(1 << 30), ..device::OpenOptions::default() };
-        let target =
-            device::open(file.to_str().expect("a path"), &open).expect("a file to be").facts().clone();
+        let target = serde_json::from_value(serde_json::json!({
+            "kind": "file",
+            "path": "/tmp/x",
+            "identity": "x",
+            "capacity_bytes": 1 << 30,
+            "logical_block_bytes": 512,
+            "physical_block_bytes": 512,
+        }));
+        let target = target.expect("facts of a file");
         Part { name: "job".into(), target, segments: vec![segment], findings: None, notes: Vec::new() }
     }
 

@@ -1,0 +1,117 @@
+//! Mount namespaces without processes, which a mount (`mount --bind /proc/PID/ns/mnt FILE`) or an open descriptor
+//! keeps in existence. A thread enters each of them, which makes its mounts appear in `/proc`.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread::{Builder, JoinHandle};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, Statx, StatxFlags};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+
+use super::procfs::{entries, processes};
+use crate::host::Roots;
+
+/// Prefix of the links of mount namespaces, and of the roots of mounts that keep one: `mnt:[4026532201]`. Other kinds
+/// of namespaces (`net:[…]`, as by `ip netns add` or Docker) have no mounts.
+pub(super) const PREFIX: &str = "mnt:[";
+
+/// A thread in another mount namespace. It leaves on drop.
+pub(super) struct Visitor {
+    /// Its folder in `/proc`.
+    pub(super) task: PathBuf,
+    stay: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Visitor {
+    /// Enters a mount namespace, which requires root.
+    pub(super) fn enter(roots: &Roots, namespace: OwnedFd) -> io::Result<Self> {
+        let (arrived, arrival) = mpsc::channel();
+        let (stay, left) = mpsc::channel::<()>();
+        // Read before entering: the other namespace may have no /proc.
+        let link = roots.proc.join("thread-self");
+        let visit = move || {
+            let entered = fs::read_link(link).and_then(|task| enter(&namespace).map(|()| task));
+            drop(namespace);
+            let is_inside = entered.is_ok();
+            // Only a panic of the visited thread closes these channels early.
+            let is_expected = arrived.send(entered).is_ok();
+            if is_inside && is_expected {
+                // Ends when the other side is dropped.
+                let _ = left.recv();
+            }
+        };
+        let thread = Builder::new().name("mounts".into()).spawn(visit)?;
+        let task = arrival.recv().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
+        Ok(Self { task: roots.proc.join(task), stay: Some(stay), thread: Some(thread) })
+    }
+}
+
+impl Drop for Visitor {
+    fn drop(&mut self) {
+        drop(self.stay.take());
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+/// Moves this thread alone into a mount namespace.
+fn enter(namespace: &OwnedFd) -> io::Result<()> {
+    // SAFETY: only the working directory and the root folder become private to this thread; descriptors stay shared.
+    unsafe { unshare_unsafe(UnshareFlags::FS) }?;
+    Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Mount))?)
+}
+
+/// Opens the mount namespace `name` (`mnt:[…]`) at `path`; none if something else is there.
+pub(super) fn opened(path: &Path, name: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    let found = rustix::fs::fstat(&file).ok()?;
+    (is_namespace(&found) && name_of(&found) == name).then_some(file)
+}
+
+/// Whether it is a namespace of any kind: all of them are on one volume.
+fn is_namespace(found: &Stat) -> bool {
+    rustix::fs::stat("/proc/self/ns/mnt").is_ok_and(|own| own.st_dev == found.st_dev)
+}
+
+fn name_of(namespace: &Stat) -> PathBuf {
+    format!("{PREFIX}{}]", namespace.st_ino).into()
+}
+
+/// Returns the namespaces that processes have open: their names if they are mount namespaces, and links to them in
+/// `/proc`. The link itself shows a path if the namespace was opened through a mount.
+pub(super) fn by_descriptors(roots: &Roots) -> Vec<(PathBuf, PathBuf)> {
+    let tasks = processes(roots).into_iter().flat_map(|(_, folder)| entries(&folder.join("task")));
+    let links = tasks.flat_map(|task| entries(&task.join("fd")));
+    // Querying anything else could wait for a file server.
+    let may_be_one = |link: &PathBuf| {
+        let volume = rustix::fs::statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::empty());
+        let own = rustix::fs::statx(CWD, "/proc/self/ns/mnt", AtFlags::STATX_DONT_SYNC, StatxFlags::empty());
+        let number = |found: Statx| (found.stx_dev_major, found.stx_dev_minor);
+        volume.is_ok_and(|volume| own.is_ok_and(|own| number(own) == number(volume)))
+    };
+    let named = |link: PathBuf| Some((name_of(&rustix::fs::stat(&link).ok()?), link));
+    links.filter(may_be_one).filter_map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_namespace_itself_is_opened() {
+        let own = fs::read_link("/proc/self/ns/mnt").expect("a namespace");
+        assert!(opened(Path::new("/proc/self/ns/mnt"), &own).is_some());
+        assert!(opened(Path::new("/proc/self/ns/mnt"), Path::new("mnt:[1]")).is_none());
+        assert!(opened(Path::new("/dev/null"), &own).is_none());
+    }
+
+    #[test]
+    fn who_may_not_enter_gets_no_visitor() {
+        let no_namespace = fs::File::open("/dev/null").expect("a device");
+        assert!(Visitor::enter(&Roots::default(), no_namespace.into()).is_err());
+    }
+}

@@ -1,0 +1,215 @@
+//! What loop devices are built on, as their driver reports it: by now another file may be at the path in `/sys`.
+//!
+//! The driver queries the file system of the backing file, and waits for its server. A missing answer is an error
+//! after a deadline.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
+
+use record::errno::reason;
+use rustix::fs::OFlags;
+
+use super::facts::{Facts, Kind, Span};
+use super::overlay::Overlays;
+use super::stored::node_at;
+use super::thing::{Thing, opened, thing_at};
+use crate::host::{DeviceNumber, Roots, SysDevice};
+use crate::ioctl::{self, LoopStatus};
+
+/// How long a loop device that is being detached may be listed with its backing file.
+const DETACH_LOOKS: u32 = 20;
+const DETACH_PAUSE: Duration = Duration::from_millis(5);
+/// How long a query may take. The server of a file system that does not answer by then has probably stopped.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// Adds the backing of a loop device, if it is one.
+pub(super) fn add(facts: &mut Facts, place: usize, device: &SysDevice, overlays: &Overlays<'_>) {
+    let mut looks = 0;
+    let (path, status) = loop {
+        let path = match device.attribute("loop/backing_file") {
+            Some(path) => path,
+            // The kernel cannot show a path longer than a page.
+            None if is_attached(device) => format!("the file below {}", device.kname),
+            None => return,
+        };
+        let status = status(device);
+        // ENXIO: it is being detached.
+        let is_leaving = status.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO));
+        if !is_leaving || looks == DETACH_LOOKS {
+            break (PathBuf::from(path), status);
+        }
+        std::thread::sleep(DETACH_PAUSE);
+        looks += 1;
+    };
+    let unseen = |why: &str, help: &str| {
+        format!("the backing file of {} cannot be determined ({why}); {help}", device.kname)
+    };
+    const ELSEWHERE: &str = "run as root on the host itself, or detach it";
+    match status {
+        Ok(status) => {
+            let span = Span::of(status.offset_bytes, status.size_limit_bytes);
+            let lower = node_at(facts, overlays, thing_of(&status), &path);
+            facts.layer(place, lower, span, Kind::Loop);
+            if facts.nodes[lower].problem.is_some() {
+                let why = "its volume may be an overlay that is not visible from here";
+                facts.add_unseen(unseen(why, ELSEWHERE), true);
+            }
+        }
+        // Looking up the path could take just as long.
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+            let why = format!("its file system has not answered for {} s", DEADLINE.as_secs());
+            let help = format!(
+                "resume or end the server of {} (FUSE, network), or detach {}",
+                path.display(),
+                device.kname
+            );
+            facts.add_unseen(unseen(&why, &help), false);
+        }
+        Err(error) => {
+            let found = thing_at(&path);
+            if let Some(thing) = found {
+                let lower = node_at(facts, overlays, thing, &path);
+                facts.layer(place, lower, Span::ALL, Kind::Loop);
+            }
+            // Where this user may not query the driver, the path is the best remaining information.
+            if found.is_none() || error.kind() != io::ErrorKind::PermissionDenied {
+                facts.add_unseen(unseen(&reason(&error), ELSEWHERE), false);
+            }
+        }
+    }
+}
+
+fn is_attached(device: &SysDevice) -> bool {
+    device.position().join("loop/backing_file").exists()
+}
+
+fn thing_of(status: &LoopStatus) -> Thing {
+    match status.backing_device {
+        0 => Thing::File { volume: DeviceNumber::from_raw(status.volume), inode: status.inode },
+        number => Thing::Device(DeviceNumber::from_raw(number)),
+    }
+}
+
+/// A loop device and what it was built on.
+#[derive(Debug, Clone)]
+pub(crate) struct Backing {
+    device: SysDevice,
+    status: LoopStatus,
+}
+
+/// Returns the loop devices that a device is built on, itself included; not those that cannot be queried.
+pub(crate) fn backings(roots: &Roots, number: DeviceNumber) -> Vec<Backing> {
+    let (mut found, mut seen, mut next) = (Vec::new(), BTreeSet::new(), vec![number]);
+    while let Some(number) = next.pop() {
+        let Some(device) = seen.insert(number).then(|| SysDevice::find(roots, number).ok()).flatten() else {
+            continue;
+        };
+        if device.is_partition() {
+            next.extend(device.disk_number());
+        }
+        let lower = device.lower_devices().unwrap_or_default();
+        next.extend(lower.iter().filter_map(|kname| roots.number_of(kname)));
+        if is_attached(&device)
+            && let Ok(status) = status(&device)
+        {
+            next.extend(
+                Some(DeviceNumber::from_raw(status.backing_device)).filter(|_| status.backing_device != 0),
+            );
+            found.push(Backing { device, status });
+        }
+    }
+    found
+}
+
+/// Returns what another process has done since to one of these loop devices if it now reaches other bytes.
+pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
+    let differs = |backing: &&Backing| status(&backing.device).is_ok_and(|now| now != backing.status);
+    backings.iter().find(differs).map(|backing| {
+        format!(
+            "{} no longer reaches the bytes that were checked: another process has changed its offset, size limit or \
+             backing file (LOOP_SET_STATUS64)",
+            backing.device.kname
+        )
+    })
+}
+
+/// Returns what the driver reports.
+///
+/// # Errors
+/// [`io::ErrorKind::TimedOut`] if it does not answer.
+fn status(device: &SysDevice) -> io::Result<LoopStatus> {
+    let asked = device.clone();
+    let query = move || ioctl::loop_status(opened(&asked, OFlags::RDONLY)?.as_fd());
+    answered(device.number, DEADLINE, query)
+}
+
+type Answers = Receiver<io::Result<LoopStatus>>;
+
+/// Queries without an answer so far. A thread is already waiting for each, so no second one is started.
+static UNANSWERED: Mutex<BTreeMap<DeviceNumber, Answers>> = Mutex::new(BTreeMap::new());
+
+fn unanswered() -> MutexGuard<'static, BTreeMap<DeviceNumber, Answers>> {
+    UNANSWERED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn answered(
+    number: DeviceNumber,
+    deadline: Duration,
+    query: impl FnOnce() -> io::Result<LoopStatus> + Send + 'static,
+) -> io::Result<LoopStatus> {
+    let is_waiting = |earlier: &Answers| matches!(earlier.try_recv(), Err(TryRecvError::Empty));
+    if unanswered().get(&number).is_some_and(is_waiting) {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    // An answer that arrived in the meantime may be out of date.
+    unanswered().remove(&number);
+    let (answer, answers) = mpsc::channel();
+    // After the deadline, nobody receives the answer.
+    Builder::new().name("loop".into()).spawn(move || drop(answer.send(query())))?;
+    match answers.recv_timeout(deadline) {
+        Ok(status) => status,
+        Err(RecvTimeoutError::Timeout) => {
+            unanswered().insert(number, answers);
+            Err(io::ErrorKind::TimedOut.into())
+        }
+        Err(RecvTimeoutError::Disconnected) => Err(io::ErrorKind::Other.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_without_an_answer_is_not_repeated_until_it_has_one() {
+        let number = DeviceNumber { major: 7, minor: u32::MAX };
+        let status =
+            LoopStatus { volume: 1, inode: 2, backing_device: 0, offset_bytes: 0, size_limit_bytes: 0 };
+        let ask = |deadline, query: Box<dyn FnOnce() -> io::Result<LoopStatus> + Send>| {
+            answered(number, deadline, query).map_err(|error| error.kind())
+        };
+        let (resume, stopped) = mpsc::channel::<()>();
+        let hanging = move || {
+            let _ = stopped.recv();
+            Err(io::ErrorKind::Other.into())
+        };
+        assert_eq!(ask(Duration::from_millis(1), Box::new(hanging)), Err(io::ErrorKind::TimedOut));
+        let unasked = Box::new(|| panic!("it was asked again"));
+        assert_eq!(ask(DEADLINE, unasked), Err(io::ErrorKind::TimedOut));
+        drop(resume);
+        // Repeat until that answer arrives.
+        let answer = loop {
+            match ask(DEADLINE, Box::new(move || Ok(status))) {
+                Err(io::ErrorKind::TimedOut) => std::thread::yield_now(),
+                other => break other,
+            }
+        };
+        assert_eq!(answer, Ok(status));
+    }
+}

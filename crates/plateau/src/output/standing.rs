@@ -1,0 +1,21 @@
+//! The state of a run, as `plateau runs` lists it and its `--state` selects it.
+
+use clap::ValueEnum;
+
+/// The state of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// A process is working on it
+    Running,
+    /// Complete; every test that asks for steady state reached it
+    Steady,
+    /// Complete; a test did not reach steady state
+    Unsteady,
+    /// Complete; no test asks for steady state
+    Complete,
+    /// Interrupted, or a drive failed; `resume` continues it
+    Incomplete,
+    /// The journal cannot be read
+    Unreadable,
+}
