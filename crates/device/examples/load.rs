@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         threads: threads.parse()?,
         queue_depth: depth.parse()?,
         range: Range::first(armed.facts().capacity_bytes),
+        from_block: 0,
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(seconds.parse::<u64>()? * SECOND_NS),
         seed: 1,

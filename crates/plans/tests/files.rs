@@ -95,7 +95,7 @@ const WRONG: &[(&str, &str)] = &[
     (
         "tests = [\"iops\"]\nprofile = \"pts-e-3.0\"",
         "plan.toml:2:11: profile: no profile 'pts-e-3.0'; available profiles: pts-c-1.0, pts-e-1.0, \
-         pts-e-1.1, pts-c-2.0, pts-e-2.0",
+         pts-c-1.1, pts-c-1.2, pts-e-1.1, pts-c-2.0, pts-e-2.0",
     ),
     (
         "tests = [\"iops\"]\n[settings]\ntc = 0",

@@ -259,6 +259,16 @@ fn pts_c_1_0() {
 }
 
 #[test]
+fn pts_c_1_1() {
+    confirm("pts-c-1.1");
+}
+
+#[test]
+fn pts_c_1_2() {
+    confirm("pts-c-1.2");
+}
+
+#[test]
 fn pts_e_1_0() {
     confirm("pts-e-1.0");
 }

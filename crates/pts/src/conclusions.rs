@@ -2,6 +2,7 @@
 //! worded in one place; nothing here runs a test.
 
 pub(crate) mod deviation;
+pub(crate) mod ending;
 pub(crate) mod header;
 pub(crate) mod incidents;
 pub(crate) mod modified;

@@ -66,7 +66,7 @@ fn preconditioning(context: &Context<'_>, step: u32, write: &CustomWrite) -> Wor
         until: Until::AmountBytes(amount - amount % block),
         seed: context.seed(0, step),
         regime: Regime { limit_ns, ..Regime::default() },
-        ..context.precondition_by(write.block_bytes)
+        ..context.precondition_at(context.demand(None), write.block_bytes)
     }
 }
 

@@ -76,6 +76,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         header: header(&view, converged),
         rounds: view.rounds(),
         converged,
+        ending: None,
         window: tracked.iter().zip(window).map(|(tracked, w)| (tracked.name.clone(), w)).collect(),
         explained,
         pages: (kind.pages)(&view),

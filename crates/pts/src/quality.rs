@@ -2,6 +2,7 @@
 //! host, temperature, plausibility. Each module detects one such problem and words the note about it.
 
 pub(crate) mod depth;
+pub(crate) mod extended;
 pub(crate) mod few_ios;
 pub mod harmonic;
 pub mod host_limit;

@@ -16,7 +16,7 @@ fn of(test: &str, profile: &str, iops: fn(u32) -> u64) -> Outcome {
 #[test]
 fn tests_over_rounds() {
     let iops = phases("iops", "pts-c-2.0");
-    assert_eq!(iops.pre_condition_1, ["SEQ 128KiB W", "TC 1/QD 16", "2X Device Capacity (AR 75%)"]);
+    assert_eq!(iops.pre_condition_1, ["SEQ 128KiB W", "TC 2/QD 16", "2X Device Capacity (AR 75%)"]);
     assert_eq!(iops.pre_condition_2, ["IOPS Loop", "TC 2/QD 16", "1-5"]);
     assert_eq!(iops.stimulus_1, ["IOPS Loop", "Outer Loop", "Inner Loop", "TC 2/QD 16", "1-5"]);
     assert_eq!(iops.stimulus_2, ["None", "N/A", "N/A"]);
@@ -24,6 +24,7 @@ fn tests_over_rounds() {
     assert_eq!(tp.pre_condition_1, ["SEQ 1024KiB W", "TC 1/QD 32", "2X Device Capacity"]);
     assert_eq!(tp.stimulus_1, ["SEQ 1024KiB", "100:0 / 0:100", "1024KiB", "TC 1/QD 32", "1-5"]);
     let lat = phases("lat", "pts-e-2.0");
+    assert_eq!(lat.pre_condition_1, ["SEQ 128KiB W", "TC 4/QD 32", "2X Device Capacity"]);
     assert_eq!(lat.pre_condition_2, ["LAT Loop", "TC 1/QD 1", "1-5"]);
     assert_eq!(lat.stimulus_2, ["Histogram, RND 4KiB W", "TC 1/QD 1", "20 Minutes"]);
     assert_eq!(phases("lat", "pts-e-1.1").stimulus_2[0], "None");

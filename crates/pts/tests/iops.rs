@@ -32,6 +32,24 @@ fn the_loop_is_the_one_of_the_specification() {
 }
 
 #[test]
+fn preconditioning_has_the_thread_count_and_queue_depth_of_the_test() {
+    // PTS-E 1.1, 3.1.2 and 3.1.3 of the IOPS pseudo code: both are the same as in step 2.1. PTS 2.0.2 likewise.
+    for (profile, chosen, demand) in
+        [("pts-e-1.1", None, (2, 16)), ("pts-e-2.0", None, (4, 32)), ("pts-e-2.0", Some((3, 7)), (3, 7))]
+    {
+        let mut settings = pts::Profile::named(profile).unwrap().settings(1);
+        if let Some((threads, queue_depth)) = chosen {
+            settings = record::Settings { threads, queue_depth, ..settings };
+        }
+        let mut bench = Fake::new(|_, _| 1000);
+        support::run_with("iops", profile, &settings, &target(512), &mut bench);
+        let of = |step: usize| (bench.asked[step].threads, bench.asked[step].queue_depth);
+        assert!(bench.log[1].starts_with("write SEQ 128KiB W"), "{}", bench.log[1]);
+        assert_eq!((of(0), of(1)), (demand, demand), "{profile}");
+    }
+}
+
+#[test]
 fn never_steady_stops_after_25_rounds_and_says_so() {
     let mut bench = Fake::new(|round, _| 1000 * u64::from(1 + round % 2));
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);

@@ -32,6 +32,16 @@ fn the_loop_is_nine_cells_at_one_outstanding_io() {
 }
 
 #[test]
+fn preconditioning_has_the_demand_of_the_run_and_not_that_of_the_loop() {
+    // TKperf preconditions with the operator's jobs and queue depth, and loops with one of each; the page header of 2.0
+    // gives "TC,QD" for the former and "TC 1/QD 1" for the latter.
+    let mut bench = Fake::new(|_, _| 1000);
+    run("pts-e-2.0", &mut bench);
+    let of = |step: usize| (bench.asked[step].threads, bench.asked[step].queue_depth);
+    assert_eq!((of(0), of(1)), ((4, 32), (1, 1)));
+}
+
+#[test]
 fn the_average_latency_of_4_kib_writes_decides() {
     let mut bench = Fake::new(|_, _| 1000);
     bench.latency_ns = Box::new(|round, w| match (w.block_bytes, w.read_percent) {

@@ -75,6 +75,23 @@ fn hir_compares_wait_states_with_steady_state() {
 }
 
 #[test]
+fn hir_has_returned_only_if_it_stays_back() {
+    // Steady at first, a fifth below from the third minute of each return on; in the last ten minutes steady again, or not.
+    let returns = |last: u64| {
+        let mut bench = Fake::new(|_, _| 1_000);
+        bench.iops_of_second = Some(Box::new(move |_, w, second| match w.until {
+            record::Until::DurationNs(ns) if ns > MINUTE_NS && (120..1200).contains(&second) => 800,
+            record::Until::DurationNs(ns) if ns > MINUTE_NS && second >= 1200 => last,
+            _ => 1_000,
+        }));
+        tables(&hir("pts-e-1.1", &mut bench))[0].rows[3].cells.clone()
+    };
+    // 6 of the 12 samples of a minute must be at the higher rate for a mean of 900.
+    assert_eq!(returns(1_000), vec![Cell::Value(1_170.0); 5]);
+    assert_eq!(returns(800), vec![Cell::Absent("not reached".into()); 5]);
+}
+
+#[test]
 fn hir_tracks_minute_30_and_goes_on_without_steady_state() {
     let mut bench = Fake::new(|round, _| 1_000 * u64::from(1 + round % 2));
     let outcome = hir("pts-e-2.0", &mut bench);

@@ -33,6 +33,66 @@ fn minutes_of_random_writes_until_four_capacities_are_written() {
     assert_eq!(outcome.stop, None);
     assert_eq!(outcome.notes, ["ended after 80 min and 400 GB: the required amount was written"]);
     assert!(outcome.modified.is_empty());
+    let ending = outcome.ending.expect("several conditions");
+    assert_eq!(ending.required, "4 x capacity written, or 24 h, whichever comes first");
+    assert_eq!(ending.done, "4 x capacity written after 80 min");
+}
+
+#[test]
+fn four_capacities_before_the_fifth_sample_end_the_test_without_a_verdict() {
+    for profile in ["pts-e-1.1", "pts-c-2.0"] {
+        let outcome = run(profile, &mut Fake::new(|_, _| iops_filling_in(20)));
+        assert_eq!((outcome.converged, outcome.rounds, outcome.stop.clone()), (None, 2, None), "{profile}");
+        assert_eq!(outcome.header.convergence.to_string(), "N/A");
+        assert!(!outcome.header.phases.stimulus_1[4].contains("NOT ACHIEVED"));
+        assert!(outcome.notes[1].starts_with("not judged"), "{:?}", outcome.notes);
+        let ending = outcome.ending.expect("several conditions");
+        let done = "4 x capacity written after 80 min; fewer than five samples, so not judged";
+        assert_eq!(ending.done, done);
+        assert!(ending.required.contains("whichever comes first") && !ending.required.contains("round"));
+    }
+}
+
+#[test]
+fn only_what_was_judged_is_called_steady() {
+    // Falls by a quarter over the last 150 minutes, as a published kind of run did.
+    let falling = |profile: &str| {
+        let mut bench = Fake::new(|_, _| 0);
+        let minute = std::cell::Cell::new(0);
+        bench.iops_of_second = Some(Box::new(move |_, _, second| {
+            minute.set(minute.get() + u64::from(second == 0));
+            5_400 - 10 * minute.get().min(160)
+        }));
+        run(profile, &mut bench)
+    };
+    let last = |outcome: &Outcome| outcome.key_figures[1].name.clone();
+    let labels = |outcome: &Outcome| {
+        let items = &marks(outcome).items;
+        [items[1].0.clone(), items[3].0.clone()]
+    };
+    let old = falling("pts-c-1.0");
+    assert_eq!(last(&old), "RND 4KiB W, mean of the last 30 minutes, not judged");
+    assert_eq!(labels(&old), ["Mean of the last 30 minutes, not judged", "Within 10 % of that mean from"]);
+    let steady = falling("pts-e-1.1");
+    assert_eq!((steady.converged, last(&steady).as_str()), (Some(true), "RND 4KiB W, steady state"));
+    assert_eq!(labels(&steady), ["Steady State IOPS", "Time to steady state"]);
+    let swinging = run("pts-e-2.0", &mut Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2)));
+    assert_eq!(last(&swinging), "RND 4KiB W, mean of the last 30 minutes, not steady");
+    assert!(labels(&swinging)[0].ends_with("not steady"));
+}
+
+#[test]
+fn a_drive_does_not_settle_before_its_peak_drop() {
+    // Ten minutes from the last fresh one on are on average within 10 % of the steady IOPS.
+    let mut bench = Fake::new(|_, _| 0);
+    let minute = std::cell::Cell::new(0);
+    bench.iops_of_second = Some(Box::new(move |_, _, second| {
+        minute.set(minute.get() + u64::from(second == 0));
+        if minute.get() <= 31 { 1_800 } else { 1_000 }
+    }));
+    let outcome = run("pts-e-2.0", &mut bench);
+    let first = |item: usize| marks(&outcome).items[item].1.split(',').next().unwrap().to_owned();
+    assert_eq!((first(2), first(3)), ("32 min".into(), "32 min".into()));
 }
 
 #[test]
@@ -66,6 +126,7 @@ fn not_steady_in_time_is_said() {
     let outcome = run("pts-e-2.0", &mut bench);
     assert_eq!((outcome.converged, outcome.rounds), (Some(false), 11));
     assert!(outcome.notes[1].starts_with("SS NOT ACHIEVED"), "{:?}", outcome.notes);
+    assert_eq!(outcome.ending.expect("several conditions").done, "6 h; the last five samples are not steady");
 }
 
 #[test]

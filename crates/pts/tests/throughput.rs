@@ -29,6 +29,33 @@ fn each_block_size_has_its_own_purge_preconditioning_and_rounds() {
 }
 
 #[test]
+fn preconditioning_has_the_demand_of_the_cells() {
+    for (profile, demand) in [("pts-e-1.0", (2, 16)), ("pts-c-2.0", (1, 32))] {
+        let mut bench = Fake::new(|_, _| 100);
+        run_on("tp-1024", profile, &target(512), &mut bench);
+        let of = |step: usize| (bench.asked[step].threads, bench.asked[step].queue_depth);
+        assert_eq!((of(0), of(1)), (demand, demand), "{profile}");
+    }
+}
+
+#[test]
+fn each_direction_continues_where_it_ended_and_does_not_start_over() {
+    let mut bench = Fake::new(|round, w| 100 + u64::from(round) + u64::from(w.read_percent));
+    run_on("tp-1024", "pts-e-1.0", &target(512), &mut bench);
+    let cells = &bench.asked[1..];
+    let mut next = std::collections::BTreeMap::from([(100, 0), (0, 0)]);
+    for (index, cell) in cells.iter().enumerate() {
+        let next = next.get_mut(&cell.read_percent).unwrap();
+        assert_eq!(cell.from_block, *next, "cell {index}");
+        // Two threads completed half of the I/Os each, and had 16 more outstanding when the minute ended.
+        let completed = 60 * (100 + index as u64 / 2 + 1 + u64::from(cell.read_percent));
+        *next += completed.div_ceil(2) + 16;
+    }
+    assert_eq!(bench.asked[0].from_block, 0, "preconditioning begins at the start");
+    assert!(cells[8].from_block > cells[6].from_block && cells[6].from_block > 0);
+}
+
+#[test]
 fn a_profile_says_which_block_sizes_tp_stands_for() {
     let names = |profile: &str| -> Vec<&str> {
         let tests = Test::all_named("tp", Profile::named(profile).unwrap()).unwrap();

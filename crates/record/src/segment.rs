@@ -5,7 +5,7 @@ use stdx::Histogram;
 use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
-use crate::{HostLoad, IoPath, Workload};
+use crate::{HostLoad, IoEngine, IoPath, Until, Workload};
 
 /// A completed workload: the request and all its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,6 +106,26 @@ impl Segment {
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.end_ns.saturating_sub(self.start_ns) as f64 / SECOND_NS as f64
+    }
+
+    /// Returns the requested length of a timed workload on the target's clock in ns; `None` for an amount. A simulated
+    /// drive at scale 1/`scale_divisor` divides times.
+    #[must_use]
+    pub fn requested_ns(&self, scale_divisor: u32) -> Option<u64> {
+        match self.workload.until {
+            Until::DurationNs(ns) => Some((ns / u64::from(scale_divisor.max(1))).max(1)),
+            Until::AmountBytes(_) => None,
+        }
+    }
+
+    /// Returns by which factor a simulated drive extended a timed workload so that enough I/Os complete; `None` if it did
+    /// not.
+    #[must_use]
+    pub fn extended_by(&self, scale_divisor: u32) -> Option<f64> {
+        let requested_ns = self.requested_ns(scale_divisor)?;
+        let elapsed_ns = self.end_ns.saturating_sub(self.start_ns);
+        let extended = self.io_path.engine == IoEngine::Simulated && elapsed_ns > requested_ns;
+        extended.then(|| elapsed_ns as f64 / requested_ns as f64)
     }
 
     /// Returns reads and writes per second (PTS: IOPS of a cell in a round); 0 for an empty segment.

@@ -27,6 +27,10 @@ pub struct Workload {
     pub queue_depth: u16,
     /// The range that I/Os may touch.
     pub range: Range,
+    /// Block of its section at which each thread begins sequential I/O, counted from 0; beyond the end of the section, it
+    /// counts on from the start. Random I/O ignores it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub from_block: u64,
     /// Content of write buffers.
     pub data_pattern: DataPattern,
     /// When the workload ends.
@@ -364,6 +368,7 @@ impl Workload {
             kinds: if self.kinds.is_empty() { plain.kinds } else { self.kinds.iter().map(kind).collect() },
             zones: self.zones.iter().map(zone).collect(),
             span: plain.span,
+            from_block: self.from_block,
         }
     }
 
@@ -404,6 +409,7 @@ mod tests {
             threads: 2,
             queue_depth: 16,
             range: Range::first(1 << 30),
+            from_block: 0,
             data_pattern: DataPattern::Random,
             until: Until::DurationNs(1),
             seed: 1,

@@ -62,6 +62,43 @@ fn every_deviation_has_its_clause() {
 }
 
 #[test]
+fn a_saturation_that_wrote_four_capacities_before_its_fifth_sample_conforms() {
+    // 100 GB are written four times in 80 minutes; the fifth sample is minute 155.
+    let settled_at = Some([[20_346.0; 7]; 8]);
+    for profile in ["pts-e-1.0", "pts-e-1.1", "pts-e-2.0"] {
+        let scenario = Scenario { profile, tests: &["wsat"], settled_at, ..Scenario::default() };
+        let (conformance, _) = of(&scenario);
+        let end = clause(&conformance, "End of the test");
+        assert_eq!((end.verdict, conformance.verdict), (Some(Verdict::Conforms), Verdict::Conforms));
+        assert!(end.done.starts_with("4 x capacity written after"), "{}", end.done);
+        let whole = format!("{conformance:?}");
+        assert!(!whole.contains("25 rounds") && !whole.contains("not reached"), "{whole}");
+        let html = report::html(&document(&scenario).0);
+        assert!(!html.contains("NOT ACHIEVED") && !html.contains("<p class=\"mark"), "{profile}");
+    }
+}
+
+#[test]
+fn writes_between_the_steps_of_a_demand_variation_are_not_preconditioning() {
+    for (profile, tests) in [("pts-e-1.1", &["ecw"]), ("pts-e-2.0", &["cbw"]), ("pts-e-2.0", &["dirth"])] {
+        let (conformance, loaded) = of(&Scenario { profile, tests, ..Scenario::default() });
+        let writes = loaded.entries.iter().filter(|e| matches!(e.event, record::Event::Preconditioned(_)));
+        assert!(writes.count() >= 8, "five rounds and three histograms have writes before them");
+        let prepared = clause(&conformance, "Workload-independent preconditioning");
+        assert_eq!((prepared.required.as_str(), prepared.done.as_str()), ("none", "none"));
+        assert_eq!((prepared.verdict, conformance.verdict), (Some(Verdict::Conforms), Verdict::Conforms));
+    }
+}
+
+#[test]
+fn a_version_that_is_not_fully_sourced_says_what_is_missing() {
+    let statement = |profile| report::html(&document(&Scenario { profile, ..Scenario::default() }).0);
+    assert!(statement("pts-c-1.1").contains("No source was found for its clause numbers, "));
+    assert!(statement("pts-c-1.2").contains("No source was found for any difference from PTS-C 1.1"));
+    assert!(!statement("pts-c-1.0").contains("No source was found"));
+}
+
+#[test]
 fn the_statement_is_in_the_report_and_no_page_hides_a_verdict() {
     for scenario in fixture::scenarios() {
         let (document, _) = document(&scenario);

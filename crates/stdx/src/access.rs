@@ -33,7 +33,7 @@ impl Stream {
         assert!(problem.is_none(), "impossible: {}", problem.unwrap_or_default());
         Self {
             rng: Rng::from_seed_and_stream(seed, u64::from(thread)),
-            lane: Lane::new(&pattern.kinds[0], pattern.span, thread, threads),
+            lane: Lane::new(&pattern.kinds[0], pattern, thread, threads),
             mix: (!pattern.is_plain()).then(|| Box::new(Mix::new(pattern, thread, threads))),
         }
     }
@@ -180,6 +180,21 @@ mod tests {
         let mut stream = Stream::new(1, 1, 2, &pattern);
         let blocks: Vec<u64> = (0..4).map(|_| stream.next_access().offset_bytes / 4096).collect();
         assert_eq!(blocks, [2, 3, 2, 3]);
+    }
+
+    #[test]
+    fn sequential_continues_at_a_block_of_each_part() {
+        // Parts of 4 and 5 blocks.
+        let span = Span::contiguous(0, 9 * 4096);
+        let from = |thread, from_block| {
+            let pattern = Pattern { from_block, ..Pattern::plain(Order::Sequential, 0, 4096, span) };
+            let mut stream = Stream::new(1, thread, 2, &pattern);
+            (0..3).map(|_| stream.next_access().offset_bytes / 4096).collect::<Vec<_>>()
+        };
+        assert_eq!((from(0, 3), from(1, 3)), (vec![3, 0, 1], vec![7, 8, 4]));
+        // Counted on from the start of the part.
+        assert_eq!((from(0, 4), from(1, 4)), (vec![0, 1, 2], vec![8, 4, 5]));
+        assert_eq!((from(0, 22), from(1, 22)), (vec![2, 3, 0], vec![6, 7, 8]));
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn rules(profile: &str) -> Rules {
     };
     let throughput = (1, 32);
     match profile {
-        "pts-c-1.0" => Rules { segments: true, ..of_1_0 },
+        "pts-c-1.0" | "pts-c-1.1" | "pts-c-1.2" => Rules { segments: true, ..of_1_0 },
         "pts-e-1.0" => of_1_0,
         "pts-e-1.1" => Rules { own_block: true, ..of_1_0 },
         "pts-c-2.0" => Rules { throughput, percent: 75, own_block: true, histograms: true, ..of_1_0 },
@@ -125,14 +125,15 @@ impl Rules {
         if self.segments { Want { reach: Reach::Segments, ..want } } else { want }
     }
 
-    /// Twice the capacity, with one thread at the queue depth of the test.
-    fn precondition(&self, block: u32) -> Step {
-        let writes = self.random(block, 0, (1, self.demand.1), 0).unmeasured();
+    /// Twice the capacity, at the thread count and queue depth of the test; before Latency at those that the other
+    /// tests of the run have.
+    fn precondition(&self, block: u32, demand: (u16, u16)) -> Step {
+        let writes = self.random(block, 0, demand, 0).unmeasured();
         Step::Load(Want { sequential: true, length: Length::Fills(2), ..writes })
     }
 
     fn iops(&self, rounds: usize) -> Vec<Step> {
-        let mut steps = vec![Step::Purge, self.precondition(128 * KIB)];
+        let mut steps = vec![Step::Purge, self.precondition(128 * KIB, self.demand)];
         for _ in 0..rounds {
             for read_percent in [100, 95, 65, 50, 35, 5, 0] {
                 for block in [1024 * KIB, 128 * KIB, 64 * KIB, 32 * KIB, 16 * KIB, 8 * KIB, 4 * KIB, 512] {
@@ -146,7 +147,7 @@ impl Rules {
 
     fn throughput(&self, block: u32, rounds: usize) -> Vec<Step> {
         let written = if self.own_block { block } else { 128 * KIB };
-        let mut steps = vec![Step::Purge, self.precondition(written)];
+        let mut steps = vec![Step::Purge, self.precondition(written, self.throughput)];
         for _ in 0..rounds {
             for read_percent in [100, 0] {
                 let cell = self.in_segments(self.random(block, read_percent, self.throughput, 60));
@@ -157,7 +158,7 @@ impl Rules {
     }
 
     fn latency(&self, rounds: usize) -> Vec<Step> {
-        let mut steps = vec![Step::Purge, self.precondition(128 * KIB)];
+        let mut steps = vec![Step::Purge, self.precondition(128 * KIB, self.demand)];
         let mut cell = |block, read_percent, seconds| {
             steps.push(Step::Load(self.in_segments(self.random(block, read_percent, (1, 1), seconds))));
         };

@@ -33,6 +33,17 @@ pub enum Deviation {
         /// Divisor of capacity and cell time.
         divisor: u32,
     },
+    /// A simulated drive extended cells beyond their length.
+    Extended {
+        /// Title of the test.
+        title: String,
+        /// How many cells.
+        extended: u32,
+        /// Of how many.
+        all: u32,
+        /// The largest factor, in tenths.
+        up_to_tenths: u64,
+    },
     /// Concurrent runs share resources with this one.
     Shared {
         /// What.
@@ -147,6 +158,7 @@ impl Deviation {
             Self::Errors { .. } => ReportedBy::Errors,
             Self::NotPts { .. }
             | Self::Scale { .. }
+            | Self::Extended { .. }
             | Self::Shared { .. }
             | Self::Fault { .. }
             | Self::SamplesRead
@@ -173,6 +185,13 @@ impl fmt::Display for Deviation {
             Self::Scale { divisor } => {
                 write!(f, "scale 1/{divisor}: capacity and cell time divided by {divisor}")
             }
+            Self::Extended { title, extended, all, up_to_tenths } => write!(
+                f,
+                "{title}: {extended} of {all} cells extended to 20 I/Os per outstanding I/O, up to {}.{} times \
+                 as long as asked for",
+                up_to_tenths / 10,
+                up_to_tenths % 10
+            ),
             Self::Shared { what } => f.write_str(what),
             Self::Fault { fault } => write!(f, "injected fault {fault}"),
             Self::Purge { method } => write!(f, "purge by {method}"),

@@ -59,19 +59,27 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
         differs("queue depth", settings.queue_depth.to_string(), standard.queue_depth.to_string());
     }
     let percent = |p: u8| format!("{p} %");
-    differs(
-        "PC AR",
-        percent(settings.precondition_range_percent),
-        percent(standard.precondition_range_percent),
-    );
-    differs("Test AR", percent(settings.test_range_percent), percent(standard.test_range_percent));
+    // A choice that the specification leaves to the tester counts as the standard one.
+    let range = |chosen: u8, standard: u8| {
+        percent(if profile.further_range_percents.contains(&chosen) { chosen } else { standard })
+    };
+    let (written, tested) = (settings.precondition_range_percent, settings.test_range_percent);
+    differs("PC AR", percent(written), range(written, standard.precondition_range_percent));
+    differs("Test AR", percent(tested), range(tested, standard.test_range_percent));
     let amount = |s: &Settings| {
         s.active_range_amount_bytes.map_or_else(
             || "100 %".to_owned(),
             |bytes| format!("{} in {} segments", amount_base2(bytes), s.active_range_segments),
         )
     };
-    differs("AR amount", amount(settings), amount(&standard));
+    let chosen = settings.active_range_amount_bytes;
+    let standard_amount = match chosen {
+        Some(bytes) if profile.further_amounts_bytes.contains(&bytes) => {
+            amount(&Settings { active_range_amount_bytes: chosen, ..standard })
+        }
+        _ => amount(&standard),
+    };
+    differs("AR amount", amount(settings), standard_amount);
     all.extend(settings.further.iter().map(|(name, value)| Deviation::Setting {
         name: name.clone(),
         is: value.clone(),

@@ -1,5 +1,6 @@
 //! The conclusions of a test: everything that reports, terminals and comparisons show about it.
 
+use crate::conclusions::ending::Ending;
 use crate::exhibits::exhibit::Page;
 use crate::method::explain::Explanation;
 use crate::method::steady::WindowStats;
@@ -24,6 +25,9 @@ pub struct Outcome {
     pub rounds: u32,
     /// Whether steady state was reached; None if the test is incomplete or has no steady state.
     pub converged: Option<bool>,
+    /// How the test ended, if conditions other than steady state end it as well; None if only steady state and the limit
+    /// on rounds do, or if its length is fixed.
+    pub ending: Option<Ending>,
     /// The deciding windows, one entry per tracking variable; empty before five rounds.
     pub window: Vec<(String, WindowStats)>,
     /// Status of each tracking variable, and why it is not steady.

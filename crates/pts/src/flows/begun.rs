@@ -27,6 +27,7 @@ impl Outcome {
             header: TestHeader::of(context, test.family, purge, range),
             rounds: 0,
             converged: None,
+            ending: None,
             window: Vec::new(),
             explained: Vec::new(),
             pages: Vec::new(),

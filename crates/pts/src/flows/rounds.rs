@@ -91,21 +91,22 @@ impl Rounds {
         Ok(verdict != Verdict::Continue)
     }
 
-    /// Runs the test loop: rounds over `cells` in order, each cell built by `workload` from round, step and
-    /// cell, until the values that `track` extracts are steady or the round limit is reached.
+    /// Runs the test loop: rounds over `cells` in order, each cell built by `workload` from the completed rounds, the
+    /// number of the round, step and cell, until the values that `track` extracts are steady or the round limit is
+    /// reached.
     pub fn repeat<C: Copy>(
         &mut self,
         context: &Context<'_>,
         bench: &mut dyn Bench,
         cells: &[C],
-        workload: impl Fn(u32, u32, C) -> Workload,
+        workload: impl Fn(&[Round], u32, u32, C) -> Workload,
         track: impl Fn(&[Segment]) -> Vec<Tracked>,
     ) -> Result<(), Stop> {
         for round in 1.. {
             bench.note(Note::RoundStarted { round, cells: cells.len() as u32 })?;
             let mut segments = Vec::with_capacity(cells.len());
             for (step, cell) in (0..).zip(cells) {
-                segments.push(bench.run(&workload(round, step, *cell))?);
+                segments.push(bench.run(&workload(&self.done, round, step, *cell))?);
             }
             let tracked = track(&segments);
             if self.finish(context, bench, segments, tracked)? {

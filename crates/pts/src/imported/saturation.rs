@@ -5,7 +5,7 @@ use super::view::{Kind, Spot, View};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::method::profile;
-use crate::tests::saturation_figures;
+use crate::tests::{NOT_JUDGED, saturation_figures};
 
 /// The kind for write saturation.
 pub(super) const KIND: Kind = Kind {
@@ -33,6 +33,11 @@ fn stated(view: &View<'_>, name: &str) -> Option<f64> {
 fn figures(view: &View<'_>) -> Vec<KeyFigure> {
     let curve: Vec<f64> = view.points(STIMULUS, iops).into_iter().map(|(_, value)| value).collect();
     let worked_out = saturation_figures(&curve, minutes(view));
+    // Only the source can say that the drive was steady.
+    let last = match stated(view, STEADY) {
+        Some(value) => (STEADY.to_owned(), Some(value)),
+        None => (format!("RND 4KiB W, {NOT_JUDGED}"), worked_out.1),
+    };
     let figure = |name: &str, value| KeyFigure {
         name: name.into(),
         value,
@@ -41,10 +46,7 @@ fn figures(view: &View<'_>) -> Vec<KeyFigure> {
         decimals: 0,
         host_limited: false,
     };
-    vec![
-        figure(FRESH, stated(view, FRESH).or(worked_out.0)),
-        figure(STEADY, stated(view, STEADY).or(worked_out.1)),
-    ]
+    vec![figure(FRESH, stated(view, FRESH).or(worked_out.0)), figure(&last.0, last.1)]
 }
 
 fn pages(view: &View<'_>) -> Vec<Page> {

@@ -70,16 +70,16 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Workload-independent preconditioning: SEQ 128 KiB writes of `precondition_capacities` user capacities, with one
-    /// thread at the configured queue depth.
+    /// Workload-independent preconditioning: SEQ 128 KiB writes of `precondition_capacities` user capacities, at the
+    /// run's thread count and queue depth (ADR 013).
     #[must_use]
     pub fn precondition(&self) -> Workload {
-        self.precondition_by(PRECONDITION_BLOCK)
+        self.precondition_at(self.demand(None), PRECONDITION_BLOCK)
     }
 
-    /// Workload-independent preconditioning with another block size; used by Throughput from PTS-E 1.1 on.
+    /// Workload-independent preconditioning with another demand and block size, for Throughput.
     #[must_use]
-    pub fn precondition_by(&self, block_bytes: u32) -> Workload {
+    pub fn precondition_at(&self, demand: Demand, block_bytes: u32) -> Workload {
         let amount =
             self.target.capacity_bytes.saturating_mul(u64::from(self.settings.precondition_capacities));
         Workload {
@@ -88,9 +88,10 @@ impl<'a> Context<'a> {
             block_bytes,
             kinds: Vec::new(),
             zones: Vec::new(),
-            threads: 1,
-            queue_depth: self.settings.queue_depth,
+            threads: demand.threads,
+            queue_depth: demand.queue_depth,
             range: self.precondition_range(),
+            from_block: 0,
             data_pattern: DataPattern::Random,
             until: Until::AmountBytes(amount - amount % u64::from(block_bytes)),
             seed: seed_of(self.settings.seed, 0, 0),
@@ -99,12 +100,11 @@ impl<'a> Context<'a> {
     }
 
     /// Header fields for preconditioning: workload, TC/QD, duration.
-    pub(crate) fn precondition_phase(&self, block_bytes: u32) -> [String; 3] {
+    pub(crate) fn precondition_phase(&self, demand: Demand, block_bytes: u32) -> [String; 3] {
         let range = match self.settings.precondition_range_percent {
             100 => String::new(),
             percent => format!(" (AR {percent}%)"),
         };
-        let demand = Demand { threads: 1, queue_depth: self.settings.queue_depth };
         [
             format!("SEQ {} W", block_size(block_bytes.into())),
             demand.to_string(),
@@ -134,6 +134,7 @@ impl<'a> Context<'a> {
             threads: self.settings.threads,
             queue_depth: self.settings.queue_depth,
             range: self.test_range(),
+            from_block: 0,
             data_pattern: DataPattern::Random,
             until: Until::DurationNs(self.settings.cell_ns),
             seed: seed_of(self.settings.seed, round, step),

@@ -44,12 +44,18 @@ pub struct Profile {
     pub active_range_amount_bytes: Option<u64>,
     /// Number of active range segments; used only with an amount.
     pub active_range_segments: u32,
+    /// Further percentages of the LBA space that the tester may choose.
+    pub further_range_percents: &'static [u8],
+    /// Further active range amounts that the tester may choose.
+    pub further_amounts_bytes: &'static [u64],
+    /// What no source confirms of this version, so that it was taken from another one.
+    pub unsourced: &'static [&'static str],
 }
 
 /// Editions of the specification that differ in their report pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Edition {
-    /// PTS-C 1.0 and PTS-E 1.0.
+    /// PTS-C 1.0 to 1.2 and PTS-E 1.0.
     V1_0,
     /// PTS-E 1.1.
     V1_1,

@@ -1,6 +1,8 @@
 //! The built-in profiles, one per file, and their lookup. A profile is one version of the specification as data.
 
 mod pts_c_1_0;
+mod pts_c_1_1;
+mod pts_c_1_2;
 mod pts_c_2_0;
 mod pts_e_1_0;
 mod pts_e_1_1;
@@ -11,8 +13,15 @@ use record::{RunFile, Settings};
 use crate::method::profile::{Edition, Profile};
 
 /// All profiles.
-pub const PROFILES: &[Profile] =
-    &[pts_c_1_0::PROFILE, pts_e_1_0::PROFILE, pts_e_1_1::PROFILE, pts_c_2_0::PROFILE, pts_e_2_0::PROFILE];
+pub const PROFILES: &[Profile] = &[
+    pts_c_1_0::PROFILE,
+    pts_e_1_0::PROFILE,
+    pts_c_1_1::PROFILE,
+    pts_c_1_2::PROFILE,
+    pts_e_1_1::PROFILE,
+    pts_c_2_0::PROFILE,
+    pts_e_2_0::PROFILE,
+];
 
 /// Replaces the version of the specification in imported runs.
 const IMPORTED: Profile = Profile {

@@ -111,6 +111,7 @@ pub(crate) mod tests {
             threads: 1,
             queue_depth: 1,
             range: Range::first(1 << 30),
+            from_block: 0,
             data_pattern: DataPattern::Random,
             until: Until::DurationNs(length_ns),
             seed: 1,

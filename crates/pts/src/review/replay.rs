@@ -6,6 +6,7 @@ use record::{Entry, Event, Note, Purged, RunFile, Segment, Workload};
 
 use crate::imported;
 use crate::quality::depth;
+use crate::quality::extended;
 use crate::quality::few_ios;
 use crate::quality::host_limit;
 use crate::quality::temperature;
@@ -52,6 +53,14 @@ impl Replay {
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.answers.is_empty()
+    }
+
+    /// The workloads among the remaining answers, measured or not.
+    fn workloads(&self) -> impl Iterator<Item = &Segment> {
+        self.answers.iter().filter_map(|event| match event {
+            Event::Measured(segment) | Event::Preconditioned(segment) => Some(segment),
+            _ => None,
+        })
     }
 
     /// The measured cells among the remaining answers.
@@ -164,7 +173,9 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
         let limited = host_limit::among(answers.measured());
         let few = few_ios::note(answers.measured());
         let shallow = depth::note(answers.measured());
-        let mut outcome = Task::named(run, name)?.run(&context, &mut answers);
+        let task = Task::named(run, name)?;
+        let extended = extended::among(task.title(), answers.workloads(), context.scale_divisor());
+        let mut outcome = task.run(&context, &mut answers);
         if let Some(Stop::Diverged(why)) = &outcome.stop {
             return Err(format!("the journal does not match this version of the {name} test: {why}"));
         }
@@ -172,6 +183,7 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
             outcome.notes.push(limited.note);
             outcome.host_limited = Some(limited.count);
         }
+        outcome.modified.extend(extended);
         outcome.notes.extend(few);
         outcome.notes.extend(shallow);
         if outcome.converged == Some(false) {

@@ -7,7 +7,7 @@ mod pages;
 use record::Segment;
 
 use crate::conclusions::modified;
-use crate::flows::rounds::{Rounds, find};
+use crate::flows::rounds::{Round, Rounds, find};
 use crate::method::history::Tracked;
 use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test};
@@ -43,7 +43,8 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut IopsAnswe
     }
     answers.purge = Some(bench.purge()?);
     answers.precondition = Some(bench.write(&context.precondition())?);
-    let workload = |round, step, cell: Cell| context.cell(round, step, cell.read_percent, cell.block_bytes);
+    let workload =
+        |_: &[Round], round, step, cell: Cell| context.cell(round, step, cell.read_percent, cell.block_bytes);
     let tracked = |segments: &[Segment]| {
         let value = |cell: &Cell| Tracked::of(find(segments, *cell), |segment| Some(segment.iops()));
         context.profile.iops_tracking.iter().map(value).collect()

@@ -8,7 +8,7 @@ mod pages;
 use record::{Segment, Until, Workload};
 
 use crate::conclusions::modified;
-use crate::flows::rounds::{Rounds, find};
+use crate::flows::rounds::{Round, Rounds, find};
 use crate::method::history::Tracked;
 use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test};
@@ -45,7 +45,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut LatencyAn
     }
     answers.purge = Some(bench.purge()?);
     answers.precondition = Some(bench.write(&context.precondition())?);
-    let workload = |round, step, cell| context.cell_at(DEMAND, round, step, cell);
+    let workload = |_: &[Round], round, step, cell| context.cell_at(DEMAND, round, step, cell);
     let tracked = |segments: &[Segment]| vec![Tracked::of(find(segments, TRACKED), Segment::mean_latency_ms)];
     answers.rounds.repeat(context, bench, &cells, workload, tracked)?;
     if has_histogram(context) {

@@ -7,11 +7,11 @@ mod pages;
 use record::{Access, Segment, Workload};
 use stdx::units::{KIB, block_size};
 
-use crate::flows::rounds::{Rounds, find};
+use crate::flows::rounds::{Round, Rounds, find};
 use crate::method::history::Tracked;
 use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test};
-use answers::{ThroughputAnswers, precondition_block};
+use answers::{ThroughputAnswers, demand, precondition_block};
 
 /// Percentages of reads: the minute of reads comes first.
 const MIXES: [u8; 2] = [100, 0];
@@ -61,10 +61,14 @@ fn measure(
     answers: &mut ThroughputAnswers,
 ) -> Result<(), Stop> {
     answers.purge = Some(bench.purge()?);
-    answers.precondition = Some(bench.write(&context.precondition_by(precondition_block(context, answers)))?);
+    let block_written = precondition_block(context, answers);
+    answers.precondition = Some(bench.write(&context.precondition_at(demand(context), block_written))?);
     let block_bytes = answers.block_bytes;
-    let workload =
-        |round, step, read_percent| workload(context, round, step, Cell { block_bytes, read_percent });
+    let workload = |done: &[Round], round, step, read_percent| {
+        let cell = Cell { block_bytes, read_percent };
+        let from_block = blocks_before(done, cell);
+        Workload { from_block, ..workload(context, round, step, cell) }
+    };
     let tracked = |segments: &[Segment]| {
         let writes = find(segments, Cell { block_bytes, read_percent: 0 });
         vec![Tracked::of(writes, |segment| Some(segment.megabytes_per_second()))]
@@ -73,6 +77,15 @@ fn measure(
 }
 
 fn workload(context: &Context<'_>, round: u32, step: u32, cell: Cell) -> Workload {
-    let demand = context.demand(context.profile.throughput_demand);
-    Workload { access: Access::Sequential, ..context.cell_at(demand, round, step, cell) }
+    Workload { access: Access::Sequential, ..context.cell_at(demand(context), round, step, cell) }
+}
+
+/// Blocks that each thread requested in the earlier cells of the same direction: those completed, and those in flight at
+/// the end, which a cell does not count. Reads and writes are two streams, each of which covers the range as a whole.
+fn blocks_before(done: &[Round], cell: Cell) -> u64 {
+    let requested = |segment: &Segment| {
+        let completed = segment.read.ios + segment.write.ios;
+        completed.div_ceil(segment.workload.threads.max(1).into()) + u64::from(segment.workload.queue_depth)
+    };
+    done.iter().filter_map(|round| find(&round.segments, cell)).map(requested).sum()
 }

@@ -14,6 +14,7 @@ use crate::method::history::History;
 use crate::{Bench, Context, Outcome, Stop, Test};
 use answers::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, SaturationAnswers, has_histogram};
 
+pub(crate) use answers::NOT_JUDGED;
 pub(crate) use figures::saturation_figures;
 
 /// The WSAT test.
@@ -34,6 +35,7 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
         minutes: Vec::new(),
         five_nines_ms: Vec::new(),
         written_bytes: 0,
+        elapsed_ns: 0,
         history: History::of(vec![STIMULUS.name()]),
         cycles: 0,
         converged: false,

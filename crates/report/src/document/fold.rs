@@ -6,6 +6,7 @@ use record::{Entry, Event, Loaded, RunFile};
 use super::contents::Document;
 use super::publication::Publication;
 use crate::facts::judged::JudgedRun;
+use crate::facts::scaled_clock::ScaledClock;
 use crate::facts::{conformance, dates, drive_and_host, interruptions, supplement};
 
 /// Folds a run and its journal into a document, judged by this build.
@@ -45,7 +46,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         publication: Publication::default(),
         conformance,
         supplements,
-        drive_and_host: drive_and_host::tables(entries, run.scale_divisor()),
+        drive_and_host: drive_and_host::tables(entries, &ScaledClock::of(entries, run.scale_divisor())),
         write_cache_on: drive_and_host::write_cache_on(entries),
         outcomes: replayed.outcomes,
     })

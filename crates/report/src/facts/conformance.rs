@@ -77,8 +77,12 @@ pub(crate) fn statement(judged: JudgedRun<'_>) -> Vec<Conformance> {
 fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conformance {
     let JudgedRun { run, profile, entries, .. } = judged;
     let mine: Vec<&Answer<'_>> = all.iter().filter(|answer| answer.test == outcome.test).collect();
+    // Writes of a test that has no such preconditioning are steps of it: those of ECW, CBW and DIRTH between rounds and
+    // before histograms.
+    let has_preconditioning =
+        outcome.header.workload_independent.is_some() || custom_plan(run, outcome).is_some();
     let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) =
-        mine.into_iter().partition(|answer| answer.phase == Phase::Precondition);
+        mine.into_iter().partition(|answer| has_preconditioning && answer.phase == Phase::Precondition);
     if let Some(plan) = custom_plan(run, outcome) {
         let clauses = vec![
             target(run),
@@ -266,6 +270,10 @@ fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome:
         }
     }
     let last = judged.split_off(judged.len().saturating_sub(1));
+    if let Some(ending) = &outcome.ending {
+        let verdict = if outcome.stop.is_some() { Verdict::DoesNotConform } else { Verdict::Conforms };
+        return clause("End of the test", &ending.required, ending.done.clone(), Some(verdict), &last);
+    }
     let (done, verdict) = match (outcome.converged, &outcome.stop) {
         (Some(true), _) => {
             let by = if outcome.rounds > standard {

@@ -3,6 +3,8 @@
 use record::{Entry, Event, Health};
 use stdx::units::amount_base10;
 
+use crate::facts::scaled_clock::ScaledClock;
+
 /// Maximum rows of health on a page. Longer tables are thinned out evenly, keeping the first and the last row.
 const HEALTH_ROWS: usize = 40;
 
@@ -16,8 +18,8 @@ pub(crate) struct TextTable {
 }
 
 /// Host checks, settings and health, without empty tables. Times of a scaled drive are converted to those of the full-size drive.
-pub(crate) fn tables(entries: &[Entry], scale_divisor: u32) -> Vec<TextTable> {
-    let tables = [checks(entries), settings(entries), health(entries, scale_divisor)];
+pub(crate) fn tables(entries: &[Entry], scaled: &ScaledClock) -> Vec<TextTable> {
+    let tables = [checks(entries), settings(entries), health(entries, scaled)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
@@ -90,8 +92,7 @@ fn settings(entries: &[Entry]) -> TextTable {
     }
 }
 
-fn health(entries: &[Entry], scale_divisor: u32) -> TextTable {
-    let minutes = |at_ns: u64| at_ns as f64 / 60e9 * f64::from(scale_divisor.max(1));
+fn health(entries: &[Entry], scaled: &ScaledClock) -> TextTable {
     let readings: Vec<(u64, &Health)> = entries
         .iter()
         .filter_map(|entry| match &entry.event {
@@ -105,7 +106,7 @@ fn health(entries: &[Entry], scale_divisor: u32) -> TextTable {
         .iter()
         .enumerate()
         .filter(|(i, _)| is_kept(*i))
-        .map(|(_, (at_ns, health))| (minutes(*at_ns), *health));
+        .map(|(_, (at_ns, health))| (scaled.minutes(*at_ns), *health));
     TextTable {
         caption: if step > 1 { "Health during the run (selected readings)" } else { "Health during the run" },
         head: vec![
@@ -152,9 +153,13 @@ mod tests {
     use super::*;
     use record::{HostCheck, HostVerdict};
 
+    fn unscaled() -> ScaledClock {
+        ScaledClock::of(&[], 1)
+    }
+
     #[test]
     fn a_run_without_such_events_has_no_tables() {
-        assert_eq!(tables(&entries(vec![Event::Closed]), 1), []);
+        assert_eq!(tables(&entries(vec![Event::Closed]), &unscaled()), []);
     }
 
     #[test]
@@ -168,7 +173,8 @@ mod tests {
             }],
         };
         let cache = |restored| Event::WriteCache { was_on: Some(true), is_on: Some(false), restored };
-        let tables = tables(&entries(vec![checked("first"), cache(false), checked("last"), cache(true)]), 1);
+        let tables =
+            tables(&entries(vec![checked("first"), cache(false), checked("last"), cache(true)]), &unscaled());
         let captions: Vec<&str> = tables.iter().map(|table| table.caption).collect();
         assert_eq!(captions, ["Host checks", "Drive and host settings"]);
         assert_eq!(tables[0].rows, [["swap", "warn", "last", "swapoff -a"]]);
@@ -181,7 +187,7 @@ mod tests {
             at_ns: minute * 60_000_000_000,
             health: Health { temperature_celsius: Some(40), power_state: Some(1), ..Health::default() },
         };
-        let tables = tables(&entries((0..100).map(health).collect()), 1);
+        let tables = tables(&entries((0..100).map(health).collect()), &unscaled());
         let rows = &tables[0].rows;
         assert!(rows.len() <= HEALTH_ROWS + 1, "{}", rows.len());
         assert_eq!((rows[0][0].as_str(), rows[rows.len() - 1][0].as_str()), ("0.0", "99.0"));

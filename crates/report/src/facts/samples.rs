@@ -18,6 +18,7 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         threads: 1,
         queue_depth: 1,
         range: Range::first(1 << 30),
+        from_block: 0,
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(MINUTE_NS),
         seed: 1,

@@ -11,6 +11,7 @@ use crate::chart::{Content, Panel, TimeLine};
 use crate::facts::answers::{Answer, Phase, answers};
 use crate::facts::host_limit::chart_remark;
 use crate::facts::judged::JudgedRun;
+use crate::facts::scaled_clock::ScaledClock;
 use timing::Timing;
 
 /// The supplementary data of one test.
@@ -34,7 +35,8 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
     let all = answers(judged.entries);
     let scale_divisor = judged.run.scale_divisor();
     let spent = pts::cost::of_run(judged.run, judged.entries);
-    let timings = timing::timings(judged.entries, scale_divisor);
+    let scaled = ScaledClock::of(judged.entries, scale_divisor);
+    let timings = timing::timings(judged.entries, &scaled);
     let none = Timing::default();
     let of = |outcome: &pts::Outcome| {
         let measured: Vec<&Answer<'_>> =
@@ -45,7 +47,7 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
             test: outcome.test.clone(),
             title: outcome.title.clone(),
             spent: spent.iter().find(|spent| spent.test == outcome.test).map(ToString::to_string),
-            remark: remark(timing, &unavailable, scale_divisor, outcome),
+            remark: remark(timing, &unavailable, (scale_divisor, &scaled), outcome),
             timeline,
             workloads: percentiles::workloads(judged.outcomes, &measured),
         }
@@ -68,7 +70,12 @@ fn timeline(timing: &Timing<'_>) -> (TimeLine, Vec<&'static str>) {
     (TimeLine { to_minutes, interruptions: timing.interruptions.clone(), panels }, unavailable)
 }
 
-fn remark(timing: &Timing<'_>, unavailable: &[&str], scale_divisor: u32, outcome: &pts::Outcome) -> String {
+fn remark(
+    timing: &Timing<'_>,
+    unavailable: &[&str],
+    (scale_divisor, scaled): (u32, &ScaledClock),
+    outcome: &pts::Outcome,
+) -> String {
     let mut text = "The axis begins with the first I/O of the test.".to_owned();
     if !timing.interruptions.is_empty() {
         text += " A dashed red line marks an interruption, whose duration is left out.";
@@ -77,6 +84,9 @@ fn remark(timing: &Timing<'_>, unavailable: &[&str], scale_divisor: u32, outcome
         text += &format!(
             " Minutes are those of the full-size drive: {scale_divisor} times those of the scaled one."
         );
+    }
+    if scaled.is_stretched() {
+        text += " Cells that the simulator extended have the length that was asked for.";
     }
     if let Some(count) = &outcome.host_limited {
         text += &format!(" {}", chart_remark(count));

@@ -14,9 +14,13 @@ pub(crate) const CLAUSE_HEADINGS: [&str; 5] = ["Clause", "Required", "Done", "Ve
 
 /// Introduction of the conformance statement, with the caveat that must accompany it.
 pub(crate) fn statement_introduction(document: &Document) -> String {
+    let unsourced = match document.profile.unsourced {
+        [] => String::new(),
+        all => format!(" No source was found for {}; that is taken from an earlier version.", all.join(", ")),
+    };
     format!(
         "What {} requires, what was done, and the journal records that show it. Plateau follows published \
-         reports and implementations of the specification, whose full text is not public.",
+         reports and implementations of the specification, whose full text is not public.{unsourced}",
         document.profile.revision
     )
 }

@@ -1,6 +1,6 @@
 //! The accesses of one thread with one kind of I/O.
 
-use super::pattern::Kind;
+use super::pattern::{Kind, Pattern};
 use super::span::{Order, Span, share};
 use crate::Rng;
 
@@ -29,7 +29,8 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) fn new(kind: &Kind, span: Span, thread: u16, threads: u16) -> Self {
+    pub(super) fn new(kind: &Kind, pattern: &Pattern, thread: u16, threads: u16) -> Self {
+        let span = pattern.span;
         let blocks = span.blocks(kind.block_bytes);
         let part = match kind.order {
             Order::Random => 0..blocks,
@@ -43,7 +44,7 @@ impl Lane {
             blocks_per_segment: span.segment_bytes / u64::from(kind.block_bytes),
             first_block: part.start,
             end_block: part.end,
-            next_block: part.start,
+            next_block: part.start + pattern.from_block % (part.end - part.start).max(1),
         }
     }
 

@@ -19,10 +19,12 @@ impl Mix {
         let sequential = pattern.kinds.iter().filter(|kind| kind.order == Order::Sequential).count() as u64;
         let mut begun = 0;
         let kinds = pattern.kinds.iter().map(|kind| {
-            let mut lane = Lane::new(kind, pattern.span, thread, threads);
+            let mut lane = Lane::new(kind, pattern, thread, threads);
             if kind.order == Order::Sequential {
                 // Each sequential kind is a separate stream with its own starting point.
-                lane.next_block += (lane.end_block - lane.first_block) * begun / sequential;
+                let blocks = lane.end_block - lane.first_block;
+                let from = lane.next_block - lane.first_block + blocks * begun / sequential;
+                lane.next_block = lane.first_block + from % blocks.max(1);
                 begun += 1;
             }
             (lane, pattern.places(kind))
@@ -92,6 +94,7 @@ mod tests {
             span,
             kinds: SIZES.into_iter().map(kind).collect(),
             zones: GROUPS.into_iter().map(zone).collect(),
+            from_block: 0,
         }
     }
 
@@ -131,7 +134,8 @@ mod tests {
             block_bytes,
         };
         let span = Span::contiguous(0, 1 << 20);
-        let pattern = Pattern { span, kinds: vec![kind(4096, 100), kind(8192, 0)], zones: Vec::new() };
+        let kinds = vec![kind(4096, 100), kind(8192, 0)];
+        let pattern = Pattern { span, kinds, zones: Vec::new(), from_block: 0 };
         let mut stream = Stream::new(1, 0, 1, &pattern);
         let (mut next_read, mut next_write) = (0, 1 << 19);
         for _ in 0..100 {

@@ -37,6 +37,9 @@ pub struct Pattern {
     /// Zones of the random I/Os; uniform over the span if empty. I/Os do not cross zone boundaries. In a span with
     /// several segments, a boundary is rounded down to the end of a segment.
     pub zones: Vec<Zone>,
+    /// Block of its part of the span at which each thread begins sequential I/O, counted from 0; beyond the end of the
+    /// part, it counts on from the start. Lets a stream continue where an earlier one ended.
+    pub from_block: u64,
 }
 
 impl Pattern {
@@ -44,7 +47,7 @@ impl Pattern {
     #[must_use]
     pub fn plain(order: Order, read_percent: u8, block_bytes: u32, span: Span) -> Self {
         let kind = Kind { share_percent: 100, order, read_percent, block_bytes };
-        Self { span, kinds: vec![kind], zones: Vec::new() }
+        Self { span, kinds: vec![kind], zones: Vec::new(), from_block: 0 }
     }
 
     /// Returns whether there is a single kind of I/O and no zone.
@@ -180,7 +183,7 @@ mod tests {
     fn impossible_patterns_say_why() {
         let span = Span::contiguous(0, 4096 * 100);
         let half = Kind { share_percent: 50, order: Order::Random, read_percent: 0, block_bytes: 4096 };
-        let of = |kinds: &[Kind]| Pattern { span, kinds: kinds.to_vec(), zones: Vec::new() };
+        let of = |kinds: &[Kind]| Pattern { kinds: kinds.to_vec(), ..zoned(span, &[]) };
         let cases = [
             (of(&[half]), "add up to 50 %"),
             (of(&[half, Kind { share_percent: 0, ..half }, half]), "zero"),

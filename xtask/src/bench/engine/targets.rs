@@ -162,6 +162,7 @@ pub fn reads(queue_depth: u16) -> Workload {
         threads: 1,
         queue_depth,
         range: Range::first(BYTES),
+        from_block: 0,
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(RUN_NS),
         seed: 1,

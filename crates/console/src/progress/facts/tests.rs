@@ -25,6 +25,7 @@ fn write(until: Until) -> Workload {
         read_percent: 0,
         block_bytes: 128 << 10,
         range: Range { start_bytes: 0, segments: 1, segment_bytes: 1 << 30, stride_bytes: 1 << 30 },
+        from_block: 0,
         until,
         kinds: Vec::new(),
         zones: Vec::new(),

@@ -29,4 +29,7 @@ pub const PROFILE: Profile = Profile {
     range_percent: 100,
     active_range_amount_bytes: None,
     active_range_segments: 2048,
+    further_range_percents: &[],
+    further_amounts_bytes: &[],
+    unsourced: &[],
 };

@@ -152,7 +152,10 @@ fn time_line(title: &str, states: &[&State]) -> Page {
 
 fn table_page(answers: &RecoveryAnswers) -> Page {
     let mut page = Page::of("Host Idle Recovery - Tabular Data", Exhibit::Table(table(answers)));
-    page.remarks.push("Recovered: the mean of one minute is within 10 % of steady state.".into());
+    page.remarks.push(
+        "Recovered: from then on the mean of each minute stays within 10 % of steady state until the end of the return."
+            .into(),
+    );
     page
 }
 
@@ -201,7 +204,7 @@ fn first_minute(state: &State) -> Option<f64> {
     mean(state.baseline.iter().take(MINUTE_SAMPLES).map(|sample| sample.iops))
 }
 
-/// Seconds of the return until the mean of one minute is near `steady`; None if that never happens.
+/// Seconds of the return from which the mean of each minute stays near `steady` until its end; None if the end is not.
 fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
     let near = |minute: &[Sample]| {
         mean(minute.iter().map(|sample| sample.iops))
@@ -209,8 +212,10 @@ fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
     };
     let first = baseline.first()?.minute;
     let length = baseline.get(1).map_or(0.0, |second| second.minute - first);
-    let index = baseline.windows(MINUTE_SAMPLES.min(baseline.len())).position(near)?;
-    Some((index as f64 * length * 60.0).round())
+    let window = MINUTE_SAMPLES.min(baseline.len());
+    let away = baseline.windows(window).rposition(|minute| !near(minute));
+    let index = away.map_or(0, |last| last + 1);
+    (index + window <= baseline.len()).then(|| (index as f64 * length * 60.0).round())
 }
 
 fn key_figures(answers: &RecoveryAnswers) -> Vec<KeyFigure> {

@@ -23,7 +23,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &IopsAnswers, stop: 
     let (demand, rounds) = (context.demand(None).to_string(), outcome.header.steady_rounds());
     let looped = || "IOPS Loop".to_owned();
     let phases = Phases {
-        pre_condition_1: context.precondition_phase(PRECONDITION_BLOCK),
+        pre_condition_1: context.precondition_phase(context.demand(None), PRECONDITION_BLOCK),
         pre_condition_2: [looped(), demand.clone(), rounds.clone()],
         stimulus_1: [looped(), "Outer Loop".into(), "Inner Loop".into(), demand, rounds],
         ..Phases::default()

@@ -28,7 +28,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, sto
     let (demand, rounds) = (DEMAND.to_string(), outcome.header.steady_rounds());
     let looped = || "LAT Loop".to_owned();
     let mut phases = Phases {
-        pre_condition_1: context.precondition_phase(PRECONDITION_BLOCK),
+        pre_condition_1: context.precondition_phase(context.demand(None), PRECONDITION_BLOCK),
         pre_condition_2: [looped(), demand.clone(), rounds.clone()],
         stimulus_1: [looped(), "Outer Loop".into(), "Inner Loop".into(), demand.clone(), rounds],
         ..Phases::default()

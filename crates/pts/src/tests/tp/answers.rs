@@ -4,7 +4,7 @@ use record::{Purged, Segment};
 use stdx::units::KIB;
 
 use crate::flows::rounds::{Rounds, find};
-use crate::method::profile::Cell;
+use crate::method::profile::{Cell, Demand};
 use crate::{Context, Test};
 
 /// Block size of the preconditioning in PTS 1.0, regardless of the block size under test.
@@ -17,6 +17,11 @@ pub struct ThroughputAnswers {
     pub purge: Option<Purged>,
     pub precondition: Option<Segment>,
     pub rounds: Rounds,
+}
+
+/// Demand of the preconditioning and of all cells.
+pub fn demand(context: &Context<'_>) -> Demand {
+    context.demand(context.profile.throughput_demand)
 }
 
 pub fn precondition_block(context: &Context<'_>, answers: &ThroughputAnswers) -> u32 {

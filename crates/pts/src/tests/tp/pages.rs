@@ -2,7 +2,7 @@
 
 use stdx::units::{block_size, kib};
 
-use super::answers::{ThroughputAnswers, precondition_block, throughput_of};
+use super::answers::{ThroughputAnswers, demand, precondition_block, throughput_of};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::exhibits::window_pages::{self, MEGABYTES};
@@ -20,10 +20,10 @@ pub fn outcome(context: &Context<'_>, answers: &ThroughputAnswers, stop: Option<
         begun.modified.push(Deviation::NotInProfile { subject, revision: context.profile.revision });
     }
     let outcome = answers.rounds.conclude(begun, answers.precondition.as_ref(), None);
-    let demand = context.demand(context.profile.throughput_demand);
+    let demand = demand(context);
     let written = size(precondition_block(context, answers));
     let phases = Phases {
-        pre_condition_1: context.precondition_phase(precondition_block(context, answers)),
+        pre_condition_1: context.precondition_phase(demand, precondition_block(context, answers)),
         stimulus_1: [
             format!("SEQ {}", size(answers.block_bytes)),
             "100:0 / 0:100".into(),

@@ -24,6 +24,8 @@ pub struct SaturationAnswers {
     /// The 99.999 % response time of each minute; None if there are too few I/Os.
     pub five_nines_ms: Vec<Option<f64>>,
     pub written_bytes: u64,
+    /// On the target's clock, which a scaled drive divides.
+    pub elapsed_ns: u64,
     pub history: History,
     pub cycles: u32,
     pub converged: bool,
@@ -40,11 +42,45 @@ pub enum End {
     Steady,
 }
 
+/// Whether the end of the curve may be called steady state.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Level {
+    /// Five samples are steady.
+    Steady,
+    /// Five samples were judged and are not steady.
+    NotSteady,
+    /// There were fewer than five samples, or the profile does not judge them.
+    NotJudged,
+}
+
+impl Level {
+    /// Its name in marks and key figures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Steady => "steady state",
+            Self::NotSteady => "mean of the last 30 minutes, not steady",
+            Self::NotJudged => NOT_JUDGED,
+        }
+    }
+}
+
+/// What the end of a curve is called if nothing says that it is steady.
+pub const NOT_JUDGED: &str = "mean of the last 30 minutes, not judged";
+
 impl SaturationAnswers {
+    pub fn level(&self) -> Level {
+        match self.history.window().is_empty() {
+            _ if self.converged => Level::Steady,
+            true => Level::NotJudged,
+            false => Level::NotSteady,
+        }
+    }
+
     pub fn take(&mut self, minute: u32, segment: &Segment) -> Sample {
         let sample = Sample::of(f64::from(minute), segment);
         self.incidents.see(segment);
         self.written_bytes += sample.written_bytes;
+        self.elapsed_ns += segment.end_ns.saturating_sub(segment.start_ns);
         self.minutes.push(sample);
         self.five_nines_ms.push(FIVE_NINES.of(&merged([segment])));
         sample

@@ -5,11 +5,11 @@ use crate::method::timeline::mean;
 
 /// Minutes during which a drive counts as fresh.
 pub const FRESH_MINUTES: usize = 60;
-/// Number of last minutes that yield the steady IOPS if there is no steady-state window.
+/// Number of last minutes that are averaged if the drive is not judged to be steady.
 pub const LAST_MINUTES: usize = 30;
 /// A drop counts if it persists in at least the first number of the following minutes, out of the second.
 const DROP_STAYS: (usize, usize) = (5, 6);
-/// Length of the moving average, and its maximum relative distance from the steady IOPS.
+/// Length of the moving average, and its maximum relative distance from the level.
 const AVERAGE_MINUTES: usize = 10;
 const SETTLED_WITHIN: f64 = 0.10;
 
@@ -18,12 +18,12 @@ const SETTLED_WITHIN: f64 = 0.10;
 pub struct Figures {
     /// Fresh out of the box: the best minute of the first hour.
     pub fresh: Option<f64>,
-    /// Steady state: the mean of its five samples, or else of the last 30 minutes.
-    pub steady: Option<f64>,
-    /// First minute of the drop from fresh to steady IOPS.
+    /// Where the curve ends: the mean of the five samples that are steady, or else of the last 30 minutes.
+    pub level: Option<f64>,
+    /// First minute of the drop from fresh IOPS to the level.
     pub drop_minute: Option<usize>,
-    /// First minute from which the moving average stays near the steady IOPS.
-    pub steady_minute: Option<usize>,
+    /// First minute from which the moving average stays near the level; not before the drop.
+    pub settled_minute: Option<usize>,
 }
 
 impl Figures {
@@ -32,19 +32,16 @@ impl Figures {
     pub fn of(iops: &[f64], window: Option<f64>) -> Self {
         let fresh = iops.iter().take(FRESH_MINUTES).copied().max_by(f64::total_cmp);
         let last = &iops[iops.len().saturating_sub(LAST_MINUTES)..];
-        let steady = window.or_else(|| mean(last.iter().copied()));
-        Self {
-            fresh,
-            steady,
-            drop_minute: fresh.zip(steady).and_then(|(fresh, steady)| peak_drop(iops, fresh, steady)),
-            steady_minute: steady.and_then(|steady| time_to_steady(iops, steady)),
-        }
+        let level = window.or_else(|| mean(last.iter().copied()));
+        let drop_minute = fresh.zip(level).and_then(|(fresh, level)| peak_drop(iops, fresh, level));
+        let settled_minute = level.and_then(|level| settled(iops, level, drop_minute.unwrap_or(1)));
+        Self { fresh, level, drop_minute, settled_minute }
     }
 }
 
-/// First minute below the midpoint of `fresh` and `steady` that is followed by enough others below it.
-fn peak_drop(iops: &[f64], fresh: f64, steady: f64) -> Option<usize> {
-    let middle = fresh - 0.5 * (fresh - steady);
+/// First minute below the midpoint of `fresh` and `level` that is followed by enough others below it.
+fn peak_drop(iops: &[f64], fresh: f64, level: f64) -> Option<usize> {
+    let middle = fresh - 0.5 * (fresh - level);
     let (stays, of) = DROP_STAYS;
     let dropped = |index: &usize| {
         let following = iops[index + 1..].iter().take(of).filter(|value| **value < middle).count();
@@ -53,13 +50,15 @@ fn peak_drop(iops: &[f64], fresh: f64, steady: f64) -> Option<usize> {
     (0..iops.len()).find(dropped).map(|index| index + 1)
 }
 
-/// First minute from which the ten-minute average stays within 10 % of `steady` until the end.
-fn time_to_steady(iops: &[f64], steady: f64) -> Option<usize> {
-    let settled = |minutes: &[f64]| {
-        mean(minutes.iter().copied()).is_some_and(|m| (m - steady).abs() <= SETTLED_WITHIN * steady + 1e-9)
+/// First minute, `earliest` or later, from which the ten-minute average stays within 10 % of `level` until the end. The
+/// average of minutes that contain the last fresh one can be within it, so without `earliest` a drive would be
+/// settled before it drops.
+fn settled(iops: &[f64], level: f64, earliest: usize) -> Option<usize> {
+    let is_near = |minutes: &[f64]| {
+        mean(minutes.iter().copied()).is_some_and(|m| (m - level).abs() <= SETTLED_WITHIN * level + 1e-9)
     };
-    let restless = iops.windows(AVERAGE_MINUTES).rposition(|minutes| !settled(minutes));
-    let first = restless.map_or(0, |index| index + 1);
+    let restless = iops.windows(AVERAGE_MINUTES).rposition(|minutes| !is_near(minutes));
+    let first = restless.map_or(0, |index| index + 1).max(earliest - 1);
     (first + AVERAGE_MINUTES <= iops.len()).then_some(first + 1)
 }
 
@@ -68,14 +67,14 @@ pub fn drive_fills(written_bytes: u64, capacity_bytes: u64) -> f64 {
     written_bytes as f64 / capacity_bytes.max(1) as f64
 }
 
-/// FOB and steady IOPS of a curve measured by another tool, whose samples take `minutes` each.
+/// FOB IOPS and level of a curve measured by another tool, whose samples take `minutes` each.
 pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>) {
     // The figures are defined per minute, so average shorter samples.
     let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };
     let by_minute: Vec<f64> =
         iops.chunks(group).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
     let figures = Figures::of(&by_minute, None);
-    (figures.fresh, figures.steady)
+    (figures.fresh, figures.level)
 }
 
 #[cfg(test)]
@@ -97,13 +96,13 @@ mod tests {
     #[test]
     fn a_cliff_drops_and_settles_at_its_foot() {
         let figures = Figures::of(&cliff(30, 200), None);
-        assert_eq!((figures.fresh, figures.steady), (Some(50_000.0), Some(2_000.0)));
-        assert_eq!((figures.drop_minute, figures.steady_minute), (Some(31), Some(31)));
+        assert_eq!((figures.fresh, figures.level), (Some(50_000.0), Some(2_000.0)));
+        assert_eq!((figures.drop_minute, figures.settled_minute), (Some(31), Some(31)));
     }
 
     #[test]
-    fn the_window_says_what_steady_is() {
-        assert_eq!(Figures::of(&cliff(30, 200), Some(2_100.0)).steady, Some(2_100.0));
+    fn a_steady_window_is_the_level() {
+        assert_eq!(Figures::of(&cliff(30, 200), Some(2_100.0)).level, Some(2_100.0));
     }
 
     #[test]
@@ -118,7 +117,15 @@ mod tests {
     #[test]
     fn a_drive_that_never_drops_is_steady_from_the_start() {
         let figures = Figures::of(&[900.0; 40], None);
-        assert_eq!((figures.drop_minute, figures.steady_minute), (None, Some(1)));
+        assert_eq!((figures.drop_minute, figures.settled_minute), (None, Some(1)));
+    }
+
+    #[test]
+    fn a_drive_does_not_settle_before_it_drops() {
+        // The average of one fresh and nine slow minutes is within 10 % of the level.
+        let iops: Vec<f64> = (0..120).map(|minute| if minute < 30 { 3_600.0 } else { 2_000.0 }).collect();
+        let figures = Figures::of(&iops, Some(2_000.0));
+        assert_eq!((figures.drop_minute, figures.settled_minute), (Some(31), Some(31)));
     }
 
     #[test]
@@ -132,10 +139,10 @@ mod tests {
     fn too_little_was_measured() {
         assert_eq!(
             Figures::of(&[], None),
-            Figures { fresh: None, steady: None, drop_minute: None, steady_minute: None }
+            Figures { fresh: None, level: None, drop_minute: None, settled_minute: None }
         );
-        assert_eq!(Figures::of(&[5.0; 9], None).steady_minute, None);
+        assert_eq!(Figures::of(&[5.0; 9], None).settled_minute, None);
         let falling: Vec<f64> = (0..60).map(|m| 60_000.0 - 1_000.0 * f64::from(m)).collect();
-        assert_eq!(Figures::of(&falling, None).steady_minute, None, "the end is far from the mean");
+        assert_eq!(Figures::of(&falling, None).settled_minute, None, "the end is far from the mean");
     }
 }

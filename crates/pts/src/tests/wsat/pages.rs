@@ -2,8 +2,11 @@
 
 use stdx::units::{amount_base10, block_size, grouped, span};
 
-use super::answers::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, SaturationAnswers, has_histogram};
+use super::answers::{
+    CYCLE_MINUTES, End, HISTOGRAM_MINUTES, Level, STIMULUS, SaturationAnswers, has_histogram,
+};
 use super::figures::{FRESH_MINUTES, Figures, LAST_MINUTES, drive_fills};
+use crate::conclusions::ending::Ending;
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::exhibits::response;
@@ -25,7 +28,9 @@ pub fn outcome(
     let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
     answers.incidents.add_to(&mut begun.modified);
     let header = TestHeader { workload_dependent: STIMULUS.short_name().replace('/', " "), ..begun.header };
-    let header = match judged {
+    // Another condition may end the test before there is anything to judge.
+    let has_verdict = judged && !(complete && answers.level() == Level::NotJudged);
+    let header = match has_verdict {
         true => header.judged(answers.converged, complete, answers.history.window().first()),
         false => header,
     };
@@ -34,7 +39,8 @@ pub fn outcome(
         outline: outline(context),
         header: TestHeader { phases: phases(context, answers, &header.steady_rounds()), ..header },
         rounds: answers.cycles,
-        converged: (judged && (complete || answers.converged)).then_some(answers.converged),
+        converged: (has_verdict && (complete || answers.converged)).then_some(answers.converged),
+        ending: Some(ending(context, answers)),
         pages: pages(context, answers, &figures),
         key_figures: key_figures(answers, &figures),
         notes: notes(context, answers, judged, complete),
@@ -63,12 +69,42 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
     phases
 }
 
+/// The conditions that end the test, of which the first one counts, and the one that did.
+fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
+    let end = context.profile.saturation_end;
+    let steady = if end.when_steady {
+        ", or five samples 31 minutes apart whose range is within 20 % and whose slope is within 10 % of their mean"
+    } else {
+        ""
+    };
+    let minutes = answers.minutes.len();
+    let by = match answers.end {
+        Some(End::Written) => format!("{} x capacity written after {minutes} min", end.capacities),
+        Some(End::Time) => format!("{} h", end.minutes / 60),
+        Some(End::Steady) => format!("steady state after {minutes} min"),
+        None => format!("not ended after {minutes} min"),
+    };
+    let judged = match answers.level() {
+        Level::NotJudged if end.when_steady => "; fewer than five samples, so not judged",
+        Level::NotSteady => "; the last five samples are not steady",
+        Level::NotJudged | Level::Steady => "",
+    };
+    Ending {
+        required: format!(
+            "{} x capacity written, or {} h{steady}, whichever comes first",
+            end.capacities,
+            end.minutes / 60
+        ),
+        done: format!("{by}{judged}"),
+    }
+}
+
 fn outline(context: &Context<'_>) -> String {
     let end = context.profile.saturation_end;
     let steady = if end.when_steady { ", or five samples 31 minutes apart are steady" } else { "" };
     let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
     format!(
-        "purge; write {} for {} user capacities or {} h{steady}{histogram}",
+        "purge; write {} for {} user capacities or {} h{steady}, whichever comes first{histogram}",
         STIMULUS.short_name(),
         end.capacities,
         end.minutes / 60
@@ -80,20 +116,20 @@ fn figures(answers: &SaturationAnswers) -> Figures {
     Figures::of(&answers.minutes.iter().map(|sample| sample.iops).collect::<Vec<_>>(), window)
 }
 
-/// Whether the host may have limited the minutes from which fresh and steady IOPS are computed.
+/// Whether the host may have limited the minutes from which fresh IOPS and the level are computed.
 fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     let is_best = |sample: &&Sample| Some(sample.iops) == figures.fresh;
     let mut first_hour = answers.minutes.iter().take(FRESH_MINUTES);
     let fresh = first_hour.any(|sample| is_best(&sample) && sample.host_limited);
     let window = answers.history.window().first().copied().filter(|_| answers.converged);
-    let steady = match window {
+    let level = match window {
         // The last minute of each round is tracked.
         Some(window) => (window.first_round..=window.last_round)
             .filter_map(|round| answers.minutes.get((round * CYCLE_MINUTES) as usize - 1))
             .any(|sample| sample.host_limited),
         None => is_host_limited(&answers.minutes[answers.minutes.len().saturating_sub(LAST_MINUTES)..]),
     };
-    [fresh, steady]
+    [fresh, level]
 }
 
 fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, complete: bool) -> Vec<String> {
@@ -109,15 +145,27 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
         let simulated = match context.scale_divisor() {
             1 => String::new(),
             divisor => {
-                let simulated = span(context.minutes_ns(minutes as u32));
+                let simulated = span(answers.elapsed_ns);
                 format!(" of the whole drive ({simulated} of simulated time at scale 1/{divisor})")
             }
         };
         notes.push(format!("ended after {minutes} min{simulated} and {written}: {why}"));
     }
-    if judged && complete && !answers.converged {
-        notes.push("SS NOT ACHIEVED: steady IOPS are the mean of the last 30 minutes".into());
-        notes.extend(remarks(&answers.history));
+    match answers.level() {
+        Level::NotSteady if complete => {
+            notes.push(
+                "SS NOT ACHIEVED: the last five samples are not steady; the mean of the last 30 minutes is given"
+                    .into(),
+            );
+            notes.extend(remarks(&answers.history));
+        }
+        Level::NotJudged if complete && judged => {
+            notes.push(
+                "not judged: the test ended before its fifth sample; the mean of the last 30 minutes is given"
+                    .into(),
+            );
+        }
+        Level::NotJudged | Level::NotSteady | Level::Steady => {}
     }
     if !complete {
         notes.push(format!("NOT COMPLETE: figures are those of the {minutes} completed minutes"));
@@ -205,13 +253,13 @@ fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
 }
 
 fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) -> Facts {
-    let [fresh, steady] = limited(answers, figures);
+    let [fresh, last] = limited(answers, figures);
     let iops = |value: Option<f64>, limited| {
         value.map_or_else(|| "n/a".into(), |v| format!("{} IOPS", marked(grouped(v, 0), limited)))
     };
     let at = |minute: Option<usize>| {
         minute.map_or_else(
-            || "not answers".into(),
+            || "none".into(),
             |minute| {
                 let written = answers.minutes[..minute].iter().map(|sample| sample.written_bytes).sum();
                 let fills = drive_fills(written, context.target.capacity_bytes);
@@ -219,32 +267,34 @@ fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) 
             },
         )
     };
+    let (level, settled) = match answers.level() {
+        Level::Steady => ("Steady State IOPS", "Time to steady state"),
+        Level::NotSteady => ("Mean of the last 30 minutes, not steady", "Within 10 % of that mean from"),
+        Level::NotJudged => ("Mean of the last 30 minutes, not judged", "Within 10 % of that mean from"),
+    };
     let items = [
         ("FOB IOPS", iops(figures.fresh, fresh)),
-        ("Steady State IOPS", iops(figures.steady, steady)),
+        (level, iops(figures.level, last)),
         ("Peak drop", at(figures.drop_minute)),
-        ("Time to steady state", at(figures.steady_minute)),
+        (settled, at(figures.settled_minute)),
         ("Duration and amount", at(Some(answers.minutes.len()))),
     ];
     Facts {
         heading: "Write Saturation".into(),
         items: items.into_iter().map(|(label, value)| (label.to_owned(), value)).collect(),
-        host_limited: fresh || steady,
+        host_limited: fresh || last,
     }
 }
 
 fn key_figures(answers: &SaturationAnswers, figures: &Figures) -> Vec<KeyFigure> {
     let figure = |name: &str, value, host_limited| KeyFigure {
-        name: name.into(),
+        name: format!("{}, {name}", STIMULUS.name()),
         value,
         unit: "IOPS",
         absent: "n/a",
         decimals: 0,
         host_limited,
     };
-    let [fresh, steady] = limited(answers, figures);
-    vec![
-        figure("RND 4KiB W, FOB", figures.fresh, fresh),
-        figure("RND 4KiB W, steady state", figures.steady, steady),
-    ]
+    let [fresh, last] = limited(answers, figures);
+    vec![figure("FOB", figures.fresh, fresh), figure(answers.level().name(), figures.level, last)]
 }

@@ -102,6 +102,7 @@ mod tests {
     use super::super::timing::timings;
     use super::*;
     use crate::facts::samples;
+    use crate::facts::scaled_clock::ScaledClock;
     use record::Event;
 
     /// A segment with `ios` per second from `start_ns` on, plus a remainder too short for a separate interval.
@@ -117,7 +118,7 @@ mod tests {
     fn curve(segments: Vec<record::Segment>) -> Curves {
         let events = segments.into_iter().map(Event::Measured);
         let entries = samples::entries([samples::started("wsat")].into_iter().chain(events).collect());
-        let all = timings(&entries, 1);
+        let all = timings(&entries, &ScaledClock::of(&entries, 1));
         course(&all[0].1, all[0].1.end_minutes())
     }
 

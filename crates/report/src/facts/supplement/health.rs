@@ -146,6 +146,7 @@ mod tests {
     use super::super::timing::timings;
     use super::*;
     use crate::facts::samples;
+    use crate::facts::scaled_clock::ScaledClock;
 
     fn of(readings: Vec<Health>) -> (Vec<Panel>, Vec<&'static str>) {
         let mut events = vec![samples::started("wsat")];
@@ -153,7 +154,7 @@ mod tests {
             events.extend([samples::read(minute as u64, health), samples::measured(minute as u64)]);
         }
         let entries = samples::entries(events);
-        let all = timings(&entries, 1);
+        let all = timings(&entries, &ScaledClock::of(&entries, 1));
         panels(&all[0].1)
     }
 

@@ -88,6 +88,7 @@ mod tests {
     use super::super::timing::timings;
     use super::*;
     use crate::facts::samples;
+    use crate::facts::scaled_clock::ScaledClock;
     use record::{Event, Segment};
     use stdx::histogram::coarse::Columns;
     use stdx::histogram::{SLOTS, slot_of};
@@ -110,7 +111,7 @@ mod tests {
     fn map(segments: Vec<Segment>) -> Vec<HeatColumn> {
         let events = segments.into_iter().map(Event::Measured);
         let entries = samples::entries([samples::started("wsat")].into_iter().chain(events).collect());
-        let all = timings(&entries, 1);
+        let all = timings(&entries, &ScaledClock::of(&entries, 1));
         columns(&all[0].1, all[0].1.end_minutes())
     }
 

@@ -3,8 +3,7 @@
 use record::{Entry, Event, Health, Segment};
 
 use crate::facts::answers::Phase;
-
-const MINUTE_NS: f64 = 60e9;
+use crate::facts::scaled_clock::ScaledClock;
 
 /// A workload with its start and end on the axis.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +54,7 @@ impl Clock {
 }
 
 /// The timing of every started test, by name.
-pub(super) fn timings(entries: &[Entry], scale_divisor: u32) -> Vec<(&str, Timing<'_>)> {
+pub(super) fn timings<'a>(entries: &'a [Entry], scaled: &ScaledClock) -> Vec<(&'a str, Timing<'a>)> {
     let mut all: Vec<ClockTiming<'_>> = Vec::new();
     let mut clock = Clock::default();
     // The reading after the end of a test still belongs to it, and may also be the first one of the next test.
@@ -86,7 +85,7 @@ pub(super) fn timings(entries: &[Entry], scale_divisor: u32) -> Vec<(&str, Timin
             }
         }
     }
-    all.into_iter().map(|timing| (timing.test, timing.on_axis(f64::from(scale_divisor.max(1))))).collect()
+    all.into_iter().map(|timing| (timing.test, timing.on_axis(scaled))).collect()
 }
 
 impl<'a> ClockTiming<'a> {
@@ -106,9 +105,9 @@ impl<'a> ClockTiming<'a> {
         self.workloads.push((phase, from_ns, to_ns, segment));
     }
 
-    fn on_axis(self, scale: f64) -> Timing<'a> {
-        let origin_ns = self.workloads.first().map_or(0, |(_, from_ns, ..)| *from_ns);
-        let minutes = |ns: u64| (ns as f64 - origin_ns as f64) / MINUTE_NS * scale;
+    fn on_axis(self, scaled: &ScaledClock) -> Timing<'a> {
+        let origin = scaled.minutes(self.workloads.first().map_or(0, |(_, from_ns, ..)| *from_ns));
+        let minutes = |ns: u64| scaled.minutes(ns) - origin;
         let workload = |(phase, from_ns, to_ns, segment): (Phase, u64, u64, &'a Segment)| TimedWorkload {
             phase,
             from_minutes: minutes(from_ns),
@@ -180,12 +179,12 @@ mod tests {
             measured(10),
             read(11, cool()),
         ]);
-        let all = timings(&entries, 1);
+        let all = timings(&entries, &ScaledClock::of(&entries, 1));
         assert_eq!(minutes_of(&all[0].1), (vec![0.0, 3.0], vec![-1.0, 5.0]));
         assert_eq!(minutes_of(&all[1].1), (vec![0.0], vec![-1.0, 1.0]));
         assert_eq!(all[0].1.workloads[0].phase, Phase::Precondition);
         assert_eq!((all[0].0, all[1].0, all[0].1.end_minutes()), ("wsat", "lat", 5.0));
-        let whole = timings(&entries, 64);
+        let whole = timings(&entries, &ScaledClock::of(&entries, 64));
         assert_eq!(minutes_of(&whole[1].1).1, [-64.0, 64.0]);
     }
 
@@ -204,7 +203,7 @@ mod tests {
         };
         for second in [0, 1, 7] {
             let entries = events(second);
-            let all = timings(&entries, 1);
+            let all = timings(&entries, &ScaledClock::of(&entries, 1));
             assert_eq!(minutes_of(&all[0].1).0, [0.0, 1.0, 2.0, 3.0], "{second}");
             assert_eq!(all[0].1.interruptions, [2.0]);
         }
@@ -220,7 +219,7 @@ mod tests {
             measured(3),
             measured(4),
         ]);
-        let all = timings(&entries, 1);
+        let all = timings(&entries, &ScaledClock::of(&entries, 1));
         assert_eq!(all.len(), 1);
         assert_eq!(minutes_of(&all[0].1).0, [0.0, 1.0]);
         assert!(all[0].1.interruptions.is_empty());
