@@ -83,6 +83,7 @@ mod tests {
             let is_set = preset.name == "tssdr";
             assert_eq!(run.handling.write_cache.is_none(), is_set, "{}", preset.name);
             assert!(is_set || run.handling.write_cache == Some(CacheChoice::Keep), "{}", preset.name);
+            assert_eq!(plan.in_words().contains("write-cache keep"), !is_set, "{}", plan.in_words());
             assert!(!is_set || profile.write_cache == pts::WriteCache::Disabled);
         }
     }

@@ -29,7 +29,7 @@ mod wall;
 mod workload;
 
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
-pub use choices::DirthChoice;
+pub use choices::{DirthChoice, SaturationChoice, SaturationLoad, SaturationMarks, SaturationUntil};
 pub use custom::{CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest, CustomWrite, PlanFacts};
 pub use event::{
     Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,

@@ -271,7 +271,11 @@ fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome:
     }
     let last = judged.split_off(judged.len().saturating_sub(1));
     if let Some(ending) = &outcome.ending {
-        let verdict = if outcome.stop.is_some() { Verdict::DoesNotConform } else { Verdict::Conforms };
+        let verdict = match (&outcome.stop, ending.deviates) {
+            (Some(_), _) => Verdict::DoesNotConform,
+            (None, true) => Verdict::Modified,
+            (None, false) => Verdict::Conforms,
+        };
         return clause("End of the test", &ending.required, ending.done.clone(), Some(verdict), &last);
     }
     let (done, verdict) = match (outcome.converged, &outcome.stop) {
