@@ -31,7 +31,7 @@ pub enum Promise {
 /// A promise that was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// Which promise.
+    /// The promise.
     pub promise: Promise,
     /// How it was broken.
     pub text: String,

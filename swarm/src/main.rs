@@ -1,4 +1,4 @@
-//! `cargo xtask swarm`: plays scenarios until a given number, a time limit, or too many failures.
+//! `cargo xtask swarm`: plays scenarios until a given number of them, a time limit or a number of failures is reached.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -44,6 +44,7 @@ const STEPS: &[Step] = &[
     Step { name: "test", how: How::Part(&[], crate::test::ci), environment: &[] },
     // It follows `test`, because it uses the program that is built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
+    Step { name: "recompute", how: How::Part(&["--ci"], crate::recompute::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
     Step { name: "kills", how: How::Part(&["--ci"], crate::kills::ci), environment: &[] },
     Step {
@@ -150,7 +151,8 @@ mod tests {
         assert_eq!(lines[2], "cargo xtask deny --offline");
         assert_eq!(lines[4], "cargo xtask test");
         assert_eq!(lines[5], "cargo xtask vm-test --ci");
-        assert_eq!(lines[8], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
+        assert_eq!(lines[6], "cargo xtask recompute --ci");
+        assert_eq!(lines[9], "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod kills;
 mod newcomer;
 mod pictures;
 mod readme;
+mod recompute;
 mod sentences;
 mod source;
 mod stacks;
@@ -40,6 +41,7 @@ const COMMANDS: &[Entry] = &[
     Entry::of::<sentences::Sentences>("sentences"),
     Entry::of::<bench::Bench>("bench"),
     Entry::of::<swarm::Swarm>("swarm"),
+    Entry::of::<recompute::Recompute>("recompute"),
     Entry::of::<kills::Kills>("kills"),
     Entry::of::<stress::Stress>("stress"),
     Entry::of::<stacks::Stacks>("stacks"),

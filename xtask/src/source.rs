@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_comments_and_text_are_told_apart() {
+    fn code_comments_and_text_are_distinguished() {
         let text = "let a = \"// no \\\" fn\"; // yes /* \"\nlet b = r#\"x \" y\"#; /* a /* b */ c */ let c = '\"'; let d: &'a str = 'é';";
         let source = Source::of(text);
         assert_eq!(source.code().len(), text.len());

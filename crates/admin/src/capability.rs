@@ -6,7 +6,7 @@ use crate::wire;
 /// Which commands a device accepts, and what it reports about them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capabilities {
-    /// Its command set, and what it reports through that.
+    /// The command set of the device, with the capabilities specific to it.
     pub protocol: Protocol,
     /// Capacity.
     pub capacity_bytes: u64,

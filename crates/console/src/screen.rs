@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_bar_is_told_of_changes_only_and_of_nothing_after_its_end() {
+    fn the_task_bar_receives_only_changes_and_nothing_after_its_end() {
         let mut screen = Screen::new();
         assert_eq!(screen.show_in_taskbar(Taskbar::Nothing), "");
         assert_eq!(screen.show_in_taskbar(Taskbar::Busy), "\x1b]9;4;3;0\x1b\\");

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_label_stays_beside_it() {
+    fn what_follows_a_label_stays_next_to_it() {
         let text = "took    one two three four five\n        indented text that is long\nshort\nno label that is long";
         let expected = "took    one two three\n        four five\n        indented text\n        that is \
                         long\nshort\nno label that is long";
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_is_left_out_where_it_is_not_wanted() {
+    fn colour_is_omitted_where_it_is_disabled() {
         assert!(of(&[("TERM", "xterm")]).colour);
         assert!(of(&[("TERM", "xterm"), ("NO_COLOR", "")]).colour, "an empty NO_COLOR says nothing");
         let without = of(&[("TERM", "xterm"), ("NO_COLOR", "1")]);

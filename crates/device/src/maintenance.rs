@@ -175,7 +175,7 @@ impl Armed {
         Ok(())
     }
 
-    /// Formats an NVMe namespace to another LBA format, which erases it and changes its sectors.
+    /// Formats an NVMe namespace to another LBA format, which erases it and changes its sector size.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] when the target

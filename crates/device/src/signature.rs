@@ -47,7 +47,7 @@ fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Refusal> {
         |types| Some(Refusal::Signature(Signature::SecondOpinion { types, target: target.to_owned() }));
     match opinion {
         Opinion::Nothing | Opinion::None => None,
-        // The signatures found by the tables already show which formats conflict.
+        // The tables have already found the signatures that conflict.
         Opinion::Ambivalent if !found.is_empty() => None,
         Opinion::Ambivalent => second(Vec::new()),
         Opinion::Content(mut types) => {

@@ -152,7 +152,7 @@ impl Real {
         held.map(|held| self.with_generic(held, engine, true))
     }
 
-    /// Verifies between two workloads, in microseconds, that nobody has moved it or built anything on it since it was
+    /// Verifies between two workloads, at little cost, that nobody has moved it or built anything on it since it was
     /// opened.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         match self {

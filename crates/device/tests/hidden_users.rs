@@ -131,7 +131,7 @@ if libc.mount(link.encode(), b'namespace', None, 0x1000, None): sys.exit(print('
     drop(support::armed(&device.path, &OpenOptions::default()));
 }
 
-/// Its driver waits for the server, without an end.
+/// Its driver waits for the server forever.
 #[test]
 fn a_loop_device_whose_file_server_has_stopped() {
     let _alone = one_at_a_time();

@@ -47,8 +47,8 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
     }
 }
 
-/// A device of 200 IOPS under an offered load of 400: after two seconds, the last I/O has waited for one
-/// second. A busy machine may be slower still at any moment, so the assertions hold at any pace.
+/// A device of 200 IOPS under an offered load of 400: after two seconds, the last I/O has waited for one second. A
+/// busy machine may slow it down further at any moment, so the assertions hold at any speed.
 #[test]
 fn waiting_for_a_slow_device_is_part_of_the_response_time() {
     for queue_depth in [1, 4] {

@@ -12,7 +12,7 @@ use support::{armed, finish, seccomp, skip, workload};
 const SIZE: u64 = 16 << 20;
 
 #[test]
-fn threads_take_over_behind_io_uring_and_libaio() {
+fn threads_are_the_fallback_of_io_uring_and_libaio() {
     let calls = [libc::SYS_io_uring_setup, libc::SYS_io_setup];
     let subject = std::thread::spawn(move || {
         if let Err(error) = seccomp::forbid(&calls, libc::ENOSYS) {

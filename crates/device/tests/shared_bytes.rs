@@ -217,7 +217,7 @@ fn many_loop_devices_above_a_claimed_one() {
     let Some(claim) = Holder::new(CLAIM, &lowest.path) else { return };
     assert_eq!(refused(&top), [Refusal::Busy]);
     drop(claim);
-    // From the top.
+    // Detach the layers from the top down.
     while stack.pop().is_some() {}
 }
 

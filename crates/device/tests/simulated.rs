@@ -94,7 +94,7 @@ fn short_cells_with_a_ramp_complete_enough_too() {
 
 /// A failure that the drive reports after the end of a cell still counts.
 #[test]
-fn a_fault_that_shows_only_behind_the_end_of_a_cell_is_an_error() {
+fn a_fault_that_shows_only_after_the_end_of_a_cell_is_an_error() {
     for fault in [
         "media:at=10%,length=80%,retry=600s",
         "timeout:after=0s,commands=2",
@@ -196,7 +196,7 @@ fn each_interface_has_its_methods_and_the_default_is_as_it_was() {
 
 /// Data that was only unmapped has to be erased later; erased flash is like new.
 #[test]
-fn purges_differ_in_time_in_wear_and_in_what_comes_behind() {
+fn purges_differ_in_time_in_wear_and_in_their_aftermath() {
     let run = |name: &str| {
         let mut target = drive_of("sas-slc-2011").arm(None).expect("nothing to lose");
         purged_and_filled(&mut target, &by(name))
@@ -300,7 +300,7 @@ fn life(ramp_ns: u64) -> (record::Cut, Segment, record::Health) {
 }
 
 #[test]
-fn a_loss_of_power_is_told_with_what_was_cut_and_the_drive_is_back() {
+fn a_loss_of_power_is_reported_with_what_was_cut_and_the_drive_is_back() {
     let (cut, behind, health) = life(0);
     let intervals = &cut.series.write_ios;
     assert!(intervals.len() > 10 && intervals[..10].iter().all(|&ios| ios > 0), "{intervals:?}");

@@ -14,11 +14,11 @@ use support::{armed, seccomp, skip, workload};
 const SIZE: u64 = 16 << 20;
 const FEW: u64 = 200;
 const MANY: u64 = 4_000;
-/// Extra calls of other kinds: once a second, a worker passes its sums to the display, and waiting at a gate
-/// may take more than one call.
+/// Allowance for other calls: once a second, a worker passes its sums to the display, and waiting at a gate may take
+/// more than one call.
 const OTHERS_MORE: u64 = 4;
-/// Extra calls for memory: at the end, a worker merges its histograms, which grow with the spread of response times,
-/// and a thread's heap grows through mprotect. `allocations.rs` checks that the loop itself does not allocate.
+/// Allowance for memory: at the end, a worker merges its histograms, which grow with the spread of response times, and
+/// a thread's heap grows through mprotect. `allocations.rs` checks that the loop itself does not allocate.
 const HEAP_MORE: u64 = 20;
 /// When the next arrival is near, an open loop polls for completions as often as it can.
 const NO_LIMIT: u64 = u64::MAX / MANY;

@@ -492,7 +492,7 @@ fn a_file_that_comes_into_use_during_a_run() {
     let file = support::file_of(SIZE);
     let mut armed = support::armed(text(file.path()), &OpenOptions::default());
     support::finish(&mut armed, &support::workload(SIZE));
-    // Whoever only reads it is in nobody's way.
+    // A process that only reads it does not prevent a test.
     let reader = fs::File::open(file.path()).expect("a file");
     support::finish(&mut armed, &support::workload(SIZE));
     drop(reader);

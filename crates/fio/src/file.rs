@@ -68,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn globals_hold_for_the_jobs_behind_them() {
+    fn globals_apply_to_the_jobs_after_them() {
         let text = "; a comment\n[global]\nbs=8k\niodepth=4\n[a]\nrw=randread # mine\n[global]\niodepth=8\n[b]\nbs=4k\n";
         let jobs = parse("x.fio", text, &Job::default()).unwrap();
         let seen: Vec<_> = jobs.iter().map(|job| (job.name.as_str(), job.iodepth)).collect();

@@ -40,7 +40,7 @@ impl Job {
             return Err("time_based needs a runtime".into());
         }
         if self.runtime_ns == Some(0) {
-            return Err("a runtime of zero; omit it for none".into());
+            return Err("runtime is 0; omit it to run without a time limit".into());
         }
         if !self.zones.is_empty() && self.access == Access::Sequential {
             return Err(format!(
@@ -291,7 +291,7 @@ mod tests {
         for (options, wanted) in [
             ("rw=read rwmixread=50", "apply to mixes"),
             ("time_based", "needs a runtime"),
-            ("runtime=0", "runtime of zero"),
+            ("runtime=0", "runtime is 0"),
             ("rw=read random_distribution=zoned:50/50:50/50", "applies to random I/O"),
             ("zero_buffers verify=crc32c", "zero_buffers"),
             ("rw=randwrite verify=crc32c numjobs=2", "offset_increment"),

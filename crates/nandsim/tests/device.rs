@@ -181,7 +181,7 @@ fn a_slow_time_has_its_rate() {
 }
 
 #[test]
-fn a_slow_time_is_told_while_it_lasts() {
+fn a_slow_time_is_reported_while_it_lasts() {
     let mut ssd = small(64, 20.0, 256);
     let now = ssd.now_ns();
     let slow = Throttling { times_ns: now + SECOND..now + 2 * SECOND, bytes_per_second: 5_000_000 };

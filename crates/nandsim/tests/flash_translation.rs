@@ -88,7 +88,7 @@ fn same_seed_same_drive() {
 }
 
 #[test]
-fn behind_a_purge_everything_repeats() {
+fn after_a_purge_everything_repeats() {
     let mut ssd = small(64, 10.0, 128);
     let mut round = || {
         ssd.purge();

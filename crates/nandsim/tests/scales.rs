@@ -72,7 +72,7 @@ fn wear_is_counted_for_each_superblock() {
 
 /// Each drive runs in its own thread and behaves as it does alone.
 #[test]
-fn drives_run_beside_each_other_and_do_what_they_do_alone() {
+fn concurrent_drives_behave_as_they_do_alone() {
     let history = |name: &str, seed: u64| {
         let scale = Scale::one_over(512).unwrap();
         let mut ssd = Ssd::new(&Model::named(name).unwrap(), scale, seed);

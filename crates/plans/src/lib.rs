@@ -1,4 +1,4 @@
-//! What a run is asked to do: plans, presets and settings.
+//! What the user requests of a run: plans, presets and settings.
 //!
 //! A plan names the tests and their order, the profile, settings, custom tests and additions to the report; it is read
 //! from a TOML file ([`Plan::read`]) or built in ([`Preset`]). It contains only what its author wrote: the command line,

@@ -24,7 +24,7 @@ fn standard() -> Settings {
 }
 
 #[test]
-fn loops_are_run_in_their_order_behind_purge_and_preconditioning() {
+fn loops_are_run_in_their_order_after_purge_and_preconditioning() {
     let test = custom(
         r#"
 [test.a]
@@ -113,7 +113,7 @@ fn without_steady_state_it_ends_at_the_limit_and_says_so() {
 }
 
 #[test]
-fn fixed_rounds_go_on_behind_steady_state_and_average_from_where_it_was_entered() {
+fn fixed_rounds_continue_after_steady_state_and_average_from_where_it_was_entered() {
     let text = format!("{TRACKED}rounds = 25\naverage = 4\naverage-from = \"steady\"\n");
     // Steady in rounds 4 to 8, and faster from round 8 on.
     let mut bench = Fake::new(|round, _| match round {
@@ -148,7 +148,7 @@ fn cells_below_the_sector_size_are_skipped_and_a_test_of_nothing_else_is_refused
 }
 
 #[test]
-fn a_gap_is_told_and_no_window_spans_it() {
+fn a_gap_is_reported_and_no_window_spans_it() {
     let test = custom(&format!("{TRACKED}rounds = \"steady\"\n"));
     let mut bench = Fake::new(|_, _| 1000);
     bench.gaps = vec![(3, 1)];

@@ -137,7 +137,7 @@ impl Failure {
         })
     }
 
-    /// Returns whether nothing is printed about it.
+    /// Returns whether the failure is silent, that is, affects the exit code only.
     pub const fn is_silent(&self) -> bool {
         self.is_silent
     }

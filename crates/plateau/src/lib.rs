@@ -64,7 +64,7 @@ fn answered(said: &clap::Error) -> ExitCode {
         // Parsing failed, so look for the option in the arguments.
         let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
         if said.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !json {
-            // The help is the only message.
+            // clap prints the help instead of an error message.
             let _ = said.print();
             return ExitCode::from(Exit::Usage.code());
         }

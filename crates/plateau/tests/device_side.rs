@@ -8,7 +8,7 @@ use support::{Bench, finished};
 const LAT: [&str; 7] = ["run", "lat", "sim:sas-slc-2011", "--scale", "1/512", "--max-rounds", "5"];
 
 #[test]
-fn info_tells_what_a_simulated_drive_is() {
+fn info_describes_a_simulated_drive() {
     let bench = Bench::new();
     let shown = bench.ok(&["info", "sim:nvme-tlc-2018", "--scale", "1/64"]);
     for part in [
@@ -85,7 +85,7 @@ fn a_run_purges_by_the_method_that_is_named_or_does_not_begin() {
 
 /// Completed steps are compared with the journal, and the drive would return different results after another purge.
 #[test]
-fn a_killed_campaign_goes_on_behind_its_own_purges() {
+fn a_killed_campaign_continues_after_its_own_purges() {
     let bench = Bench::new();
     let args =
         ["run", "tp-128,lat,tp-1024", "sim:sas-slc-2011", "--scale", "1/512", "--purge-method", "discard"];
@@ -112,7 +112,7 @@ fn a_killed_campaign_goes_on_behind_its_own_purges() {
 
 /// Two power losses and one kill. Each resumption repeats the whole run and compares it with the journal.
 #[test]
-fn a_drive_that_lost_its_power_goes_on_as_it_was_then() {
+fn a_drive_that_lost_its_power_continues_as_it_was_then() {
     let bench = Bench::new();
     let args = ["run", "lat", "sim:nvme-tlc-2018", "--scale", "1/1024", "--max-rounds", "5"];
     let faults = ["--sim-fault", "power:after=60min", "--sim-fault", "power:after=90min"];

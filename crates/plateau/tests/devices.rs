@@ -192,7 +192,7 @@ fn unusable_targets_are_named() {
 
 /// A drive that is fast until the third round and slow afterwards.
 #[test]
-fn finds_the_plateau_behind_a_write_cliff() {
+fn finds_the_plateau_after_a_write_cliff() {
     let bench = Bench::beside_the_build();
     let fast = Behaviour { total_iops: 4000, ..Behaviour::default() };
     let daemon = match StorageDaemon::start(bench.dir.path(), SIZE, fast) {

@@ -62,7 +62,7 @@ fn first_whole_round(journal: &record::Loaded) -> u32 {
 }
 
 #[test]
-fn ctrl_c_keeps_the_run_and_says_how_to_go_on() {
+fn ctrl_c_keeps_the_run_and_says_how_to_continue() {
     let bench = Bench::new();
     let child = bench.start(&RUN);
     bench.wait_for("a few cells", |journal| finished(journal) >= 6);
@@ -154,7 +154,7 @@ fn a_time_line_begins_again_at_its_purge() {
 }
 
 #[test]
-fn a_time_line_goes_on_with_a_gap_when_asked_to() {
+fn a_time_line_continues_with_a_gap_when_asked_to() {
     let bench = Bench::new();
     let id = cut_saturation(&bench);
     bench.fails(2, &["resume", &id, "--continue-timeline", "--restart-test"]);
@@ -177,7 +177,7 @@ fn with_little_room(bench: &Bench, kib: u32, args: &[&str]) -> std::process::Out
 }
 
 #[test]
-fn a_full_disk_leaves_a_journal_that_is_whole_and_goes_on() {
+fn a_full_disk_leaves_a_journal_that_is_whole_and_continues() {
     let bench = Bench::new();
     bench.ok(&RUN);
     let room = std::fs::metadata(bench.runs()[0].join("journal")).unwrap().len();
@@ -222,7 +222,7 @@ fn a_run_or_a_report_that_has_no_room_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_run_of_a_file_goes_on_in_that_file_only_and_from_anywhere() {
+fn a_run_of_a_file_continues_in_that_file_only_and_from_anywhere() {
     // Not every file system stores creation times.
     let bench = Bench::beside_the_build();
     let here = bench.dir.path();

@@ -436,7 +436,7 @@ fn what_is_not_offered_is_refused_by_name_in_both() {
 }
 
 #[test]
-fn a_seed_that_is_drawn_is_told() {
+fn a_seed_that_is_drawn_is_reported() {
     let bench = Bench::new("");
     let path = bench.data();
     let load = ["load", path.to_str().expect("a path"), "--rw=randread", "--io_size=64k", "--json"];
@@ -470,8 +470,8 @@ fn options_that_mean_nothing_for_a_target_are_refused() {
             "only into simulated drives",
         ),
         (&["plan", "iops", path, "--sim-fault", fault, "--library", library], "only into simulated drives"),
-        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--cpus_allowed", "0"], "no threads"),
-        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--numa_cpu_nodes", "0"], "no threads"),
+        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--cpus_allowed", "0"], "no load threads"),
+        (&["load", "sim:sas-slc-2011", "--scale", "1/256", "--numa_cpu_nodes", "0"], "no load threads"),
     ] {
         let output = plateau(arguments);
         let error = support::texts(&output).1;
@@ -519,7 +519,7 @@ fn slowest(times: &Value) -> u64 {
 }
 
 #[test]
-fn a_scaled_drive_tells_no_maximum_by_any_name() {
+fn a_scaled_drive_reports_no_maximum_under_any_name() {
     let words = "--rw randwrite --iodepth 32 --size 64M --scale 1/256".split(' ');
     let words: Vec<&str> = ["load", "sim:sas-slc-2011"].into_iter().chain(words).collect();
     let (text, document) = both(&words);
@@ -567,7 +567,7 @@ fn a_load_is_held_against_the_host() {
 }
 
 #[test]
-fn the_first_line_tells_loads_apart() {
+fn the_first_line_distinguishes_loads() {
     let bench = Bench::new("");
     let path = bench.data();
     let path = path.to_str().expect("a path");

@@ -62,7 +62,7 @@ fn in_the_way(bench: &Bench, victim: &Victim) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_link_planted_beside_a_report_is_not_written_through() {
+fn a_link_planted_next_to_a_report_is_not_written_through() {
     let bench = Bench::new();
     let victim = Victim::new(&bench);
     let [run, _] = runs(&bench);

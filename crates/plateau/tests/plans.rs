@@ -192,7 +192,7 @@ fn the_map_proposes_a_demand() {
 }
 
 #[test]
-fn an_own_test_goes_on_where_it_was_cut() {
+fn an_own_test_continues_where_it_was_cut() {
     let bench = Bench::new();
     let path = bench.path("mine.toml");
     let plan = "[publisher]\nsponsor = \"Somebody\"\nnotes = [\"as it came\"]\n[test.a]\ntitle = \"A\"\npurge = true\n\

@@ -223,7 +223,7 @@ fn several_runs_share_the_terminal() {
 }
 
 #[test]
-fn no_colour_and_no_utf_8_where_they_are_not_wanted() {
+fn no_colour_and_no_utf_8_where_they_are_disabled() {
     let bench = Bench::new();
     let variables = [("LANG", "C.UTF-8"), ("LC_ALL", "C"), ("NO_COLOR", "1")];
     let (text, code) = Terminal::progress(&bench, &SIMULATED, &variables).finish();

@@ -58,7 +58,7 @@ fn simulated_drives_in_parallel_have_the_journals_of_single_runs() {
 }
 
 #[test]
-fn what_cannot_go_on_at_the_same_time_is_refused_untouched() {
+fn what_cannot_run_concurrently_is_refused_untouched() {
     let bench = Bench::beside_the_build();
     let (one, other) = (bench.path("one.bin"), bench.path("other.bin"));
     for path in [&one, &other] {

@@ -106,7 +106,7 @@ fn the_four_tests_of_the_client_profile_are_26_pages() {
 }
 
 #[test]
-fn a_campaign_goes_on_with_the_test_that_was_cut() {
+fn a_campaign_continues_with_the_test_that_was_cut() {
     let bench = Bench::new();
     let mut child = bench.start(&[
         "run",
@@ -190,7 +190,7 @@ fn reports_are_written_in_the_format_of_their_names() {
 
 /// Hundreds of idle times in a row are printed as one line for each length.
 #[test]
-fn idle_times_are_told_once_in_a_row() {
+fn idle_times_are_reported_once_in_a_row() {
     let bench = Bench::new();
     let output = bench.run(&["run", "hir", "sim:sas-slc-2011", "--scale", "1/256"]);
     let (out, err) = support::texts(&output);
@@ -222,7 +222,7 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn a_run_goes_on_when_nobody_reads_its_progress() {
+fn a_run_continues_when_nobody_reads_its_progress() {
     let bench = Bench::new();
     let mut child = bench.start(&SMALL);
     drop(child.stderr.take());

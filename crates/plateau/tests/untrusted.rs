@@ -57,7 +57,7 @@ fn a_note_in_a_library_writes_to_no_file() {
 }
 
 #[test]
-fn nor_does_one_beside_a_run_that_is_resumed() {
+fn nor_does_one_next_to_a_run_that_is_resumed() {
     let bench = Bench::new();
     let mut child = bench.start(&SIMULATED);
     bench.wait_for("a cell", |journal| finished(journal) > 0);

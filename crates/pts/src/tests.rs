@@ -1,4 +1,4 @@
-//! The PTS tests, one per file, and the table of all of them. A test reads like the clause that its header
+//! The PTS tests, one per file, and the table of all of them. Each test follows the text of the clause that its header
 //! names; its parameters, answers and pages are in the folder of the same name.
 
 mod cbw;

@@ -111,7 +111,7 @@ fn the_load_on_the_processors_is_shown_by_demand() {
 }
 
 #[test]
-fn never_steady_goes_on_and_says_so() {
+fn never_steady_continues_and_says_so() {
     let mut bench = Fake::new(|round, _| 1_000 * u64::from(1 + round % 2));
     let outcome = run("pts-e-2.0", &mut bench);
     assert_eq!(
@@ -133,7 +133,7 @@ fn a_slow_drive_still_has_its_points() {
 }
 
 #[test]
-fn gaps_and_failures_are_told() {
+fn gaps_and_failures_are_reported() {
     let mut bench = saturating();
     bench.gaps = vec![(2, 10)];
     let outcome = run("pts-e-2.0", &mut bench);

@@ -118,7 +118,7 @@ fn no_512_byte_cells_on_4kn() {
 }
 
 #[test]
-fn a_gap_inside_a_round_starts_the_window_behind_it() {
+fn a_gap_inside_a_round_starts_the_window_after_it() {
     let mut bench = Fake::new(|_, _| 1000);
     bench.gaps = vec![(3, 20)];
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
@@ -128,7 +128,7 @@ fn a_gap_inside_a_round_starts_the_window_behind_it() {
 }
 
 #[test]
-fn a_gap_between_rounds_keeps_the_round_behind_it() {
+fn a_gap_between_rounds_keeps_the_round_after_it() {
     let mut bench = Fake::new(|_, _| 1000);
     bench.gaps = vec![(3, 0)];
     assert_eq!(run_on("pts-e-1.0", &target(512), &mut bench).header.rounds, "3-7");

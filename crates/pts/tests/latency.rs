@@ -120,7 +120,7 @@ fn a_failure_keeps_what_was_measured() {
 }
 
 #[test]
-fn a_gap_inside_a_round_starts_the_window_behind_it() {
+fn a_gap_inside_a_round_starts_the_window_after_it() {
     let mut bench = Fake::new(|_, _| 1000);
     bench.gaps = vec![(3, 4)];
     let outcome = run("pts-e-1.0", &mut bench);

@@ -113,7 +113,7 @@ fn a_scaled_drive_takes_a_scaled_time() {
 }
 
 #[test]
-fn an_impossible_workload_is_told() {
+fn an_impossible_workload_is_reported() {
     let profile = Profile::named("pts-e-2.0").unwrap();
     let settings = Settings { threads: 64, ..profile.settings(1) };
     let small = TargetFacts { capacity_bytes: 1 << 20, ..support::target(512) };

@@ -18,7 +18,7 @@ fn xsr(profile: &str, bench: &mut Fake) -> Outcome {
 }
 
 #[test]
-fn hir_takes_930_minutes_behind_its_preconditioning() {
+fn hir_takes_930_minutes_after_its_preconditioning() {
     let mut bench = Fake::new(|_, _| 1_000);
     let outcome = hir("pts-e-2.0", &mut bench);
     assert_eq!(outcome.converged, Some(true));
@@ -92,7 +92,7 @@ fn hir_has_returned_only_if_it_stays_back() {
 }
 
 #[test]
-fn hir_tracks_minute_30_and_goes_on_without_steady_state() {
+fn hir_tracks_minute_30_and_continues_without_steady_state() {
     let mut bench = Fake::new(|round, _| 1_000 * u64::from(1 + round % 2));
     let outcome = hir("pts-e-2.0", &mut bench);
     assert_eq!(

@@ -271,7 +271,7 @@ fn a_run_that_was_cut_is_verified_as_far_as_it_came() {
 }
 
 #[test]
-fn a_load_behind_the_rounds_fills_no_round() {
+fn a_load_after_the_rounds_fills_no_round() {
     let (test, profile) = (Test::named("wsat").unwrap(), Profile::named("pts-c-2.0").unwrap());
     let fake = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
     let (run, entries, outcome) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));

@@ -41,7 +41,7 @@ impl Amounts {
             return Err("it has larger amounts than any run can measure");
         }
         if numbers.instants.iter().any(|at_ns| *at_ns > MOST) {
-            return Err("it has a time that no clock can show");
+            return Err("it has a time beyond the range of any clock");
         }
         for amount in numbers.amounts {
             self.total = self

@@ -80,7 +80,7 @@ mod tests {
             let error = with_times(&text).expect_err(columns).to_string();
             assert!(error.contains(why), "{error}");
         };
-        refused("[[1]]", "without a count");
+        refused("[[1]]", "has no count");
         refused("[[5,1,18446744073709551615,1]]", "overflows");
         refused("[[5,1,0,1]]", "are not in ascending order");
         refused("[[232,1]]", "out of range");

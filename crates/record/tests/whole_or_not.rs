@@ -154,7 +154,7 @@ fn a_failure_and_then_a_crash_at_any_operation_leave_a_whole_run_or_none() {
                 let swept = self::process(disk, Vec::new());
                 let found = look(swept.disk());
                 found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?} at {place}: {torn}"));
-                // A sweep may be interrupted, too.
+                // A sweep may also be interrupted.
                 let before = swept.disk();
                 library(&swept).sweep().expect("swept");
                 let crash = Crash::Drawn(place as u64 ^ call);

@@ -1,4 +1,4 @@
-//! What can be read from a run and its journal before anything is laid out, one question per file: answers of
+//! Facts extracted from a run and its journal, independent of any layout. Each file answers one question: answers of
 //! the drive, dates, interruptions, conformance, health. Nothing here knows the document, a page or a format.
 
 pub(crate) mod answers;

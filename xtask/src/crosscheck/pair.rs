@@ -1,4 +1,4 @@
-//! What is compared.
+//! The measurements that are compared.
 
 use record::Workload;
 

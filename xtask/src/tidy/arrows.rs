@@ -116,6 +116,9 @@ mod tests {
     #[test]
     fn unknown_and_misnamed_crates_are_found() {
         assert!(texts("crates/web/Cargo.toml", "[package]\nname = \"web\"")[0].contains("a new crate"));
-        assert!(texts("crates/pts/Cargo.toml", "[package]\nname = \"plateau-pts\"")[0].contains("one name"));
+        assert!(
+            texts("crates/pts/Cargo.toml", "[package]\nname = \"plateau-pts\"")[0]
+                .contains("the name of its folder")
+        );
     }
 }

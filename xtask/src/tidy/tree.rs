@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn test_files_are_told_from_a_module_called_tests() {
+    fn test_files_are_distinguished_from_a_module_called_tests() {
         let tree = Tree::of(&[
             ("crates/a/src/lib.rs", "mod tests;\n#[cfg(test)]\nmod fake;\nmod b;"),
             ("crates/a/src/tests.rs", "mod x;"),

@@ -356,7 +356,7 @@ fn stopped(script: &mut Script, can: &Capabilities, name: &str) -> String {
 }
 
 #[test]
-fn who_does_not_wait_is_told_what_goes_on() {
+fn a_user_who_does_not_wait_learns_what_continues() {
     let mut script =
         ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, 4, Answer::Ok).erasing();
     script = ask_log(script, sanitize_log(2, 0x4000, 4));

@@ -43,7 +43,7 @@ fn an_identifier_is_written_as_mdadm_prints_it() {
 }
 
 #[test]
-fn purges_of_members_are_told_together() {
+fn purges_of_members_are_reported_in_one_record() {
     let purged = |method: &str, pts_purge| Purged {
         method: method.into(),
         pts_purge,

@@ -59,7 +59,7 @@ mod tests {
     use record::HostVerdict::{NotHere, Ok, Warn};
 
     #[test]
-    fn one_busy_or_only_far_processors_are_told() {
+    fn one_busy_or_only_far_processors_are_reported() {
         let online: Vec<u32> = (0..8).collect();
         let near = (1, vec![4, 5, 6, 7]);
         let spread: Vec<Vec<u32>> = online.iter().map(|&cpu| vec![cpu]).collect();

@@ -76,7 +76,7 @@ mod tests {
     use record::HostVerdict::{NotHere, Ok, Warn};
 
     #[test]
-    fn every_kind_of_sleep_is_told() {
+    fn every_kind_of_sleep_is_reported() {
         assert_eq!(judge(&Told::default()).verdict, NotHere);
         let awake = Told {
             apst_latency_us: Some(0),

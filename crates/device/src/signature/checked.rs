@@ -47,8 +47,8 @@ pub(super) fn ext_superblock(view: &View<'_>, at: u64) -> bool {
         && view.le32(at + 76).is_some_and(|revision| revision <= 1)
 }
 
-/// MBR: four plausible entries, at least one of them in use; without these conditions, boot sectors look the
-/// same. 2^-44.
+/// MBR: four plausible entries, at least one of them in use. Without these conditions, any boot sector would match.
+/// 2^-44.
 fn mbr(view: &View<'_>) -> Option<Found> {
     let entries: Vec<[u8; 16]> = (0..4).filter_map(|i| view.get(446 + 16 * i)).collect();
     let sane = entries.len() == 4 && entries.iter().all(|e| e[0] & 0x7f == 0);

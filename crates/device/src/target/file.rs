@@ -324,7 +324,7 @@ impl RegularFile {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
     }
 
-    /// Verifies, in microseconds unless somebody else has opened the file since, that nothing has been built on it.
+    /// Verifies, with a single lease unless somebody else has opened the file since, that nothing has been built on it.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         if descriptor::open_elsewhere(&held.fd) != Elsewhere::Open {
             return Ok(());

@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptors_are_told_apart_by_what_they_allow() {
+    fn descriptors_are_distinguished_by_what_they_allow() {
         for (info, expected) in [
             ("pos:\t0\nflags:\t0100000\nmnt_id:\t25\n", None),
             ("pos:\t0\nflags:\t0100002\n", Some(Access::Writing)),

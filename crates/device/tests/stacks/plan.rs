@@ -49,7 +49,7 @@ pub enum Level {
 }
 
 impl What {
-    /// Its label in the counts.
+    /// The label under which it is counted.
     pub fn kind(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -99,7 +99,7 @@ pub enum Using {
 }
 
 impl Using {
-    /// Its label in the counts.
+    /// The label under which it is counted.
     pub fn kind(self) -> String {
         match self {
             Self::Held(hold) => format!("{hold:?}"),
@@ -151,7 +151,7 @@ impl Reason {
         matches!(self, Self::Used(_, Using::Held(Hold::Claimed)))
     }
 
-    /// Its label in the counts, without the node.
+    /// The label under which it is counted, without the node.
     pub fn kind(self) -> String {
         match self {
             Self::ReadOnly(_) => "read-only".into(),

@@ -25,7 +25,7 @@ impl Zram {
 
 fn made(bytes: u64) -> Result<Zram, String> {
     if !fs::exists(CONTROL).unwrap_or(false) {
-        // Whether this worked shows in the following lines.
+        // The following lines show whether this worked.
         drop(Command::new("modprobe").arg("zram").output());
     }
     let add = format!("{CONTROL}/hot_add");

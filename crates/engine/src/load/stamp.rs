@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_damage_is_told_from_the_others() {
+    fn every_kind_of_damage_is_distinguished_from_the_others() {
         let wanted = Stamp { offset_bytes: 8192, run: 5, write: 3, length_bytes: 4096 };
         let judged = |block: &[u8]| judge(block, &wanted);
         assert_eq!(judged(&block(4096, 8192, 5, 3)), None);

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn being_stopped_and_being_starved_are_told_apart() {
+    fn being_stopped_and_being_starved_are_distinguished() {
         let of = |took: u64, queued: Option<u64>| {
             disturbance(Sleep { wanted: ms(100), took: ms(took), queued: queued.map(ms) })
         };

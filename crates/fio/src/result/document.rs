@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_the_bins_beside_them() {
+    fn percentiles_are_those_of_the_bins_next_to_them() {
         let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
         let told = way(&direction(&values), 2.0, true);
         assert!((told.iops - 10_000.0).abs() < 1e-9);

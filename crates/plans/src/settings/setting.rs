@@ -42,7 +42,7 @@ pub enum Form {
     Flag,
     /// A number, and what stands for it in the help.
     Number(&'static str),
-    /// A text, and what stands for it in the help.
+    /// A text, and its placeholder in the help.
     Text(&'static str),
     /// A repeatable option; a text or an array of them in a plan.
     List(&'static str),

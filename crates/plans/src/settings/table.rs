@@ -244,7 +244,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "composite-fits-sectors",
-        about: "ECW and CBW on devices with large sectors: the smallest possible I/Os in place of smaller ones",
+        about: "ECW and CBW on devices with large sectors: replace I/Os smaller than a sector by I/Os of one sector",
         set: |run, value| value.flag().map(|flag| run.settings.composite_fits_sectors = flag),
         ..Setting::BASE
     },

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_and_targets_are_told_apart_in_any_order() {
+    fn tests_and_targets_are_distinguished_in_any_order() {
         for (text, expected) in [
             ("iops /dev/x", meant(&["iops"], None, &["/dev/x"])),
             ("/dev/x iops", meant(&["iops"], None, &["/dev/x"])),

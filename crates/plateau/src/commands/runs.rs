@@ -29,7 +29,7 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
     Err(last.told())
 }
 
-/// Refuses a test that neither Plateau nor any run has. It must be mistyped, which an empty list would not show.
+/// Refuses a test that neither Plateau nor any run has: its name must be mistyped, and an empty list would hide that.
 fn check_test(test: &str, runs: &[Run]) -> Done {
     let own = || runs.iter().flat_map(|run| run.file.tests.iter().map(String::as_str));
     if positional::test_named(test).is_some() || own().any(|name| name.eq_ignore_ascii_case(test)) {

@@ -57,8 +57,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     }
     let places = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
     let problem = format!(
-        "run {} was judged differently than this version ({}) judges it, in {places}; its report shows the judgement \
-         of this version",
+        "run {} is judged differently by this version ({}) in {places}; its report shows the judgement of this version",
         run.file.id,
         crate::output::version::NUMBER
     );

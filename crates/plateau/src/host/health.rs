@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_by_its_first_and_last_health() {
+    fn a_run_is_described_by_its_first_and_last_health() {
         let health = |celsius, host, media| Health {
             temperature_celsius: Some(celsius),
             host_written_bytes: Some(host),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn power_is_told_by_its_meter() {
+    fn power_is_reported_by_its_meter() {
         let health = |milliwatts| Health {
             power_milliwatts: BTreeMap::from([("package-0".to_owned(), milliwatts)]),
             ..Health::default()

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_changed_told_and_put_back() {
+    fn settings_are_changed_reported_and_restored() {
         let dir = tempfile::tempdir().expect("a folder");
         let tunings = settings(dir.path());
         let tuned = set(&facts("b:1"), dir.path(), tunings.clone()).expect("done");

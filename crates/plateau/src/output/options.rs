@@ -117,8 +117,8 @@ mod tests {
             ("pdf", "x.svg", "use one that ends in .pdf"),
             ("json-file", "a/x.PDF", "did you mean --pdf a/x.PDF"),
             ("fio-json", "x.pdf", "did you mean --pdf x.pdf"),
-            ("csv", "x.csv", "name a folder"),
-            ("csv", "x.html", "name a folder"),
+            ("csv", "x.csv", "specify a folder"),
+            ("csv", "x.html", "specify a folder"),
         ] {
             let error = check(named(option), path.as_ref()).expect_err(path);
             assert!(error.contains(part), "{error}");

@@ -155,7 +155,7 @@ struct Stage<'a> {
     /// Value of the first tracking variable of each round.
     judged: Vec<(f64, f64)>,
     variable: Option<String>,
-    /// Minutes at the end of each cell, and its IOPS.
+    /// Time at the end of each cell in minutes, and the IOPS of the cell.
     cells: Vec<(f64, f64)>,
     failure: Option<Failure>,
 }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_of_another_size_is_told() {
+    fn a_model_of_another_size_is_reported() {
         let of = |capacity_bytes, target_bytes| Rehearsal {
             model: "m".into(),
             label: String::new(),

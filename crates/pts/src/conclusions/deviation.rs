@@ -121,7 +121,7 @@ pub enum Deviation {
     },
     /// The run was interrupted within the test.
     Interrupted {
-        /// For how long.
+        /// Its duration.
         length_ns: u64,
         /// The workload that followed the interruption.
         before: String,
@@ -139,7 +139,7 @@ pub enum Deviation {
     Errors {
         /// How many.
         count: u64,
-        /// In which workload.
+        /// The workload in which it occurred.
         workload: String,
     },
 }

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_that_does_so_many_at_a_time_has_its_knee_there() {
+    fn a_drive_with_a_limit_of_concurrent_ios_has_its_knee_there() {
         for parallel in [1u32, 2, 8, 64, 256] {
             let knee = Knee::of(&drive(f64::from(parallel), 0.1)).unwrap();
             assert_eq!(knee.at.outstanding(), parallel);
@@ -120,7 +120,7 @@ mod tests {
         }
 
         #[test]
-        fn it_is_one_of_the_points_and_never_behind_saturation(values in prop::collection::vec(1.0f64..1e6, 3..40)) {
+        fn it_is_one_of_the_points_and_never_beyond_saturation(values in prop::collection::vec(1.0f64..1e6, 3..40)) {
             let point = |(index, iops): (usize, &f64)| {
                 let queue_depth = index as u16 + 1;
                 let ms = f64::from(queue_depth) / iops * 1000.0;

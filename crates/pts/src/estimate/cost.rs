@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_that_is_not_whole_is_told_as_a_part() {
+    fn an_incomplete_round_is_reported_as_such() {
         let within = |rounds| TestCost { cells_missing: 10, ..of(None, expense(rounds, 1, 1), true) };
         assert_eq!(within(1).to_string(), "iops: 1 h 00 min and 1 GB written in part of a round");
         assert_eq!(within(2).to_string(), "iops: 1 h 00 min and 1 GB written in 1 round and part of another");

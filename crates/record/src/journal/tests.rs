@@ -159,7 +159,7 @@ fn a_reopened_journal_is_watched_too() {
 }
 
 #[test]
-fn a_journal_that_was_only_touched_goes_on() {
+fn a_journal_that_was_only_touched_continues() {
     let (_dir, path) = journal_of(1);
     let (mut journal, _) = Journal::reopen(&path).unwrap();
     for round in 2..4 {

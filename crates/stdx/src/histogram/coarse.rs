@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_behind_the_end_counts_in_the_last_column() {
+    fn what_completed_after_the_end_counts_in_the_last_column() {
         let (columns, all) = kept(&[vec![10], vec![20], vec![300, 300]]);
         let merged = Columns::merged([&columns].into_iter(), 2);
         assert_eq!((merged.len(), sum(&merged)), (2, rows_of(&all)));

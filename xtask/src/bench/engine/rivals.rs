@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn processor_time_is_found_behind_any_name() {
+    fn processor_time_is_found_after_any_name() {
         let stat = "7 (a) b) S 1 2 3 4 5 6 7 8 9 10 150 250 0 0 20 0";
         assert_eq!(times_of(stat), Some((1.5e9, 2.5e9)));
     }

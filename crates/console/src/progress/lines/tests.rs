@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_left_on_a_narrow_terminal_is_what_goes_on(view in view(), width in 40usize..80) {
+    fn a_narrow_terminal_keeps_the_current_activity(view in view(), width in 40usize..80) {
         let shape = Shape { width, colour: false, unicode: false };
         let first = texts(&View { test_left: None, ..view.clone() }, "", Detail::Full, shape).remove(0);
         let wanted = match view.phase {

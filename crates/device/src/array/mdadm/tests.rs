@@ -70,7 +70,7 @@ fn each_level_is_created_by_its_command() {
 }
 
 #[test]
-fn a_bitmap_is_made_where_it_is_wanted() {
+fn a_bitmap_is_created_where_it_is_requested() {
     let wanted = Plan { bitmap: true, ..plan(1, &["/dev/a", "/dev/b"]) };
     let command = "mdadm --create /dev/md127 --run --metadata=1.2 --homehost=any --name=plateau \
                    --uuid=0a1b2c3d:00000000:11111111:22222222 --level=1 --raid-devices=2 --data-offset=4096K \
@@ -91,7 +91,7 @@ fn an_array_that_waits_for_its_first_write_is_made_writable() {
 }
 
 #[test]
-fn a_missing_program_and_a_missing_module_are_told() {
+fn a_missing_program_and_a_missing_module_are_reported() {
     let error = with(Script::default().missing("mdadm --version"), |mdadm| mdadm.version()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unusable);
     assert!(error.to_string().contains("install the package mdadm"), "{error}");
@@ -152,7 +152,7 @@ fn it_is_stopped_by_its_uuid_alone() {
 }
 
 #[test]
-fn an_array_that_does_not_stop_is_told() {
+fn an_array_that_does_not_stop_is_reported() {
     let mut script = Script::default().says("mdadm --detail --export /dev/md5", &format!("MD_UUID={UUID}\n"));
     for _ in 0..10 {
         script = script.fails("mdadm --stop /dev/md5", "mdadm: Cannot get exclusive access to /dev/md5");

@@ -182,7 +182,7 @@ fn another_drive_in_the_slot_stops_it() {
 }
 
 #[test]
-fn a_failure_tells_cause_and_next_step() {
+fn a_failure_names_cause_and_next_step() {
     let script = looked(Script::default())
         .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
         .says(ADD, &failure("physical disk does not have appropriate attributes", "-"));
@@ -195,7 +195,7 @@ fn a_failure_tells_cause_and_next_step() {
 }
 
 #[test]
-fn a_volume_that_changed_meanwhile_is_told() {
+fn a_volume_that_changed_meanwhile_is_reported() {
     let changed = others().replace("252:7", "252:5");
     let script = looked(Script::default())
         .says(SHOW_VOLUMES, &volumes(&[others()]))
@@ -225,7 +225,7 @@ fn what_was_made_otherwise_than_planned_is_not_used() {
 }
 
 #[test]
-fn a_volume_without_a_block_device_is_waited_for_and_told() {
+fn a_volume_without_a_block_device_is_awaited_and_reported() {
     let created = |script: Script| {
         looked(script)
             .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
@@ -423,7 +423,7 @@ fn programs_are_tried_in_their_order() {
 }
 
 #[test]
-fn an_array_is_described_by_what_its_controller_tells() {
+fn an_array_is_described_by_what_its_controller_reports() {
     let spec = description("");
     let hardware = spec.hardware.clone().expect("hardware");
     let script =
@@ -448,7 +448,7 @@ fn an_array_is_described_by_what_its_controller_tells() {
 }
 
 #[test]
-fn what_forbids_a_member_is_told_for_each() {
+fn what_forbids_a_member_is_reported_for_each() {
     let spec = description("");
     let hardware = spec.hardware.clone().expect("hardware");
     let script = Script::default()

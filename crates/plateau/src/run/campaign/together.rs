@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_too_slow_for_both_is_told_to_both() {
+    fn a_link_that_is_too_slow_for_both_is_reported_to_both() {
         let bridge = ("PCIe 0000:00:1c.0", Some(4e9));
         let slow = [target("a", &[bridge], 2.0), target("b", &[bridge], 2.0), target("c", &[], 2.0)];
         let told = shared(&slow, 0.0, 8);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_that_do_not_suffice_are_told() {
+    fn processors_that_do_not_suffice_are_reported() {
         let both = [target("a", &[], 1.0), target("b", &[], 1.0)];
         // At 10 us each, 200,000 IOPS need two processors.
         let told = shared(&both, 10_000.0, 2);

@@ -10,7 +10,7 @@ fn read(text: &str) -> Answer {
 }
 
 #[test]
-fn a_drive_is_told_with_what_identifies_it() {
+fn a_drive_is_reported_with_what_identifies_it() {
     let drive = read(DRIVE).drive("/c0/e252/s0").expect("a drive");
     let expected = Behind {
         state: "UGood".into(),

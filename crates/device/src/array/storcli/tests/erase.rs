@@ -16,7 +16,7 @@ fn purge(script: Script, more: &str, options: &PurgeOptions) -> Result<(Vec<Purg
 }
 
 #[test]
-fn members_that_are_not_purged_are_told_to_be_not_purged() {
+fn members_that_are_not_purged_are_reported_as_such() {
     let (purged, _) = purge(Script::default(), "", &PurgeOptions::default()).expect("nothing to do");
     assert_eq!(purged.len(), 3);
     assert!(purged.iter().all(|one| !one.pts_purge && one.method.contains("were not purged")));
@@ -53,7 +53,7 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
 }
 
 #[test]
-fn who_does_not_want_to_wait_is_told_that_the_controller_goes_on() {
+fn a_user_who_does_not_wait_learns_that_the_controller_continues() {
     let started = answer("Start Drive Erase Succeeded.", "");
     let mut script = looked(Script::default());
     for i in 0..3 {

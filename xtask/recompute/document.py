@@ -1,0 +1,56 @@
+"""The head of a report: what it repeats from `run.json`, and the verdicts of conformance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from checks import Checks
+from journal import Run
+from spec import PROFILES
+
+#: Verdicts, worst last.
+VERDICTS = ("conforms", "modified", "does_not_conform")
+#: Targets that are no drive at the block level.
+NO_DRIVE = ("file", "simulated", "imported")
+
+
+def check(run: Run, report: dict[str, Any], checks: Checks) -> None:
+    """Compares the head of a report."""
+    file, target = run.file, run.file["target"]
+    profile = PROFILES.get(file["profile"])
+    repeated = {"run": file["id"], "created": file["created"], "command": file["command"],
+                "plateau_version": file["plateau_version"], "journal_sha256": run.digest,
+                "profile": profile.printed if profile else "NOT PTS"}
+    for key, value in repeated.items():
+        checks.equal(key, value, report[key])
+    for key in ("path", "identity", "vendor", "model", "serial", "firmware", "interface", "capacity_bytes",
+                "logical_block_bytes", "physical_block_bytes"):
+        checks.equal(f"device: {key}", target[key], report["device"][key])
+    for key in ("model", "model_version", "scale_divisor", "seed"):
+        if target["simulated"]:
+            checks.equal(f"device: simulated: {key}", target["simulated"][key], report["device"]["simulated"][key])
+    for key, value in report["host"].items():
+        checks.equal(f"host: {key}", file["host"][key], value)
+    for key, value in report["settings"].items():
+        checks.equal(f"settings: {key}", file["settings"][key], value)
+    _check_conformance(run, report, checks)
+
+
+def _check_conformance(run: Run, report: dict[str, Any], checks: Checks) -> None:
+    """The verdict of a test is the worst of its clauses; what was purged and failed is as in the journal."""
+    for conformance in report["conformance"]:
+        name, clauses = conformance["test"], {clause["clause"]: clause for clause in conformance["clauses"]}
+        given = [VERDICTS.index(clause["verdict"]) for clause in clauses.values() if clause["verdict"]]
+        checks.equal(f"{name}: worst verdict", VERDICTS[max(given)], conformance["verdict"])
+        if run.file["target"]["kind"] in NO_DRIVE:
+            checks.equal(f"{name}: verdict", "does_not_conform", conformance["verdict"])
+        records = run.of_test(name)
+        purges = [record for record in records if record.event == "purged"]
+        if "Purge" in clauses and purges:
+            verdict = "conforms" if purges[-1].body["pts_purge"] else "modified"
+            checks.equal(f"{name}: verdict of the purge", verdict, clauses["Purge"]["verdict"])
+        segments = [record.body for record in records if record.event in ("preconditioned", "measured")]
+        if "I/O errors" in clauses and not any(record.event == "restarted" for record in records):
+            errors = sum(error["count"] for segment in segments for error in segment["errors"])
+            verdict = "modified" if errors else "conforms"
+            checks.equal(f"{name}: verdict of I/O errors", verdict, clauses["I/O errors"]["verdict"])

@@ -1,0 +1,123 @@
+"""Imported runs: the figures of the source, arranged as the pages of the specification (event `imported`)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Callable
+
+import steady
+from checks import Checks
+from journal import Run
+from spec import IOPS_MIXES, KIB, LAT_MIXES, kib, mix
+
+Reading = dict[str, Any]
+Value = Callable[[Reading], float | None]
+
+#: Where an imported run keeps the file that was imported.
+FILE = "imported-file"
+
+
+def _scaled(key: str, divisor: float) -> Value:
+    return lambda reading: reading[key] / divisor if key in reading else None
+
+
+IOPS, AVERAGE, MAXIMUM = _scaled("iops", 1), _scaled("latency_mean_ns", 1e6), _scaled("latency_max_ns", 1e6)
+MEGABYTES, MEBIBYTES = _scaled("bytes_per_second", 1e6), _scaled("bytes_per_second", 1 << 20)
+MEBIBYTES_HEADING = "Throughput (MiB/s; TKperf prints these as MB/s)"
+
+
+def check(run: Run, shown: dict[str, dict[str, Any]], checks: Checks) -> None:
+    """Compares the tests of an imported run with their report."""
+    digest = hashlib.sha256((run.folder / FILE).read_bytes()).hexdigest()
+    checks.equal("SHA-256 of the imported file", digest, run.file["origin"]["sha256"])
+    for name in run.file["tests"]:
+        bodies = [record.body for record in run.of_test(name) if record.event == "imported"]
+        if checks.equal(f"{name}: records with figures", 1, len(bodies)) and name in shown:
+            _Test(name, bodies[0], shown[name], checks).compare()
+        else:
+            checks.holds(f"{name}: is not reported", name in shown)
+
+
+class _Test:
+    """One imported test."""
+
+    def __init__(self, name: str, body: dict[str, Any], shown: dict[str, Any], checks: Checks) -> None:
+        self.name, self.body, self.shown, self.checks = name, body, shown, checks
+        self.kind = body["test"].split("-")[0]
+
+    def compare(self) -> None:
+        """Settings, windows, key figures and tables."""
+        for key in ("threads", "queue_depth"):
+            if key in self.body:
+                self.checks.equal(f"{self.name}: {key}", self.body[key], self.shown[key])
+        self.checks.equal(f"{self.name}: converged", self.body.get("steady"), self.shown["converged"])
+        value = {"iops": IOPS, "tp": MEGABYTES, "lat": AVERAGE}.get(self.kind)
+        if value is None:
+            self._compare_published()
+            return
+        self._compare_window(value)
+        self._compare_tables()
+        self._compare_figures(value)
+
+    def _of(self, percent: int, size: int, value: Value) -> float | None:
+        """A cell: as the source prints it, otherwise the mean of the rounds of the window."""
+        cells = [r for r in self.body["readings"] if (r["read_percent"], r["block_bytes"]) == (percent, size)]
+        printed = [value(cell) for cell in cells if "round" not in cell]
+        found = [number for number in printed if number is not None]
+        if found:
+            return found[0]
+        first, last = self.body.get("window", (1, 0))
+        rounds = [value(cell) for cell in cells if first <= cell.get("round", 0) <= last]
+        numbers = [number for number in rounds if number is not None]
+        if not numbers:
+            return None
+        # PTS 1.10: the largest of the maxima, the mean of everything else.
+        return max(numbers) if value is MAXIMUM else sum(numbers) / len(numbers)
+
+    def _compare_window(self, value: Value) -> None:
+        """PTS 1.9 on the round values of the tracking variable, if the source has them."""
+        size = self.body.get("tracked_block_bytes", 4 * KIB)
+        tracked = [r for r in self.body["readings"]
+                   if "round" in r and (r["read_percent"], r["block_bytes"]) == (0, size)]
+        first, last = self.body.get("window", (1, 0))
+        values = [value(r) for r in sorted(tracked, key=lambda r: r["round"]) if first <= r["round"] <= last]
+        numbers = tuple(number for number in values if number is not None)
+        if len(numbers) != steady.ROUNDS or not self.shown["steady_state"]:
+            self.checks.equal(f"{self.name}: windows", [], self.shown["steady_state"])
+            return
+        window, theirs = steady.Window(first, numbers), self.shown["steady_state"][0]
+        expected = {"first_round": first, "last_round": last, "mean": window.mean, "steady": window.steady,
+                    "data_excursion": window.data_excursion, "slope_per_round": window.slope,
+                    "intercept": window.intercept, "slope_excursion": window.slope_excursion}
+        for key, number in expected.items():
+            self.checks.equal(f"{self.name}: window: {key}", number, theirs[key])
+
+    def _compare_tables(self) -> None:
+        headings: dict[str, tuple[Value, tuple[int, ...]]] = {
+            "IOPS": (IOPS, IOPS_MIXES if self.kind == "iops" else LAT_MIXES),
+            "Throughput (MB/s)": (MEGABYTES, (100, 0)), MEBIBYTES_HEADING: (MEBIBYTES, (100, 0)),
+            "Average Response Time (ms)": (AVERAGE, LAT_MIXES), "Maximum Response Time (ms)": (MAXIMUM, LAT_MIXES),
+        }
+        sizes = {kib(reading["block_bytes"]): reading["block_bytes"] for reading in self.body["readings"]}
+        for table in self.shown["tables"]:
+            if not self.checks.holds(f"{self.name}: unknown table {table['heading']}", table["heading"] in headings):
+                continue
+            value, mixes = headings[table["heading"]]
+            percents = {mix(percent): percent for percent in mixes}
+            for row in table["rows"]:
+                ours = [self._of(percents[column], sizes[row["name"]], value) for column in table["columns"]]
+                self.checks.equal(f"{self.name}: {table['heading']}: {row['name']} KiB", ours, row["values"])
+
+    def _compare_figures(self, value: Value) -> None:
+        for figure in self.shown["figures"]:
+            words = figure["name"].split()
+            size, percent = round(float(words[1].removesuffix("KiB")) * KIB), {"R": 100, "W": 0}[words[2]]
+            ours = self._of(percent, size, MAXIMUM if words[-1] == "maximum" else value)
+            self.checks.equal(f"{self.name}: {figure['name']}", ours, figure["value"])
+
+    def _compare_published(self) -> None:
+        """Figures that the source prints as such."""
+        printed = {figure["name"]: figure["value"] for figure in reversed(self.body.get("figures", []))}
+        for figure in self.shown["figures"]:
+            if figure["name"] in printed:
+                self.checks.equal(f"{self.name}: {figure['name']}", printed[figure["name"]], figure["value"])

@@ -1,0 +1,184 @@
+"""What a report must show of a test, and the comparison with what Plateau shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Iterable
+
+from checks import Checks
+from histogram import LEVELS, Histogram
+from journal import Segment
+from replay import Cell, Script
+from spec import name_of
+from steady import RANGE, SLOPE, Window
+
+Point = tuple[float, float]
+
+#: What tables print in place of a percentile without enough I/Os, and of maxima of a scaled drive.
+ABSENT, ABSENT_SCALED = "n/a", "n/a (scaled)"
+#: Percentiles of a cell in the JSON document.
+CELL_LEVELS = {"50": "p50", "99": "p99", "99.9": "p99_9", "99.99": "p99_99", "99.999": "p99_999"}
+
+
+@dataclass
+class Table:
+    """A table with unrounded values."""
+
+    page: str
+    heading: str
+    columns: list[str]
+    #: Name and values of each row; a text in place of a value is the reason why there is none.
+    rows: list[tuple[str, list[float | str]]]
+
+
+@dataclass
+class Chart:
+    """A chart of curves."""
+
+    page: str
+    x: str
+    y: str
+    series: list[tuple[str, list[Point]]]
+
+
+@dataclass
+class Result:
+    """A test as its report must show it."""
+
+    title: str
+    family: str
+    demand: tuple[int, int]
+    rounds: int = 0
+    converged: bool | None = None
+    windows: list[tuple[str, Window]] = field(default_factory=list)
+    #: Name, value and unit; a text in place of the value if there is none.
+    figures: list[tuple[str, float | None, str]] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    charts: list[Chart] = field(default_factory=list)
+
+
+def levels_table(page: str, histogram: Histogram) -> Table:
+    """The confidence levels of a histogram in ms (PTS 2.9)."""
+    return Table(page, "Response Time by Confidence Level", list(LEVELS), [("ms", level_values(histogram, LEVELS))])
+
+
+def level_values(histogram: Histogram, levels: Iterable[str]) -> list[float | str]:
+    """Percentiles in ms, or the reason why there is none."""
+    found = (histogram.percentile_ns(level) for level in levels)
+    return [ABSENT if value is None else value / 1e6 for value in found]
+
+
+def highest_level(histograms: list[Histogram]) -> str | None:
+    """The highest confidence level that all of them have, shown in place of maxima (docs/reference/tests.md)."""
+    having = [level for level in LEVELS if all(h.percentile_ns(level) is not None for h in histograms)]
+    return having[-1] if having else None
+
+
+def compare(result: Result, script: Script, shown: dict[str, Any], checks: Checks) -> None:
+    """Compares a test with the JSON document of its report."""
+    where = shown["test"]
+    clause, required = script.setup.profile.tests.get(result.family, ("n/a", None))
+    requirement = {True: "REQUIRED", False: "OPTIONAL", None: "NOT IN THE PROFILE"}[required]
+    scalars = {"title": result.title, "clause": clause, "requirement": requirement, "threads": result.demand[0],
+               "queue_depth": result.demand[1], "rounds": result.rounds, "converged": result.converged,
+               "stopped": None}
+    for name, value in scalars.items():
+        checks.equal(f"{where}: {name}", value, shown[name])
+    purge = script.purge_record.body["method"] if script.purge_record else "None"
+    checks.equal(f"{where}: purge", purge, shown["purge"])
+    _compare_windows(where, result.windows, shown["steady_state"], checks)
+    _compare_figures(where, result.figures, shown["figures"], checks)
+    _compare_tables(where, result.tables, shown["tables"], checks)
+    _compare_charts(where, result.charts, shown["charts"], checks)
+    compare_cells(where, script, shown["cells"], checks)
+
+
+def _compare_windows(where: str, ours: list[tuple[str, Window]], shown: list[dict[str, Any]], checks: Checks) -> None:
+    checks.equal(f"{where}: windows", [name for name, _ in ours], [window["variable"] for window in shown])
+    for (name, window), theirs in zip(ours, shown):
+        expected = {
+            "first_round": window.first_round, "last_round": window.last_round, "mean": window.mean,
+            "data_excursion": window.data_excursion, "data_excursion_allowed": RANGE * window.mean,
+            "slope_per_round": window.slope, "intercept": window.intercept, "slope_excursion": window.slope_excursion,
+            "slope_excursion_allowed": SLOPE * window.mean, "correlation": window.correlation,
+            "steady": window.steady,
+        }
+        for key, value in expected.items():
+            scale = abs(window.mean)
+            # A slope of nearly nothing is the difference of large numbers: compare it with the mean.
+            if key in ("slope_per_round", "slope_excursion") and abs(value - theirs[key]) < 1e-12 * scale:
+                checks.count += 1
+                continue
+            if key == "correlation" and value is not None and theirs[key] is not None:
+                # Rounding of the values counts in units of their range.
+                allowed = 1e-9 * abs(value) + 1e-13 * scale / window.data_excursion
+                checks.holds(f"{where}: window of {name}: correlation: recomputed {value}, Plateau has {theirs[key]}",
+                             abs(value - theirs[key]) <= allowed)
+                continue
+            checks.equal(f"{where}: window of {name}: {key}", value, theirs[key])
+
+
+def _compare_figures(where: str, ours: list[tuple[str, float | None, str]], shown: list[dict[str, Any]],
+                     checks: Checks) -> None:
+    checks.equal(f"{where}: key figures", [name for name, _, _ in ours], [figure["name"] for figure in shown])
+    for (name, value, unit), figure in zip(ours, shown):
+        checks.equal(f"{where}: {name}", value, figure["value"])
+        checks.equal(f"{where}: unit of {name}", unit, figure["unit"])
+
+
+def _compare_tables(where: str, ours: list[Table], shown: list[dict[str, Any]], checks: Checks) -> None:
+    checks.equal(f"{where}: tables", [(t.page, t.heading) for t in ours], [(t["page"], t["heading"]) for t in shown])
+    for table, theirs in zip(ours, shown):
+        name = f"{where}: table '{table.heading}' of '{table.page}'"
+        checks.equal(f"{name}: columns", table.columns, theirs["columns"])
+        checks.equal(f"{name}: rows", [row for row, _ in table.rows], [row["name"] for row in theirs["rows"]])
+        for (row, values), found in zip(table.rows, theirs["rows"]):
+            reasons = [value if isinstance(value, str) else "" for value in values]
+            numbers = [None if isinstance(value, str) else value for value in values]
+            checks.equal(f"{name}: {row}", numbers, found["values"])
+            checks.equal(f"{name}: {row}: absent", reasons, found["absent"])
+
+
+def _compare_charts(where: str, ours: list[Chart], shown: list[dict[str, Any]], checks: Checks) -> None:
+    checks.equal(f"{where}: charts", [(c.page, c.x, c.y) for c in ours], [(c["page"], c["x"], c["y"]) for c in shown])
+    for chart, theirs in zip(ours, shown):
+        name = f"{where}: chart '{chart.page}'"
+        checks.equal(f"{name}: curves", [curve for curve, _ in chart.series], [s["name"] for s in theirs["series"]])
+        for (curve, points), found in zip(chart.series, theirs["series"]):
+            checks.equal(f"{name}: {curve}", points, found["points"])
+
+
+def compare_cells(where: str, script: Script, shown: list[dict[str, Any]], checks: Checks) -> None:
+    """Compares every workload of a test."""
+    checks.equal(f"{where}: records of its cells", [cell.segment.seq for cell in script.cells],
+                 [cell["record"] for cell in shown])
+    for cell, theirs in zip(script.cells, shown):
+        for key, value in _cell(cell, script).items():
+            checks.equal(f"{where}: record {cell.segment.seq}: {key}", value, theirs.get(key))
+        for way in ("read", "write"):
+            for key, value in _way(cell.segment, way, script.setup.scale > 1).items():
+                checks.equal(f"{where}: record {cell.segment.seq}: {way}.{key}", value, theirs[way].get(key))
+
+
+def _cell(cell: Cell, script: Script) -> dict[str, Any]:
+    segment, load = cell.segment, cell.segment.workload
+    in_window = cell.round is not None and script.loops[(cell.loop or 1) - 1].is_in_window(cell.round)
+    return {
+        "phase": "measure" if segment.is_measured else "precondition", "round": cell.round, "in_window": in_window,
+        "workload": name_of(load), "access": load["access"], "block_bytes": load["block_bytes"],
+        "read_percent": load["read_percent"], "threads": load["threads"], "queue_depth": load["queue_depth"],
+        "start_ns": segment.start_ns, "duration_ns": segment.length_ns, "iops": segment.iops,
+        "bytes_per_second": segment.bytes_per_second, "errors": sum(error["count"] for error in segment.errors),
+        "gap_before_ns": segment.gap_before["length_ns"] if segment.gap_before else None,
+    }
+
+
+def _way(segment: Segment, way: str, scaled: bool) -> dict[str, Any]:
+    part, histogram = segment.ways[way], segment.latency[way]
+    times: dict[str, Any] = {"ios": part["ios"], "bytes": part["bytes"], "latency_mean_ns": histogram.mean_ns}
+    times["latency_min_ns"] = histogram.min_ns if part["ios"] else None
+    # The longest stall of a scaled drive is not that of the full-size one.
+    times["latency_max_ns"] = histogram.max_ns if part["ios"] and not scaled else None
+    for level, key in CELL_LEVELS.items():
+        times[f"latency_{key}_ns"] = histogram.percentile_ns(level)
+    return times

@@ -1,0 +1,169 @@
+//! The runs that are recomputed: small, simulated, and one of each kind.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use pts::Profile;
+
+/// A drive at the smallest scale, in whole cells.
+const DRIVE: &str = "sim:sas-slc-2011";
+const SCALE: &str = "1/1024";
+/// Name of the run that the self-test alters: small, and with maxima.
+const ALTERED: &str = "altered";
+/// Exit code of a run whose drive failed.
+const DEVICE_FAILED: i32 = 5;
+
+/// The runs in a library.
+pub struct Made {
+    /// Directory of every run.
+    pub all: Vec<PathBuf>,
+    /// Directory of the run to alter.
+    pub altered: PathBuf,
+}
+
+/// Commands of one run, in order; each has the exit code that it must end with.
+struct Job {
+    name: String,
+    steps: Vec<(i32, Vec<String>)>,
+}
+
+impl Job {
+    /// A run that completes.
+    fn run(name: &str, arguments: &[&str]) -> Self {
+        let words = [&["run"], arguments, &["--name", name]].concat();
+        Self { name: name.into(), steps: vec![(0, strings(&words))] }
+    }
+
+    /// A run whose drive fails, and which is resumed with these options.
+    fn interrupted(name: &str, arguments: &[&str], fault: &str, resume: &[&str]) -> Self {
+        let faulty = [arguments, &["--scale", SCALE, "--sim-fault", fault]].concat();
+        let mut job = Self::run(name, &faulty);
+        job.steps[0].0 = DEVICE_FAILED;
+        job.then([&["resume", name], resume].concat())
+    }
+
+    fn then(mut self, words: Vec<&str>) -> Self {
+        self.steps.push((0, strings(&words)));
+        self
+    }
+
+    fn conduct(&self, binary: &Path, library: &Path) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        for (code, words) in &self.steps {
+            let mut command = Command::new(binary);
+            command.arg("--quiet").arg("--library").arg(library).args(words).current_dir(library);
+            let output = command.output().context("cannot start plateau")?;
+            if output.status.code() != Some(*code) {
+                let said = String::from_utf8_lossy(&output.stderr);
+                bail!("`plateau {}` ended with {}: {said}", words.join(" "), output.status);
+            }
+        }
+        println!("made {} in {:.1} s", self.name, begun.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(ToString::to_string).collect()
+}
+
+/// Makes the runs below `place`, `lanes` at a time.
+///
+/// # Errors
+/// If one of them does not end as it should.
+pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
+    let library = place.join("runs");
+    std::fs::create_dir_all(&library)?;
+    std::fs::write(place.join("small.toml"), small_drive(binary)?)?;
+    std::fs::write(place.join("key.pem"), KEY)?;
+    let queue = Mutex::new(VecDeque::from(jobs()));
+    let lane = || -> anyhow::Result<()> {
+        loop {
+            let Some(job) = queue.lock().expect("no lane panics").pop_front() else { return Ok(()) };
+            job.conduct(binary, &library)?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let started: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        started.into_iter().try_for_each(|lane| lane.join().expect("no lane panics"))
+    })?;
+    let altered = library.join(id_of_altered(binary, &library)?);
+    Ok(Made { altered, all: directories(&library)? })
+}
+
+/// Every run, the longest first.
+fn jobs() -> Vec<Job> {
+    let mut jobs: Vec<Job> = pts::PROFILES
+        .iter()
+        .rev()
+        .map(|profile: &Profile| {
+            Job::run(profile.name, &["all", DRIVE, "--scale", SCALE, "--profile", profile.name])
+        })
+        .collect();
+    jobs.push(Job::run("zones", &["hdd-tp", "sim:../small.toml", "--cell-seconds", "0.02"]));
+    jobs.push(Job::run("zones-iops", &["hdd-iops", "sim:../small.toml", "--cell-seconds", "0.02"]));
+    let small = ["tp,lat", "sim:../small.toml", "--cell-seconds", "0.1"];
+    jobs.push(Job::run(ALTERED, &small));
+    jobs.push(Job::run("signed", &small).then(vec!["report", "signed", "--sign", "../key.pem"]));
+    // Segments that are no multiple of a sector at this scale, another demand, and no steady state in five rounds.
+    let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
+    let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
+    jobs.push(Job::run("amount", &[&large[..], &amount].concat()));
+    // In the third round, in a timeline that starts again, and in one that continues.
+    jobs.push(Job::interrupted("interrupted", &["iops", DRIVE], "removal:after=60h", &[]));
+    jobs.push(Job::interrupted("power", &["lat", DRIVE], "power:after=40min", &[]));
+    let oldest = ["wsat", DRIVE, "--profile", "pts-e-1.0"];
+    jobs.push(Job::interrupted("restarted", &oldest, "removal:after=22min", &[]));
+    jobs.push(Job::interrupted("continued", &oldest, "removal:after=22min", &["--continue-timeline"]));
+    jobs.push(Job { name: "imported".into(), steps: vec![(0, strings(&["examples", "--install"]))] });
+    jobs
+}
+
+/// Returns a drive that is small enough to be simulated at its full size.
+fn small_drive(binary: &Path) -> anyhow::Result<String> {
+    let words = ["sim", "show", "sas-slc-2011", "--toml"];
+    let output = Command::new(binary).args(words).output().context("cannot start plateau")?;
+    let smaller = [
+        ("capacity_bytes", "134217728"),
+        ("superblocks", "128"),
+        ("program_unit_bytes", "8192"),
+        ("write_buffer_bytes", "1048576"),
+    ];
+    let line = |line: &str| {
+        let key = line.split(" = ").next().unwrap_or_default();
+        let value = smaller.iter().find(|(name, _)| *name == key);
+        value.map_or_else(|| line.to_owned(), |(name, value)| format!("{name} = {value}"))
+    };
+    Ok(String::from_utf8(output.stdout)?.lines().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns the id of the run to alter.
+fn id_of_altered(binary: &Path, library: &Path) -> anyhow::Result<String> {
+    let mut command = Command::new(binary);
+    let output = command.arg("--library").arg(library).args(["show", ALTERED, "--json"]).output()?;
+    let shown: serde_json::Value = serde_json::from_slice(&output.stdout).context("plateau show")?;
+    Ok(shown["run"].as_str().context("plateau show names no run")?.to_owned())
+}
+
+/// Returns the directory of every run, sorted.
+fn directories(library: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(library)? {
+        let path = entry?.path();
+        if path.join("journal").is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// A private key for these runs only: 32 times the byte 7 as PKCS #8.
+const KEY: &str = "-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH
+-----END PRIVATE KEY-----
+";
