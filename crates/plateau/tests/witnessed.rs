@@ -96,6 +96,15 @@ fn confirm(profile: &str) {
             assert!(problem.is_none(), "{}: {}\n{wanted:?}\n{seen:?}", place(index), problem.unwrap());
         }
         assert_eq!(bench.seen.len(), wanted.len(), "{}: another number of steps", place(wanted.len()));
+        if test.family == "tp" {
+            assert_eq!(
+                continued(&bench.seen, &wanted, target.capacity_bytes),
+                None,
+                "{} {}",
+                profile.name,
+                test.name
+            );
+        }
     }
 }
 
@@ -189,6 +198,7 @@ fn order(witness: &LoadRecorder, want: &Want, capacity: u64) -> Option<String> {
         return (following > 0.05).then(|| format!("{following} of random I/Os follow each other"));
     }
     // Threads have separate sections, so only the I/Os of a single thread are consecutive.
+    // They continue where earlier ones ended, so anywhere in the section.
     let begun = |thread| section(want, capacity, thread).any(|part| witness.parts[part] > 0);
     let untouched = (0..want.threads).find(|thread| !begun(*thread));
     (untouched.is_some() || (want.threads == 1 && following < 0.9))
@@ -199,16 +209,41 @@ fn part(byte: u64, capacity: u64) -> usize {
     (u128::from(byte) * nandsim::PARTS as u128 / u128::from(capacity)) as usize
 }
 
-/// Returns the parts in which the section of a thread begins.
+/// Returns the parts that the section of a thread covers.
 fn section(want: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
     let (thread, threads) = (u64::from(thread), u64::from(want.threads));
     match want.reach {
         Reach::Percent(percent) => {
-            let start = part(capacity * percent / 100 * thread / threads, capacity);
-            start..=start
+            let cut = |thread: u64| capacity * percent / 100 * thread / threads;
+            part(cut(thread), capacity)..=part(cut(thread + 1) - 1, capacity)
         }
-        Reach::Segments => segment(thread * (2048 / SCALE) / threads, capacity),
+        Reach::Segments => {
+            let cut = |thread: u64| thread * (2048 / SCALE) / threads;
+            let (first, last) = (segment(cut(thread), capacity), segment(cut(thread + 1) - 1, capacity));
+            *first.start()..=*last.end()
+        }
     }
+}
+
+/// Checks that the cells of a single sequential thread continue where the last one of the same direction ended, and start
+/// over at the end of the range. Two threads have no common end.
+fn continued(seen: &[Seen], wanted: &[Step], capacity: u64) -> Option<String> {
+    let mut next = std::collections::BTreeMap::new();
+    for (index, (seen, wanted)) in seen.iter().zip(wanted).enumerate() {
+        let (Seen::Load { measured: true, witness, .. }, Step::Load(want)) = (seen, wanted) else { continue };
+        let (1, Reach::Percent(percent)) = (want.threads, want.reach) else { continue };
+        let block = u64::from(want.largest_bytes());
+        let length = capacity * percent / 100 / block * block;
+        let begin = next.get(&want.read_percent).copied().unwrap_or(0);
+        let end = begin + witness.read_bytes + witness.write_bytes;
+        next.insert(want.read_percent, end % length);
+        let touched = if end > length { (0, length) } else { (begin, end) };
+        if (witness.first_byte, witness.end_byte) != touched {
+            let found = (witness.first_byte, witness.end_byte);
+            return Some(format!("step {index} touches {found:?} instead of {touched:?}"));
+        }
+    }
+    None
 }
 
 /// Returns the parts of one segment of the Active Range: 16 GiB in 2048 segments, both divided by the scale, evenly

@@ -211,8 +211,7 @@ impl fmt::Display for Deviation {
             }
             Self::Extended { title, extended, all, up_to_tenths } => write!(
                 f,
-                "{title}: {extended} of {all} cells extended to 20 I/Os per outstanding I/O, up to {}.{} times \
-                 as long as asked for",
+                "{title}: {extended} of {all} cells extended to 20 I/Os per outstanding I/O (up to {}.{} times)",
                 up_to_tenths / 10,
                 up_to_tenths % 10
             ),

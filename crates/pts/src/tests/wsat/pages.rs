@@ -53,7 +53,7 @@ pub fn outcome(
         notes: [notes(context, answers, judged, complete), marks::notes(&marks)].concat(),
         marks,
         window: answers.history.named_window(),
-        explained: explain(&answers.history),
+        explained: if complete && !has_verdict { Vec::new() } else { explain(&answers.history) },
         ..begun
     }
 }
