@@ -1,14 +1,15 @@
 //! Compares a built-in model with the measurements that it was fitted to, cell by cell, or fits it again.
 //!
 //! `calibrate MODEL [--file TOML] [--scale 1/64] [--also 1/16] [--rounds 6] [--climb STEPS] [--seed N] [--keep
-//! KEY]... [--out TOML]`
+//! KEY]... [--threads N] [--out TOML]`
 //!
 //! MODEL selects the measurements; `--file` compares another model with them. With `--climb`, the best model found
-//! is written to `--out`. The `[calibration]` table is always printed. `--also` adds a scale to fit at.
+//! is written to `--out`. The `[calibration]` table is always printed. `--also` adds a scale to fit at; `--threads N` runs
+//! the throughput tests with N threads of 16 commands in flight instead of the demand that was measured.
 
 use std::process::ExitCode;
 
-use nandsim::fit::{Fit, Measured, Score, Simulated, fit, simulate};
+use nandsim::fit::{Demand, Fit, Measured, Row, Score, Simulated, fit, simulate};
 use nandsim::{MODELS, Model, Scale};
 
 fn main() -> ExitCode {
@@ -24,7 +25,7 @@ fn main() -> ExitCode {
 fn calibrate() -> Result<(), String> {
     let mut words = std::env::args().skip(1);
     let name = words.next().ok_or("name a model")?;
-    let measured = Measured::of_model(&name).ok_or("that model was not fitted to measurements")?;
+    let mut measured = Measured::of_model(&name).ok_or("that model was not fitted to measurements")?;
     let (_, text) = MODELS.iter().find(|(known, _)| *known == name).ok_or("no such model")?;
     let mut text = (*text).to_owned();
     let mut scale = Scale::one_over(64).expect("a scale");
@@ -42,6 +43,10 @@ fn calibrate() -> Result<(), String> {
             "--climb" => steps = number()?,
             "--seed" => seed = number()?.into(),
             "--keep" => keep.push(value),
+            "--threads" => {
+                let demand = Demand { threads: number()? as u16, queue_depth: 16 };
+                measured.throughput.iter_mut().for_each(|test| test.demand = demand);
+            }
             "--out" => out = Some(value),
             _ => return Err(format!("unknown option {option}")),
         }
@@ -72,6 +77,17 @@ fn calibrate() -> Result<(), String> {
         score.median_percent, score.fitted_percent, score.held_out_percent
     );
     model.calibration.scores = vec![score];
+    model.calibration.rows = Row::of(&measured, &simulated.iops);
+    for figure in &simulated.figures {
+        println!(
+            "# {:<36} {:>12} {:>12} {:>+6.0}% {}",
+            figure.name,
+            figure.measured,
+            figure.simulated,
+            100.0 * (figure.simulated / figure.measured - 1.0),
+            figure.unit
+        );
+    }
     model.calibration.figures = simulated.figures;
     print!("{}", toml::to_string(&model.calibration).map_err(|e| e.to_string())?);
     Ok(())

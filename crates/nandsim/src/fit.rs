@@ -1,81 +1,26 @@
 //! Compares a model with measured figures, and fits it to them.
 //!
-//! The measurement is the IOPS test of the PTS: purge, two sequential fills, rounds of cells. Four of the
-//! seven mixes are fitted. The other three are held out and show how well the fit generalizes. Errors are
-//! ratios: twice as fast and half as fast as measured are both an error of 100 percent.
+//! The measurements are those of the PTS: write saturation, throughput, IOPS and latency, each with its own purge and
+//! preconditioning. Of the seven mixes of the IOPS test, four are fitted. The other three are held out and show how
+//! well the fit generalizes. Errors are ratios: twice as fast and half as fast as measured are both 100 percent.
 
 mod climb;
+mod figure;
+mod measured;
 mod protocol;
 mod reference;
 
 use serde::{Deserialize, Serialize};
 
 pub use climb::{Fit, fit, movable_keys};
+pub use figure::{Figure, Kind, Row};
+pub use measured::{ActiveRange, Cell, Demand, Latency, Measured, Saturation, Throughput};
 pub use protocol::{Simulated, saturation_curve, simulate};
 
 /// Read percentages that are fitted.
 pub const FITTED_MIXES: [u8; 4] = [0, 35, 65, 100];
 /// Read percentages that are held out.
 pub const HELD_OUT_MIXES: [u8; 3] = [5, 50, 95];
-/// Read percentages of the columns of a table of measured IOPS.
-const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];
-
-/// One cell of an IOPS test.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
-    /// Length of each command in bytes.
-    pub block_bytes: u32,
-    /// Percentage of reads.
-    pub read_percent: u8,
-    /// Commands per second, more than 0.
-    pub iops: f64,
-}
-
-/// The part of a drive that was accessed: evenly spaced segments of equal size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ActiveRange {
-    /// Total bytes accessed at scale 1.
-    pub bytes: u64,
-    /// Number of segments at scale 1.
-    pub segments: u32,
-}
-
-/// 4 KiB random writes to a purged drive until they reach steady state.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Saturation {
-    /// Number of threads.
-    pub threads: u16,
-    /// Commands in flight per thread.
-    pub queue_depth: u16,
-    /// IOPS of the first minute.
-    pub fresh_iops: f64,
-    /// Steady-state IOPS.
-    pub steady_iops: f64,
-    /// Start and end of the steady state, in drive fills.
-    pub steady_fills: (f64, f64),
-}
-
-/// The results measured on a drive, and the parameters of the test.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
-    /// Number of threads of the IOPS test.
-    pub threads: u16,
-    /// Commands in flight per thread.
-    pub queue_depth: u16,
-    /// Length of a cell at scale 1 in ns.
-    pub cell_ns: u64,
-    /// The part of the drive that the cells accessed; `None` for the whole drive.
-    pub active_range: Option<ActiveRange>,
-    /// The cells of the IOPS test.
-    pub cells: Vec<Cell>,
-    /// Write saturation, if it was measured.
-    pub saturation: Option<Saturation>,
-    /// Sequential 1 MiB reads and writes in MB/s, if they were measured.
-    pub sequential_mb_per_s: Option<[f64; 2]>,
-    /// Mean response times at 4 KiB and one command in flight, in ms: reads, 65/35, writes.
-    pub response_ms: Option<[f64; 3]>,
-}
-
 /// Errors of the simulated cells.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,20 +41,6 @@ pub struct Score {
     pub within_30: u32,
     /// Number of cells.
     pub cells: u32,
-}
-
-/// A measured figure and its simulated counterpart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Figure {
-    /// Name.
-    pub name: String,
-    /// Unit.
-    pub unit: String,
-    /// Measured value.
-    pub measured: f64,
-    /// Simulated value.
-    pub simulated: f64,
 }
 
 /// Deviation of a series of rates from a reference, in percent of the reference.
@@ -135,26 +66,6 @@ impl Deviation {
         off.sort_by(f64::total_cmp);
         let at = |share: f64| off[((off.len() - 1) as f64 * share).round() as usize];
         Self { median_percent: median(&off), p90_percent: at(0.9), most_percent: at(1.0) }
-    }
-}
-
-impl Measured {
-    /// Parses the cells from a CSV table: a heading, then a line per block size with the size in KiB and the IOPS
-    /// at 0, 5, 35, 50, 65, 95 and 100 percent reads.
-    ///
-    /// # Errors
-    /// Names the invalid line.
-    pub fn cells_of(table: &str) -> Result<Vec<Cell>, String> {
-        let mut cells = Vec::new();
-        for line in table.lines().skip(1).filter(|line| !line.trim().is_empty()) {
-            let number = |text: &str| text.trim().parse::<f64>().map_err(|e| format!("'{line}': {e}"));
-            let numbers = line.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
-            let [kib, iops @ ..] = &numbers[..] else { return Err(format!("'{line}' has no cells")) };
-            let block_bytes = (kib * 1024.0) as u32;
-            let cell = |(read_percent, &iops)| Cell { block_bytes, read_percent, iops };
-            cells.extend(MIXES.into_iter().zip(iops).map(cell));
-        }
-        Ok(cells)
     }
 }
 
@@ -218,24 +129,14 @@ mod tests {
 
     fn measured(cells: Vec<Cell>) -> Measured {
         Measured {
-            threads: 1,
-            queue_depth: 1,
+            demand: Demand { threads: 1, queue_depth: 1 },
             cell_ns: 1,
             active_range: None,
             cells,
             saturation: None,
-            sequential_mb_per_s: None,
-            response_ms: None,
+            throughput: Vec::new(),
+            latency: Vec::new(),
         }
-    }
-
-    #[test]
-    fn a_table_gives_its_cells() {
-        let cells = Measured::cells_of("bs,a\n0.5,1,2,3,4,5,6,7\n\n4,8,9,10,11,12,13,14\n").unwrap();
-        assert_eq!(cells.len(), 14);
-        assert_eq!(cells[1], Cell { block_bytes: 512, read_percent: 5, iops: 2.0 });
-        assert_eq!(cells[13], Cell { block_bytes: 4096, read_percent: 100, iops: 14.0 });
-        assert!(Measured::cells_of("bs\n4,x").unwrap_err().contains("4,x"));
     }
 
     #[test]

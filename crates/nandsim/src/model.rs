@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use interface::{Interface, Pcie};
 
-use crate::fit::{Figure, Score};
+use crate::fit::{Figure, Row, Score};
 
 /// The built-in models: name and TOML text.
 pub const MODELS: &[(&str, &str)] = &[
@@ -77,6 +77,9 @@ pub struct Calibration {
     /// Scores of the cells at several scales; the first one was fitted.
     #[serde(default)]
     pub scores: Vec<Score>,
+    /// The cells of the IOPS test, at the scale of the first score.
+    #[serde(default)]
+    pub rows: Vec<Row>,
     /// The other measured figures, at the scale of the first score.
     #[serde(default)]
     pub figures: Vec<Figure>,
@@ -226,7 +229,8 @@ pub enum VictimPolicy {
     Fifo,
     /// The one with the fewest valid map units among the oldest ones.
     Windowed,
-    /// The oldest one, with or without garbage: all blocks wear evenly, but static data is copied repeatedly.
+    /// One without valid data if there is any, otherwise the oldest one, with or without garbage: all blocks wear
+    /// evenly, but static data is copied repeatedly.
     Ring,
 }
 

@@ -27,8 +27,7 @@ fn a_smaller_scale_keeps_the_write_saturation() {
 #[test]
 fn a_smaller_scale_keeps_the_cells() {
     let model = Model::named(MODEL).unwrap();
-    let all = Measured::of_model(MODEL).unwrap();
-    let cells = Measured { saturation: None, sequential_mb_per_s: None, response_ms: None, ..all };
+    let cells = Measured::of_model(MODEL).unwrap().only_cells();
     let [large, small] = [8, 32].map(|n| simulate(&model, one_over(n), &cells, 8).iops);
     assert_eq!(large.len(), 56);
     let off = Deviation::between(&large, &small);

@@ -25,7 +25,7 @@ fn the_list_is_an_array_and_a_model_shows_how_well_it_fits() {
         "hold-out:",
         "1/64",
         "within 30 %",
-        "steady, IOPS",
+        "steady state, IOPS",
         "658",
         "known to differ",
     ] {
@@ -41,6 +41,34 @@ fn the_list_is_an_array_and_a_model_shows_how_well_it_fits() {
     for part in ["granules of 32KiB", "rated for 3,000 erases", "faults        none"] {
         assert!(bench.ok(&["sim", "show", "sata-mlc-hybrid-2011"]).contains(part), "{part}");
     }
+}
+
+/// Every published figure is shown with its error, however large.
+#[test]
+fn no_figure_is_hidden() {
+    let bench = Bench::new();
+    let mut worst: f64 = 0.0;
+    for model in bench.json(&["sim", "list"]).as_array().unwrap() {
+        let name = model["name"].as_str().unwrap();
+        let shown = bench.ok(&["sim", "show", name]);
+        let lines: Vec<&str> = shown.lines().map(str::trim).filter(|line| line.ends_with('%')).collect();
+        let cells = lines.iter().filter(|line| line.starts_with("IOPS RND ")).count();
+        let figures = model["calibration"]["figures"].as_array().unwrap();
+        let fitted = !model["calibration"]["scores"].as_array().unwrap().is_empty();
+        assert_eq!((cells, figures.is_empty()), if fitted { (56, false) } else { (0, true) }, "{name}");
+        for figure in figures {
+            let heading =
+                format!("{}, {} ", figure["name"].as_str().unwrap(), figure["unit"].as_str().unwrap());
+            let line = lines.iter().find(|line| line.starts_with(&heading));
+            let line = line.unwrap_or_else(|| panic!("{name}: {heading} is missing in\n{shown}"));
+            let off = line.split_whitespace().next_back().unwrap().trim_end_matches('%');
+            let (measured, simulated) = (figure["measured"].as_f64(), figure["simulated"].as_f64());
+            let expected = 100.0 * (simulated.unwrap() / measured.unwrap() - 1.0);
+            assert!((off.parse::<f64>().unwrap() - expected).abs() < 0.51, "{name}: {line}");
+            worst = worst.max(expected.abs());
+        }
+    }
+    assert!(worst > 50.0, "bad ones are shown as well");
 }
 
 #[test]

@@ -2,11 +2,20 @@
 
 use stdx::Rng;
 
-use super::{FITTED_MIXES, Figure, Measured, Score, Simulated, error, errors, simulate};
+use super::{FITTED_MIXES, Figure, Kind, Measured, Score, Simulated, errors, simulate};
 use crate::{Model, Scale};
 
 /// An error of this size counts half, a smaller one less: there is little to gain in a cell that already fits well.
 const CLOSE: f64 = 0.15;
+/// The weight of each kind of figure, where the cells of the IOPS test have 1. Maxima depend on the moment, and times
+/// were read off a printed curve.
+const SHARES: [(Kind, f64); 5] = [
+    (Kind::Saturation, 0.15),
+    (Kind::Throughput, 0.25),
+    (Kind::Mean, 0.2),
+    (Kind::Maximum, 0.03),
+    (Kind::Time, 0.02),
+];
 /// A trial that is worse by this factor at the first scale is not simulated at the others.
 const HOPELESS: f64 = 1.1;
 
@@ -73,16 +82,17 @@ fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option
     Some((sum / how.scales.len() as f64, score))
 }
 
-/// The mean error of the fitted cells, plus about a third of the mean error of the other figures. It avoids medians
-/// on purpose: the score reports medians, and a fit that optimizes the reported metric would overstate its quality.
-/// The IOPS of the write saturation should be within 10 percent, so errors beyond 8 percent are added a second time.
+/// The mean error of the fitted cells, plus a share of that of each kind of figure. It avoids medians on purpose: the
+/// score reports medians, and a fit that optimizes the reported metric would overstate its quality. The IOPS of the
+/// write saturation should be within 10 percent, so errors beyond 8 percent are added a second time.
 fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
     let cells = errors(measured, &simulated.iops, |mix| FITTED_MIXES.contains(&mix));
-    let error_of = |figure: &Figure| error(figure.measured, figure.simulated);
-    let figures: Vec<f64> = simulated.figures.iter().map(error_of).collect();
-    let saturation = simulated.figures.iter().filter(|figure| figure.unit == "IOPS");
-    let beyond: f64 = saturation.map(|figure| (error_of(figure) - 0.08).max(0.0)).sum();
-    mean(&cells) + 0.35 * mean(&figures) + beyond
+    let of = |kind: Kind| -> Vec<f64> {
+        simulated.figures.iter().filter(|figure| figure.kind == kind).map(Figure::error).collect()
+    };
+    let figures: f64 = SHARES.iter().map(|&(kind, share)| share * mean(&of(kind))).sum();
+    let beyond: f64 = of(Kind::Saturation).into_iter().map(|error| (error - 0.08).max(0.0)).sum();
+    mean(&cells) + figures + beyond
 }
 
 /// The mean of the weighted errors; 0 if there are none.
@@ -196,8 +206,7 @@ mod tests {
     /// Held-out cells do not affect the loss, whatever a model does there.
     #[test]
     fn only_the_fitted_mixes_count() {
-        let measured =
-            Measured { saturation: None, ..Measured::of_model("nvme-tlc-2018").expect("it was fitted") };
+        let measured = Measured::of_model("nvme-tlc-2018").expect("it was fitted").only_cells();
         let iops = |of: fn(u8) -> f64| measured.cells.iter().map(|c| c.iops * of(c.read_percent)).collect();
         let loss_of = |iops| loss(&measured, &Simulated { iops, figures: vec![], write_amplification: None });
         assert_eq!(loss_of(iops(|mix| if HELD_OUT_MIXES.contains(&mix) { 9.0 } else { 1.0 })), 0.0);

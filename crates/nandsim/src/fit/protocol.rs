@@ -1,14 +1,29 @@
 //! Repeats the measurements on a simulated drive.
 
 use stdx::access::{Order, Span};
+use stdx::units::block_size;
 
-use super::{Figure, Measured, Saturation};
-use crate::{Load, Model, Scale, Ssd, Until};
+use super::figure::Kind;
+use super::{Demand, Figure, Measured, Saturation, Throughput};
+use crate::{Load, Model, Scale, Ssd, Tally, Until};
 
 /// Minimum completions in a cell per command in flight, even if its scaled time is shorter.
 const COMPLETIONS: u64 = 20;
+/// The same of a throughput cell, which may have a thousand commands in flight.
+const STREAM_COMPLETIONS: u64 = 2;
+/// Minimum completions of a latency cell.
+const LATENCIES: u64 = 1000;
 const MINUTE_NS: u64 = 60_000_000_000;
 const MIB: u64 = 1 << 20;
+/// The loops of the latency test.
+const LATENCY_MIXES: [u8; 3] = [100, 65, 0];
+const LATENCY_BLOCKS: [u32; 3] = [8192, 4096, 512];
+/// Rounds of the throughput and latency tests, unless there are fewer.
+const ROUNDS: u32 = 5;
+/// The write saturation has dropped at this share of its first minute, and is steady at that multiple of its steady
+/// state.
+const DROPPED: f64 = 0.8;
+const STEADY: f64 = 1.1;
 
 /// The simulated counterparts of a set of measurements.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +40,7 @@ struct Bench<'a> {
     ssd: Ssd,
     measured: &'a Measured,
     divisor: u64,
+    rounds: u32,
 }
 
 /// Runs `rounds` rounds of the measured cells and every other measurement; each cell is the mean of the last two
@@ -35,18 +51,18 @@ struct Bench<'a> {
 #[must_use]
 pub fn simulate(model: &Model, scale: Scale, measured: &Measured, rounds: u32) -> Simulated {
     let divisor = u64::from(scale.divisor());
-    let mut bench = Bench { ssd: Ssd::new(model, scale, 1), measured, divisor };
+    let mut bench = Bench { ssd: Ssd::new(model, scale, 1), measured, divisor, rounds };
     let mut figures = Vec::new();
     let mut write_amplification = None;
     if let Some(saturation) = &measured.saturation {
         write_amplification = bench.saturate(saturation, &mut figures);
     }
-    if let Some(rates) = measured.sequential_mb_per_s {
-        bench.stream(rates, &mut figures);
+    for throughput in &measured.throughput {
+        bench.stream(throughput, &mut figures);
     }
-    let iops = bench.cells(rounds);
-    if let Some(times) = measured.response_ms {
-        bench.respond(times, &mut figures);
+    let iops = bench.cells();
+    if !measured.latency.is_empty() {
+        bench.respond(&mut figures);
     }
     Simulated { iops, figures, write_amplification }
 }
@@ -72,24 +88,19 @@ pub fn saturation_curve(model: &Model, scale: Scale) -> Vec<f64> {
     (0..40).map(|seed| ssd.run(&part(seed), &mut |_| true).iops()).collect()
 }
 
-fn figure(name: &str, unit: &str, measured: f64, simulated: f64) -> Figure {
-    let digits = if simulated < 10.0 { 1000.0 } else { 1.0 };
-    let simulated = (simulated * digits).round() / digits;
-    Figure { name: name.to_owned(), unit: unit.to_owned(), measured, simulated }
-}
-
 impl Bench<'_> {
     fn whole(&self) -> Span {
         Span::contiguous(0, self.ssd.capacity_bytes())
     }
 
-    fn load(&self, until: Until) -> Load {
+    /// Random 4 KiB writes to the whole drive.
+    fn load(&self, demand: Demand, until: Until) -> Load {
         Load {
             order: Order::Random,
             read_percent: 0,
             block_bytes: 4096,
-            threads: self.measured.threads,
-            queue_depth: self.measured.queue_depth,
+            threads: demand.threads,
+            queue_depth: demand.queue_depth,
             span: self.whole(),
             until,
             seed: 1,
@@ -98,51 +109,93 @@ impl Bench<'_> {
         }
     }
 
-    fn run(&mut self, load: &Load) -> crate::Tally {
+    fn run(&mut self, load: &Load) -> Tally {
         self.ssd.run(load, &mut |_| true)
     }
 
-    fn minutes(&self, minutes: u64) -> Until {
-        Until::ForNs(minutes * MINUTE_NS / self.divisor)
+    fn scaled(&self, ns: u64) -> Until {
+        Until::ForNs(ns / self.divisor)
     }
 
-    /// Makes one sequential pass over the drive in blocks of `block_bytes`; returns MB/s.
-    fn fill(&mut self, block_bytes: u32, read_percent: u8) -> f64 {
+    /// Purges the drive and writes it twice.
+    fn precondition(&mut self) {
+        self.ssd.purge();
         let capacity = self.ssd.capacity_bytes();
-        let load = Load {
-            order: Order::Sequential,
-            block_bytes,
-            read_percent,
-            threads: 1,
-            queue_depth: 32,
-            ..self.load(Until::Bytes(capacity))
-        };
-        self.run(&load).bytes_per_second() / 1e6
+        let demand = Demand { threads: 1, queue_depth: 32 };
+        let once = self.load(demand, Until::Bytes(capacity));
+        for _ in 0..2 {
+            self.run(&Load { order: Order::Sequential, block_bytes: 128 << 10, ..once });
+        }
     }
 
     fn saturate(&mut self, measured: &Saturation, figures: &mut Vec<Figure>) -> Option<f64> {
         self.ssd.purge();
-        let (threads, queue_depth) = (measured.threads, measured.queue_depth);
-        let minute = Load { threads, queue_depth, ..self.load(self.minutes(1)) };
-        let fresh = self.run(&minute).iops();
         let capacity = self.ssd.capacity_bytes();
         let until = |fills: f64| Until::Bytes((capacity as f64 * fills) as u64 / 4096 * 4096);
         let (from, to) = measured.steady_fills;
-        self.run(&Load { until: until(from), seed: 2, ..minute });
+        let tick_ns = MINUTE_NS / self.divisor;
+        let saturating = Load { tick_ns, ..self.load(measured.demand, until(from)) };
+        let tally = self.run(&saturating);
         let before = self.ssd.health();
-        let steady = self.run(&Load { until: until(to - from), seed: 3, ..minute }).iops();
-        figures.push(figure("4 KiB random write, fresh", "IOPS", measured.fresh_iops, fresh));
-        figures.push(figure("4 KiB random write, steady", "IOPS", measured.steady_iops, steady));
+        let rest = self.run(&Load { until: until(to - from), seed: 2, ..saturating });
+        let steady = rest.iops();
+        let minutes: Vec<(f64, f64)> = tally
+            .ticks
+            .iter()
+            .chain(&rest.ticks)
+            .scan(0, |bytes, tick| {
+                *bytes += tick.write_bytes;
+                let seconds = (tick.end_ns - tick.start_ns) as f64 / 1e9;
+                Some((tick.write_ios as f64 / seconds, *bytes as f64 / capacity as f64))
+            })
+            .collect();
+        let fresh = minutes[0].0;
+        let iops = (Kind::Saturation, "IOPS");
+        let mut add =
+            |name: &str, unit, of, value| figures.push(Figure::new(name.to_owned(), unit, of, value));
+        add("WSAT RND 4KiB W, first minute", iops, measured.fresh_iops, fresh);
+        add("WSAT RND 4KiB W, steady state", iops, measured.steady_iops, steady);
+        for (name, below, of) in [
+            ("WSAT, first drop", DROPPED * fresh, measured.drop),
+            ("WSAT, steady from", STEADY * steady, measured.steady),
+        ] {
+            let at = minutes.iter().position(|&(rate, _)| rate < below);
+            let fills = at.map_or(0.0, |at| minutes[at].1);
+            add(name, (Kind::Time, "minutes"), of.0, at.map_or(0.0, |at| at as f64));
+            add(name, (Kind::Time, "drive fills"), of.1, fills);
+        }
         self.ssd.health().since(&before).write_amplification()
     }
 
-    fn stream(&mut self, measured: [f64; 2], figures: &mut Vec<Figure>) {
-        self.ssd.purge();
-        self.fill(128 << 10, 0);
-        let written = self.fill(1 << 20, 0);
-        let read = self.fill(1 << 20, 100);
-        figures.push(figure("sequential 1 MiB read", "MB/s", measured[0], read));
-        figures.push(figure("sequential 1 MiB write", "MB/s", measured[1], written));
+    fn stream(&mut self, measured: &Throughput, figures: &mut Vec<Figure>) {
+        if measured.preconditioned {
+            self.precondition();
+        } else {
+            self.ssd.purge();
+        }
+        let demand = measured.demand;
+        let cell = Load {
+            order: Order::Sequential,
+            block_bytes: measured.block_bytes,
+            min_completions: STREAM_COMPLETIONS * demand.outstanding(),
+            span: self.touched(),
+            ..self.load(demand, self.scaled(self.measured.cell_ns))
+        };
+        let mut rates = [0.0; 2];
+        let rounds = self.rounds.min(ROUNDS);
+        for round in 0..rounds {
+            for (rate, read_percent) in rates.iter_mut().zip([100, 0]) {
+                let tally = self.run(&Load { read_percent, ..cell });
+                if round + 2 >= rounds {
+                    *rate += tally.bytes_per_second() / 1e6 / f64::from(rounds.min(2));
+                }
+            }
+        }
+        let block = block_size(measured.block_bytes.into());
+        for ((rate, of), direction) in rates.into_iter().zip(measured.mb_per_s).zip(["R", "W"]) {
+            let name = format!("TP SEQ {block} {direction}");
+            figures.push(Figure::new(name, (Kind::Throughput, "MB/s"), of, rate));
+        }
     }
 
     /// The part of the drive that the cells access.
@@ -158,16 +211,13 @@ impl Bench<'_> {
         Span { start_bytes: 0, segments, segment_bytes: bytes, stride_bytes: stride }
     }
 
-    fn cells(&mut self, rounds: u32) -> Vec<f64> {
-        self.ssd.purge();
-        self.fill(128 << 10, 0);
-        self.fill(128 << 10, 0);
-        let cells = &self.measured.cells;
+    fn cells(&mut self) -> Vec<f64> {
+        self.precondition();
+        let (cells, demand, rounds) = (&self.measured.cells, self.measured.demand, self.rounds);
         let mut order: Vec<usize> = (0..cells.len()).collect();
         // Reads before writes and large blocks before small ones, as in the PTS.
         order.sort_by_key(|&at| std::cmp::Reverse((cells[at].read_percent, cells[at].block_bytes)));
         let span = self.touched();
-        let outstanding = u64::from(self.measured.threads) * u64::from(self.measured.queue_depth);
         let mut sums = vec![0.0; cells.len()];
         for round in 0..rounds {
             for &at in &order {
@@ -177,8 +227,8 @@ impl Bench<'_> {
                     block_bytes: cell.block_bytes,
                     span,
                     seed: u64::from(round) << 16 | at as u64,
-                    min_completions: COMPLETIONS * outstanding,
-                    ..self.load(Until::ForNs(self.measured.cell_ns / self.divisor))
+                    min_completions: COMPLETIONS * demand.outstanding(),
+                    ..self.load(demand, self.scaled(self.measured.cell_ns))
                 };
                 let iops = self.run(&load).iops();
                 if round + 2 >= rounds {
@@ -189,21 +239,37 @@ impl Bench<'_> {
         sums.iter().map(|sum| sum / f64::from(rounds.min(2))).collect()
     }
 
-    fn respond(&mut self, measured: [f64; 3], figures: &mut Vec<Figure>) {
-        let span = self.touched();
-        for ((name, read_percent), measured) in
-            [("read", 100), ("65/35", 65), ("write", 0)].into_iter().zip(measured)
-        {
-            let load = Load {
-                threads: 1,
-                queue_depth: 1,
-                read_percent,
-                min_completions: 1000,
-                span,
-                ..self.load(self.minutes(1))
-            };
-            let mean_ms = 1000.0 / self.run(&load).iops();
-            figures.push(figure(&format!("4 KiB {name}, mean at 1 in flight"), "ms", measured, mean_ms));
+    /// Runs the whole latency test, and adds the figures of the cells that were measured.
+    fn respond(&mut self, figures: &mut Vec<Figure>) {
+        self.precondition();
+        let (span, demand) = (self.touched(), Demand { threads: 1, queue_depth: 1 });
+        let cell = Load { min_completions: LATENCIES, span, ..self.load(demand, self.scaled(MINUTE_NS)) };
+        let rounds = self.rounds.min(ROUNDS);
+        let mut sums = [[(0.0, 0); LATENCY_BLOCKS.len()]; LATENCY_MIXES.len()];
+        for round in 0..rounds {
+            for (sums, read_percent) in sums.iter_mut().zip(LATENCY_MIXES) {
+                for ((sum, most), block_bytes) in sums.iter_mut().zip(LATENCY_BLOCKS) {
+                    let seed =
+                        u64::from(round) << 32 | u64::from(read_percent) << 16 | u64::from(block_bytes);
+                    let tally = self.run(&Load { read_percent, block_bytes, seed, ..cell });
+                    if round + 2 >= rounds {
+                        *sum += 1000.0 / tally.iops() / f64::from(rounds.min(2));
+                        let maxima = [&tally.read, &tally.write].map(|part| part.latency.max());
+                        *most = maxima.into_iter().flatten().fold(*most, u64::max);
+                    }
+                }
+            }
+        }
+        for latency in &self.measured.latency {
+            let at = |all: &[u32], it: u32| all.iter().position(|&of| of == it);
+            let mix = LATENCY_MIXES.iter().position(|&mix| mix == latency.read_percent);
+            let (Some(mix), Some(block)) = (mix, at(&LATENCY_BLOCKS, latency.block_bytes)) else { continue };
+            let (mean_ms, most_ns) = sums[mix][block];
+            let (block, mix) = (block_size(latency.block_bytes.into()), ["R", "65/35", "W"][mix]);
+            let name = |what| format!("LAT RND {block} {mix}, {what}");
+            figures.push(Figure::new(name("mean"), (Kind::Mean, "ms"), latency.mean_ms, mean_ms));
+            let most_ms = most_ns as f64 / 1e6;
+            figures.push(Figure::new(name("maximum"), (Kind::Maximum, "ms"), latency.most_ms, most_ms));
         }
     }
 }
@@ -221,9 +287,7 @@ mod tests {
         let small = |blocks: &[u32]| {
             let measured = Measured {
                 cells: blocks.iter().map(|&bytes| cell(bytes)).collect(),
-                sequential_mb_per_s: None,
-                response_ms: None,
-                ..Measured::of_model("sata-eslc-2012").unwrap()
+                ..Measured::of_model("sata-eslc-2012").unwrap().only_cells()
             };
             simulate(&model, Scale::one_over(64).unwrap(), &measured, 1).iops[0]
         };

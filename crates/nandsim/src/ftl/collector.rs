@@ -90,19 +90,17 @@ impl<D: Defects> BlockManager<D> {
         (valid < self.layout.superblock_slots()).then_some(superblock as u32)
     }
 
-    /// The oldest superblock. If it has no garbage, a superblock without valid slots is preferred, which
-    /// sequential writes of several streams leave. Otherwise, a share of the superblocks without garbage is
-    /// skipped and moved to the end of the queue.
+    /// A superblock without valid slots, as sequential overwrites leave them, because it takes no copies to free it;
+    /// otherwise the oldest one. A share of those without garbage is skipped and moved to the end of the queue.
     fn next_of_ring(&mut self) -> Option<u32> {
+        if let Some(empty) = self.empty_one() {
+            let place = self.superblocks.sealed.iter().position(|&sealed| sealed == empty);
+            return place.and_then(|place| self.superblocks.sealed.remove(place));
+        }
         for _ in 0..self.superblocks.sealed.len() {
             let oldest = self.superblocks.sealed.pop_front()?;
             if self.map.valid_slots(oldest) < self.layout.superblock_slots() {
                 return Some(oldest);
-            }
-            if let Some(empty) = self.empty_one() {
-                self.superblocks.sealed.push_front(oldest);
-                self.superblocks.sealed.retain(|&sealed| sealed != empty);
-                return Some(empty);
             }
             self.ring_credit += self.policy.ring_skips;
             if self.ring_credit < 1 << 16 {

@@ -127,23 +127,47 @@ fn calibration(known: &Calibration) -> String {
         }
         out.push_str(&format!("  {}\n\n{}", held_out(score), scores(&known.scores)));
     }
-    if !known.figures.is_empty() {
-        out.push_str(&format!("\n  {:<36} {:>10} {:>10} {:>6}\n", "figure", "measured", "simulated", "off"));
-    }
-    for figure in &known.figures {
-        let text = |value: f64| grouped(value, if value < 10.0 { 3 } else { 0 });
-        out.push_str(&format!(
-            "  {:<36} {:>10} {:>10} {:>+5.0}%\n",
-            format!("{}, {}", figure.name, figure.unit),
-            text(figure.measured),
-            text(figure.simulated),
-            100.0 * (figure.simulated / figure.measured - 1.0)
-        ));
-    }
+    out.push_str(&figures(known));
     if !known.notes.is_empty() && !out.is_empty() {
         out.push('\n');
     }
     out + &points(&known.notes)
+}
+
+/// Formats every measured figure with the simulated one, good or bad.
+fn figures(known: &Calibration) -> String {
+    let mut out = String::new();
+    if !(known.rows.is_empty() && known.figures.is_empty()) {
+        out.push_str(&format!("\n  {:<36} {:>10} {:>10} {:>7}\n", "figure", "measured", "simulated", "off"));
+    }
+    let mut line = |name: String, measured: f64, simulated: f64| {
+        let text = |value: f64| grouped(value, if value < 10.0 { 3 } else { 0 });
+        out.push_str(&format!(
+            "  {name:<36} {:>10} {:>10} {:>+6.0}%\n",
+            text(measured),
+            text(simulated),
+            100.0 * (simulated / measured - 1.0)
+        ));
+    };
+    for figure in &known.figures {
+        line(format!("{}, {}", figure.name, figure.unit), figure.measured, figure.simulated);
+    }
+    for row in &known.rows {
+        let cells = row.read_percents.iter().zip(row.measured.iter().zip(&row.simulated));
+        for (read_percent, (&measured, &simulated)) in cells {
+            let (block, mix) = (block_size(row.block_bytes.into()), mix(*read_percent));
+            line(format!("IOPS RND {block} {mix}"), measured, simulated);
+        }
+    }
+    out
+}
+
+fn mix(read_percent: u8) -> String {
+    match read_percent {
+        0 => "W".to_owned(),
+        100 => "R".to_owned(),
+        percent => format!("{percent}/{}", 100 - percent),
+    }
 }
 
 fn class(model: &Model) -> &'static str {

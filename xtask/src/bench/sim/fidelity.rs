@@ -80,7 +80,7 @@ fn write(ssd: &mut Ssd, order: Order, capacities: u64) {
 fn scales() -> anyhow::Result<Vec<Row>> {
     let model = Model::named(SCALE_MODEL)?;
     let measured = Measured::of_model(SCALE_MODEL).expect("it was fitted");
-    let measured = Measured { saturation: None, sequential_mb_per_s: None, response_ms: None, ..measured };
+    let measured = measured.only_cells();
     let [large, small] = SCALES.map(|n| Scale::one_over(n).expect("a scale"));
     let curve = Deviation::between(&saturation_curve(&model, large), &saturation_curve(&model, small));
     let cells = |scale| simulate(&model, scale, &measured, SCALE_ROUNDS).iops;

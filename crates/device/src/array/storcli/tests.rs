@@ -210,7 +210,7 @@ fn a_volume_that_changed_meanwhile_is_reported() {
 fn what_was_made_otherwise_than_planned_is_not_used() {
     for (part, other, told) in [
         ("252:2", "252:3", "created from 252:0, 252:1, 252:3"),
-        ("RAID5", "RAID0", "became RAID0"),
+        ("RAID5", "RAID0", "created as RAID0"),
         ("NRWTD", "NRWBD", "cache policy NRWBD"),
     ] {
         let made = own().replace(part, other);

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use nandsim::fit::{
-    ActiveRange, Cell, FITTED_MIXES, Fit, HELD_OUT_MIXES, Measured, Score, Simulated, fit, movable_keys,
-    simulate,
+    ActiveRange, Cell, Demand, FITTED_MIXES, Fit, HELD_OUT_MIXES, Measured, Row, Score, Simulated, fit,
+    movable_keys, simulate,
 };
 use nandsim::{Calibration, MODELS, Model, Scale};
 use record::{Event, Note, RunFile, Segment};
@@ -144,14 +144,13 @@ fn measured(summary: &Summary) -> Result<Measured, String> {
         .active_range_amount_bytes
         .map(|bytes| ActiveRange { bytes, segments: settings.active_range_segments });
     Ok(Measured {
-        threads: settings.threads,
-        queue_depth: settings.queue_depth,
+        demand: Demand { threads: settings.threads, queue_depth: settings.queue_depth },
         cell_ns: settings.cell_ns,
         active_range,
         cells: cells.into_iter().map(|(cell, _)| cell).collect(),
         saturation: None,
-        sequential_mb_per_s: None,
-        response_ms: None,
+        throughput: Vec::new(),
+        latency: Vec::new(),
     })
 }
 
@@ -239,6 +238,7 @@ fn describe(
         ),
         aim_percent: 0.0,
         scores: vec![score],
+        rows: Row::of(measured, &simulated.iops),
         figures: Vec::new(),
         notes: Vec::new(),
     };

@@ -1,0 +1,143 @@
+//! What was measured on a drive, and with which parameters.
+
+/// Read percentages of the columns of a table of measured IOPS.
+pub(super) const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];
+
+/// One cell of an IOPS test.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// Length of each command in bytes.
+    pub block_bytes: u32,
+    /// Percentage of reads.
+    pub read_percent: u8,
+    /// Commands per second, more than 0.
+    pub iops: f64,
+}
+
+/// Commands that are always in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demand {
+    /// Number of threads.
+    pub threads: u16,
+    /// Commands in flight per thread.
+    pub queue_depth: u16,
+}
+
+impl Demand {
+    /// Commands in flight.
+    #[must_use]
+    pub fn outstanding(self) -> u64 {
+        u64::from(self.threads) * u64::from(self.queue_depth)
+    }
+}
+
+/// The part of a drive that was accessed: evenly spaced segments of equal size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActiveRange {
+    /// Total bytes accessed at scale 1.
+    pub bytes: u64,
+    /// Number of segments at scale 1.
+    pub segments: u32,
+}
+
+/// 4 KiB random writes to a purged drive until they reach steady state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Saturation {
+    /// Commands in flight.
+    pub demand: Demand,
+    /// IOPS of the first minute.
+    pub fresh_iops: f64,
+    /// Steady-state IOPS.
+    pub steady_iops: f64,
+    /// Start and end of the simulated steady state, in drive fills.
+    pub steady_fills: (f64, f64),
+    /// Minutes and drive fills at which the rate first dropped.
+    pub drop: (f64, f64),
+    /// Minutes and drive fills at which the rate was steady.
+    pub steady: (f64, f64),
+}
+
+/// Sequential reads and writes of one block size, repeated until the writes are steady.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Throughput {
+    /// Length of each command in bytes.
+    pub block_bytes: u32,
+    /// Commands in flight.
+    pub demand: Demand,
+    /// Whether the drive was filled twice before, as the PTS requires; TKperf does not.
+    pub preconditioned: bool,
+    /// MB/s of reads and writes.
+    pub mb_per_s: [f64; 2],
+}
+
+/// Response times of random I/O with one command in flight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Latency {
+    /// Length of each command in bytes.
+    pub block_bytes: u32,
+    /// Percentage of reads.
+    pub read_percent: u8,
+    /// Mean in ms.
+    pub mean_ms: f64,
+    /// Maximum in ms.
+    pub most_ms: f64,
+}
+
+/// The results measured on a drive, and the parameters of the tests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Commands in flight in the IOPS test.
+    pub demand: Demand,
+    /// Length of a cell of the IOPS and throughput tests at scale 1 in ns; that of latencies is a minute.
+    pub cell_ns: u64,
+    /// The part of the drive that the cells accessed, except for the write saturation; `None` for the whole drive.
+    pub active_range: Option<ActiveRange>,
+    /// The cells of the IOPS test.
+    pub cells: Vec<Cell>,
+    /// Write saturation, if it was measured.
+    pub saturation: Option<Saturation>,
+    /// The throughput tests.
+    pub throughput: Vec<Throughput>,
+    /// The cells of the latency test.
+    pub latency: Vec<Latency>,
+}
+
+impl Measured {
+    /// Only the cells of the IOPS test.
+    #[must_use]
+    pub fn only_cells(self) -> Self {
+        Self { saturation: None, throughput: Vec::new(), latency: Vec::new(), ..self }
+    }
+
+    /// Parses the cells from a CSV table: a heading, then a line per block size with the size in KiB and the IOPS
+    /// at 0, 5, 35, 50, 65, 95 and 100 percent reads.
+    ///
+    /// # Errors
+    /// Names the invalid line.
+    pub fn cells_of(table: &str) -> Result<Vec<Cell>, String> {
+        let mut cells = Vec::new();
+        for line in table.lines().skip(1).filter(|line| !line.trim().is_empty()) {
+            let number = |text: &str| text.trim().parse::<f64>().map_err(|e| format!("'{line}': {e}"));
+            let numbers = line.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
+            let [kib, iops @ ..] = &numbers[..] else { return Err(format!("'{line}' has no cells")) };
+            let block_bytes = (kib * 1024.0) as u32;
+            let cell = |(read_percent, &iops)| Cell { block_bytes, read_percent, iops };
+            cells.extend(MIXES.into_iter().zip(iops).map(cell));
+        }
+        Ok(cells)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_gives_its_cells() {
+        let cells = Measured::cells_of("bs,a\n0.5,1,2,3,4,5,6,7\n\n4,8,9,10,11,12,13,14\n").unwrap();
+        assert_eq!(cells.len(), 14);
+        assert_eq!(cells[1], Cell { block_bytes: 512, read_percent: 5, iops: 2.0 });
+        assert_eq!(cells[13], Cell { block_bytes: 4096, read_percent: 100, iops: 14.0 });
+        assert!(Measured::cells_of("bs\n4,x").unwrap_err().contains("4,x"));
+    }
+}
