@@ -22,11 +22,11 @@ class Loop:
     """Cells of a loop by R/W mix and block size."""
 
     def __init__(self, script: Script, cells: list[dict[str, Any]], value: Callable[[Segment], float],
-                 tracked: dict[str, Key]) -> None:
+                 tracked: dict[str, Key], continues: bool = False) -> None:
         self.value = value
         self.keys = [(cell["read_percent"], cell["block_bytes"]) for cell in cells]
         track = {name: self._tracker(key) for name, key in tracked.items()}
-        self.rounds: Rounds = script.rounds(cells, track)
+        self.rounds: Rounds = script.rounds(cells, track, continues=continues)
 
     def _tracker(self, key: Key) -> Callable[[list[Segment]], float]:
         position = self.keys.index(key)
@@ -66,8 +66,8 @@ def iops(script: Script) -> Result:
     setup = script.setup
     blocks = _left_out(script, IOPS_BLOCKS)
     script.purge()
-    script.write(setup.load("sequential", 0, 128 * KIB, wipc_demand(script), {"amount_bytes": setup.precondition_bytes},
-                            setup.precondition_range))
+    script.write(setup.load("sequential", 0, 128 * KIB, setup.demand,
+                            {"amount_bytes": setup.precondition_bytes}, setup.precondition_range))
     until = {"duration_ns": setup.settings["cell_ns"]}
     cells = [setup.load("random", percent, size, setup.demand, until, setup.active_range)
              for percent in IOPS_MIXES for size in blocks]
@@ -106,11 +106,6 @@ def iops(script: Script) -> Result:
     return result
 
 
-def wipc_demand(script: Script) -> tuple[int, int]:
-    """Demand of the workload-independent preconditioning."""
-    return (1, script.setup.settings["queue_depth"])
-
-
 def throughput(script: Script) -> Result:
     """PTS 2.3: reads first, then writes; 1.0 preconditions with 128 KiB, later versions with the tested size."""
     setup = script.setup
@@ -118,12 +113,13 @@ def throughput(script: Script) -> Result:
     demand = setup.sequential_demand if setup.profile.is_second else setup.demand
     script.purge()
     before = 128 * KIB if setup.profile.is_first else size
-    script.write(setup.load("sequential", 0, before, (1, setup.settings["queue_depth"]),
+    script.write(setup.load("sequential", 0, before, demand,
                             {"amount_bytes": setup.precondition_bytes}, setup.precondition_range))
     until = {"duration_ns": setup.settings["cell_ns"]}
     cells = [setup.load("sequential", percent, size, demand, until, setup.active_range) for percent in (100, 0)]
     name = f"SEQ {kib(size)}KiB"
-    loop = Loop(script, cells, lambda segment: segment.megabytes_per_second, {f"{name} W": (0, size)})
+    loop = Loop(script, cells, lambda segment: segment.megabytes_per_second, {f"{name} W": (0, size)},
+                continues=True)
     script.ended(loop.rounds.converged)
 
     result = Result(f"Throughput Test {kib(size)}KiB", "tp", demand, len(loop.rounds.complete), loop.rounds.converged)
@@ -148,7 +144,7 @@ def latency(script: Script) -> Result:
     setup = script.setup
     blocks = _left_out(script, LAT_BLOCKS)
     script.purge()
-    script.write(setup.load("sequential", 0, 128 * KIB, (1, setup.settings["queue_depth"]),
+    script.write(setup.load("sequential", 0, 128 * KIB, setup.demand,
                             {"amount_bytes": setup.precondition_bytes}, setup.precondition_range))
     until = {"duration_ns": setup.settings["cell_ns"]}
     cells = [setup.load("random", percent, size, (1, 1), until, setup.active_range)

@@ -41,12 +41,12 @@ class Samples:
         return self.values[:self.number(seconds)]
 
     def recovered(self, settled: float) -> float | str:
-        """Seconds until the mean of a minute is within 10 % of steady state."""
+        """Seconds until the mean of every following minute is within 10 % of steady state."""
         minute = self.number(60)
-        for i in range(len(self.values) - minute + 1):
-            if abs(mean(self.values[i:i + minute]) - settled) <= 0.1 * settled:
-                return self.seconds * i
-        return "not yet"
+        begin = len(self.values) - minute + 1
+        while begin and abs(mean(self.values[begin - 1:begin - 1 + minute]) - settled) <= 0.1 * settled:
+            begin -= 1
+        return "not reached" if begin + minute > len(self.values) else self.seconds * begin
 
 
 def hir(script: Script) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Iterable
 
@@ -13,6 +14,9 @@ from spec import name_of
 from steady import RANGE, SLOPE, Window
 
 Point = tuple[float, float]
+
+#: A modification: how many cells of how many were extended, and the largest factor.
+EXTENDED = re.compile(r"(\d+) of (\d+) cells extended .*up to ([\d.]+) times")
 
 #: What tables print in place of a percentile without enough I/Os, and of maxima of a scaled drive.
 ABSENT, ABSENT_SCALED = "n/a", "n/a (scaled)"
@@ -55,6 +59,8 @@ class Result:
     figures: list[tuple[str, float | None, str]] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     charts: list[Chart] = field(default_factory=list)
+    #: Computed marks of WSAT, by their names on the command line.
+    marks: dict[str, float | None] = field(default_factory=dict)
 
 
 def levels_table(page: str, histogram: Histogram) -> Table:
@@ -86,11 +92,22 @@ def compare(result: Result, script: Script, shown: dict[str, Any], checks: Check
         checks.equal(f"{where}: {name}", value, shown[name])
     purge = script.purge_record.body["method"] if script.purge_record else "None"
     checks.equal(f"{where}: purge", purge, shown["purge"])
+    _compare_extended(where, script, shown["modified"], checks)
+    for mark in shown.get("marks", []):
+        checks.equal(f"{where}: mark {mark['mark']}", result.marks.get(mark["mark"]), mark["computed"])
     _compare_windows(where, result.windows, shown["steady_state"], checks)
     _compare_figures(where, result.figures, shown["figures"], checks)
     _compare_tables(where, result.tables, shown["tables"], checks)
     _compare_charts(where, result.charts, shown["charts"], checks)
     compare_cells(where, script, shown["cells"], checks)
+
+
+def _compare_extended(where: str, script: Script, modified: list[str], checks: Checks) -> None:
+    """docs/reference/tests.md, "Time": extended cells are listed with their number and the largest factor."""
+    found = next((match for text in modified if (match := EXTENDED.search(text))), None)
+    timed = [cell for cell in script.cells if "duration_ns" in cell.segment.workload["until"]]
+    ours = [str(len(script.extended)), str(len(timed)), f"{max(script.extended, default=0) / 10:.1f}"]
+    checks.equal(f"{where}: extended cells", ours if script.extended else [], list(found.groups()) if found else [])
 
 
 def _compare_windows(where: str, ours: list[tuple[str, Window]], shown: list[dict[str, Any]], checks: Checks) -> None:

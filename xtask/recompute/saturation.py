@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import steady
 from journal import Segment
-from replay import Rounds, Script
+from replay import Rounds, Script, blocks_of_thread
 from result import Chart, Result, levels_table
-from spec import KIB, MINUTE
+from spec import KIB, MINUTE, name_of
 
 #: PTS 2.1: steady state is looked for in minutes 31, 62, 93 and so on.
 CYCLE = 31
 #: PTS 2.1: the test ends after so many capacities.
 CAPACITIES = 4
-NAME = "RND 4KiB W"
+#: PTS 2.1: workloads that 2.0 offers besides RND 4KiB W: access, share of reads, block size.
+WORKLOADS = {None: ("random", 0, 4 * KIB), "oltp": ("random", 65, 8 * KIB), "video": ("sequential", 90, 128 * KIB),
+             "metadata": ("sequential", 50, 512)}
 
 
 @dataclass
@@ -36,55 +39,78 @@ def marks(values: list[float], window: steady.Window | None) -> Marks:
     middle = fresh - 0.5 * (fresh - settled)
     drop = next((i + 1 for i, value in enumerate(values)
                  if value < middle and sum(v < middle for v in values[i + 1:i + 7]) >= 5), None)
-    averages = {i: sum(values[i - 10:i]) / 10 for i in range(10, len(values) + 1)}
+    # By the first of the ten minutes.
+    averages = {i: sum(values[i - 1:i + 9]) / 10 for i in range(1, len(values) - 8)}
     first = None
     for minute in sorted(averages, reverse=True):
-        if abs(averages[minute] - settled) > 0.1 * settled:
+        if abs(averages[minute] - settled) > 0.1 * settled or minute < (drop or 0):
             break
         first = minute
     return Marks(fresh, settled, drop, first)
 
 
 def wsat(script: Script) -> Result:
-    """Minutes of RND 4KiB W from a fresh drive, until the first condition of the profile is met."""
+    """Minutes of writes from a fresh drive, until the first condition of the profile is met, or those chosen."""
     setup, profile = script.setup, script.setup.profile
     script.purge()
-    load = setup.load("random", 0, 4 * KIB, setup.demand, {"duration_ns": setup.settings["cell_ns"]}, setup.test_range)
-    rounds = Rounds(values={NAME: []})
+    chosen = setup.settings.get("wsat") or {}
+    until = {"duration_ns": setup.settings["cell_ns"]}
+    load = _load(script, chosen.get("workload"), until)
+    name = "CBW 40/60" if "kinds" in load else name_of(load)
+    rounds = Rounds(values={name: []})
     script.loops.append(rounds)
     minutes: list[Segment] = []
-    written = 0
+    written = begin = 0
+    capacities, hours = chosen.get("capacities", CAPACITIES), chosen.get("hours", profile.wsat_hours)
     while True:
         if len(minutes) % CYCLE == 0:
             started = script.note("round_started")
             expected = {"round": len(rounds.complete) + 1, "cells": CYCLE}
             script.checks.equal("round_started", expected, started)
-        minutes.append(script.measure(load, len(rounds.complete) + 1))
+        minutes.append(script.measure(load | {"from_block": begin} if begin else load, len(rounds.complete) + 1))
+        if load["access"] == "sequential":
+            begin += blocks_of_thread(minutes[-1])
         written += minutes[-1].written_bytes
         if len(minutes) % CYCLE == 0:
             rounds.complete.append(minutes[-CYCLE:])
-            rounds.values[NAME].append(minutes[-1].iops)
+            rounds.values[name].append(minutes[-1].iops)
             # Steady state ends the test from 1.1 on.
             if not profile.is_first:
                 _judge(script, rounds)
-        if rounds.converged or written >= CAPACITIES * setup.capacity or len(minutes) >= profile.wsat_hours * 60:
+        late = len(minutes) >= hours * 60
+        ends = [written >= capacities * setup.capacity, late] + ([] if profile.is_first else [rounds.converged])
+        if {"first": any(ends), "all": all(ends), "time": late}[chosen.get("until", "first")]:
             break
     script.note("rounds_ended")
     histogram = None
     if profile.is_second:
-        until = {"duration_ns": setup.ns(20 * MINUTE)}
-        histogram = script.measure(load | {"until": until}).both
-    verdict = None if profile.is_first else rounds.converged
+        last = load | {"until": {"duration_ns": setup.ns(20 * MINUTE)}}
+        histogram = script.measure(last | {"from_block": begin} if begin else last).both
+    # Only what was judged has a verdict: with fewer than five samples, or by 1.0, nothing was.
+    verdict = rounds.converged if rounds.windows else None
     script.ended(verdict)
 
     result = Result("WSAT", "wsat", setup.demand, 0 if profile.is_first else len(rounds.complete), verdict)
     result.windows = list((rounds.windows or {}).items())
-    found = marks([minute.iops for minute in minutes], (rounds.windows or {}).get(NAME))
-    result.figures = [(f"{NAME}, FOB", found.fresh, "IOPS"), (f"{NAME}, steady state", found.settled, "IOPS")]
-    _pages(script, result, minutes)
+    found = marks([minute.iops for minute in minutes], (rounds.windows or {}).get(name))
+    settled = {True: "steady state", False: "mean of the last 30 minutes, not steady",
+               None: "mean of the last 30 minutes, not judged"}[verdict]
+    result.figures = [(f"{name}, FOB", found.fresh, "IOPS"), (f"{name}, {settled}", found.settled, "IOPS")]
+    result.marks = {"fob": found.fresh, "steady": found.settled, "peak-drop": found.drop,
+                    "time-to-steady": found.steady}
+    _pages(script, result, minutes, name)
     if histogram is not None:
         result.tables.append(levels_table("WSAT Response Time Histogram - Confidence Level Plot", histogram))
     return result
+
+
+def _load(script: Script, workload: str | None, until: dict[str, int]) -> dict[str, Any]:
+    """The workload of a minute; the composite is that of CBW."""
+    setup = script.setup
+    if workload == "composite":
+        return setup.composite(40, setup.demand, until)
+    access, percent, size = WORKLOADS[workload]
+    return setup.load(access, percent, size, setup.demand, until, setup.test_range)
 
 
 def _judge(script: Script, rounds: Rounds) -> None:
@@ -94,7 +120,7 @@ def _judge(script: Script, rounds: Rounds) -> None:
     script.judged(rounds, number)
 
 
-def _pages(script: Script, result: Result, minutes: list[Segment]) -> None:
+def _pages(script: Script, result: Result, minutes: list[Segment], name: str) -> None:
     """PTS 2.1, "Report pages": IOPS over time, bytes written and drive fills."""
     totals, written = [], 0
     for minute in minutes:
@@ -104,18 +130,18 @@ def _pages(script: Script, result: Result, minutes: list[Segment]) -> None:
     by_bytes = [(total / 1e9, minute.iops) for total, minute in zip(totals, minutes)]
     fills = [total / script.setup.capacity for total in totals]
     time, amount, filled = "Time (minutes)", "TGBW (GB)", "Normalized capacity (drive fills)"
-    result.charts = [Chart("WSAT IOPS (Linear) v Time (Linear)", time, "IOPS", [(NAME, by_time)])]
+    result.charts = [Chart("WSAT IOPS (Linear) v Time (Linear)", time, "IOPS", [(name, by_time)])]
     if not script.setup.profile.is_second:
         result.charts += [
-            Chart("WSAT IOPS (Log) v Time (Linear)", time, "IOPS", [(NAME, by_time)]),
-            Chart("WSAT IOPS (Linear) v TGBW (Linear)", amount, "IOPS", [(NAME, by_bytes)]),
-            Chart("WSAT IOPS (Log) v TGBW (Linear)", amount, "IOPS", [(NAME, by_bytes)]),
+            Chart("WSAT IOPS (Log) v Time (Linear)", time, "IOPS", [(name, by_time)]),
+            Chart("WSAT IOPS (Linear) v TGBW (Linear)", amount, "IOPS", [(name, by_bytes)]),
+            Chart("WSAT IOPS (Log) v TGBW (Linear)", amount, "IOPS", [(name, by_bytes)]),
         ]
         return
     result.charts += [
-        Chart("WSAT IOPS v TGBW", amount, "IOPS", [(NAME, by_bytes)]),
+        Chart("WSAT IOPS v TGBW", amount, "IOPS", [(name, by_bytes)]),
         Chart("WSAT IOPS v Normalized Capacity", filled, "IOPS",
-              [(NAME, [(fill, minute.iops) for fill, minute in zip(fills, minutes)])]),
+              [(name, [(fill, minute.iops) for fill, minute in zip(fills, minutes)])]),
     ]
     curves = [("ART", [(fill, minute.mean_ms) for fill, minute in zip(fills, minutes)])]
     nines = [(fill, minute.both.percentile_ns("99.999")) for fill, minute in zip(fills, minutes)]

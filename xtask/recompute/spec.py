@@ -33,6 +33,7 @@ class Profile:
     """One version of the specification."""
 
     printed: str
+    #: Version whose steps and pages it has.
     version: str
     client: bool
     #: Tests in the order of the specification, with their clauses; True: required.
@@ -63,6 +64,9 @@ LATER = {"iops": ("7.0", True), "tp": ("8.0", True), "lat": ("9.0", True), "wsat
 
 PROFILES = {
     "pts-c-1.0": Profile("PTS-C 1.0", "1.0", True, FIRST | {"wsat": ("7.0", False)}, (2, 16), 100, 16 << 30, 24),
+    # Nothing but the active ranges is sourced of these two; the rest is as in 1.0.
+    "pts-c-1.1": Profile("PTS-C 1.1", "1.0", True, FIRST | {"wsat": ("7.0", False)}, (2, 16), 100, 16 << 30, 24),
+    "pts-c-1.2": Profile("PTS-C 1.2", "1.0", True, FIRST | {"wsat": ("7.0", False)}, (2, 16), 100, 16 << 30, 24),
     "pts-e-1.0": Profile("PTS-E 1.0", "1.0", False, FIRST, (2, 16), 100, None, 24),
     "pts-e-1.1": Profile("PTS-E 1.1", "1.1", False, LATER | {"ecw": ("13.0", False), "dirth": ("14.0", False)},
                          (2, 16), 100, None, 24),

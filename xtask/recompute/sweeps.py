@@ -20,12 +20,14 @@ DEMANDS = [(threads, depth) for threads in SWEEP for depth in SWEEP]
 
 
 class Stimulus:
-    """The load of the test: composite, or RND 8KiB 65/35 for DIRTH."""
+    """The load of the test: composite; for DIRTH what the tester chose, RND 8KiB 65/35 by default."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
         self.is_composite = script.test != "dirth"
-        self.read_percent = 40 if self.is_composite else 65
+        chosen = script.setup.settings.get("dirth") or {}
+        self.block_bytes = chosen.get("block_bytes", 8 * KIB)
+        self.read_percent = 40 if self.is_composite else chosen.get("read_percent", 65)
 
     def load(self, read_percent: int, demand: Demand, minutes: int) -> dict[str, Any]:
         """The load with this share of reads."""
@@ -33,7 +35,7 @@ class Stimulus:
         until = {"duration_ns": setup.ns(minutes * MINUTE)}
         if self.is_composite:
             return setup.composite(read_percent, demand, until)
-        return setup.load("random", read_percent, 8 * KIB, demand, until, setup.test_range)
+        return setup.load("random", read_percent, self.block_bytes, demand, until, setup.test_range)
 
     def name(self, demand: Demand) -> str:
         """Writes of this demand, as printed."""

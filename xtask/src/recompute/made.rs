@@ -113,6 +113,9 @@ fn jobs() -> Vec<Job> {
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     jobs.push(Job::run("amount", &[&large[..], &amount].concat()));
+    // Reaches steady state, because its few writes at this scale take longer than five samples.
+    let slow = ["wsat", "sim:sata-mlc-hybrid-2011", "--scale", "1/256", "--tc", "1", "--qd", "4"];
+    jobs.push(Job::run("saturated", &slow));
     // In the third round, in a timeline that starts again, and in one that continues.
     jobs.push(Job::interrupted("interrupted", &["iops", DRIVE], "removal:after=60h", &[]));
     jobs.push(Job::interrupted("power", &["lat", DRIVE], "power:after=40min", &[]));
