@@ -77,7 +77,7 @@ mod tests {
     fn only_the_preset_whose_source_sets_the_write_cache_sets_it() {
         for preset in PRESETS {
             let plan = preset.plan();
-            let profile = pts::Profile::named(&plan.profile.unwrap()).unwrap();
+            let profile = pts::Profile::named(plan.profile.as_deref().unwrap()).unwrap();
             let mut run = RunSettings::of(profile.settings(1));
             run.apply(&plan.settings).unwrap();
             let is_set = preset.name == "tssdr";
