@@ -1,6 +1,8 @@
 //! What a plan says.
 
-use record::CustomTest;
+use std::collections::BTreeMap;
+
+use record::{CustomRounds, CustomTest};
 
 use crate::settings::Given;
 
@@ -41,6 +43,41 @@ pub struct Publisher {
 }
 
 impl Plan {
+    /// Its settings by name, as written.
+    #[must_use]
+    pub fn settings_in_words(&self) -> BTreeMap<&'static str, String> {
+        self.settings.iter().map(|given| (given.setting().name, given.value().to_string())).collect()
+    }
+
+    /// What it says, one line each.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let mut out = String::new();
+        let mut line = |name: &str, text: &str| out.push_str(&format!("{name:<9} {text}\n"));
+        line("plan", &self.title);
+        line("about", if self.about.is_empty() { "n/a" } else { &self.about });
+        if let Some(why) = &self.not_pts {
+            line("not PTS", why);
+        }
+        line("profile", self.profile.as_deref().unwrap_or("from the command line"));
+        let settings: Vec<String> =
+            self.settings_in_words().iter().map(|(name, value)| format!("{name} {value}")).collect();
+        if !settings.is_empty() {
+            line("settings", &settings.join(", "));
+        }
+        line("tests", &self.tests.join(", "));
+        for test in &self.custom_tests {
+            let times = match test.rounds {
+                CustomRounds::Fixed(1) => "1 round".into(),
+                CustomRounds::Fixed(rounds) => format!("{rounds} rounds"),
+                CustomRounds::UntilSteady => "rounds until steady state".into(),
+            };
+            let cells = test.cells.len();
+            line("custom test", &format!("{}: {}, {cells} cells in {times}", test.name, test.title));
+        }
+        out
+    }
+
     /// Looks up the custom test called `name`.
     #[must_use]
     pub fn custom_test(&self, name: &str) -> Option<&CustomTest> {

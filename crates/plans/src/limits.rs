@@ -34,6 +34,11 @@ pub const FIXED_ROUNDS: Limit<u32> =
     Limit { range: 1..=100, why: "a test needs a round, and each round takes time" };
 /// Amount of preconditioning in user capacities.
 pub const CAPACITIES: Limit<u32> = Limit { range: 1..=10, why: "the PTS writes the capacity twice" };
+/// Amount that WSAT writes, in user capacities.
+pub const SATURATION_CAPACITIES: Limit<u32> =
+    Limit { range: 1..=100, why: "the PTS writes four capacities, and published reports up to 29" };
+/// Hours of WSAT.
+pub const SATURATION_HOURS: Limit<u32> = Limit { range: 1..=24, why: "the PTS allows up to 24 hours" };
 /// Seconds of a cell.
 pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
 /// Seconds under load before the measurement of a cell starts.

@@ -49,7 +49,8 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{CustomRounds, CustomTest};
+    use crate::settings::RunSettings;
+    use record::{CacheChoice, CustomRounds, CustomTest};
 
     fn seconds(test: &CustomTest) -> u64 {
         let rounds = match test.rounds {
@@ -68,6 +69,22 @@ mod tests {
             assert_eq!(plan.name, preset.name);
             assert!(plan.not_pts.is_some() && !plan.about.is_empty(), "{}", preset.name);
             assert!(!plan.tests.is_empty(), "{}", preset.name);
+        }
+    }
+
+    /// TKperf and ezFIO leave the write cache alone, as do looks at a drive as it is; one review requires it to be off.
+    #[test]
+    fn only_the_preset_whose_source_sets_the_write_cache_sets_it() {
+        for preset in PRESETS {
+            let plan = preset.plan();
+            let profile = pts::Profile::named(plan.profile.as_deref().unwrap()).unwrap();
+            let mut run = RunSettings::of(profile.settings(1));
+            run.apply(&plan.settings).unwrap();
+            let is_set = preset.name == "tssdr";
+            assert_eq!(run.handling.write_cache.is_none(), is_set, "{}", preset.name);
+            assert!(is_set || run.handling.write_cache == Some(CacheChoice::Keep), "{}", preset.name);
+            assert_eq!(plan.in_words().contains("write-cache keep"), !is_set, "{}", plan.in_words());
+            assert!(!is_set || profile.write_cache == pts::WriteCache::Disabled);
         }
     }
 

@@ -264,6 +264,9 @@ pub struct Report {
     pub outputs: Outputs,
     #[command(flatten)]
     pub publisher: Publisher,
+    /// WSAT: show this value instead of the computed one: fob or steady (IOPS), peak-drop or time-to-steady (minute)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub wsat_mark: Vec<String>,
     /// Sign the journal with this Ed25519 private key (PEM); the signature is kept in the run's directory
     #[arg(long, value_name = "KEY")]
     pub sign: Option<PathBuf>,

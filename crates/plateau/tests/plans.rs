@@ -129,6 +129,31 @@ fn quick_is_a_first_look() {
     assert!(value(0) > value(1), "reads are faster than writes: {sequential}");
 }
 
+/// PTS-E requires the write cache to be off; the preset leaves it on, and says so.
+#[test]
+fn a_preset_that_leaves_the_write_cache_alone_discloses_its_state() {
+    let bench = Bench::new();
+    let run = ["run", "quick", "sim:nvme-tlc-2018", "--scale", "1/1024", "--cell-seconds", "6"];
+    let (kept, set) = (bench.json(&run), bench.json(&[&run[..], &["--write-cache", "profile"]].concat()));
+    for (ran, is, verdict) in [(kept, "enabled (WCE)", "modified"), (set, "disabled (WCD)", "conforms")] {
+        let modified = ran["modified"].to_string();
+        assert_eq!(
+            modified.contains("write cache WCE (WCD in the profile)"),
+            verdict == "modified",
+            "{modified}"
+        );
+        let path = bench.path("report.json");
+        let file = path.to_str().unwrap();
+        bench.ok(&["report", ran["run"].as_str().unwrap(), "--json-file", file]);
+        let report: Value = serde_json::from_str(&text(&path)).unwrap();
+        for statement in report["conformance"].as_array().unwrap() {
+            let mut clauses = statement["clauses"].as_array().unwrap().iter();
+            let clause = clauses.find(|clause| clause["clause"] == "Write cache").unwrap();
+            assert_eq!((&clause["done"], &clause["verdict"]), (&is.into(), &verdict.into()));
+        }
+    }
+}
+
 #[test]
 fn sweeps_over_queue_depth_grow_and_flatten() {
     let (_, ran) = complete("anandtech-qd", &[]);

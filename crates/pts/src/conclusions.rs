@@ -5,5 +5,6 @@ pub(crate) mod deviation;
 pub(crate) mod ending;
 pub(crate) mod header;
 pub(crate) mod incidents;
+pub mod mark;
 pub(crate) mod modified;
 pub(crate) mod outcome;

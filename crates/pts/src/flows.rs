@@ -3,6 +3,7 @@
 
 pub(crate) mod begun;
 pub(crate) mod composite;
+pub(crate) mod continued;
 pub(crate) mod demand;
 pub(crate) mod precondition;
 pub(crate) mod rounds;

@@ -30,6 +30,7 @@ pub use bench::{Bench, Stop};
 pub use conclusions::deviation::{Deviation, ReportedBy, listed, texts};
 pub use conclusions::ending::Ending;
 pub use conclusions::header::{Convergence, Phases, TestHeader};
+pub use conclusions::mark::{Mark, marks};
 pub use conclusions::modified::{deviations, modifications};
 pub use conclusions::outcome::{KeyFigure, Outcome};
 pub use exhibits::unit::Unit;

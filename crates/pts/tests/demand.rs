@@ -3,7 +3,8 @@
 mod support;
 
 use pts::exhibit::Exhibit;
-use pts::{Outcome, Stop};
+use pts::{Context, Outcome, Profile, Stop, Test};
+use record::{DirthChoice, Settings};
 use support::{Fake, run_on, target, titles};
 
 const MINUTE_NS: u64 = 60_000_000_000;
@@ -45,6 +46,23 @@ fn the_flow_is_the_one_of_the_specification() {
     assert_eq!(bench.run_ns, (5 * 30 + 5 * 49 + 3 * 10) * MINUTE_NS);
     assert!(outcome.modified.is_empty(), "{:?}", outcome.modified);
     assert_eq!(outcome.key_figures[0].name, "Max point, 65/35 TC 2 QD 32, ART 0.100 ms");
+}
+
+/// PTS 14: the tester chooses block size and mix; what precedes the cells writes blocks of the same size.
+#[test]
+fn the_tester_chooses_the_workload() {
+    let dirth = DirthChoice { block_bytes: Some(4096), read_percent: Some(0) };
+    let settings = Settings { dirth, ..Profile::named("pts-e-2.0").unwrap().settings(1) };
+    let (profile, target) = (Profile::named("pts-e-2.0").unwrap(), target(512));
+    let mut bench = saturating();
+    let test = Test::named("dirth").unwrap();
+    let outcome = (test.run)(&Context { profile, settings: &settings, target: &target }, &mut bench);
+    let other = |step: &&String| *step != "purge" && !step.contains("RND 4KiB W");
+    assert_eq!(bench.log.iter().find(other), None);
+    assert!(outcome.modified.is_empty() && pts::deviations(&settings, profile).is_empty());
+    assert_eq!(outcome.notes, ["workload chosen by the tester: RND 4KiB W"]);
+    assert_eq!(outcome.header.phases.stimulus_1[..3], ["RND 4KiB W", "0:100", "4KiB"]);
+    assert_eq!(outcome.key_figures[0].name, "Max point, 0/100 TC 2 QD 32, ART 0.100 ms");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 use pts::Outcome;
 use pts::exhibit::{Exhibit, Facts};
 use pts::{Profile, Stop};
-use record::Settings;
+use record::{Access, SaturationChoice, SaturationLoad, SaturationMarks, SaturationUntil, Settings};
 use support::{Fake, run_on, run_with, target, titles};
 
 /// IOPS at which 4 KiB writes fill the capacity of 100 GB in `minutes`.
@@ -204,4 +204,141 @@ fn shorter_minutes_keep_their_number() {
     let mut bench = Fake::new(|_, _| 1_000);
     run_with("wsat", "pts-e-2.0", &settings, &target(512), &mut bench);
     assert_eq!(bench.run_ns, (5 * 31 + 20) * 2_000_000_000);
+}
+
+fn chosen(profile: &str, wsat: SaturationChoice, bench: &mut Fake) -> Outcome {
+    let settings = Settings { wsat, ..Profile::named(profile).unwrap().settings(1) };
+    assert!(
+        pts::deviations(&settings, Profile::named(profile).unwrap()).is_empty(),
+        "other tests are not affected"
+    );
+    run_with("wsat", profile, &settings, &target(512), bench)
+}
+
+/// Published runs of PTS 1.0 lasted 12 h and 29 capacities, 6 h and 19 capacities, 24 h and 1.6 capacities.
+#[test]
+fn the_lengths_of_published_runs_conform_to_1_0() {
+    let wsat =
+        |capacities, hours, until| SaturationChoice { capacities, hours, until, ..SaturationChoice::NONE };
+    let at_4 = "the operator continued after 4 x capacity written after";
+    for (choice, filled_in, minutes, done) in [
+        (
+            wsat(Some(29), Some(12), None),
+            20,
+            580,
+            format!("29 x capacity written after 580 min; {at_4} 80 min"),
+        ),
+        (wsat(None, Some(6), Some(SaturationUntil::Time)), 18, 360, format!("6 h; {at_4} 72 min")),
+        (
+            wsat(Some(6), Some(1), Some(SaturationUntil::All)),
+            20,
+            120,
+            format!("6 x capacity written and 1 h over after 120 min; {at_4} 80 min"),
+        ),
+        (wsat(None, Some(24), None), 900, 1_440, "24 h".to_owned()),
+    ] {
+        let mut bench = Fake::new(move |_, _| iops_filling_in(filled_in));
+        let outcome = chosen("pts-e-1.0", choice, &mut bench);
+        assert_eq!(bench.log.len(), 1 + minutes);
+        let ending = outcome.ending.unwrap();
+        assert_eq!((ending.done, ending.deviates), (done, false));
+        assert!(outcome.modified.is_empty(), "{:?}", outcome.modified);
+    }
+}
+
+#[test]
+fn a_length_that_the_profile_does_not_provide_for_is_named() {
+    let short = SaturationChoice { capacities: Some(1), hours: Some(1), ..SaturationChoice::NONE };
+    let outcome = chosen("pts-e-1.0", short, &mut Fake::new(|_, _| iops_filling_in(20)));
+    let expected = "WSAT ended by 1 x capacity written after 20 min; none of the required conditions was met instead of \
+                    4 x capacity written, or 24 h, whichever comes first";
+    assert_eq!(pts::texts(&outcome.modified), [expected]);
+    assert!(outcome.ending.unwrap().deviates);
+
+    let long = SaturationChoice { capacities: Some(29), ..SaturationChoice::NONE };
+    let outcome = chosen("pts-e-1.1", long, &mut Fake::new(|_, _| iops_filling_in(20)));
+    // Steady after five samples, but 4 capacities had been written by then.
+    assert!(outcome.ending.unwrap().deviates && outcome.modified.len() == 1, "{:?}", outcome.modified);
+}
+
+/// PTS 2.0 ends after 6 hours, or up to 24 at the operator's choice.
+#[test]
+fn up_to_24_hours_conform_to_2_0() {
+    let long = SaturationChoice { hours: Some(24), ..SaturationChoice::NONE };
+    for (profile, deviates) in [("pts-e-2.0", false), ("pts-c-2.0", false)] {
+        let mut bench = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
+        let outcome = chosen(profile, long, &mut bench);
+        let ending = outcome.ending.unwrap();
+        assert_eq!(bench.log.len(), 1 + 1_440 + 1);
+        assert!(ending.done.ends_with("the operator continued after 6 h"), "{}", ending.done);
+        assert_eq!((ending.deviates, outcome.modified.is_empty()), (deviates, !deviates));
+    }
+}
+
+/// The optional workloads of PTS 2.0.
+#[test]
+fn the_workloads_of_2_0() {
+    for (load, name, access, block_bytes, header) in [
+        (SaturationLoad::Oltp, "RND 8KiB 65/35", Access::Random, 8 << 10, ["65:35", "8KiB"]),
+        (SaturationLoad::Video, "SEQ 128KiB 90/10", Access::Sequential, 128 << 10, ["90:10", "128KiB"]),
+        (SaturationLoad::Metadata, "SEQ 0.5KiB 50/50", Access::Sequential, 512, ["50:50", "0.5KiB"]),
+        (SaturationLoad::Composite, "CBW 40/60", Access::Random, 0, ["40:60", "Composite"]),
+    ] {
+        let choice = SaturationChoice { workload: Some(load), ..SaturationChoice::NONE };
+        let mut bench = Fake::new(|_, _| 100);
+        let outcome = chosen("pts-e-2.0", choice, &mut bench);
+        assert_eq!((outcome.converged, outcome.window[0].1.mean), (Some(true), 100.0), "{name}");
+        assert_eq!(outcome.key_figures[0].name, format!("{name}, FOB"));
+        assert_eq!(outcome.header.phases.stimulus_1[..3], [name, header[0], header[1]]);
+        assert!(outcome.modified.is_empty(), "{:?}", outcome.modified);
+        let first = &bench.asked[0];
+        assert_eq!(first.access, access);
+        if load == SaturationLoad::Composite {
+            assert_eq!((first.kinds.len(), first.zones.len()), (12, 3));
+        } else {
+            assert_eq!(first.block_bytes, block_bytes);
+        }
+        // Sequential minutes continue; random ones have no place to continue at.
+        let is_sequential = access == Access::Sequential;
+        assert!(
+            bench.asked.windows(2).all(|pair| (pair[1].from_block > pair[0].from_block) == is_sequential)
+        );
+        let old = chosen("pts-e-1.1", choice, &mut Fake::new(|_, _| 100));
+        assert_eq!(pts::texts(&old.modified), [format!("WSAT with {name} instead of RND 4KiB W")]);
+    }
+}
+
+/// Published reports have marks that their authors set by eye: a peak drop at 30 min and steady state at 50 min.
+#[test]
+fn marks_that_the_tester_sets_are_shown_with_the_computed_ones() {
+    let marks_set = SaturationMarks {
+        drop_minute: Some(30),
+        settled_minute: Some(50),
+        level_iops: Some(990),
+        ..Default::default()
+    };
+    let bench = || Fake::new(|cycle, _| if cycle < 3 { 9_000 } else { 1_000 });
+    let choice = SaturationChoice { marks: marks_set, ..SaturationChoice::NONE };
+    let (plain, set) = (run("pts-e-1.1", &mut bench()), chosen("pts-e-1.1", choice, &mut bench()));
+    let of =
+        |outcome: &Outcome| -> Vec<_> { outcome.marks.iter().map(|mark| (mark.key, mark.value())).collect() };
+    assert_eq!(
+        of(&plain),
+        [("fob", 9_000.0), ("steady", 1_000.0), ("peak-drop", 63.0), ("time-to-steady", 63.0)]
+            .map(|(key, value)| (key, Some(value)))
+    );
+    assert!(plain.marks.iter().all(|mark| mark.set.is_none()));
+    assert_eq!(
+        of(&set)[1..],
+        [("steady", Some(990.0)), ("peak-drop", Some(30.0)), ("time-to-steady", Some(50.0))]
+    );
+    assert_eq!(set.marks[2].computed, Some(63.0));
+    assert_eq!(set.marks[2].written_bytes, Some(30 * 60 * 9_000 * 4096));
+    let shown = &marks(&set).items;
+    assert_eq!(shown[2].1, "30 min, 66.4 GB, 0.66 drive fills (set by the tester; computed: 63)");
+    assert_eq!(shown[0].1, "9,000 IOPS");
+    assert_eq!(set.key_figures[1].name, "RND 4KiB W, steady state, set by the tester");
+    assert_eq!(set.key_figures[1].value, Some(990.0));
+    let notes = set.notes.iter().filter(|note| note.contains("set by the tester")).count();
+    assert_eq!(notes, 3, "{:?}", set.notes);
 }

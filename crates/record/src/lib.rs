@@ -7,6 +7,7 @@
 
 mod amounts;
 mod check;
+mod choices;
 mod columns_wire;
 mod custom;
 pub mod errno;
@@ -29,6 +30,7 @@ mod wall;
 mod workload;
 
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
+pub use choices::{DirthChoice, SaturationChoice, SaturationLoad, SaturationMarks, SaturationUntil};
 pub use custom::{CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest, CustomWrite, PlanFacts};
 pub use event::{
     Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stdx::units::{amount_base2, amount_base10};
 
-use crate::{Ceiling, Handling, Origin, PlanFacts};
+use crate::{Ceiling, DirthChoice, Handling, Origin, PlanFacts, SaturationChoice};
 
 /// Version of `run.json` written by this build.
 pub const RUN_FILE_VERSION: u32 = 1;
@@ -151,6 +151,12 @@ pub struct Settings {
     /// are replaced by the smallest possible size.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composite_fits_sectors: bool,
+    /// Workload that the tester chose for DIRTH.
+    #[serde(default, skip_serializing_if = "DirthChoice::is_none")]
+    pub dirth: DirthChoice,
+    /// Length and workload that the tester chose for WSAT.
+    #[serde(default, skip_serializing_if = "SaturationChoice::is_none")]
+    pub wsat: SaturationChoice,
     /// Seed of every offset, mix and data buffer.
     pub seed: u64,
     /// Settings that have no field here, by name. The test that uses one parses its text.

@@ -48,7 +48,6 @@ fn every_deviation_has_its_clause() {
             "Durations, amounts, range, demand",
             Verdict::Modified,
         ),
-        (Scenario { restless: true, ..Scenario::default() }, "Steady state", Verdict::Modified),
         (Scenario { gaps_before_cells: vec![150], ..Scenario::default() }, "Course", Verdict::Modified),
         (Scenario { cut_after_cells: Some(70), ..Scenario::default() }, "Course", Verdict::DoesNotConform),
         (Scenario { simulated: true, ..Scenario::default() }, "Device under test", Verdict::DoesNotConform),
@@ -113,8 +112,34 @@ fn the_statement_is_in_the_report_and_no_page_hides_a_verdict() {
             let banners = sheet.split("<header").next().unwrap();
             let has_verdict = banners.contains("does not conform to PTS-");
             assert_eq!(has_verdict, worst == Verdict::DoesNotConform, "{}, page {}", scenario.id, number + 1);
-            assert_eq!(banners.contains("<p class=\"mark"), worst != Verdict::Conforms, "{}", scenario.id);
+            let has_mark = worst != Verdict::Conforms || scenario.restless;
+            assert_eq!(banners.contains("<p class=\"mark"), has_mark, "{}", scenario.id);
         }
+    }
+}
+
+/// The PTS leaves it to the operator to continue or to stop after 25 rounds without steady state.
+#[test]
+fn to_continue_and_to_stop_after_25_rounds_both_conform() {
+    let until =
+        |max_rounds, settles_in| Scenario { settles_in, max_rounds: Some(max_rounds), ..Scenario::default() };
+    for (scenario, verdict, done) in [
+        (until(100, 12), Verdict::Conforms, "reached in rounds 12-16"),
+        (
+            until(100, 27),
+            Verdict::Conforms,
+            "reached in rounds 27-31: the operator continued after 25 rounds",
+        ),
+        (until(25, 99), Verdict::Conforms, "not reached in 25 rounds: the operator stopped"),
+        (until(30, 99), Verdict::Conforms, "not reached in 30 rounds: the operator continued, then stopped"),
+        (until(10, 99), Verdict::Modified, "not reached in 10 rounds: the operator stopped early"),
+    ] {
+        let (conformance, _) = of(&scenario);
+        let steady = clause(&conformance, "Steady state");
+        assert_eq!((steady.verdict, steady.done.as_str()), (Some(verdict), done));
+        assert!(steady.required.ends_with("may continue or stop after 25 rounds"), "{}", steady.required);
+        let settings = clause(&conformance, "Durations, amounts, range, demand");
+        assert_eq!(settings.verdict, Some(verdict), "{}", settings.done);
     }
 }
 

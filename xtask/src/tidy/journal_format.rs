@@ -14,6 +14,7 @@ const FORMAT: &[&str] = &[
     "segment",
     "io_path",
     "check",
+    "choices",
     "workload",
     "run_file",
     "custom",

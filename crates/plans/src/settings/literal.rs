@@ -27,6 +27,19 @@ pub enum Literal {
     Other(&'static str),
 }
 
+impl Display for Literal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Typed(text) | Self::Text(text) => f.write_str(text),
+            Self::Flag(flag) => flag.fmt(f),
+            Self::Integer(number) => number.fmt(f),
+            Self::Fraction(number) => number.fmt(f),
+            Self::List(items) => f.write_str(&items.join(" ")),
+            Self::Other(found) => f.write_str(found),
+        }
+    }
+}
+
 impl Literal {
     pub(crate) fn unexpected<T>(&self, expected: &str) -> Result<T, String> {
         let found = match self {

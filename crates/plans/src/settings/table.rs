@@ -1,8 +1,8 @@
 //! The settings of a run, one entry each, in the order of the help. Whatever else is said of a setting - its option, its
 //! key in plans, limits, help, manual pages, shell completion, the page in docs - is derived from its entry.
 
-use record::{CacheChoice, Placement};
-use stdx::units::SECOND_NS;
+use record::{CacheChoice, Placement, SaturationLoad, SaturationUntil};
+use stdx::units::{MIB, SECOND_NS};
 
 use super::literal::Literal;
 use super::setting::{Form, Given, Scope, Setting, limits as words_of};
@@ -23,9 +23,27 @@ const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
     ("off", "Off (WCD)", CacheChoice::Off),
 ];
 
-fn cache_choice(value: &Literal) -> Result<CacheChoice, String> {
-    let words: Vec<_> = CACHE_CHOICES.iter().map(|(word, _, choice)| (*word, *choice)).collect();
-    value.word(&words)
+/// Which conditions end WSAT.
+const SATURATION_UNTIL: &[(&str, &str, SaturationUntil)] = &[
+    ("first", "The first of amount, time and, from 1.1 on, steady state", SaturationUntil::First),
+    ("all", "The last of amount and time", SaturationUntil::All),
+    ("time", "The time alone", SaturationUntil::Time),
+];
+
+/// The optional workloads of WSAT.
+const SATURATION_LOADS: &[(&str, &str, SaturationLoad)] = &[
+    ("oltp", "Random 8 KiB, 65 % reads", SaturationLoad::Oltp),
+    ("video", "Sequential 128 KiB, 90 % reads (video on demand)", SaturationLoad::Video),
+    ("metadata", "Sequential 0.5 KiB, 50 % reads", SaturationLoad::Metadata),
+    ("composite", "The composite of CBW, 40 % reads", SaturationLoad::Composite),
+];
+
+fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, &'static str)> {
+    all.iter().map(|(word, about, _)| (*word, *about)).collect()
+}
+
+fn choices<T: Copy>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, T)> {
+    all.iter().map(|(word, _, choice)| (*word, *choice)).collect()
 }
 
 /// Every setting of a run.
@@ -231,6 +249,69 @@ pub const SETTINGS: &[Setting] = &[
         ..Setting::BASE
     },
     Setting {
+        name: "wsat-capacities",
+        form: Form::Number("N"),
+        about: "WSAT: amount to write in user capacities, {limits} [default: 4]",
+        limits: Some(|| words_of(&limits::SATURATION_CAPACITIES)),
+        set: |run, value| {
+            let capacities = value.whole(&limits::SATURATION_CAPACITIES)?;
+            run.settings.wsat.capacities = Some(capacities);
+            Ok(())
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "wsat-hours",
+        form: Form::Number("N"),
+        about: "WSAT: time limit in hours, {limits} [default: from the profile: 24, or 6 in PTS 2.0]",
+        limits: Some(|| words_of(&limits::SATURATION_HOURS)),
+        set: |run, value| {
+            value.whole(&limits::SATURATION_HOURS).map(|hours| run.settings.wsat.hours = Some(hours))
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "wsat-until",
+        form: Form::Word("CONDITIONS", || words(SATURATION_UNTIL)),
+        about: "WSAT: which conditions end it [default: first]",
+        set: |run, value| {
+            value.word(&choices(SATURATION_UNTIL)).map(|until| run.settings.wsat.until = Some(until))
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "wsat-workload",
+        form: Form::Word("NAME", || words(SATURATION_LOADS)),
+        about: "WSAT: one of the optional workloads of PTS 2.0 [default: random 4 KiB writes]",
+        set: |run, value| {
+            value.word(&choices(SATURATION_LOADS)).map(|load| run.settings.wsat.workload = Some(load))
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "dirth-bs",
+        form: Form::Text("SIZE"),
+        about: "DIRTH: block size, a multiple of 512 bytes up to 1MiB [default: 8KiB]",
+        set: |run, value| {
+            let bytes = value.size_bytes()?;
+            let is_possible = (512..=MIB).contains(&bytes) && bytes.is_multiple_of(512);
+            let bytes = u32::try_from(bytes).ok().filter(|_| is_possible);
+            run.settings.dirth.block_bytes = Some(bytes.ok_or("use a multiple of 512 bytes, at most 1MiB")?);
+            Ok(())
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "dirth-rwmixread",
+        form: Form::Number("P"),
+        about: "DIRTH: percentage of reads, {limits} [default: 65]",
+        limits: Some(|| words_of(&limits::READ_PERCENT)),
+        set: |run, value| {
+            value.whole(&limits::READ_PERCENT).map(|percent| run.settings.dirth.read_percent = Some(percent))
+        },
+        ..Setting::BASE
+    },
+    Setting {
         name: "purge-method",
         form: Form::Text("NAME"),
         about: "Purge by this method (see `plateau info TARGET`) [default: the best one that is known to work]",
@@ -248,10 +329,12 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "write-cache",
-        form: Form::Word("STATE", || CACHE_CHOICES.iter().map(|(word, about, _)| (*word, *about)).collect()),
+        form: Form::Word("STATE", || words(CACHE_CHOICES)),
         about: "Volatile write cache of the drive during the run [default: profile]",
         scope: Scope::Resume,
-        set: |run, value| cache_choice(value).map(|choice| run.handling.write_cache = Some(choice)),
+        set: |run, value| {
+            value.word(&choices(CACHE_CHOICES)).map(|choice| run.handling.write_cache = Some(choice))
+        },
         ..Setting::BASE
     },
     Setting {
@@ -346,6 +429,13 @@ mod tests {
             (&[("ar-amount", "much")], "or all"),
             (&[("ar-segments", "20000")], "nearest: 16384"),
             (&[("ar-amount", "all"), ("ar-segments", "8")], "requires --ar-amount"),
+            (&[("wsat-capacities", "101")], "nearest: 100"),
+            (&[("wsat-hours", "25")], "use 1 to 24 (nearest: 24)"),
+            (&[("wsat-until", "last")], "expected one of \"first\""),
+            (&[("wsat-workload", "mail")], "expected one of \"oltp\""),
+            (&[("dirth-bs", "1000")], "use a multiple of 512 bytes"),
+            (&[("dirth-bs", "2MiB")], "at most 1MiB"),
+            (&[("dirth-rwmixread", "101")], "nearest: 100"),
             (&[("write-cache", "of")], "expected one of \"profile\""),
         ] {
             let message = applied(given).expect_err(hint);

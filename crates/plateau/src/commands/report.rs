@@ -17,7 +17,7 @@ use crate::output::signature;
 pub fn run(cli: &Cli, options: &Report) -> Done {
     let named = report_file::named(&options.files)?;
     let library = places::library(cli.library.as_deref())?;
-    let run = match library.find(&options.run) {
+    let mut run = match library.find(&options.run) {
         Err(_) if crate::output::options::by_extension(options.run.as_ref()).is_ok() => {
             let file = &options.run;
             let text = format!("{file} is not a run; RUN comes first: `plateau report latest {file}`");
@@ -28,6 +28,8 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     if let Some(key) = &options.sign {
         signature::sign(&run, &run.load()?.digest.to_string(), key)?;
     }
+    run.file.settings.wsat.marks =
+        pts::marks(&options.wsat_mark).map_err(|text| Failure::text(Exit::Usage, text))?;
     let mut outputs = once_each(options.outputs.0.iter().cloned().chain(named))?;
     if outputs.is_empty() {
         outputs.push((&report::formats::FORMATS[0], run.dir.join("report.html")));

@@ -1,5 +1,7 @@
 //! A run as a screenful of text, and as one JSON document.
 
+use std::collections::BTreeMap;
+
 use console::columns;
 use pts::cost::TestCost;
 use pts::exhibit::{Cell, Exhibit, Table};
@@ -149,10 +151,14 @@ impl Summary {
             line("note", &format!("{torn} and was ignored"));
         }
         let all: Vec<(String, &Table)> = self.replayed.outcomes.iter().flat_map(named_tables).collect();
+        // Several tests, or jobs of an imported run, may have tables with the same heading.
+        let mut tables_by_heading: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, table) in &all {
+            *tables_by_heading.entry(&table.heading).or_default() += 1;
+        }
         for (place, table) in &all {
             out.push('\n');
-            // Several tests, or jobs of an imported run, may have tables with the same heading.
-            if all.iter().filter(|(_, other)| other.heading == table.heading).count() > 1 {
+            if tables_by_heading[table.heading.as_str()] > 1 {
                 out.push_str(&format!("{place}\n"));
             }
             out.push_str(&report::text_table(table));

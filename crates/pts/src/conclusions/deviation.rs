@@ -21,6 +21,24 @@ pub enum Deviation {
         /// Its value in the profile.
         standard: String,
     },
+    /// A test has another workload than that of the profile.
+    Workload {
+        /// Title of the test.
+        title: &'static str,
+        /// The workload.
+        is: String,
+        /// The one of the profile.
+        standard: String,
+    },
+    /// The end of a test is none of those that the profile provides for.
+    Ending {
+        /// Title of the test.
+        title: &'static str,
+        /// How it ended.
+        is: String,
+        /// How it should have.
+        standard: String,
+    },
     /// The target is a regular file.
     File,
     /// The target is an array.
@@ -139,6 +157,8 @@ pub enum ReportedBy {
     WriteCache,
     /// Course.
     Course,
+    /// End of the test.
+    Ending,
     /// I/O errors.
     Errors,
     /// No clause of its own: it is listed among the other deviations.
@@ -154,9 +174,11 @@ impl Deviation {
             Self::Purge { .. } => ReportedBy::Purge,
             Self::Setting { .. } => ReportedBy::Settings,
             Self::WriteCache { .. } => ReportedBy::WriteCache,
+            Self::Ending { .. } => ReportedBy::Ending,
             Self::Interrupted { .. } | Self::InterruptedOften { .. } => ReportedBy::Course,
             Self::Errors { .. } => ReportedBy::Errors,
             Self::NotPts { .. }
+            | Self::Workload { .. }
             | Self::Scale { .. }
             | Self::Extended { .. }
             | Self::Shared { .. }
@@ -178,6 +200,8 @@ impl fmt::Display for Deviation {
         match self {
             Self::NotPts { why } => write!(f, "not PTS: {why}"),
             Self::Setting { name, is, standard } => write!(f, "{name} {is} instead of {standard}"),
+            Self::Workload { title, is, standard } => write!(f, "{title} with {is} instead of {standard}"),
+            Self::Ending { title, is, standard } => write!(f, "{title} ended by {is} instead of {standard}"),
             Self::File => f.write_str("the target is a regular file, not a device"),
             Self::Array { drives } => {
                 write!(f, "the target is an array of {drives} drives, not a device under test of the PTS")

@@ -7,4 +7,6 @@ pub struct Ending {
     pub required: String,
     /// The condition that was met: `4 x capacity written after 80 min`.
     pub done: String,
+    /// Whether that is not one of the required conditions, or the test went on where the specification does not allow it.
+    pub deviates: bool,
 }

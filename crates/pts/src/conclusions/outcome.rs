@@ -1,6 +1,7 @@
 //! The conclusions of a test: everything that reports, terminals and comparisons show about it.
 
 use crate::conclusions::ending::Ending;
+use crate::conclusions::mark::Mark;
 use crate::exhibits::exhibit::Page;
 use crate::exhibits::unit::Unit;
 use crate::method::explain::Explanation;
@@ -31,6 +32,8 @@ pub struct Outcome {
     /// How the test ended, if conditions other than steady state end it as well; None if only steady state and the limit
     /// on rounds do, or if its length is fixed.
     pub ending: Option<Ending>,
+    /// Marks on its curve, which the tester may set.
+    pub marks: Vec<Mark>,
     /// The deciding windows, one entry per tracking variable; empty before five rounds.
     pub window: Vec<(String, WindowStats)>,
     /// Status of each tracking variable, and why it is not steady.

@@ -29,6 +29,7 @@ impl Outcome {
             rounds: 0,
             converged: None,
             ending: None,
+            marks: Vec::new(),
             window: Vec::new(),
             explained: Vec::new(),
             pages: Vec::new(),

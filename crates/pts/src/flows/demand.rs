@@ -23,7 +23,7 @@ use points::{Chosen, Point};
 
 pub(crate) use pattern::{CELLS, Pattern, Stimulus};
 
-pub(crate) fn run(pattern: &'static Pattern, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
+pub(crate) fn run(pattern: Pattern, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
     let mut answers = DemandAnswers {
         pattern,
         purge: None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::Settings;
+use record::{DirthChoice, SaturationChoice, Settings};
 use stdx::units::block_size;
 
 /// One version of the specification for one class of drive.
@@ -108,6 +108,10 @@ pub struct SaturationEnd {
     pub minutes: u32,
     /// Whether steady state ends the test (1.1 and later).
     pub when_steady: bool,
+    /// Whether the operator may continue after the end (1.0: published reports did).
+    pub may_continue: bool,
+    /// Minutes up to which the operator may extend the duration.
+    pub most_minutes: u32,
 }
 
 /// One cell of a random test loop.
@@ -147,6 +151,8 @@ impl Profile {
             active_range_amount_bytes: self.active_range_amount_bytes,
             active_range_segments: self.active_range_segments,
             composite_fits_sectors: false,
+            dirth: DirthChoice::NONE,
+            wsat: SaturationChoice::NONE,
             seed,
             further: BTreeMap::new(),
         }

@@ -13,7 +13,7 @@ pub const TEST: Test = Test {
     title: "CBW",
     subject: "CBW",
     about: "composite block size workload at 49 demand intensities, histograms of three of them",
-    run: |context, bench| demand::run(&PATTERN, context, bench),
+    run: |context, bench| demand::run(PATTERN, context, bench),
     cells_per_round: CELLS,
     timeline: true,
     fixed_rounds: None,

@@ -13,7 +13,7 @@ pub const TEST: Test = Test {
     title: "ECW",
     subject: "ECW",
     about: "the composite block size workload as defined by PTS-E 1.1",
-    run: |context, bench| demand::run(&PATTERN, context, bench),
+    run: |context, bench| demand::run(PATTERN, context, bench),
     cells_per_round: CELLS,
     timeline: true,
     fixed_rounds: None,

@@ -7,6 +7,7 @@ mod pages;
 use record::{Access, Segment, Workload};
 use stdx::units::{KIB, block_size};
 
+use crate::flows::continued::requested_blocks;
 use crate::flows::rounds::{Round, Rounds, find};
 use crate::method::history::Tracked;
 use crate::method::profile::Cell;
@@ -85,9 +86,5 @@ fn workload(context: &Context<'_>, round: u32, step: u32, cell: Cell) -> Workloa
 /// Blocks that each thread requested in the earlier cells of the same direction: those completed, and those in flight at
 /// the end, which a cell does not count. Reads and writes are two streams, each of which covers the range as a whole.
 fn blocks_before(done: &[Round], cell: Cell) -> u64 {
-    let requested = |segment: &Segment| {
-        let completed = segment.read.ios + segment.write.ios;
-        completed.div_ceil(segment.workload.threads.max(1).into()) + u64::from(segment.workload.queue_depth)
-    };
-    done.iter().filter_map(|round| find(&round.segments, cell)).map(requested).sum()
+    done.iter().filter_map(|round| find(&round.segments, cell)).map(requested_blocks).sum()
 }

@@ -1,18 +1,25 @@
 //! Write saturation (PTS 1.0 clause 7; PTS-E 1.1 and PTS 2.0 clause 10): random 4 KiB writes to a fresh drive, minute
 //! by minute, until the required amount is written, the time limit is reached, or (1.1 and later) the drive is steady.
+//! The tester may choose another length, and PTS 2.0 offers other workloads.
 //! Steady state tracks the minute after every 30 minutes. PTS 2.0 then records every response time for 20 minutes.
 
 mod answers;
 mod figures;
+mod length;
+mod load;
+mod marks;
 mod pages;
 
 use record::{Note, Until, Workload};
 
 use crate::conclusions::incidents::Incidents;
+use crate::flows::continued::requested_blocks;
 use crate::flows::rounds::{Verdict, judge};
 use crate::method::history::History;
 use crate::{Bench, Context, Outcome, Stop, Test};
-use answers::{CYCLE_MINUTES, End, HISTOGRAM_MINUTES, STIMULUS, SaturationAnswers, has_histogram};
+use answers::{CYCLE_MINUTES, HISTOGRAM_MINUTES, SaturationAnswers, has_histogram};
+use length::Length;
+use load::Load;
 
 pub(crate) use answers::NOT_JUDGED;
 pub(crate) use figures::saturation_figures;
@@ -37,10 +44,12 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
         five_nines_ms: Vec::new(),
         written_bytes: 0,
         elapsed_ns: 0,
-        history: History::of(vec![STIMULUS.name()]),
+        load: Load::of(context),
+        history: History::of(vec![Load::of(context).name()]),
         cycles: 0,
         converged: false,
         end: None,
+        required_end: None,
         histogram: None,
         incidents: Incidents::default(),
     };
@@ -53,32 +62,31 @@ fn measure(
     bench: &mut dyn Bench,
     answers: &mut SaturationAnswers,
 ) -> Result<(), Stop> {
-    let limits = context.profile.saturation_end;
-    let enough_bytes = context.target.capacity_bytes.saturating_mul(u64::from(limits.capacities));
+    let (length, required) = (Length::of(context), Length::required(context));
+    let load = answers.load;
+    load.check(context)?;
     answers.purge = Some(bench.purge()?);
     // Step of the current cycle before which the run was interrupted.
     let mut gap = None;
+    let mut from_block = 0;
     for minute in 1.. {
         let (cycle, step) = ((minute - 1) / CYCLE_MINUTES + 1, (minute - 1) % CYCLE_MINUTES);
         if step == 0 {
             bench.note(Note::RoundStarted { round: cycle, cells: CYCLE_MINUTES })?;
             gap = None;
         }
-        let segment = bench.run(&workload(context, cycle, step))?;
+        let segment = bench.run(&load.workload(context, cycle, step, from_block))?;
+        from_block += requested_blocks(&segment);
         gap = segment.gap_before.map(|_| step as usize).or(gap);
         let sample = answers.take(minute, &segment);
-        if limits.when_steady && minute.is_multiple_of(CYCLE_MINUTES) {
+        if context.profile.saturation_end.when_steady && minute.is_multiple_of(CYCLE_MINUTES) {
             answers.cycles = cycle;
             let verdict = judge(context, bench, &mut answers.history, cycle, gap, vec![sample.tracked()])?;
             answers.converged = verdict == Verdict::Steady;
         }
-        answers.end = if answers.converged {
-            Some(End::Steady)
-        } else if answers.written_bytes >= enough_bytes {
-            Some(End::Written)
-        } else {
-            (minute >= limits.minutes).then_some(End::Time)
-        };
+        let end = |length: Length| length.end(minute, answers.written_bytes, answers.converged);
+        answers.required_end = answers.required_end.or_else(|| Some((end(required)?, minute)));
+        answers.end = end(length);
         if answers.end.is_some() {
             break;
         }
@@ -87,18 +95,11 @@ fn measure(
     if has_histogram(context) {
         let workload = Workload {
             until: Until::DurationNs(context.minutes_ns(HISTOGRAM_MINUTES)),
-            ..workload(context, 0, 1)
+            ..load.workload(context, 0, 1, from_block)
         };
         let segment = bench.run(&workload)?;
         answers.incidents.see(&segment);
         answers.histogram = Some(segment);
     }
     Ok(())
-}
-
-fn workload(context: &Context<'_>, cycle: u32, step: u32) -> Workload {
-    Workload {
-        range: context.whole_test_range(),
-        ..context.cell(cycle, step, STIMULUS.read_percent, STIMULUS.block_bytes)
-    }
 }

@@ -3,6 +3,8 @@
 //! A test conforms, is modified (every deviation is disclosed), or does not conform: it was not completed, or its
 //! target is not a drive. A clause without journal records is reported as not recorded and does not affect the verdict.
 
+use std::cmp::Ordering;
+
 use pts::profile::WriteCache;
 use pts::{Deviation, Outcome, Profile, ReportedBy};
 use record::{DataPattern, Entry, Event, Note, PlanFacts, RunFile, TargetKind};
@@ -82,7 +84,13 @@ fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conf
     let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) =
         mine.into_iter().partition(|answer| has_preconditioning && answer.phase == Phase::Precondition);
     if let Some(plan) = custom_plan(run, outcome) {
-        let clauses = vec![target(run), custom_test(profile, plan), pattern(&measured), errors(&measured)];
+        let clauses = vec![
+            target(run),
+            custom_test(profile, plan),
+            pattern(&measured),
+            write_cache(judged),
+            errors(&measured),
+        ];
         return stated(outcome, clauses);
     }
     let mut clauses = vec![target(run), purge(entries, outcome)];
@@ -91,7 +99,7 @@ fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conf
     clauses.push(settings(judged));
     clauses.push(write_cache(judged));
     clauses.push(course(outcome, &measured));
-    clauses.push(steady_state(entries, outcome));
+    clauses.push(steady_state(judged, outcome));
     clauses.push(errors(&measured));
     let is_other = |deviation: &&Deviation| deviation.reported_by() == ReportedBy::Others;
     let others: Vec<Deviation> = outcome.modified.iter().filter(is_other).cloned().collect();
@@ -244,8 +252,14 @@ fn course(outcome: &Outcome, measured: &[&Answer<'_>]) -> Clause {
     clause("Course", required, done, Some(Verdict::Modified), &places)
 }
 
-fn steady_state(entries: &[Entry], outcome: &Outcome) -> Clause {
-    let required = "range within 20 % and slope within 10 % of the mean over five rounds, within 25 rounds";
+/// After 25 rounds without steady state the operator may continue or stop; either conforms, and is stated. Stopping
+/// earlier is not provided for.
+fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome: &Outcome) -> Clause {
+    let standard = profile.settings(0).max_rounds;
+    let required = format!(
+        "range within 20 % and slope within 10 % of the mean over five rounds; without it the operator may continue or \
+         stop after {standard} rounds"
+    );
     let mut inside = false;
     let mut judged = Vec::new();
     for entry in entries {
@@ -257,18 +271,34 @@ fn steady_state(entries: &[Entry], outcome: &Outcome) -> Clause {
     }
     let last = judged.split_off(judged.len().saturating_sub(1));
     if let Some(ending) = &outcome.ending {
-        let verdict = if outcome.stop.is_some() { Verdict::DoesNotConform } else { Verdict::Conforms };
+        let verdict = match (&outcome.stop, ending.deviates) {
+            (Some(_), _) => Verdict::DoesNotConform,
+            (None, true) => Verdict::Modified,
+            (None, false) => Verdict::Conforms,
+        };
         return clause("End of the test", &ending.required, ending.done.clone(), Some(verdict), &last);
     }
     let (done, verdict) = match (outcome.converged, &outcome.stop) {
-        (Some(true), _) => (format!("reached in rounds {}", outcome.header.rounds), Some(Verdict::Conforms)),
+        (Some(true), _) => {
+            let by = if outcome.rounds > standard {
+                format!(": the operator continued after {standard} rounds")
+            } else {
+                String::new()
+            };
+            (format!("reached in rounds {}{by}", outcome.header.rounds), Some(Verdict::Conforms))
+        }
         (Some(false), _) => {
-            (format!("not reached in {}", count_of(outcome.rounds, "round")), Some(Verdict::Modified))
+            let (by, verdict) = match run.settings.max_rounds.cmp(&standard) {
+                Ordering::Less => ("the operator stopped early", Verdict::Modified),
+                Ordering::Equal => ("the operator stopped", Verdict::Conforms),
+                Ordering::Greater => ("the operator continued, then stopped", Verdict::Conforms),
+            };
+            (format!("not reached in {}: {by}", count_of(outcome.rounds, "round")), Some(verdict))
         }
         (None, Some(_)) => ("not complete".into(), Some(Verdict::DoesNotConform)),
         (None, None) => ("the test does not end by steady state".into(), Some(Verdict::Conforms)),
     };
-    clause("Steady state", required, done, verdict, &last)
+    clause("Steady state", &required, done, verdict, &last)
 }
 
 fn errors(measured: &[&Answer<'_>]) -> Clause {

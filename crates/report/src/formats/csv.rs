@@ -11,7 +11,7 @@ use crate::facts::answers::{Answer, answers, percentile_ns};
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     about: "tidy CSV tables: cells.csv (one row per cell and round), seconds.csv, steady_state.csv, \
-            tables.csv, figures.csv, response_times.csv; readings.csv for imported runs",
+            tables.csv, figures.csv, marks.csv, response_times.csv; readings.csv for imported runs",
     extensions: &[],
     make: Make::Folder(folder),
 };
@@ -24,6 +24,7 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
             file("steady_state.csv", steady_state(source)),
             file("tables.csv", tables(source)),
             file("figures.csv", figures(source)),
+            file("marks.csv", marks(source)),
             file("response_times.csv", response_times(source)),
         ]
         .into_iter()
@@ -35,6 +36,7 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
         file("steady_state.csv", steady_state(source)),
         file("tables.csv", tables(source)),
         file("figures.csv", figures(source)),
+        file("marks.csv", marks(source)),
         file("response_times.csv", response_times(source)),
     ]
     .into_iter()
@@ -292,6 +294,26 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
         }
     }
     table(source, rows, &["test", "page", "table", "row", "column", "value", "host_limited", "absent"])
+}
+
+/// Marks on curves; those that the tester set have the computed value beside them.
+fn marks(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let rows = source.document.outcomes.iter().flat_map(|outcome| {
+        outcome.marks.iter().map(|mark| {
+            vec![
+                outcome.test.clone(),
+                mark.key.to_owned(),
+                mark.name.clone(),
+                mark.unit.symbol().to_owned(),
+                optional(mark.value()),
+                optional(mark.computed),
+                mark.set.is_some().to_string(),
+                optional(mark.written_bytes),
+            ]
+        })
+    });
+    let heading = ["test", "mark", "name", "unit", "value", "computed", "set_by_tester", "written_bytes"];
+    table(source, rows, &heading)
 }
 
 fn figures(source: Source<'_>) -> Result<Vec<u8>, String> {

@@ -11,8 +11,8 @@ use record::{Direction, Effort, Settings};
 use super::format::{Format, Make, Source, access};
 use crate::facts::answers::{Answer, answers, percentile_ns};
 use layout::{
-    Cell, Chart, Device, Figure, Host, Report, ReportMark, ReportOrigin, ReportSettings, Row, Series,
-    Simulated, Table, Test, Way, Window,
+    Cell, Chart, CurveMark, Device, Figure, Host, Report, ReportMark, ReportOrigin, ReportSettings, Row,
+    Series, Simulated, Table, Test, Way, Window,
 };
 
 /// The JSON format.
@@ -145,11 +145,23 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
         stopped: outcome.stop.as_ref().map(ToString::to_string),
         steady_state: outcome.window.iter().map(|(name, s)| window(name, s)).collect(),
         figures: outcome.key_figures.iter().map(figure).collect(),
+        marks: outcome.marks.iter().map(curve_mark).collect(),
         tables: exhibits().filter_map(table).collect(),
         charts: exhibits().filter_map(chart).collect(),
         notes: outcome.notes.clone(),
         modified: pts::texts(&outcome.modified),
         cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
+    }
+}
+
+fn curve_mark(mark: &pts::Mark) -> CurveMark {
+    CurveMark {
+        mark: mark.key.into(),
+        name: mark.name.clone(),
+        unit: mark.unit.symbol().to_owned(),
+        computed: mark.computed,
+        set_by_tester: mark.set,
+        written_bytes: mark.written_bytes,
     }
 }
 

@@ -33,7 +33,11 @@ pub fn check(cli: &Cli, path: &Path) -> Done {
             return Err(Failure::text(Exit::Usage, plan_file::lines(&errors)).with_document(found));
         }
     };
-    if cli.json { printer::print_json(&document(&plan)) } else { printer::print(&text(&plan)) }
+    if cli.json {
+        printer::print_json(&document(&plan))
+    } else {
+        printer::print(&format!("{}checked   no mistakes found\n", plan.in_words()))
+    }
 }
 
 fn document(plan: &Plan) -> Value {
@@ -44,27 +48,6 @@ fn document(plan: &Plan) -> Value {
         "not_pts": plan.not_pts,
         "profile": plan.profile,
         "tests": plan.tests,
+        "settings": plan.settings_in_words(),
     })
-}
-
-fn text(plan: &Plan) -> String {
-    let mut out = String::new();
-    let mut line = |name: &str, text: &str| out.push_str(&format!("{name:<9} {text}\n"));
-    line("plan", &plan.title);
-    line("about", if plan.about.is_empty() { "n/a" } else { &plan.about });
-    if let Some(why) = &plan.not_pts {
-        line("not PTS", why);
-    }
-    line("profile", plan.profile.as_deref().unwrap_or("from the command line"));
-    line("tests", &plan.tests.join(", "));
-    for test in &plan.custom_tests {
-        let times = match test.rounds {
-            record::CustomRounds::Fixed(1) => "1 round".into(),
-            record::CustomRounds::Fixed(rounds) => format!("{rounds} rounds"),
-            record::CustomRounds::UntilSteady => "rounds until steady state".into(),
-        };
-        line("custom test", &format!("{}: {}, {} cells in {times}", test.name, test.title, test.cells.len()));
-    }
-    line("checked", "no mistakes found");
-    out
 }

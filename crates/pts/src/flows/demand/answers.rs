@@ -12,7 +12,7 @@ use crate::method::timeline::Sample;
 
 /// All answers received by the test, whether or not it completed.
 pub struct DemandAnswers {
-    pub pattern: &'static Pattern,
+    pub pattern: Pattern,
     pub purge: Option<Purged>,
     /// Part A: writes at the highest demand until they are steady.
     pub precondition: Precondition,

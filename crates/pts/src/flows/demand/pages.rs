@@ -56,7 +56,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         converged: (complete || converged).then_some(converged),
         pages: pages(context, answers),
         key_figures: key_figures(answers),
-        notes: notes(answers, complete),
+        notes: notes(context, answers, complete),
         // The window from which results are computed comes first.
         window: histories.iter().flat_map(|history| history.named_window()).collect(),
         explained: histories.iter().flat_map(|history| explain(history)).collect(),
@@ -105,8 +105,14 @@ fn outline(answers: &DemandAnswers) -> String {
     )
 }
 
-fn notes(answers: &DemandAnswers, complete: bool) -> Vec<String> {
+fn notes(context: &Context<'_>, answers: &DemandAnswers, complete: bool) -> Vec<String> {
     let mut notes: Vec<String> = answers.incidents.note().into_iter().collect();
+    if matches!(answers.pattern.stimulus, Stimulus::Block(_)) && !context.settings.dirth.is_none() {
+        notes.push(format!(
+            "workload chosen by the tester: {}",
+            answers.pattern.name(answers.pattern.read_percent)
+        ));
+    }
     if !answers.precondition.converged
         && !answers.precondition.rounds.is_empty()
         && (complete || !answers.rounds.is_empty())

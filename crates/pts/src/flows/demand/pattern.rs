@@ -20,7 +20,7 @@ pub const VARIATION_ROUNDS: u32 = 1_000;
 pub const HISTOGRAM_ROUNDS: u32 = 2_000;
 
 /// The workload whose demand is varied.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Pattern {
     pub test: &'static Test,
     pub stimulus: Stimulus,

@@ -19,6 +19,10 @@ pub const PROFILE: Profile = Profile {
         Listed { family: "dirth", clause: "14.0", requirement: "OPTIONAL" },
     ],
     throughput_preconditions_its_block: true,
-    saturation_end: SaturationEnd { when_steady: true, ..pts_e_1_0::PROFILE.saturation_end },
+    saturation_end: SaturationEnd {
+        when_steady: true,
+        may_continue: false,
+        ..pts_e_1_0::PROFILE.saturation_end
+    },
     ..pts_e_1_0::PROFILE
 };

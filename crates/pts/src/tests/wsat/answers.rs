@@ -1,17 +1,16 @@
 //! The parameters of the test, and the answers that it received.
 
 use record::{Purged, Segment};
-use stdx::units::KIB;
 
+use super::length::End;
+use super::load::Load;
 use crate::Context;
 use crate::conclusions::incidents::Incidents;
 use crate::exhibits::response::{FIVE_NINES, merged};
 use crate::method::history::History;
-use crate::method::profile::{Cell, Edition};
+use crate::method::profile::Edition;
 use crate::method::timeline::Sample;
 
-/// The write workload.
-pub const STIMULUS: Cell = Cell { block_bytes: 4 * KIB as u32, read_percent: 0 };
 /// Minutes from one steady-state sample to the next: 30, plus the tracked one.
 pub const CYCLE_MINUTES: u32 = 31;
 /// Length of the histogram run.
@@ -19,6 +18,7 @@ pub const HISTOGRAM_MINUTES: u32 = 20;
 
 /// All answers received by the test, whether or not it completed.
 pub struct SaturationAnswers {
+    pub load: Load,
     pub purge: Option<Purged>,
     pub minutes: Vec<Sample>,
     /// The 99.999 % response time of each minute; None if there are too few I/Os.
@@ -30,16 +30,10 @@ pub struct SaturationAnswers {
     pub cycles: u32,
     pub converged: bool,
     pub end: Option<End>,
+    /// The first end that the profile provides for, and its minute.
+    pub required_end: Option<(End, u32)>,
     pub histogram: Option<Segment>,
     pub incidents: Incidents,
-}
-
-/// The condition that ended the saturation.
-#[derive(Clone, Copy, PartialEq)]
-pub enum End {
-    Written,
-    Time,
-    Steady,
 }
 
 /// Whether the end of the curve may be called steady state.

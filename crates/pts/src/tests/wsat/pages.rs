@@ -1,21 +1,20 @@
 //! Pages of the WSAT test: four, with different contents in PTS 1.x and 2.0.
 
-use stdx::units::{amount_base10, block_size, grouped, span};
+use stdx::units::{amount_base10, span};
 
-use super::answers::{
-    CYCLE_MINUTES, End, HISTOGRAM_MINUTES, Level, STIMULUS, SaturationAnswers, has_histogram,
-};
-use super::figures::{FRESH_MINUTES, Figures, LAST_MINUTES, drive_fills};
+use super::answers::{HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram};
+use super::figures::{Figures, drive_fills};
+use super::length::{End, Length};
+use super::marks;
+use crate::conclusions::deviation::Deviation;
 use crate::conclusions::ending::Ending;
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::exhibits::response;
-use crate::exhibits::unit::Unit;
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::Edition;
-use crate::method::timeline::{Sample, is_host_limited};
-use crate::quality::host_limit::marked;
-use crate::{Context, KeyFigure, Outcome, Stop, Test};
+use crate::method::timeline::Sample;
+use crate::{Context, Outcome, Stop, Test};
 
 pub fn outcome(
     test: &Test,
@@ -28,7 +27,14 @@ pub fn outcome(
     let figures = figures(answers);
     let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
     answers.incidents.add_to(&mut begun.modified);
-    let header = TestHeader { workload_dependent: STIMULUS.short_name().replace('/', " "), ..begun.header };
+    begun.modified.extend(answers.load.deviations(context));
+    let ending = ending(context, answers);
+    if complete && ending.deviates {
+        let (is, standard) = (ending.done.clone(), ending.required.clone());
+        begun.modified.push(Deviation::Ending { title: "WSAT", is, standard });
+    }
+    let (marks, limited) = (marks::marks(context, answers, &figures), marks::limited(answers, &figures));
+    let header = TestHeader { workload_dependent: answers.load.header_name(), ..begun.header };
     // Another condition may end the test before there is anything to judge.
     let has_verdict = judged && !(complete && answers.level() == Level::NotJudged);
     let header = match has_verdict {
@@ -37,14 +43,15 @@ pub fn outcome(
     };
     Outcome {
         purpose: "show how random write performance falls from fresh out of the box to steady state".into(),
-        outline: outline(context),
+        outline: outline(context, answers),
         header: TestHeader { phases: phases(context, answers, &header.steady_rounds()), ..header },
         rounds: answers.cycles,
         converged: (has_verdict && (complete || answers.converged)).then_some(answers.converged),
-        ending: Some(ending(context, answers)),
-        pages: pages(context, answers, &figures),
-        key_figures: key_figures(answers, &figures),
-        notes: notes(context, answers, judged, complete),
+        ending: Some(ending),
+        pages: pages(context, answers, marks::facts(context, answers, &marks, limited)),
+        key_figures: marks::key_figures(answers, &marks, limited),
+        notes: [notes(context, answers, judged, complete), marks::notes(&marks)].concat(),
+        marks,
         window: answers.history.named_window(),
         explained: if complete && !has_verdict { Vec::new() } else { explain(&answers.history) },
         ..begun
@@ -55,9 +62,9 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
     let demand = context.demand(None).to_string();
     let mut phases = Phases {
         stimulus_1: [
-            STIMULUS.name(),
-            "0:100".into(),
-            block_size(STIMULUS.block_bytes.into()),
+            answers.load.name(),
+            answers.load.mix(),
+            answers.load.block_name(),
             demand.clone(),
             format!("{rounds}, {} Minutes", answers.minutes.len()),
         ],
@@ -65,72 +72,46 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
     };
     if has_histogram(context) {
         let length = format!("{HISTOGRAM_MINUTES} Minutes");
-        phases.stimulus_2 = [format!("Histogram, {}", STIMULUS.name()), demand, length];
+        phases.stimulus_2 = [format!("Histogram, {}", answers.load.name()), demand, length];
     }
     phases
 }
 
-/// The conditions that end the test, of which the first one counts, and the one that did.
+/// The conditions that end the test, and the one that did.
 fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
-    let end = context.profile.saturation_end;
-    let steady = if end.when_steady {
-        ", or five samples 31 minutes apart whose range is within 20 % and whose slope is within 10 % of their mean"
-    } else {
-        ""
-    };
-    let minutes = answers.minutes.len();
-    let by = match answers.end {
-        Some(End::Written) => format!("{} x capacity written after {minutes} min", end.capacities),
-        Some(End::Time) => format!("{} h", end.minutes / 60),
-        Some(End::Steady) => format!("steady state after {minutes} min"),
-        None => format!("not ended after {minutes} min"),
-    };
+    let (length, required) = (Length::of(context), Length::required(context));
+    let minutes = answers.minutes.len() as u32;
+    let by =
+        answers.end.map_or_else(|| format!("not ended after {minutes} min"), |end| length.met(end, minutes));
     let judged = match answers.level() {
-        Level::NotJudged if end.when_steady => "; fewer than five samples, so not judged",
+        Level::NotJudged if context.profile.saturation_end.when_steady => {
+            "; fewer than five samples, so not judged"
+        }
         Level::NotSteady => "; the last five samples are not steady",
         Level::NotJudged | Level::Steady => "",
     };
-    Ending {
-        required: format!(
-            "{} x capacity written, or {} h{steady}, whichever comes first",
-            end.capacities,
-            end.minutes / 60
-        ),
-        done: format!("{by}{judged}"),
-    }
+    let (chosen, deviates) = match answers.required_end {
+        _ if answers.end.is_none() => (String::new(), false),
+        None => ("; none of the required conditions was met".to_owned(), true),
+        Some((_, minute)) if minute == minutes => (String::new(), false),
+        Some((end, minute)) => {
+            let met = required.met(end, minute);
+            (format!("; the operator continued after {met}"), !required.may_continue(end, minutes))
+        }
+    };
+    Ending { required: required.words(), done: format!("{by}{judged}{chosen}"), deviates }
 }
 
-fn outline(context: &Context<'_>) -> String {
-    let end = context.profile.saturation_end;
-    let steady = if end.when_steady { ", or five samples 31 minutes apart are steady" } else { "" };
+fn outline(context: &Context<'_>, answers: &SaturationAnswers) -> String {
     let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
-    format!(
-        "purge; write {} for {} user capacities or {} h{steady}, whichever comes first{histogram}",
-        STIMULUS.short_name(),
-        end.capacities,
-        end.minutes / 60
-    )
+    let (load, length) = (answers.load, Length::of(context).in_short());
+    let verb = if load.only_writes() { "write" } else { "run" };
+    format!("purge; {verb} {} until {length}{histogram}", load.header_name())
 }
 
 fn figures(answers: &SaturationAnswers) -> Figures {
     let window = answers.history.window().first().filter(|_| answers.converged).map(|window| window.mean);
     Figures::of(&answers.minutes.iter().map(|sample| sample.iops).collect::<Vec<_>>(), window)
-}
-
-/// Whether the host may have limited the minutes from which fresh IOPS and the level are computed.
-fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
-    let is_best = |sample: &&Sample| Some(sample.iops) == figures.fresh;
-    let mut first_hour = answers.minutes.iter().take(FRESH_MINUTES);
-    let fresh = first_hour.any(|sample| is_best(&sample) && sample.host_limited);
-    let window = answers.history.window().first().copied().filter(|_| answers.converged);
-    let level = match window {
-        // The last minute of each round is tracked.
-        Some(window) => (window.first_round..=window.last_round)
-            .filter_map(|round| answers.minutes.get((round * CYCLE_MINUTES) as usize - 1))
-            .any(|sample| sample.host_limited),
-        None => is_host_limited(&answers.minutes[answers.minutes.len().saturating_sub(LAST_MINUTES)..]),
-    };
-    [fresh, level]
 }
 
 fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, complete: bool) -> Vec<String> {
@@ -142,6 +123,7 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
             End::Written => "the required amount was written",
             End::Time => "the time limit was reached",
             End::Steady => "steady state was reached",
+            End::Both => "the required amount was written and the time was over",
         };
         let simulated = match context.scale_divisor() {
             1 => String::new(),
@@ -206,15 +188,15 @@ impl Over {
     }
 }
 
-fn pages(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) -> Vec<Page> {
+fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Vec<Page> {
     let curve = |key: &str, title: &str, over: Over, scale: Scale| {
-        let series = Series { name: STIMULUS.name(), points: over.points(context, answers) };
+        let series = Series { name: answers.load.name(), points: over.points(context, answers) };
         let x = (over.label(), Scale::LinearFromZero);
         Page::of(key, title, Exhibit::Lines(Lines::plain(x, ("IOPS", scale), vec![series])))
     };
     let (linear, log) = (Scale::LinearFromZero, Scale::Log10);
     let mut pages = vec![curve("linear-over-time", "WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];
-    pages[0].exhibits.push(Exhibit::Facts(marks(context, answers, figures)));
+    pages[0].exhibits.push(Exhibit::Facts(marks));
     if context.profile.edition >= Edition::V2_0 {
         pages.push(curve("over-written", "WSAT IOPS v TGBW", Over::Written, linear));
         pages.push(curve("over-fills", "WSAT IOPS v Normalized Capacity", Over::Fills, linear));
@@ -255,51 +237,4 @@ fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
         page.remarks.push("99.999 % is n/a for minutes with fewer than a million I/Os.".into());
     }
     page
-}
-
-fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) -> Facts {
-    let [fresh, last] = limited(answers, figures);
-    let iops = |value: Option<f64>, limited| {
-        value.map_or_else(|| "n/a".into(), |v| format!("{} IOPS", marked(grouped(v, 0), limited)))
-    };
-    let at = |minute: Option<usize>| {
-        minute.map_or_else(
-            || "none".into(),
-            |minute| {
-                let written = answers.minutes[..minute].iter().map(|sample| sample.written_bytes).sum();
-                let fills = drive_fills(written, context.target.capacity_bytes);
-                format!("{minute} min, {}, {fills:.2} drive fills", amount_base10(written))
-            },
-        )
-    };
-    let (level, settled) = match answers.level() {
-        Level::Steady => ("Steady State IOPS", "Time to steady state"),
-        Level::NotSteady => ("Mean of the last 30 minutes, not steady", "Within 10 % of that mean from"),
-        Level::NotJudged => ("Mean of the last 30 minutes, not judged", "Within 10 % of that mean from"),
-    };
-    let items = [
-        ("FOB IOPS", iops(figures.fresh, fresh)),
-        (level, iops(figures.level, last)),
-        ("Peak drop", at(figures.drop_minute)),
-        (settled, at(figures.settled_minute)),
-        ("Duration and amount", at(Some(answers.minutes.len()))),
-    ];
-    Facts {
-        heading: "Write Saturation".into(),
-        items: items.into_iter().map(|(label, value)| (label.to_owned(), value)).collect(),
-        host_limited: fresh || last,
-    }
-}
-
-fn key_figures(answers: &SaturationAnswers, figures: &Figures) -> Vec<KeyFigure> {
-    let figure = |name: &str, value, host_limited| KeyFigure {
-        name: format!("{}, {name}", STIMULUS.name()),
-        value,
-        unit: Unit::Iops,
-        absent: "n/a",
-        decimals: 0,
-        host_limited,
-    };
-    let [fresh, last] = limited(answers, figures);
-    vec![figure("FOB", figures.fresh, fresh), figure(answers.level().name(), figures.level, last)]
 }

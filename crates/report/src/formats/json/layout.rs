@@ -141,6 +141,8 @@ pub struct Test {
     pub stopped: Option<String>,
     pub steady_state: Vec<Window>,
     pub figures: Vec<Figure>,
+    /// Marks on the curve of WSAT; empty for other tests.
+    pub marks: Vec<CurveMark>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
     pub notes: Vec<String>,
@@ -177,6 +179,23 @@ pub struct Figure {
     pub unit: String,
     /// Whether the figure may reflect the host rather than the drive.
     pub host_limited: bool,
+}
+
+/// A mark on a curve. The PTS names but does not define them.
+#[derive(Serialize, JsonSchema)]
+pub struct CurveMark {
+    /// `fob`, `steady`, `peak-drop` or `time-to-steady`.
+    pub mark: String,
+    /// Name as printed.
+    pub name: String,
+    /// `IOPS`, or `min` since the start of the test.
+    pub unit: String,
+    /// The computed value; null if there is none.
+    pub computed: Option<f64>,
+    /// The value that the tester set in its place; null if none was set.
+    pub set_by_tester: Option<f64>,
+    /// Bytes written until then; null for IOPS.
+    pub written_bytes: Option<u64>,
 }
 
 /// A table of the report with unrounded values.

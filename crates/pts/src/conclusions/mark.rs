@@ -1,0 +1,81 @@
+//! Marks: figures read off a curve. The PTS names but does not define them, so the tester may set another value, which
+//! is shown as such.
+
+use record::SaturationMarks;
+
+use crate::exhibits::unit::Unit;
+
+/// A mark on a curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Name by which the tester sets it: `peak-drop`.
+    pub key: &'static str,
+    /// Name as printed: `Peak drop`.
+    pub name: String,
+    /// IOPS, or minutes for a time since the start.
+    pub unit: Unit,
+    /// The computed value.
+    pub computed: Option<f64>,
+    /// The value that the tester set.
+    pub set: Option<f64>,
+    /// Bytes written until then, for a time within the test.
+    pub written_bytes: Option<u64>,
+}
+
+impl Mark {
+    /// The value that counts.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        self.set.or(self.computed)
+    }
+}
+
+/// Reads marks as the tester sets them: `peak-drop=60`.
+///
+/// # Errors
+/// States the known names, or what is valid.
+pub fn marks(all: &[String]) -> Result<SaturationMarks, String> {
+    let mut marks = SaturationMarks::default();
+    for text in all {
+        let (key, value) = text.split_once('=').unwrap_or((text, ""));
+        let mark = match key {
+            "fob" => &mut marks.fresh_iops,
+            "steady" => &mut marks.level_iops,
+            "peak-drop" => &mut marks.drop_minute,
+            "time-to-steady" => &mut marks.settled_minute,
+            _ => {
+                return Err(format!(
+                    "no mark '{key}'; available marks: fob, steady, peak-drop, time-to-steady"
+                ));
+            }
+        };
+        let number: Option<u32> = value.parse().ok().filter(|number| *number > 0);
+        *mark = Some(number.ok_or_else(|| {
+            format!("'{text}': use NAME=VALUE with a whole number of IOPS or minutes, such as peak-drop=60")
+        })?);
+    }
+    Ok(marks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_set_by_name_and_the_last_one_counts() {
+        let read = |all: &[&str]| marks(&all.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+        let set = read(&["fob=56896", "peak-drop=60", "peak-drop=61"]).unwrap();
+        let expected =
+            SaturationMarks { fresh_iops: Some(56_896), drop_minute: Some(61), ..Default::default() };
+        assert_eq!(set, expected);
+        for (wrong, hint) in [
+            ("peak=1", "available marks: fob, steady, peak-drop"),
+            ("fob", "NAME=VALUE"),
+            ("fob=0", "NAME=VALUE"),
+            ("fob=-1", "NAME=VALUE"),
+            ("fob=1e3", "NAME=VALUE"),
+        ] {
+            assert!(read(&[wrong]).is_err_and(|text| text.contains(hint)), "{wrong}");
+        }
+    }
+}

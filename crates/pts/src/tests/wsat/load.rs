@@ -1,0 +1,99 @@
+//! What is written or read: random 4 KiB writes, or one of the workloads that PTS 2.0 offers instead.
+
+use record::{Access, SaturationLoad, Workload};
+use stdx::units::{KIB, block_size};
+
+use crate::conclusions::deviation::Deviation;
+use crate::flows::composite::Composite;
+use crate::method::profile::{Cell, Edition, mix_name};
+use crate::{Context, Stop};
+
+/// The workload of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    access: Access,
+    /// None for the composite.
+    block_bytes: Option<u32>,
+    read_percent: u8,
+}
+
+/// The workload of every version.
+const STIMULUS: Load = Load { access: Access::Random, block_bytes: Some(4 * KIB as u32), read_percent: 0 };
+
+impl Load {
+    pub fn of(context: &Context<'_>) -> Self {
+        let load = |access, block_bytes, read_percent| Self { access, block_bytes, read_percent };
+        match context.settings.wsat.workload {
+            None => STIMULUS,
+            Some(SaturationLoad::Oltp) => load(Access::Random, Some(8 * KIB as u32), 65),
+            Some(SaturationLoad::Video) => load(Access::Sequential, Some(128 * KIB as u32), 90),
+            Some(SaturationLoad::Metadata) => load(Access::Sequential, Some(512), 50),
+            // The mix of the composite in CBW; no source states another one.
+            Some(SaturationLoad::Composite) => load(Access::Random, None, 40),
+        }
+    }
+
+    /// One minute; `from_block` is where sequential access continues.
+    pub fn workload(self, context: &Context<'_>, cycle: u32, step: u32, from_block: u64) -> Workload {
+        let cell = Cell { block_bytes: self.block_bytes.unwrap_or(0), read_percent: self.read_percent };
+        let workload = Workload {
+            access: self.access,
+            range: context.whole_test_range(),
+            from_block: if self.access == Access::Sequential { from_block } else { 0 },
+            ..context.cell(cycle, step, cell.read_percent, cell.block_bytes)
+        };
+        match self.block_bytes {
+            Some(_) => workload,
+            None => Composite::of(context).apply(workload),
+        }
+    }
+
+    /// Refuses a device that cannot do it, before anything is touched.
+    pub fn check(self, context: &Context<'_>) -> Result<(), Stop> {
+        if self.block_bytes.is_none() { Composite::of(context).check(context) } else { Ok(()) }
+    }
+
+    /// How it deviates from the profile, and the composite from its table.
+    pub fn deviations(self, context: &Context<'_>) -> Vec<Deviation> {
+        let is_offered = self == STIMULUS || context.profile.edition >= Edition::V2_0;
+        let other = (!is_offered).then(|| Deviation::Workload {
+            title: "WSAT",
+            is: self.name(),
+            standard: STIMULUS.name(),
+        });
+        let composite = self.block_bytes.is_none().then(|| Composite::of(context).modification(context));
+        other.into_iter().chain(composite.flatten()).collect()
+    }
+
+    /// Name in tables: `RND 4KiB W`.
+    pub fn name(self) -> String {
+        let mix = match self.read_percent {
+            0 => "W".to_owned(),
+            read => mix_name(read),
+        };
+        format!("{} {mix}", self.sizes())
+    }
+
+    /// Name in page headers, where a load of writes only has no mix: `RND 4KiB`.
+    pub fn header_name(self) -> String {
+        if self.read_percent == 0 { self.sizes() } else { self.name() }
+    }
+
+    fn sizes(self) -> String {
+        let order = if self.access == Access::Sequential { "SEQ" } else { "RND" };
+        self.block_bytes.map_or_else(|| "CBW".into(), |_| format!("{order} {}", self.block_name()))
+    }
+
+    pub fn block_name(self) -> String {
+        self.block_bytes.map_or_else(|| "Composite".into(), |bytes| block_size(bytes.into()))
+    }
+
+    /// The mix as in page headers: `0:100`.
+    pub fn mix(self) -> String {
+        format!("{}:{}", self.read_percent, 100 - self.read_percent)
+    }
+
+    pub fn only_writes(self) -> bool {
+        self.read_percent == 0
+    }
+}

@@ -1,0 +1,104 @@
+//! Choices that the PTS leaves to the tester for single tests, as stored in `run.json`. What is absent was not chosen.
+
+use serde::{Deserialize, Serialize};
+
+/// The random workload of DIRTH.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DirthChoice {
+    /// Bytes per I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_bytes: Option<u32>,
+    /// Percentage of reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_percent: Option<u8>,
+}
+
+impl DirthChoice {
+    /// Nothing was chosen.
+    pub const NONE: Self = Self { block_bytes: None, read_percent: None };
+
+    /// Whether nothing was chosen.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
+/// Length and workload of WSAT, and its marks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SaturationChoice {
+    /// Amount to write, in user capacities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacities: Option<u32>,
+    /// Time limit in hours of the specification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<u32>,
+    /// Which of the conditions ends the test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<SaturationUntil>,
+    /// A workload other than random 4 KiB writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<SaturationLoad>,
+    /// Values in place of computed ones, set whenever the run is judged again; never stored.
+    #[serde(skip)]
+    pub marks: SaturationMarks,
+}
+
+/// Which conditions end WSAT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SaturationUntil {
+    /// The first of amount, time and, if the profile judges it, steady state.
+    First,
+    /// The last of amount and time.
+    All,
+    /// The time alone.
+    Time,
+}
+
+/// Workloads that PTS 2.0 offers for WSAT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SaturationLoad {
+    /// Random 8 KiB, 65 % reads.
+    Oltp,
+    /// Sequential 128 KiB, 90 % reads.
+    Video,
+    /// Sequential 0.5 KiB, 50 % reads.
+    Metadata,
+    /// The composite of CBW.
+    Composite,
+}
+
+/// Marks on the curve of WSAT that the tester sets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SaturationMarks {
+    /// IOPS fresh out of the box.
+    pub fresh_iops: Option<u32>,
+    /// IOPS at the end.
+    pub level_iops: Option<u32>,
+    /// Minute of the peak drop.
+    pub drop_minute: Option<u32>,
+    /// Minute from which the drive is steady.
+    pub settled_minute: Option<u32>,
+}
+
+impl SaturationMarks {
+    /// Nothing is set.
+    pub const NONE: Self =
+        Self { fresh_iops: None, level_iops: None, drop_minute: None, settled_minute: None };
+}
+
+impl SaturationChoice {
+    /// Nothing was chosen.
+    pub const NONE: Self =
+        Self { capacities: None, hours: None, until: None, workload: None, marks: SaturationMarks::NONE };
+
+    /// Whether nothing was chosen.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
