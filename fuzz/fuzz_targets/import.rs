@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 // Dependencies of other targets in this directory.
-use {drive as _, stdx as _};
+use {device as _, stdx as _};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok((format, imported)) = import::read(bytes, None) else { return };
