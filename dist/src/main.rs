@@ -137,7 +137,7 @@ mod tests {
         assert!(compare(&first, &first).is_ok());
         assert!(compare(&first, &first[..1]).is_err());
         let error = compare(&first, &[file("a", "1"), file("b", "3")]).unwrap_err().to_string();
-        assert!(error.starts_with("b is different"), "{error}");
+        assert!(error.starts_with("b differs"), "{error}");
     }
 
     #[test]

@@ -140,6 +140,6 @@ pub mod tests {
     fn without_a_repository_there_is_no_release() {
         let folder = tempfile::tempdir().expect("a folder");
         let refusal = Release::of(folder.path(), "1.2.3", true).unwrap_err().to_string();
-        assert!(refusal.contains("made of a git commit"), "{refusal}");
+        assert!(refusal.contains("made from a git commit"), "{refusal}");
     }
 }

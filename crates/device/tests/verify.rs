@@ -162,7 +162,7 @@ fn what_cannot_be_checked_is_refused_before_anything_is_written() {
     };
     refused(&[Workload { threads: 2, ..checked() }], "one thread");
     refused(&[Workload { queue_depth: 2000, ..checked() }], "range of at least 8000 blocks");
-    refused(&[checked(), workload(SIZE)], "each its own range");
+    refused(&[checked(), workload(SIZE)], "writes to the range that");
     let error = target.run(&checked(), &mut |_| Flow::Continue).expect_err("nobody would look");
     assert_eq!(error.kind(), ErrorKind::Invalid);
     let holes = std::fs::read(file.path()).expect("the file");

@@ -126,7 +126,7 @@ fn what_is_typed_is_a_regular_file_of_a_sensible_size() {
         ("fifo", "a FIFO"),
         ("folder", "a directory"),
         ("zero", "a character device"),
-        ("large", "more than"),
+        ("large", "larger than"),
     ];
     for (name, word) in wrong {
         let (toml, jobs) = (at(&format!("{name}.toml")), at(&format!("{name}.fio")));

@@ -86,8 +86,8 @@ mod tests {
         assert_eq!(texts("", &counts(7)), ["0 to 7"]);
         assert_eq!(texts("[s]\na = 9", &counts(9)), [""; 0]);
         assert_eq!(texts("[s]\na = 9", &counts(10)), ["9 to 10"]);
-        assert!(texts("[s]\na = 9", &counts(8))[0].contains("8 in place of 9"));
-        assert!(texts("[s]\na = 9", &Counts::new())[0].contains("0 in place of 9"));
+        assert!(texts("[s]\na = 9", &counts(8))[0].contains("8 instead of 9"));
+        assert!(texts("[s]\na = 9", &Counts::new())[0].contains("0 instead of 9"));
         assert_eq!(texts("[t]\na = 9", &counts(9)), ["0 to 9"]);
     }
 

@@ -108,7 +108,10 @@ fn diverged<T>(requested: &str, found: &Event) -> Result<T, Stop> {
         Event::Idled { length_ns } => format!("idle of {length_ns} ns"),
         _ => "something else".to_owned(),
     };
-    Err(Stop::Diverged(format!("it requests {requested}, the journal contains {found}")))
+    // Both are printed in short; they may differ in what is left out.
+    let other =
+        if found == requested { " with other threads, queue depth, offsets, data or seed" } else { "" };
+    Err(Stop::Diverged(format!("it requests {requested}, the journal contains {found}{other}")))
 }
 
 impl Bench for Replay {

@@ -161,7 +161,7 @@ fn a_failed_command_says_how_to_go_on() {
     );
     says(
         admin(AdminError::Command { step: Step::Sanitize, fault: Fault::Nvme(0x4001) }),
-        "Sanitize failed: the drive does not support this command (status 001h); check the drive with plateau info, or \
+        "Sanitize failed: the controller does not support this command (status 001h); check the drive with plateau info, or \
          choose another method with --method",
     );
     says(
