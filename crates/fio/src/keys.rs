@@ -340,8 +340,8 @@ pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String>
     let known = KEYS.iter().find(|key| key.name == name || key.aliases.contains(&name));
     let key = known.ok_or_else(|| {
         format!(
-            "{name} is not supported; see `plateau load --help` and docs/reference/load.md for the options \
-             that are"
+            "{name} is not supported; `plateau load --help` lists the options that are, without the dashes in \
+             a job file"
         )
     })?;
     let alone = (key.form == Form::Switch).then_some("1");

@@ -15,7 +15,7 @@ mod xsr;
 
 use stdx::units::kib;
 
-pub(crate) use wsat::{NOT_JUDGED, saturation_figures};
+pub(crate) use wsat::{not_judged, saturation_figures};
 
 use crate::{Profile, Test};
 

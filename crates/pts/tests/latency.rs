@@ -110,6 +110,22 @@ fn no_512_byte_cells_on_4kn() {
 }
 
 #[test]
+fn a_shortened_histogram_states_its_time_and_is_a_deviation() {
+    let of = |profile: &str, cell_ns| {
+        let settings = Settings { cell_ns, ..Profile::named(profile).unwrap().settings(1) };
+        run_with("lat", profile, &settings, &target(512), &mut Fake::new(|_, _| 1000))
+    };
+    let short = of("pts-e-2.0", 50_000_000);
+    assert_eq!(short.header.phases.stimulus_2[2], "1 s");
+    assert!(short.outline.ends_with("record every response time of 1 s"), "{}", short.outline);
+    let stated = "time of each response-time histogram 1 s instead of 20 min 00 s";
+    assert_eq!(pts::texts(&short.modified), [stated]);
+    let whole = of("pts-e-2.0", 60_000_000_000);
+    assert!(whole.outline.ends_with("record every response time of 20 minutes"), "{}", whole.outline);
+    assert!(whole.modified.is_empty() && of("pts-e-1.1", 50_000_000).modified.is_empty());
+}
+
+#[test]
 fn a_failure_keeps_what_was_measured() {
     let mut bench = Fake::new(|_, _| 1000);
     bench.fail_after_cells = Some(9 + 4);

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use fixture::Scenario;
 use pts::exhibit::{Cell, Exhibit};
 use pts::{Outcome, Replayed};
-use record::{Loaded, Run};
+use record::{Entry, Event, HostCheck, HostVerdict, Loaded, Run};
 
 struct Recorded {
     scenario: Scenario,
@@ -401,5 +401,25 @@ fn each_member_of_an_array_is_named_and_the_first_page_does_not_overflow() {
         }
         let block = html.split("DEVICE INFORMATION").nth(1).unwrap().split("</dl>").next().unwrap();
         assert!(block.matches("<dt>").count() <= 10, "{block}");
+    }
+}
+
+#[test]
+fn what_would_invalidate_results_is_on_the_first_page_however_many_notes_there_are() {
+    let gaps = named("gaps");
+    let mut loaded = gaps.loaded.clone();
+    let check = HostCheck {
+        name: "other load".into(),
+        verdict: HostVerdict::WouldInvalidate,
+        found: "CPUs are 100 % busy".into(),
+        fix: None,
+        tunable: false,
+    };
+    let last = loaded.entries.last().unwrap().clone();
+    loaded.entries.push(Entry { event: Event::HostChecked { checks: vec![check] }, ..last });
+    let html = report::html(&report::fold(&gaps.run.file, &loaded).unwrap());
+    let first = html.split("Page 2 of").next().unwrap();
+    for text in ["WOULD INVALIDATE", "other load: CPUs are 100 % busy"] {
+        assert!(first.contains(text) && !gaps.html.contains(text), "{text}");
     }
 }

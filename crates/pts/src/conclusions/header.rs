@@ -134,3 +134,8 @@ impl TestHeader {
         }
     }
 }
+
+/// A length as page headers print it: `20 Minutes`.
+pub(crate) fn titled(length: &str) -> String {
+    length.replace("minutes", "Minutes")
+}

@@ -4,7 +4,8 @@ use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts
 use stdx::units::{amount_base2, block_size, span};
 
 use crate::conclusions::incidents::Incidents;
-use crate::{Deviation, Outcome, Profile, WriteCache};
+use crate::method::profile::CELL_NS;
+use crate::{Context, Deviation, Outcome, Profile, WriteCache};
 
 /// All deviations of a run from its profile, in report order.
 #[must_use]
@@ -123,6 +124,16 @@ pub(crate) fn skip_note(block_bytes: u32, target: &TargetFacts) -> Note {
     Note::Skipped {
         what: format!("all {} cells", block_size(u64::from(block_bytes))),
         why: format!("the device's sectors are {} B", target.logical_block_bytes),
+    }
+}
+
+/// Reports histograms over another time than the profile's, which shorter cells shorten as well.
+pub(crate) fn by_histogram(context: &Context<'_>, minutes: u32, all: &mut Vec<Deviation>) {
+    let standard = u64::from(minutes) * CELL_NS;
+    let is = context.minutes_ns(minutes);
+    if is != standard {
+        let name = "time of each response-time histogram".into();
+        all.push(Deviation::Setting { name, is: span(is), standard: span(standard) });
     }
 }
 

@@ -6,7 +6,7 @@ use crate::KeyFigure;
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::exhibits::unit::Unit;
 use crate::method::profile;
-use crate::tests::{NOT_JUDGED, saturation_figures};
+use crate::tests::{not_judged, saturation_figures};
 
 /// The kind for write saturation.
 pub(super) const KIND: Kind = Kind {
@@ -38,7 +38,7 @@ fn figures(view: &View<'_>) -> Vec<KeyFigure> {
     // Only the source can say that the drive was steady.
     let last = match stated(view, STEADY) {
         Some(value) => (STEADY.to_owned(), Some(value)),
-        None => (format!("RND 4KiB W, {NOT_JUDGED}"), worked_out.1),
+        None => (format!("RND 4KiB W, {}", not_judged(worked_out.2)), worked_out.1),
     };
     let figure = |name: &str, value| KeyFigure {
         name: name.into(),

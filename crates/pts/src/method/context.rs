@@ -2,7 +2,7 @@
 
 use record::{Access, DataPattern, Range, Regime, RunFile, Settings, TargetFacts, Until, Workload};
 use stdx::rng::split_mix;
-use stdx::units::{KIB, block_size};
+use stdx::units::{KIB, block_size, span};
 
 use crate::Profile;
 use crate::method::profile::{CELL_NS, Cell, Demand};
@@ -171,6 +171,16 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn minutes_ns(&self, minutes: u32) -> u64 {
         self.settings.cell_ns.saturating_mul(u64::from(minutes))
+    }
+
+    /// `minutes` minutes of the specification as they are printed: their actual length where cells have another one.
+    #[must_use]
+    pub fn minutes_in_words(&self, minutes: u32) -> String {
+        if self.settings.cell_ns == CELL_NS {
+            format!("{minutes} minutes")
+        } else {
+            span(self.minutes_ns(minutes))
+        }
     }
 
     /// Length of `seconds` seconds of the specification, scaled like minutes.

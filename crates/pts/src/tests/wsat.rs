@@ -21,7 +21,7 @@ use answers::{CYCLE_MINUTES, HISTOGRAM_MINUTES, SaturationAnswers, has_histogram
 use length::Length;
 use load::Load;
 
-pub(crate) use answers::NOT_JUDGED;
+pub(crate) use answers::not_judged;
 pub(crate) use figures::saturation_figures;
 
 /// The WSAT test.

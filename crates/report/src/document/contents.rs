@@ -38,6 +38,8 @@ pub struct Document {
     pub(crate) supplements: Vec<Supplement>,
     /// Host checks, settings and health.
     pub(crate) drive_and_host: Vec<TextTable>,
+    /// What host checks found that would invalidate results.
+    pub(crate) invalidating: Vec<String>,
     /// Whether the drive's volatile write cache was on during the tests; None if it was neither set nor queried.
     pub(crate) write_cache_on: Option<bool>,
 }

@@ -47,6 +47,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         conformance,
         supplements,
         drive_and_host: drive_and_host::tables(entries, &ScaledClock::of(entries, run.scale_divisor())),
+        invalidating: drive_and_host::invalidating(entries),
         write_cache_on: drive_and_host::write_cache_on(entries),
         outcomes: replayed.outcomes,
     })

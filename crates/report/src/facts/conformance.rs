@@ -96,7 +96,7 @@ fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conf
     let mut clauses = vec![target(run), purge(entries, outcome)];
     clauses.push(preconditioning(judged, outcome, &prepared));
     clauses.push(pattern(&measured));
-    clauses.push(settings(judged));
+    clauses.push(settings(judged, outcome));
     clauses.push(write_cache(judged));
     clauses.push(course(outcome, &measured));
     clauses.push(steady_state(judged, outcome));
@@ -208,8 +208,11 @@ fn pattern(measured: &[&Answer<'_>]) -> Clause {
     clause("Data pattern", "random", done.into(), Some(verdict), &records(measured))
 }
 
-fn settings(judged: JudgedRun<'_>) -> Clause {
-    let deviations = pts::deviations(&judged.run.settings, judged.profile);
+/// The settings of the run, and lengths within the test that follow from them.
+fn settings(judged: JudgedRun<'_>, outcome: &Outcome) -> Clause {
+    let mut deviations = pts::deviations(&judged.run.settings, judged.profile);
+    let is_own = |deviation: &&Deviation| deviation.reported_by() == ReportedBy::Settings;
+    deviations.extend(outcome.modified.iter().filter(is_own).cloned());
     let required = format!("as specified in {}", judged.profile.revision);
     let (done, verdict) = match deviations.is_empty() {
         true => ("as required".to_owned(), Verdict::Conforms),

@@ -1,6 +1,6 @@
 //! Drive and host of a run: load engines, write cache, host checks, changed settings, health.
 
-use record::{Entry, Event, Health};
+use record::{Entry, Event, Health, HostVerdict};
 use stdx::units::amount_base10;
 
 use crate::facts::scaled_clock::ScaledClock;
@@ -60,6 +60,23 @@ fn checks(entries: &[Entry]) -> TextTable {
         head: vec![("Check", 16.0), ("Verdict", 12.0), ("Found", 38.0), ("What to do", 34.0)],
         rows: last.into_iter().flatten().map(row).collect(),
     }
+}
+
+/// What host checks found that would invalidate results, in any of the checks of the run: a later one that found
+/// nothing does not vindicate what was measured before it.
+pub(crate) fn invalidating(entries: &[Entry]) -> Vec<String> {
+    let checks = entries.iter().filter_map(|entry| match &entry.event {
+        Event::HostChecked { checks } => Some(checks),
+        _ => None,
+    });
+    let mut all: Vec<String> = Vec::new();
+    for check in checks.flatten().filter(|check| check.verdict == HostVerdict::WouldInvalidate) {
+        let found = format!("{}: {}", check.name, check.found);
+        if !all.contains(&found) {
+            all.push(found);
+        }
+    }
+    all
 }
 
 /// Settings that were changed for the run, in order, and those that were restored.
@@ -151,7 +168,7 @@ fn health_row(minute: f64, health: &Health) -> Vec<String> {
 mod tests {
     use super::super::samples::entries;
     use super::*;
-    use record::{HostCheck, HostVerdict};
+    use record::HostCheck;
 
     fn unscaled() -> ScaledClock {
         ScaledClock::of(&[], 1)
@@ -180,6 +197,22 @@ mod tests {
         assert_eq!(captions, ["Host checks", "Drive and host settings"]);
         assert_eq!(tables[0].rows, [["swap", "warn", "last", "swapoff -a"]]);
         assert_eq!(tables[1].rows[1], ["volatile write cache", "on", "off", "after the last test"]);
+    }
+
+    #[test]
+    fn findings_that_would_invalidate_results_outlast_a_later_check() {
+        let checked = |verdict, found: &str| Event::HostChecked {
+            checks: vec![HostCheck {
+                name: "other load".into(),
+                verdict,
+                found: found.into(),
+                fix: None,
+                tunable: false,
+            }],
+        };
+        let bad = || checked(HostVerdict::WouldInvalidate, "CPUs 100 % busy");
+        let events = vec![bad(), bad(), checked(HostVerdict::Warn, "CPUs 20 % busy")];
+        assert_eq!(invalidating(&entries(events)), ["other load: CPUs 100 % busy"]);
     }
 
     #[test]

@@ -86,6 +86,13 @@ pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) 
 /// All special notes of the run.
 pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     let mut rows = Vec::new();
+    // The first row is on the first page, however many marks the run has.
+    if !document.invalidating.is_empty() {
+        let mut comments = document.invalidating.clone();
+        let when = "found when the host was checked before the tests; results may reflect this rather than the drive";
+        comments.push(when.into());
+        rows.push(NoteRow { item: "Host".into(), notation: "WOULD INVALIDATE".into(), comments });
+    }
     for mark in document.marks(None) {
         let comments = match mark.kind {
             MarkKind::Interrupted => document.interruptions.iter().map(Interruption::describe).collect(),

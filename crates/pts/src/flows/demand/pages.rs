@@ -8,7 +8,8 @@ use stdx::units::{block_size, grouped};
 use super::answers::DemandAnswers;
 use super::pattern::{BETWEEN_MINUTES, HIGHEST, HISTOGRAM_MINUTES, STEPS, Stimulus};
 use super::points::{Point, RESPONSE_LIMIT_MS};
-use crate::conclusions::header::{Phases, TestHeader};
+use crate::conclusions::header::{Phases, TestHeader, titled};
+use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
 use crate::exhibits::response;
 use crate::exhibits::unit::Unit;
@@ -30,6 +31,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
     let composite = composite(context, answers);
     begun.modified.extend(composite.and_then(|composite| composite.modification(context)));
     answers.incidents.add_to(&mut begun.modified);
+    modified::by_histogram(context, HISTOGRAM_MINUTES, &mut begun.modified);
     let histories = [&answers.history, &answers.precondition.history];
     let header = TestHeader {
         workload_dependent: answers.pattern.name(0),
@@ -42,6 +44,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         header.steady_rounds()
     };
     let phases = phases(
+        context,
         answers,
         rounds(&answers.precondition.history, answers.precondition.converged),
         rounds(&answers.history, answers.converged),
@@ -64,7 +67,8 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
     }
 }
 
-fn phases(answers: &DemandAnswers, preconditioned: String, varied: String) -> Phases {
+fn phases(context: &Context<'_>, answers: &DemandAnswers, preconditioned: String, varied: String) -> Phases {
+    let length = |minutes| titled(&context.minutes_in_words(minutes));
     let (pattern, read) = (answers.pattern, answers.pattern.read_percent);
     let sizes = match pattern.stimulus {
         Stimulus::Block(bytes) => block_size(bytes.into()),
@@ -83,7 +87,7 @@ fn phases(answers: &DemandAnswers, preconditioned: String, varied: String) -> Ph
         pre_condition_2: [
             format!("Inter-Round Pre W: {}", pattern.name(0)),
             HIGHEST.to_string(),
-            format!("{BETWEEN_MINUTES} Minutes"),
+            length(BETWEEN_MINUTES),
         ],
         stimulus_1: [
             pattern.name(read),
@@ -92,7 +96,11 @@ fn phases(answers: &DemandAnswers, preconditioned: String, varied: String) -> Ph
             "From 1-32, High to Low TOIO".into(),
             varied,
         ],
-        stimulus_2: ["Min, Mid, Max IOPS Point".into(), points, format!("{HISTOGRAM_MINUTES} Minutes each")],
+        stimulus_2: [
+            "Min, Mid, Max IOPS Point".into(),
+            points,
+            format!("{} each", length(HISTOGRAM_MINUTES)),
+        ],
     }
 }
 

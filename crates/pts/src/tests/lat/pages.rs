@@ -8,7 +8,7 @@ use super::answers::{
     BLOCK_SIZES, DEMAND, HISTOGRAM_MINUTES, LatencyAnswers, MIXES, TRACKED, average_of, has_histogram,
     maximum_of,
 };
-use crate::conclusions::header::{Phases, TestHeader};
+use crate::conclusions::header::{Phases, TestHeader, titled};
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{
     Cell as TableCell, Columns3d, Exhibit, Page, PageKey, Row, SCALED, Series, Table,
@@ -25,6 +25,9 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, sto
     let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.test_range(), stop);
     let skips = answers.skipped.iter().map(|bytes| modified::skip_note(*bytes, context.target));
     modified::by_skips(skips, &mut begun.modified);
+    if has_histogram(context) {
+        modified::by_histogram(context, HISTOGRAM_MINUTES, &mut begun.modified);
+    }
     let mut outcome =
         answers.rounds.conclude(begun, answers.precondition.as_ref(), answers.histogram.as_ref());
     outcome.notes.extend(context.maxima_note());
@@ -36,11 +39,12 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, sto
         stimulus_1: [looped(), "Outer Loop".into(), "Inner Loop".into(), demand.clone(), rounds],
         ..Phases::default()
     };
+    let mut histogram = String::new();
     if has_histogram(context) {
-        let length = format!("{HISTOGRAM_MINUTES} Minutes");
-        phases.stimulus_2 = [format!("Histogram, {}", TRACKED.name()), demand, length];
+        let length = context.minutes_in_words(HISTOGRAM_MINUTES);
+        histogram = format!("; record every response time of {length}");
+        phases.stimulus_2 = [format!("Histogram, {}", TRACKED.name()), demand, titled(&length)];
     }
-    let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
     Outcome {
         purpose: "measure response times at one outstanding I/O at steady state".into(),
         outline: format!(

@@ -2,6 +2,7 @@
 
 use record::{Purged, Segment};
 
+use super::figures::LAST_MINUTES;
 use super::length::End;
 use super::load::Load;
 use crate::Context;
@@ -48,18 +49,29 @@ pub enum Level {
 }
 
 impl Level {
-    /// Its name in marks and key figures.
-    pub const fn name(self) -> &'static str {
+    /// Its name in key figures, for a test of `minutes` minutes.
+    pub fn name(self, minutes: usize) -> String {
         match self {
-            Self::Steady => "steady state",
-            Self::NotSteady => "mean of the last 30 minutes, not steady",
-            Self::NotJudged => NOT_JUDGED,
+            Self::Steady => "steady state".into(),
+            Self::NotSteady => format!("mean {}, not steady", last_minutes(minutes)),
+            Self::NotJudged => not_judged(minutes),
         }
     }
 }
 
-/// What the end of a curve is called if nothing says that it is steady.
-pub const NOT_JUDGED: &str = "mean of the last 30 minutes, not judged";
+/// The minutes from which the level of a curve is computed unless it is steady.
+pub fn last_minutes(minutes: usize) -> String {
+    match minutes {
+        0 | LAST_MINUTES.. => format!("of the last {LAST_MINUTES} minutes"),
+        1 => "of the only minute".into(),
+        fewer => format!("of all {fewer} minutes"),
+    }
+}
+
+/// What the end of a curve of `minutes` minutes is called if nothing says that it is steady.
+pub fn not_judged(minutes: usize) -> String {
+    format!("mean {}, not judged", last_minutes(minutes))
+}
 
 impl SaturationAnswers {
     pub fn level(&self) -> Level {
@@ -83,4 +95,18 @@ impl SaturationAnswers {
 
 pub fn has_histogram(context: &Context<'_>) -> bool {
     context.profile.edition >= Edition::V2_0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_of_fewer_minutes_says_of_how_many() {
+        assert_eq!(not_judged(1), "mean of the only minute, not judged");
+        assert_eq!(not_judged(29), "mean of all 29 minutes, not judged");
+        for minutes in [0, 30, 31, 1440] {
+            assert_eq!(not_judged(minutes), "mean of the last 30 minutes, not judged");
+        }
+    }
 }

@@ -18,7 +18,8 @@ const SETTLED_WITHIN: f64 = 0.10;
 pub struct Figures {
     /// Fresh out of the box: the best minute of the first hour.
     pub fresh: Option<f64>,
-    /// Where the curve ends: the mean of the five samples that are steady, or else of the last 30 minutes.
+    /// Where the curve ends: the mean of the five samples that are steady, or else of the last 30 minutes (of all,
+    /// if there are fewer).
     pub level: Option<f64>,
     /// First minute of the drop from fresh IOPS to the level.
     pub drop_minute: Option<usize>,
@@ -67,14 +68,14 @@ pub fn drive_fills(written_bytes: u64, capacity_bytes: u64) -> f64 {
     written_bytes as f64 / capacity_bytes.max(1) as f64
 }
 
-/// FOB IOPS and level of a curve measured by another tool, whose samples take `minutes` each.
-pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>) {
+/// FOB IOPS, level and minutes of a curve measured by another tool, whose samples take `minutes` each.
+pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>, usize) {
     // The figures are defined per minute, so average shorter samples.
     let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };
     let by_minute: Vec<f64> =
         iops.chunks(group).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();
     let figures = Figures::of(&by_minute, None);
-    (figures.fresh, figures.level)
+    (figures.fresh, figures.level, by_minute.len())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use stdx::units::{amount_base10, grouped};
 
-use super::answers::{CYCLE_MINUTES, Level, SaturationAnswers};
+use super::answers::{CYCLE_MINUTES, Level, SaturationAnswers, last_minutes};
 use super::figures::{FRESH_MINUTES, Figures, LAST_MINUTES, drive_fills};
 use crate::conclusions::mark::Mark;
 use crate::exhibits::exhibit::Facts;
@@ -14,10 +14,11 @@ use crate::{Context, KeyFigure};
 /// FOB, level, peak drop and time to steady state.
 pub fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) -> Vec<Mark> {
     let set = context.settings.wsat.marks;
+    let last = last_minutes(answers.minutes.len());
     let (level, settled) = match answers.level() {
-        Level::Steady => ("Steady State IOPS", "Time to steady state"),
-        Level::NotSteady => ("Mean of the last 30 minutes, not steady", "Within 10 % of that mean from"),
-        Level::NotJudged => ("Mean of the last 30 minutes, not judged", "Within 10 % of that mean from"),
+        Level::Steady => ("Steady State IOPS".to_owned(), "Time to steady state"),
+        Level::NotSteady => (format!("Mean {last}, not steady"), "Within 10 % of that mean from"),
+        Level::NotJudged => (format!("Mean {last}, not judged"), "Within 10 % of that mean from"),
     };
     let iops = |key, name: &str, computed, set: Option<u32>| Mark {
         key,
@@ -40,7 +41,7 @@ pub fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figur
     };
     vec![
         iops("fob", "FOB IOPS", figures.fresh, set.fresh_iops),
-        iops("steady", level, figures.level, set.level_iops),
+        iops("steady", &level, figures.level, set.level_iops),
         minute("peak-drop", "Peak drop", figures.drop_minute, set.drop_minute),
         minute("time-to-steady", settled, figures.settled_minute, set.settled_minute),
     ]
@@ -90,8 +91,8 @@ pub fn facts(
 }
 
 pub fn key_figures(answers: &SaturationAnswers, marks: &[Mark], limited: [bool; 2]) -> Vec<KeyFigure> {
-    let names = ["FOB", answers.level().name()];
-    let figure = |((name, mark), limited): ((&str, &Mark), bool)| {
+    let names = ["FOB".to_owned(), answers.level().name(answers.minutes.len())];
+    let figure = |((name, mark), limited): ((String, &Mark), bool)| {
         let by = if mark.set.is_some() { ", set by the tester" } else { "" };
         KeyFigure {
             name: format!("{}, {name}{by}", answers.load.name()),

@@ -2,13 +2,14 @@
 
 use stdx::units::{amount_base10, span};
 
-use super::answers::{HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram};
+use super::answers::{HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram, last_minutes};
 use super::figures::{Figures, drive_fills};
 use super::length::{End, Length};
 use super::marks;
 use crate::conclusions::deviation::Deviation;
 use crate::conclusions::ending::Ending;
-use crate::conclusions::header::{Phases, TestHeader};
+use crate::conclusions::header::{Phases, TestHeader, titled};
+use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::exhibits::response;
 use crate::method::explain::{explain, remarks};
@@ -28,6 +29,9 @@ pub fn outcome(
     let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
     answers.incidents.add_to(&mut begun.modified);
     begun.modified.extend(answers.load.deviations(context));
+    if has_histogram(context) {
+        modified::by_histogram(context, HISTOGRAM_MINUTES, &mut begun.modified);
+    }
     let ending = ending(context, answers);
     if complete && ending.deviates {
         let (is, standard) = (ending.done.clone(), ending.required.clone());
@@ -71,7 +75,7 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
         ..Phases::default()
     };
     if has_histogram(context) {
-        let length = format!("{HISTOGRAM_MINUTES} Minutes");
+        let length = titled(&context.minutes_in_words(HISTOGRAM_MINUTES));
         phases.stimulus_2 = [format!("Histogram, {}", answers.load.name()), demand, length];
     }
     phases
@@ -103,7 +107,12 @@ fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
 }
 
 fn outline(context: &Context<'_>, answers: &SaturationAnswers) -> String {
-    let histogram = if has_histogram(context) { "; record every response time of 20 minutes" } else { "" };
+    let histogram = match has_histogram(context) {
+        true => {
+            format!("; record every response time of {}", context.minutes_in_words(HISTOGRAM_MINUTES))
+        }
+        false => String::new(),
+    };
     let (load, length) = (answers.load, Length::of(context).in_short());
     let verb = if load.only_writes() { "write" } else { "run" };
     format!("purge; {verb} {} until {length}{histogram}", load.header_name())
@@ -143,10 +152,10 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
             notes.extend(remarks(&answers.history));
         }
         Level::NotJudged if complete && judged => {
-            notes.push(
-                "not judged: the test ended before its fifth sample; the mean of the last 30 minutes is given"
-                    .into(),
-            );
+            notes.push(format!(
+                "not judged: the test ended before its fifth sample; the mean {} is given",
+                last_minutes(minutes)
+            ));
         }
         Level::NotJudged | Level::NotSteady | Level::Steady => {}
     }
