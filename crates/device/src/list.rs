@@ -25,7 +25,7 @@ pub struct Listed {
     pub refusals: Vec<Refusal>,
     /// Why it could not be inspected, if it could not.
     pub unusable: Option<Arc<DriveError>>,
-    /// Whether somebody is known to use it. Old signatures are no use, although it is refused for them.
+    /// Whether somebody is known to use it. A device that is refused only for old signatures is unused.
     pub in_use: bool,
 }
 

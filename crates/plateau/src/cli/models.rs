@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_no_model_says_what_may_have_been_meant() {
         for (typed, part) in [
-            ("", "a shell variable is unset"),
+            ("", "is a shell variable unset?"),
             ("sim:", "the name of a model is missing"),
             ("sim:zzz", "`plateau sim list`"),
             ("sim:sas-slc", "sas-slc-2011, sas-slc-fast-2011"),
