@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{DriveError, ErrorKind};
+use crate::error::DriveError;
 use crate::host::{Roots, SysDevice};
 use crate::refusal::Refusal;
 use crate::target::block::Block;
@@ -25,7 +25,7 @@ pub struct Listed {
     pub refusals: Vec<Refusal>,
     /// Why it could not be inspected, if it could not.
     pub unusable: Option<Arc<DriveError>>,
-    /// Whether it is refused because it holds data or is in use; otherwise it is unusable.
+    /// Whether somebody is known to use it. A device that is refused only for old signatures is unused.
     pub in_use: bool,
 }
 
@@ -53,7 +53,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
             model: None,
             capacity_bytes: None,
             refusals: Vec::new(),
-            in_use: error.kind() == ErrorKind::Refused,
+            in_use: matches!(&error, DriveError::Refused { refusals, .. } if is_used(refusals)),
             unusable: Some(Arc::new(error)),
         },
         Ok(block) => {
@@ -66,13 +66,17 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
                 identity: Some(facts.identity.clone()),
                 model: facts.model.clone(),
                 capacity_bytes: Some(facts.capacity_bytes),
-                in_use: refusals.iter().any(Refusal::protects_data),
+                in_use: is_used(&refusals),
                 refusals,
                 unusable: None,
                 path,
             }
         }
     }
+}
+
+fn is_used(refusals: &[Refusal]) -> bool {
+    refusals.iter().any(Refusal::names_a_user)
 }
 
 /// Returns the device type for a kernel name and an interface.

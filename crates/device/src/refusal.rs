@@ -181,6 +181,18 @@ impl Refusal {
         )
     }
 
+    /// Whether somebody is known to use the target; otherwise it may hold data, be unusable, or its users are unknown.
+    #[must_use]
+    pub fn names_a_user(&self) -> bool {
+        match self {
+            Self::Mounted { .. } | Self::Swap { .. } | Self::Held { .. } | Self::LoopBacking { .. } => true,
+            Self::Shared { .. } | Self::OpenBy { .. } | Self::FileLocked { .. } | Self::OpenElsewhere => true,
+            Self::Exported { .. } | Self::Busy => true,
+            Self::Member { refusal, .. } => refusal.names_a_user(),
+            _ => false,
+        }
+    }
+
     /// Whether it protects existing data; otherwise the target just cannot be written.
     #[must_use]
     pub fn protects_data(&self) -> bool {
@@ -345,4 +357,21 @@ fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
 /// Joins refusals into one line.
 pub(crate) fn list(refusals: &[Refusal]) -> String {
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_content_is_not_use() {
+        let mounted = Refusal::Mounted { device: "sda1".into(), at: "/".into(), namespace_of: None };
+        assert!(mounted.names_a_user() && Refusal::Busy.names_a_user());
+        let member = |refusal| Refusal::Member { path: "/dev/sda".into(), refusal: Box::new(refusal) };
+        assert!(member(mounted).names_a_user() && !member(Refusal::ReadOnly).names_a_user());
+        let signature = signatures::Signature::SecondOpinion { types: Vec::new(), target: "x".into() };
+        for refusal in [Refusal::Signature(signature), Refusal::Partitions { names: "sda1".into() }] {
+            assert!(refusal.protects_data() && !refusal.names_a_user(), "{refusal}");
+        }
+    }
 }

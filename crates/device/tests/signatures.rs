@@ -97,7 +97,7 @@ fn signatures(path: &str) -> Vec<Signature> {
 }
 
 fn is_copy(signature: &Signature) -> bool {
-    matches!(signature, Signature::Known { is_copy: true, .. })
+    matches!(signature, Signature::Known { is_copy: true, .. } | Signature::Copies { .. })
 }
 
 /// All data on a device, except for holes.
@@ -130,7 +130,9 @@ fn obey(name: &str, path: &str) {
         for signature in signatures(path) {
             assert!(is_copy(&signature), "{name}: {signature}");
             let text = signature.to_string();
-            let (_, instruction) = text.split_once("clear the copy with ").expect("a command");
+            let halves =
+                text.split_once("clear the copy with ").or_else(|| text.split_once("clear the copies with "));
+            let (_, instruction) = halves.expect("a command");
             command("sh", &["-c", instruction]).expect(instruction);
         }
         if signatures(path).is_empty() {

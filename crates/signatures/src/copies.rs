@@ -9,7 +9,7 @@ use super::kinds::Found;
 use super::view::View;
 
 /// Maximum number of copies reported at once; the others are found once these are cleared.
-const MOST_COPIES: usize = 16;
+pub(super) const MOST_COPIES: usize = 16;
 
 /// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, they are in block group 1 and
 /// in groups whose number is a power of 3, 5 or 7; without it in every group, including these. A group is the space

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::copies::MOST_COPIES;
+
 /// A file system, volume manager or partition table that can be recognized by its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
@@ -34,6 +36,17 @@ pub enum Signature {
         /// The target as named by the user.
         target: String,
     },
+    /// Several backups of one format whose primary no longer exists.
+    Copies {
+        /// The format to which they belong.
+        of: Format,
+        /// Their offsets in bytes, in the order in which to clear them.
+        at_bytes: Vec<u64>,
+        /// Number of bytes to overwrite at each offset to clear it.
+        length_bytes: u64,
+        /// The target as named by the user.
+        target: String,
+    },
     /// Recognized only by libblkid.
     SecondOpinion {
         /// libblkid's names; empty for several that exclude each other.
@@ -49,7 +62,7 @@ impl Signature {
     pub fn is_linux_raid(&self) -> bool {
         const NAME: &str = "linux_raid_member";
         match self {
-            Self::Known { of, .. } => of.blkid.contains(&NAME),
+            Self::Known { of, .. } | Self::Copies { of, .. } => of.blkid.contains(&NAME),
             Self::SecondOpinion { types, .. } => types.iter().any(|name| name == NAME),
         }
     }
@@ -73,6 +86,9 @@ impl fmt::Display for Signature {
                 of.name,
                 quoted(target)
             ),
+            Self::Copies { of, at_bytes, length_bytes, target } => {
+                copies(f, of, at_bytes, *length_bytes, target)
+            }
             Self::SecondOpinion { types, target } => {
                 let what = if types.is_empty() {
                     "several conflicting signatures".to_owned()
@@ -88,6 +104,42 @@ impl fmt::Display for Signature {
             }
         }
     }
+}
+
+/// Formats several copies of one format. The command has no semicolon, because that separates refusals.
+fn copies(
+    f: &mut fmt::Formatter<'_>,
+    of: &Format,
+    at_bytes: &[u64],
+    length_bytes: u64,
+    target: &str,
+) -> fmt::Result {
+    /// Number of offsets in the sentence; the command has them all.
+    const NAMED: usize = 3;
+    let texts: Vec<String> = at_bytes.iter().map(u64::to_string).collect();
+    let or_more = if texts.len() >= MOST_COPIES { " or more" } else { "" };
+    let places = match texts.as_slice() {
+        [named @ .., last] if named.len() < NAMED => format!("{} and {last}", named.join(", ")),
+        all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+    };
+    let quoted = quoted(target);
+    // Signatures are looked up in a file, too, when its run is resumed; a file cannot be discarded.
+    let discard = if target.starts_with("/dev/") {
+        format!(
+            "discard the whole device with blkdiscard {quoted} (if it supports that, as SSDs and loop devices do), or "
+        )
+    } else {
+        String::new()
+    };
+    write!(
+        f,
+        "it carries {}{or_more} backup copies of the signature of {}, at bytes {places}, whose primary copy is gone, so \
+         its data may be recoverable; if nobody needs anything on it, {discard}clear the copies with printf '%s\\n' {} | \
+         xargs -I{{}} dd if=/dev/zero of={quoted} bs=1 seek={{}} count={length_bytes} conv=notrunc",
+        texts.len(),
+        of.name,
+        texts.join(" ")
+    )
 }
 
 /// Quotes the path as a single shell word.

@@ -39,16 +39,28 @@ pub enum Finding {
 pub fn find(device: &File, capacity_bytes: u64, target: &str) -> io::Result<Vec<Finding>> {
     let found = probe(device, capacity_bytes)?;
     let second = beyond(&found, second_opinion::ask(device), target);
-    let known = found.into_iter().map(|Found { format: of, is_copy, at_bytes, length_bytes }| {
-        Finding::Signature(Signature::Known {
-            of,
-            is_copy,
-            at_bytes,
-            length_bytes,
-            target: target.to_owned(),
-        })
-    });
-    Ok(known.chain(second).collect())
+    Ok(grouped(&found, target).into_iter().map(Finding::Signature).chain(second).collect())
+}
+
+/// Returns the signatures, with all copies of one format and length as one.
+fn grouped(found: &[Found], target: &str) -> Vec<Signature> {
+    let mut signatures: Vec<Signature> = Vec::new();
+    for (index, &Found { format: of, is_copy, at_bytes, length_bytes }) in found.iter().enumerate() {
+        let is_alike = |other: &&Found| {
+            is_copy && other.is_copy && other.format == of && other.length_bytes == length_bytes
+        };
+        if found[..index].iter().any(|other| is_alike(&other)) {
+            continue;
+        }
+        let target = target.to_owned();
+        let alike: Vec<u64> = found.iter().filter(is_alike).map(|other| other.at_bytes).collect();
+        signatures.push(if alike.len() > 1 {
+            Signature::Copies { of, at_bytes: alike, length_bytes, target }
+        } else {
+            Signature::Known { of, is_copy, at_bytes, length_bytes, target }
+        });
+    }
+    signatures
 }
 
 /// Returns the finding that the second opinion adds to the signatures found by the tables.

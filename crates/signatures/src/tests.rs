@@ -396,6 +396,57 @@ fn a_copy_is_named_with_the_command_that_clears_it() {
     );
 }
 
+#[test]
+fn copies_of_one_format_are_one_refusal_with_one_command() {
+    let copy = |at_bytes| Found::copy(formats::EXT, at_bytes, 2);
+    let many: Vec<Found> =
+        [Found::primary(formats::XFS, 0, 4)].into_iter().chain((1..=5).map(|n| copy(n * 1000))).collect();
+    let texts = |found: &[Found], target| -> Vec<String> {
+        grouped(found, target).iter().map(ToString::to_string).collect()
+    };
+    let [primary, copies] = &texts(&many, "/dev/it's")[..] else { panic!("{:?}", texts(&many, "/dev/x")) };
+    assert!(primary.contains("the signature of an XFS file system at byte 0"), "{primary}");
+    for part in [
+        "it carries 5 backup copies of the signature of an ext",
+        ", at bytes 1000, 2000, 3000 and 2 more, whose",
+        r"discard the whole device with blkdiscard '/dev/it'\''s' (",
+    ] {
+        assert!(copies.contains(part), "{copies}");
+    }
+    assert!(
+        copies.ends_with(
+            r"clear the copies with printf '%s\n' 1000 2000 3000 4000 5000 | xargs -I{} dd if=/dev/zero of='/dev/it'\''s' bs=1 seek={} count=2 conv=notrunc"
+        ),
+        "{copies}"
+    );
+    let of_file = texts(&many[1..4], "image.bin").swap_remove(0);
+    assert!(of_file.contains("at bytes 1000, 2000 and 3000, whose"), "{of_file}");
+    assert!(!of_file.contains("blkdiscard"), "a file cannot be discarded: {of_file}");
+    assert_eq!(texts(&many[1..2], "/dev/x").len(), 1);
+    assert!(texts(&many[1..2], "/dev/x")[0].contains("a backup copy of the signature"), "a single one");
+    let other = Found::copy(formats::EXT, 9000, 8);
+    assert_eq!(texts(&[copy(1), other, copy(2)], "/dev/x").len(), 2, "another length needs another command");
+    let most: Vec<Found> = (1..=copies::MOST_COPIES as u64).map(copy).collect();
+    assert!(texts(&most, "/dev/x")[0].contains("16 or more backup copies"));
+}
+
+/// The command clears the copies, and nothing but them.
+#[test]
+fn the_command_for_several_copies_does_what_it_says() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(file.path(), [7; 32]).expect("content");
+    let found = [Found::copy(formats::EXT, 20, 2), Found::copy(formats::EXT, 9, 2)];
+    let text = grouped(&found, file.path().to_str().expect("text"))[0].to_string();
+    let (_, instruction) = text.split_once("clear the copies with ").expect("a command");
+    let done = std::process::Command::new("sh").args(["-c", instruction]).output().expect("a shell");
+    assert!(done.status.success(), "{done:?}");
+    let mut expected = [7; 32];
+    for at in [9, 10, 20, 21] {
+        expected[at] = 0;
+    }
+    assert_eq!(std::fs::read(file.path()).expect("content"), expected);
+}
+
 /// Plateau's preconditioning leaves random data on a drive, which must then be accepted again.
 #[test]
 fn random_data_is_accepted_by_the_second_opinion_too() {

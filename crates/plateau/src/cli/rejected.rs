@@ -108,14 +108,21 @@ const OTHER_OPTIONS: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// The hint for an option that confirms something in other programs.
+fn of_confirmation(argument: &str, of: &impl Fn(&str) -> bool) -> Option<&'static str> {
+    if of("rm") && ["-y", "-f", "-r", "-rf", "--force", "--confirm"].contains(&argument) {
+        return Some("Confirm with --yes: `plateau rm --yes RUN`.");
+    }
+    ["--yes", "-y", "--force", "-f", "--confirm"].contains(&argument).then_some(
+        "The loss of all data on a target is confirmed by its identity: --erase IDENTITY. `plateau info TARGET` \
+         shows it.",
+    )
+}
+
 /// `of` returns whether the command line is that of a given command.
 fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
-    if ["--yes", "-y", "--force", "-f", "--confirm"].contains(&argument) {
-        return Some(
-            "The loss of all data on a target is confirmed by its identity: --erase IDENTITY. `plateau info TARGET` \
-             shows it."
-                .into(),
-        );
+    if let Some(hint) = of_confirmation(argument, &of) {
+        return Some(hint.into());
     }
     let option = argument.strip_prefix("--").map(|name| name.replace('-', "_"));
     if let Some(option) = option
@@ -136,6 +143,9 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
         && let Some((_, hint)) = OTHER_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
     {
         return Some(format!("{hint}."));
+    }
+    if of("report") && argument == "--open" {
+        return Some("`plateau open RUN` writes the report and opens it.".into());
     }
     if of("report") && ["-o", "--output", "--out", "--format", "-f"].contains(&argument) {
         return Some(

@@ -50,8 +50,11 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
     }
     let mut written = Vec::new();
     for run in &runs {
-        let outputs =
-            if is_one { outputs.clone() } else { outputs.iter().map(|each| of_run(run, each)).collect() };
+        let outputs = if is_one {
+            report_file::once_each(outputs.iter().cloned())?
+        } else {
+            outputs.iter().map(|each| of_run(run, each)).collect()
+        };
         let publication = publication::of(run, &Publisher::default())?;
         let files = report_file::write_all(run, &outputs, publication, cli.json)
             .map_err(|failure| failure.of_run(&run.file.id))?;

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use report::formats::Format;
 use serde_json::{Map, json};
 
 use crate::cli::{Cli, Report};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::file;
+use crate::output::options::by_extension;
 use crate::output::places;
 use crate::output::printer;
 use crate::output::publication;
@@ -15,22 +15,19 @@ use crate::output::report_file;
 use crate::output::signature;
 
 pub fn run(cli: &Cli, options: &Report) -> Done {
-    let named = report_file::named(&options.files)?;
     let library = places::library(cli.library.as_deref())?;
-    let mut run = match library.find(&options.run) {
-        Err(_) if crate::output::options::by_extension(options.run.as_ref()).is_ok() => {
-            let file = &options.run;
-            let text = format!("{file} is not a run; RUN comes first: `plateau report latest {file}`");
-            return Err(Failure::text(Exit::Usage, text));
-        }
-        found => found?,
-    };
+    let found = library.find(&options.run);
+    if found.is_err() && by_extension(options.run.as_ref()).is_ok() {
+        return Err(Failure::text(Exit::Usage, not_first(options)));
+    }
+    let named = report_file::named(&options.files)?;
+    let mut run = found?;
     if let Some(key) = &options.sign {
         signature::sign(&run, &run.load()?.digest.to_string(), key)?;
     }
     run.file.settings.wsat.marks =
         pts::marks(&options.wsat_mark).map_err(|text| Failure::text(Exit::Usage, text))?;
-    let mut outputs = once_each(options.outputs.0.iter().cloned().chain(named))?;
+    let mut outputs = report_file::once_each(options.outputs.0.iter().cloned().chain(named))?;
     if outputs.is_empty() {
         outputs.push((&report::formats::FORMATS[0], run.dir.join("report.html")));
     }
@@ -52,43 +49,10 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     }
 }
 
-/// Drops outputs that were named before. Refuses one file for two formats, of which the second would replace the first.
-fn once_each(
-    named: impl Iterator<Item = (&'static Format, PathBuf)>,
-) -> Done<Vec<(&'static Format, PathBuf)>> {
-    let mut outputs: Vec<(&'static Format, PathBuf)> = Vec::new();
-    for (format, path) in named {
-        match outputs.iter().find(|(_, known)| *known == path && !file::is_stdout(known)) {
-            None => outputs.push((format, path)),
-            Some((known, _)) if known.name == format.name => {}
-            Some((known, _)) => {
-                let (first, second) = (known.name, format.name);
-                let text =
-                    format!("{}: named for both {first} and {second}; choose two files", path.display());
-                return Err(Failure::text(Exit::Usage, text));
-            }
-        }
-    }
-    Ok(outputs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use report::formats::FORMATS;
-
-    #[test]
-    fn a_file_is_written_once() {
-        let named = |pairs: &[(usize, &str)]| {
-            let pairs: Vec<_> = pairs.iter().map(|(at, path)| (&FORMATS[*at], PathBuf::from(path))).collect();
-            once_each(pairs.into_iter()).map(|outputs| outputs.len())
-        };
-        assert_eq!(named(&[(0, "a"), (1, "b"), (0, "a")]).ok(), Some(2));
-        assert_eq!(
-            named(&[(0, "-"), (0, "-")]).ok(),
-            Some(2),
-            "refused elsewhere: there is one standard output"
-        );
-        assert!(named(&[(0, "a"), (1, "a")]).is_err_and(|failure| failure.message().contains("two files")));
-    }
+/// Returns what to type if a file was named in place of the run.
+fn not_first(options: &Report) -> String {
+    let file = &options.run;
+    let is_other = |path: &&PathBuf| by_extension(path).is_err();
+    let run = options.files.iter().find(is_other).map_or("latest".into(), |path| path.display().to_string());
+    format!("{file} is not a run; RUN comes first: `plateau report {run} {file}`")
 }

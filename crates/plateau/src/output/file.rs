@@ -111,13 +111,8 @@ pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
     folder.replace(name, bytes).map_err(refused)
 }
 
-/// Writes files into a folder, creating it if missing.
-pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
-    if is_stdout(path) {
-        let text =
-            format!("{} is not a directory, and this output consists of several files", path.display());
-        return Err(Failure::text(Exit::Usage, text));
-    }
+/// Checks the folder of an output that consists of several files. Creates nothing.
+pub fn check_folder_of_output(path: &Path) -> Done {
     path.parent().map_or(Ok(()), check_folder)?;
     if std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
         let text = format!(
@@ -126,6 +121,17 @@ pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
         );
         return Err(Failure::text(Exit::Usage, text));
     }
+    Ok(())
+}
+
+/// Writes files into a folder, creating it if missing.
+pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
+    if is_stdout(path) {
+        let text =
+            format!("{} is not a directory, and this output consists of several files", path.display());
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    check_folder_of_output(path)?;
     let folder = Folder::make(path, false).map_err(refused)?;
     // Check all names first, so that either all files or none are written.
     files.iter().try_for_each(|(name, _)| check_name(&folder, OsStr::new(name), &path.join(name)))?;

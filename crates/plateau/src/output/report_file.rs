@@ -27,6 +27,29 @@ pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Format, PathBuf)>> {
     all.map_err(|text| Failure::text(Exit::Usage, text))
 }
 
+/// Drops outputs that were named before. Refuses one file for two formats, of which the second would replace the first.
+pub fn once_each(
+    named: impl Iterator<Item = (&'static Format, PathBuf)>,
+) -> Done<Vec<(&'static Format, PathBuf)>> {
+    let mut outputs: Vec<(&'static Format, PathBuf)> = Vec::new();
+    for (format, path) in named {
+        // `d1` and `./d1` are one file.
+        let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let is_known = |known: &PathBuf| whole(known) == whole(&path) && !file::is_stdout(known);
+        match outputs.iter().find(|(_, known)| is_known(known)) {
+            None => outputs.push((format, path)),
+            Some((known, _)) if known.name == format.name => {}
+            Some((known, _)) => {
+                let (first, second) = (known.name, format.name);
+                let text =
+                    format!("{}: named for both {first} and {second}; choose two files", path.display());
+                return Err(Failure::text(Exit::Usage, text));
+            }
+        }
+    }
+    Ok(outputs)
+}
+
 /// Writes `run` in every requested format; returns the formats with the absolute paths of the files. `json` is set if
 /// standard output is used for a JSON document.
 pub fn write_all(
@@ -43,6 +66,8 @@ pub fn write_all(
     }
     let files = wanted.iter().filter(|(format, _)| matches!(format.make, Make::File(_)));
     file::check(files.map(|(_, path)| path.as_path()), json)?;
+    let folders = wanted.iter().filter(|(format, _)| matches!(format.make, Make::Folder(_)));
+    folders.map(|(_, path)| path.as_path()).try_for_each(file::check_folder_of_output)?;
     let fit = wanted.iter().try_for_each(|(format, path)| options::check(format, path));
     fit.map_err(|text| Failure::text(Exit::Usage, text))?;
     let loaded = run.load()?;
@@ -68,4 +93,24 @@ pub fn write_all(
         }
     }
     Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_once() {
+        let named = |pairs: &[(usize, &str)]| {
+            let pairs: Vec<_> = pairs.iter().map(|(at, path)| (&FORMATS[*at], PathBuf::from(path))).collect();
+            once_each(pairs.into_iter()).map(|outputs| outputs.len())
+        };
+        assert_eq!(named(&[(0, "a"), (1, "b"), (0, "./a")]).ok(), Some(2));
+        assert_eq!(
+            named(&[(0, "-"), (0, "-")]).ok(),
+            Some(2),
+            "refused elsewhere: there is one standard output"
+        );
+        assert!(named(&[(0, "a"), (1, "./a")]).is_err_and(|failure| failure.message().contains("two files")));
+    }
 }

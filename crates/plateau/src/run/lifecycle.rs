@@ -96,16 +96,32 @@ fn purge_options(handling: &Handling) -> PurgeOptions {
 
 /// Creates the run's directory and stores the estimates.
 pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<(StoredRun, Journal)> {
-    let known = speeds::of(&file, &Assumptions::default(), library)?;
-    let estimates =
-        speeds::estimates(&file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
     if let Some(plan) = &mut file.plan {
         plan.logo_sha256 = logo.map(|bytes| Digest::of(bytes).to_string());
     }
     let logo = logo.map(|bytes| (LOGO, bytes));
+    // Create the run before the estimate: the probe of a simulated drive may take seconds, in which `plateau status`
+    // must already list it.
     let (run, mut journal) = library.create_with(file, logo.as_slice())?;
-    journal.append(Event::Estimated(pts::cost::estimated(&estimates, &known.source)))?;
-    Ok((run, journal))
+    match estimated(&run.file, library) {
+        Ok(event) => {
+            journal.append(event)?;
+            Ok((run, journal))
+        }
+        Err(failure) => {
+            drop(journal);
+            // The failure of the estimate takes precedence over that of the removal.
+            drop(run.remove());
+            Err(failure)
+        }
+    }
+}
+
+fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
+    let known = speeds::of(file, &Assumptions::default(), library)?;
+    let estimates =
+        speeds::estimates(file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
+    Ok(Event::Estimated(pts::cost::estimated(&estimates, &known.source)))
 }
 
 /// Returns the first line of a run: its id and target.

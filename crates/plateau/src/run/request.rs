@@ -49,7 +49,7 @@ impl RunRequest {
     /// # Errors
     /// If something is missing or unknown, or there is more than one target.
     pub fn of(options: &RequestOptions, handling: &ResumableSettings) -> Done<Self> {
-        let mut each = Self::each(options, handling)?;
+        let mut each = Self::each_of("plan", options, handling)?;
         if each.len() > 1 {
             let targets: Vec<&str> = each.iter().map(|request| &request.target[..]).collect();
             let text = format!("this command takes one target, not {}: {}", each.len(), targets.join(", "));
@@ -63,6 +63,11 @@ impl RunRequest {
     /// # Errors
     /// If something is missing or unknown.
     pub fn each(options: &RequestOptions, handling: &ResumableSettings) -> Done<Vec<Self>> {
+        Self::each_of("run", options, handling)
+    }
+
+    /// `command` is the one to recommend if something is missing.
+    fn each_of(command: &str, options: &RequestOptions, handling: &ResumableSettings) -> Done<Vec<Self>> {
         let usage = |text: String| Failure::text(Exit::Usage, text);
         let named = named_plan(options)?;
         let custom_tests: Option<Vec<String>> = named
@@ -74,7 +79,10 @@ impl RunRequest {
             Some(name) => Some(of_preset(name)?),
             None => named,
         };
-        check_complete(&meaning, chosen.as_ref()).map_err(usage)?;
+        check_complete(command, &meaning, chosen.as_ref()).map_err(usage)?;
+        if let (Some(name), Some(chosen)) = (meaning.preset.or(options.preset.as_deref()), &chosen) {
+            check_part(command, &meaning, name, &chosen.plan).map_err(usage)?;
+        }
         let typed: Vec<Given> = options.settings.given().iter().chain(handling.given()).cloned().collect();
         let profile = options.profile.as_deref();
         let by = |target: &String| Self::by(profile, &typed, &meaning.tests, target, chosen.as_ref());
@@ -143,29 +151,40 @@ fn of_preset(name: &str) -> Done<Chosen> {
     Ok(Chosen { plan: preset.plan(), folder: PathBuf::new() })
 }
 
-fn check_complete(meaning: &Meaning, chosen: Option<&Chosen>) -> Result<(), String> {
+fn check_complete(command: &str, meaning: &Meaning, chosen: Option<&Chosen>) -> Result<(), String> {
     let has_tests = !meaning.tests.is_empty() || chosen.is_some();
     match (has_tests, meaning.targets.is_empty()) {
         (true, false) => Ok(()),
         (true, true) => {
             let name = chosen.map_or_else(|| meaning.tests.join(","), |chosen| chosen.plan.name.clone());
             Err(format!(
-                "{name} needs a target: a block device, a file or sim:MODEL, such as `plateau run {name} /dev/nvme0n1`"
+                "{name} needs a target: a block device, a file or sim:MODEL, such as `plateau {command} {name} \
+                 /dev/nvme0n1`"
             ))
         }
         (false, false) => {
             let target = meaning.targets.join(" ");
             Err(format!(
-                "{target}: no tests given; specify some, such as `plateau run iops {target}`, or a preset, such as \
-                 `plateau run quick {target}`"
+                "{target}: no tests given; specify some, such as `plateau {command} iops {target}`, or a preset, such \
+                 as `plateau {command} quick {target}`"
             ))
         }
-        (false, true) => {
-            Err("a run needs tests and a target, such as `plateau run iops TARGET`, or a preset and a \
-                              target, such as `plateau run quick TARGET`"
-                .into())
-        }
+        (false, true) => Err(format!(
+            "a {command} needs tests and a target, such as `plateau {command} iops TARGET`, or a preset and a target, \
+             such as `plateau {command} quick TARGET`"
+        )),
     }
+}
+
+/// Refuses tests that are not part of the preset: they would run with its settings, under its name.
+fn check_part(command: &str, meaning: &Meaning, name: &str, preset: &Plan) -> Result<(), String> {
+    let Some(test) = meaning.tests.iter().find(|test| !preset.tests.contains(test)) else { return Ok(()) };
+    let target = meaning.targets.join(" ");
+    Err(format!(
+        "'{test}' is not part of the preset '{name}', and a {command} has either tests or a preset: `plateau {command} \
+         {} {target}` runs the test, `plateau {command} {name} {target}` the preset",
+        meaning.tests.join(",")
+    ))
 }
 
 /// Expands the requested tests in order; a family stands for all its tests in the profile.
@@ -256,6 +275,20 @@ mod tests {
         assert_eq!((request.run.settings.threads, request.run.settings.queue_depth), (8, 1));
         assert_eq!(request.profile.name, "pts-e-1.1");
         assert_eq!(request.run.handling.write_cache, Some(record::CacheChoice::Off));
+    }
+
+    #[test]
+    fn a_test_outside_the_preset_is_refused() {
+        for (words, preset) in
+            [("iops quick ./x", None), ("iops ./x", Some("quick")), ("all ./x", Some("map"))]
+        {
+            let message = request(&options(words, preset)).unwrap_err().message();
+            assert!(message.contains("is not part of the preset"), "{words}: {message}");
+        }
+        let message = request(&options("iops,lat quick ./x", None)).unwrap_err().message();
+        assert!(message.contains("`plateau plan iops,lat ./x` runs"), "{message}");
+        assert!(message.contains("`plateau plan quick ./x` the preset"), "{message}");
+        assert_eq!(request(&options("lat tkperf ./x", None)).unwrap().tests, ["lat"], "a part of the preset");
     }
 
     #[test]

@@ -95,9 +95,10 @@ fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)
     Ok(earlier(file, library))
 }
 
-/// Returns results of runs on the same drive, from the oldest to the newest.
+/// Returns results of other runs on the same drive, from the oldest to the newest.
 fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
-    let same = |run: &&Run| is_same_drive(&run.file, file);
+    // The run of the estimate may exist already.
+    let same = |run: &&Run| run.file.id != file.id && is_same_drive(&run.file, file);
     let (runs, _) = library.list().ok()?;
     let mut latest: Vec<(String, Vec<Event>)> = Vec::new();
     for run in runs.iter().filter(same).take(EARLIER_RUNS) {

@@ -25,7 +25,7 @@ pub(super) fn text(problem: &TargetError) -> String {
         }
         TargetError::WrongKind(kind) => return then(problem, Some(&of_kind(kind))),
         TargetError::System(error) => return then(problem, of_system(error)),
-        TargetError::NoDevice => "lsblk lists the devices",
+        TargetError::NoDevice => "`plateau list` lists the devices",
         TargetError::NoFile => "to create it, specify its size with --size",
         TargetError::Shorter { .. } => "choose a smaller --size",
         TargetError::EmptyFile => "specify its size with --size",

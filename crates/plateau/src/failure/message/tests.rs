@@ -85,7 +85,7 @@ fn options_that_do_not_fit_a_target_are_named() {
             "faults can be injected only into simulated drives (sim:MODEL); omit --sim-fault and --no-sim-faults",
         ),
         (TargetError::NoFile, "no such file; to create it, specify its size with --size"),
-        (TargetError::NoDevice, "no such device; lsblk lists the devices"),
+        (TargetError::NoDevice, "no such device; `plateau list` lists the devices"),
         (TargetError::EmptyFile, "it has no capacity; specify its size with --size"),
         (
             TargetError::Shorter { length_bytes: 5, capacity_bytes: 6 },
