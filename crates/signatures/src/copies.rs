@@ -5,11 +5,8 @@ use stdx::units::{GIB, KIB, MIB};
 
 use super::checked::ext_superblock;
 use super::formats::{EXT, XFS};
-use super::kinds::Found;
+use super::kinds::{Found, MOST_COPIES};
 use super::view::View;
-
-/// Maximum number of copies reported at once; the others are found once these are cleared.
-pub(super) const MOST_COPIES: usize = 16;
 
 /// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, they are in block group 1 and
 /// in groups whose number is a power of 3, 5 or 7; without it in every group, including these. A group is the space

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::copies::MOST_COPIES;
+/// Maximum number of copies reported at once; the others are found once these are cleared.
+pub(super) const MOST_COPIES: usize = 16;
 
 /// A file system, volume manager or partition table that can be recognized by its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

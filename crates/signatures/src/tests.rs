@@ -426,7 +426,7 @@ fn copies_of_one_format_are_one_refusal_with_one_command() {
     assert!(texts(&many[1..2], "/dev/x")[0].contains("a backup copy of the signature"), "a single one");
     let other = Found::copy(formats::EXT, 9000, 8);
     assert_eq!(texts(&[copy(1), other, copy(2)], "/dev/x").len(), 2, "another length needs another command");
-    let most: Vec<Found> = (1..=copies::MOST_COPIES as u64).map(copy).collect();
+    let most: Vec<Found> = (1..=kinds::MOST_COPIES as u64).map(copy).collect();
     assert!(texts(&most, "/dev/x")[0].contains("16 or more backup copies"));
 }
 
