@@ -32,7 +32,7 @@ pub struct Listed {
 /// Lists all block devices except partitions and devices without capacity.
 ///
 /// # Errors
-/// [`ErrorKind::Unusable`] when `/sys` cannot be read.
+/// `ErrorKind::Unusable` when `/sys` cannot be read.
 pub fn list() -> Result<Vec<Listed>, DriveError> {
     let roots = Roots::default();
     let devices =
