@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -44,11 +43,6 @@ TESTS: dict[str, Callable[[Script], Result]] = {
     "dirth": sweeps.sweep, "hdd-iops": disks.hdd_iops, "hdd-tp": disks.hdd_tp,
 }
 
-#: Mismatches that are known and not yet corrected in Plateau: counted and named, but no failure.
-KNOWN = {
-    re.compile(r"^(ecw|cbw|dirth): record \d+: in_window:"):
-        "`in_window` of the preconditioning rounds follows the window of the demand variation",
-}
 #: Mismatches of one run that are printed.
 PRINTED = 30
 
@@ -97,19 +91,6 @@ def checked(plateau: Path, folder: Path) -> Checks:
     return recompute(folder, report_of(plateau, folder))
 
 
-def sort_out(checks: Checks) -> tuple[list[str], dict[str, int]]:
-    """Mismatches that are not known, and the number of those that are, by reason."""
-    unknown: list[str] = []
-    known: dict[str, int] = {}
-    for mismatch in checks.mismatches:
-        reason = next((reason for pattern, reason in KNOWN.items() if pattern.search(mismatch)), None)
-        if reason is None:
-            unknown.append(mismatch)
-        else:
-            known[reason] = known.get(reason, 0) + 1
-    return unknown, known
-
-
 def main() -> int:
     """Returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -126,7 +107,7 @@ def main() -> int:
     failed = total = 0
     with ProcessPoolExecutor(arguments.jobs) as pool:
         for folder, checks in zip(folders, pool.map(partial(checked, arguments.plateau), folders)):
-            mismatches, known = sort_out(checks)
+            mismatches = checks.mismatches
             failed += bool(mismatches)
             total += checks.count
             print(f"{folder.name}: {checks.count:,} checks, {len(mismatches)} mismatches", flush=True)
@@ -134,8 +115,6 @@ def main() -> int:
                 print(f"  {mismatch}")
             if len(mismatches) > PRINTED:
                 print(f"  and {len(mismatches) - PRINTED} more")
-            for reason, number in known.items():
-                print(f"  known, {number} times: {reason}")
     print(f"{len(folders)} runs, {total:,} checks, mismatches in {failed} of them")
     return 1 if failed else 0
 

@@ -36,6 +36,8 @@ pub struct Outcome {
     pub marks: Vec<Mark>,
     /// The deciding windows, one entry per tracking variable; empty before five rounds.
     pub window: Vec<(String, WindowStats)>,
+    /// The deciding window of preconditioning, in tests that then judge rounds of another kind.
+    pub precondition_window: Option<WindowStats>,
     /// Status of each tracking variable, and why it is not steady.
     pub explained: Vec<Explanation>,
     /// Report pages in order.

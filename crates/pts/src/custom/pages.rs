@@ -52,6 +52,7 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         ending: None,
         marks: Vec::new(),
         explained: if judged { explain(&answers.history) } else { Vec::new() },
+        precondition_window: None,
         window,
         pages: pages(context, answers, &means),
         key_figures: key_figures(answers, &means),

@@ -31,6 +31,7 @@ impl Outcome {
             ending: None,
             marks: Vec::new(),
             window: Vec::new(),
+            precondition_window: None,
             explained: Vec::new(),
             pages: Vec::new(),
             key_figures: Vec::new(),

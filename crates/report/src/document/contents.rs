@@ -5,6 +5,7 @@ use pts::{Deviation, Outcome, Profile};
 use record::RunFile;
 
 use super::publication::Publication;
+use crate::facts::answers::Answer;
 use crate::facts::conformance::{Conformance, Verdict};
 use crate::facts::dates::{self, SourceDate, TestDates};
 use crate::facts::drive_and_host::TextTable;
@@ -109,8 +110,8 @@ impl Document {
         .into()
     }
 
-    /// Whether the results of `test` include `round`.
-    pub(crate) fn in_window(&self, test: &str, round: Option<u32>) -> bool {
-        judged::in_window(&self.outcomes, test, round)
+    /// Whether the round of `answer` is in the window by which its loop of rounds was judged.
+    pub(crate) fn in_window(&self, answer: &Answer<'_>) -> bool {
+        judged::in_window(&self.outcomes, answer)
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Answer<'a> {
     /// Round of the test, starting at 1. None before the first round, after the cells of the last one (such
     /// as the workload for a histogram), and in tests without rounds.
     pub round: Option<u32>,
+    /// Number of loops of rounds that ended before: 0 in the first one, which may be preconditioning.
+    pub loops_before: u32,
     pub segment: &'a Segment,
 }
 
@@ -46,8 +48,8 @@ struct OpenRound {
 struct Position<'a> {
     test: &'a str,
     round: Option<OpenRound>,
-    /// True if the journal marks the end of the rounds of this test.
-    rounds_ended: bool,
+    /// Number of loops of rounds of this test whose end the journal marks.
+    loops_ended: u32,
 }
 
 impl Position<'_> {
@@ -71,7 +73,15 @@ pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     let mut all: Vec<Answer<'_>> = Vec::new();
     let mut position = Position::default();
     for entry in entries {
-        let answer = |test, phase, round, segment| Answer { record: entry.seq, test, phase, round, segment };
+        let loops_before = position.loops_ended;
+        let answer = |test, phase, round, segment| Answer {
+            record: entry.seq,
+            test,
+            phase,
+            round,
+            loops_before,
+            segment,
+        };
         match &entry.event {
             Event::TestStarted { test } => position = Position { test, ..Position::default() },
             Event::Restarted { test } => {
@@ -81,7 +91,10 @@ pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
             Event::Noted(Note::RoundStarted { round, cells }) => {
                 position.round = Some(OpenRound { number: *round, cells: *cells });
             }
-            Event::Noted(Note::RoundsEnded) => (position.round, position.rounds_ended) = (None, true),
+            Event::Noted(Note::RoundsEnded) => {
+                position.round = None;
+                position.loops_ended += 1;
+            }
             Event::Preconditioned(segment) => {
                 all.push(answer(position.test, Phase::Precondition, position.round(), segment));
             }
@@ -89,7 +102,9 @@ pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
                 let round = position.measured();
                 all.push(answer(position.test, Phase::Measure, round, segment));
             }
-            Event::TestEnded { test, .. } if !position.rounds_ended => detach_last_workload(&mut all, test),
+            Event::TestEnded { test, .. } if position.loops_ended == 0 => {
+                detach_last_workload(&mut all, test)
+            }
             _ => {}
         }
     }

@@ -117,7 +117,7 @@ fn cells(source: Source<'_>) -> Result<Vec<u8>, String> {
 }
 
 fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
-    let Answer { record, test, phase, round, segment } = answer;
+    let Answer { record, test, phase, round, segment, .. } = answer;
     let workload = &segment.workload;
     let times = response::merged([*segment]);
     let percentile = |beyond_ppm: u32| optional(percentile_ns(&times, beyond_ppm));
@@ -127,7 +127,7 @@ fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
         (*test).to_owned(),
         phase.name().into(),
         optional(*round),
-        source.document.in_window(test, *round).to_string(),
+        source.document.in_window(answer).to_string(),
         record.to_string(),
         access(workload.access).into(),
         workload.block_bytes.to_string(),

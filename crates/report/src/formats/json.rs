@@ -237,7 +237,7 @@ fn cell(source: Source<'_>, answer: &Answer<'_>) -> Cell {
         record: answer.record,
         phase: answer.phase.name().into(),
         round: answer.round,
-        in_window: source.document.in_window(answer.test, answer.round),
+        in_window: source.document.in_window(answer),
         workload: workload.to_string(),
         access: access(workload.access).into(),
         block_bytes: workload.block_bytes,

@@ -204,7 +204,8 @@ fn cells(sheet: &mut Worksheet, source: Source<'_>, bold: &CellFormat) -> Result
     for (column, heading) in HEADINGS.iter().enumerate() {
         sheet.write_with_format(0, column as u16, *heading, bold)?;
     }
-    for (index, Answer { record, test, phase, round, segment }) in answers(source.entries).iter().enumerate()
+    for (index, Answer { record, test, phase, round, segment, .. }) in
+        answers(source.entries).iter().enumerate()
     {
         let row = index as u32 + 1;
         let times = pts::response::merged([*segment]);

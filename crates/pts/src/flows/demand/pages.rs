@@ -62,6 +62,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         notes: notes(context, answers, complete),
         // The window from which results are computed comes first.
         window: histories.iter().flat_map(|history| history.named_window()).collect(),
+        precondition_window: answers.precondition.history.window().into_iter().next(),
         explained: histories.iter().flat_map(|history| explain(history)).collect(),
         ..begun
     }

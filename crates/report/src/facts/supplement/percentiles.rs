@@ -34,7 +34,7 @@ pub(crate) struct PercentileTable {
 pub(super) fn workloads(outcomes: &[Outcome], measured: &[&Answer<'_>]) -> Vec<WorkloadTimes> {
     const MOST: usize = 64;
     let mut all: Vec<WorkloadTimes> = Vec::new();
-    for answer in measured.iter().filter(|a| in_window(outcomes, a.test, a.round)) {
+    for answer in measured.iter().filter(|a| in_window(outcomes, a)) {
         let workload = &answer.segment.workload;
         let name = format!("{workload}, TC {} QD {}", workload.threads, workload.queue_depth);
         let (times, host_share) = (pts::response::merged([answer.segment]), answer.segment.host_share());
