@@ -61,6 +61,12 @@ def _chart(page: str, y: str, curves: list[list[Segment]], value: Callable[[Segm
     return Chart(page, "Position on the disk (GB)", y, series)
 
 
+def _ends(segments: list[Segment], value: Callable[[Segment], float], unit: str) -> list[tuple[str, float, str]]:
+    """Key figures of the first and the last zone."""
+    name = name_of(segments[0].workload)
+    return [(f"{name} first zone", value(segments[0]), unit), (f"{name} last zone", value(segments[-1]), unit)]
+
+
 def hdd_iops(script: Script) -> Result:
     """In each zone 100, 50 and 0 % reads, each with 64, 16 and 4 KiB."""
     curves: Curves = {}
@@ -76,10 +82,7 @@ def hdd_iops(script: Script) -> Result:
         return segment.iops
 
     for percent in (100, 0):
-        segments = curves[percent, 4 * KIB]
-        name = name_of(segments[0].workload)
-        result.figures += [(f"{name} first zone", value(segments[0]), "IOPS"),
-                           (f"{name} last zone", value(segments[-1]), "IOPS")]
+        result.figures += _ends(curves[percent, 4 * KIB], value, "IOPS")
     result.tables = [_table("HDD IOPS by Zone - Tabular Data", "HDD IOPS by Zone (IOPS)", curves, value)]
     for percent in mixes:
         result.charts.append(_chart(f"IOPS by Zone - R/W Mix {mix(percent)}", "IOPS",
@@ -105,10 +108,7 @@ def hdd_tp(script: Script) -> Result:
         return segment.megabytes_per_second
 
     for percent in (100, 0):
-        segments = curves[percent, 1024 * KIB]
-        name = name_of(segments[0].workload)
-        result.figures += [(f"{name} first zone", value(segments[0]), "MB/s"),
-                           (f"{name} last zone", value(segments[-1]), "MB/s")]
+        result.figures += _ends(curves[percent, 1024 * KIB], value, "MB/s")
     result.tables = [_table("HDD Throughput by Zone - Tabular Data", "HDD Throughput by Zone (MB/s)", curves, value)]
     for size in sizes:
         result.charts.append(_chart(f"Throughput by Zone - SEQ/{kib(size)}KiB", "MB/s",

@@ -61,13 +61,19 @@ def _left_out(script: Script, blocks: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(size for size in blocks if size not in small)
 
 
+def _purge_and_precondition(script: Script) -> None:
+    """Workload-independent preconditioning, at the TC and QD of the run (PTS 2.2 and 2.4)."""
+    setup = script.setup
+    script.purge()
+    script.write(setup.load("sequential", 0, 128 * KIB, setup.demand,
+                            {"amount_bytes": setup.precondition_bytes}, setup.precondition_range))
+
+
 def iops(script: Script) -> Result:
     """PTS 2.2; tracking variables: RND 4KiB W, from 2.0 on RND 64KiB 65/35 and RND 1024KiB R as well."""
     setup = script.setup
     blocks = _left_out(script, IOPS_BLOCKS)
-    script.purge()
-    script.write(setup.load("sequential", 0, 128 * KIB, setup.demand,
-                            {"amount_bytes": setup.precondition_bytes}, setup.precondition_range))
+    _purge_and_precondition(script)
     until = {"duration_ns": setup.settings["cell_ns"]}
     cells = [setup.load("random", percent, size, setup.demand, until, setup.active_range)
              for percent in IOPS_MIXES for size in blocks]
@@ -143,9 +149,7 @@ def latency(script: Script) -> Result:
     """PTS 2.4: TC 1 QD 1; from 2.0 on followed by 20 minutes of RND 4KiB W for the histogram."""
     setup = script.setup
     blocks = _left_out(script, LAT_BLOCKS)
-    script.purge()
-    script.write(setup.load("sequential", 0, 128 * KIB, setup.demand,
-                            {"amount_bytes": setup.precondition_bytes}, setup.precondition_range))
+    _purge_and_precondition(script)
     until = {"duration_ns": setup.settings["cell_ns"]}
     cells = [setup.load("random", percent, size, (1, 1), until, setup.active_range)
              for percent in LAT_MIXES for size in blocks]
