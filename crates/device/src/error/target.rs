@@ -18,13 +18,13 @@ pub enum TargetError {
     /// A system call failed.
     #[error("{}", reason(.0))]
     System(#[from] io::Error),
-    /// There is no such device.
+    /// The device does not exist.
     #[error("no such device")]
     NoDevice,
-    /// There is no such file, and its size is not given.
+    /// The file does not exist, and no size is given for it.
     #[error("no such file")]
     NoFile,
-    /// There is no such file, and it is only to be read.
+    /// The file does not exist, and a target that is only read is not created.
     #[error("no such file, and a read-only load does not create one")]
     NoFileToRead,
     /// The file's folder does not exist.

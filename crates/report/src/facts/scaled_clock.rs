@@ -54,7 +54,7 @@ mod tests {
     use crate::facts::samples::{MINUTE_NS as MINUTE, entries, segment};
     use record::{IoEngine, Segment};
 
-    /// A simulated workload of a minute that takes so many seconds at scale 1/10.
+    /// A workload of one minute on a simulated drive, which took `seconds` at scale 1/10.
     fn cell(start_seconds: u64, seconds: u64) -> Event {
         let start_ns = start_seconds * MINUTE / 60;
         let io_path = IoEngine::Simulated.into();
