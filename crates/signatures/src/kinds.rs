@@ -47,6 +47,8 @@ pub enum Signature {
         length_bytes: u64,
         /// The target as named by the user.
         target: String,
+        /// Whether it is a block device, which may be discarded as a whole.
+        is_device: bool,
     },
     /// Recognized only by libblkid.
     SecondOpinion {
@@ -87,8 +89,8 @@ impl fmt::Display for Signature {
                 of.name,
                 quoted(target)
             ),
-            Self::Copies { of, at_bytes, length_bytes, target } => {
-                copies(f, of, at_bytes, *length_bytes, target)
+            Self::Copies { of, at_bytes, length_bytes, target, is_device } => {
+                copies(f, of, (at_bytes, *length_bytes), target, *is_device)
             }
             Self::SecondOpinion { types, target } => {
                 let what = if types.is_empty() {
@@ -111,9 +113,9 @@ impl fmt::Display for Signature {
 fn copies(
     f: &mut fmt::Formatter<'_>,
     of: &Format,
-    at_bytes: &[u64],
-    length_bytes: u64,
+    (at_bytes, length_bytes): (&[u64], u64),
     target: &str,
+    is_device: bool,
 ) -> fmt::Result {
     /// Number of offsets in the sentence; the command has them all.
     const NAMED: usize = 3;
@@ -124,19 +126,22 @@ fn copies(
         all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
     };
     let quoted = quoted(target);
+    // xargs replaces it wherever it occurs, so it must not occur in the path.
+    let mut offset = "{}".to_owned();
+    while quoted.contains(&offset) {
+        offset.push('@');
+    }
     // Signatures are looked up in a file, too, when its run is resumed; a file cannot be discarded.
-    let discard = if target.starts_with("/dev/") {
-        format!(
-            "discard the whole device with blkdiscard {quoted} (if it supports that, as SSDs and loop devices do), or "
-        )
+    let discard = if is_device {
+        format!(", or discard the whole device with blkdiscard -f {quoted}, if that makes it read as zeros")
     } else {
         String::new()
     };
     write!(
         f,
         "it carries {}{or_more} backup copies of the signature of {}, at bytes {places}, whose primary copy is gone, so \
-         its data may be recoverable; if nobody needs anything on it, {discard}clear the copies with printf '%s\\n' {} | \
-         xargs -I{{}} dd if=/dev/zero of={quoted} bs=1 seek={{}} count={length_bytes} conv=notrunc",
+         its data may be recoverable; if nobody needs anything on it, clear the copies with printf '%s\\n' {} | \
+         xargs -I'{offset}' dd if=/dev/zero of={quoted} bs=1 seek='{offset}' count={length_bytes} conv=notrunc{discard}",
         texts.len(),
         of.name,
         texts.join(" ")

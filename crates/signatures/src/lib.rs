@@ -16,7 +16,7 @@ mod view;
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt as _};
 
 use formats::{At, ROWS};
 pub use kinds::{Format, Found, Signature};
@@ -39,11 +39,15 @@ pub enum Finding {
 pub fn find(device: &File, capacity_bytes: u64, target: &str) -> io::Result<Vec<Finding>> {
     let found = probe(device, capacity_bytes)?;
     let second = beyond(&found, second_opinion::ask(device), target);
-    Ok(grouped(&found, target).into_iter().map(Finding::Signature).chain(second).collect())
+    Ok(grouped(&found, target, device.metadata()?.file_type().is_block_device())
+        .into_iter()
+        .map(Finding::Signature)
+        .chain(second)
+        .collect())
 }
 
 /// Returns the signatures, with all copies of one format and length as one.
-fn grouped(found: &[Found], target: &str) -> Vec<Signature> {
+fn grouped(found: &[Found], target: &str, is_device: bool) -> Vec<Signature> {
     let mut signatures: Vec<Signature> = Vec::new();
     for (index, &Found { format: of, is_copy, at_bytes, length_bytes }) in found.iter().enumerate() {
         let is_alike = |other: &&Found| {
@@ -55,7 +59,7 @@ fn grouped(found: &[Found], target: &str) -> Vec<Signature> {
         let target = target.to_owned();
         let alike: Vec<u64> = found.iter().filter(is_alike).map(|other| other.at_bytes).collect();
         signatures.push(if alike.len() > 1 {
-            Signature::Copies { of, at_bytes: alike, length_bytes, target }
+            Signature::Copies { of, at_bytes: alike, length_bytes, target, is_device }
         } else {
             Signature::Known { of, is_copy, at_bytes, length_bytes, target }
         });
