@@ -359,3 +359,18 @@ fn a_journal_that_is_emptied_ends_the_run_and_loses_nothing() {
     std::fs::rename(&rescued, &path).unwrap();
     bench.ok(&["resume", run.file_name().unwrap().to_str().unwrap()]);
 }
+
+#[test]
+fn a_run_that_ended_before_its_estimate_is_estimated_when_it_is_resumed() {
+    let bench = Bench::new();
+    bench.ok(&["run", "tp-128", "sim:sas-slc-2011", "--scale", "1/1024"]);
+    let run = bench.runs()[0].clone();
+    let path = run.join("journal");
+    let journal = std::fs::read_to_string(&path).expect("a journal");
+    let opened: String = journal.split_inclusive('\n').take(2).collect();
+    assert!(opened.contains("\"opened\"") && !opened.contains("\"estimated\""), "{opened}");
+    std::fs::write(&path, opened).expect("a journal that was cut off");
+    bench.ok(&["resume", run.to_str().expect("text")]);
+    let events: Vec<Event> = bench.journal().unwrap().entries.into_iter().map(|entry| entry.event).collect();
+    assert!(matches!(&events[1..3], [Event::Estimated(_), Event::Resumed { .. }]), "{events:?}");
+}

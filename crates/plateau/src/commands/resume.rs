@@ -70,6 +70,10 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     if stored.file.target.kind == TargetKind::Simulated {
         rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut progress)?;
     }
+    // The run ended while its estimates were made.
+    if loaded.entries.len() == 1 {
+        journal.append(lifecycle::estimated(&stored.file, &library)?)?;
+    }
     journal.append(Event::Resumed { gap_ns: gap.length_ns })?;
     let work = Work {
         run: &stored,

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use crate::output::printer;
 use console::Audience;
+use console::progress::Progress;
 use device::{Armed, Drive, PurgeOptions};
 use nandsim::{Faults, Scale};
 use pts::Profile;
@@ -22,6 +22,7 @@ use crate::host::lba_format;
 use crate::host::restore;
 use crate::host::setup;
 use crate::output::places;
+use crate::output::printer;
 use crate::output::publication;
 use crate::output::report_file;
 use crate::output::run_files::LOGO;
@@ -34,7 +35,6 @@ use crate::run::request::RunRequest;
 use crate::run::session::{Begin, Session};
 use crate::run::signals;
 use crate::run::speeds;
-use console::progress::Progress;
 
 /// Checks everything, then executes the run; returns the completed run.
 pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]) -> Done<StoredRun> {
@@ -117,7 +117,8 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
     }
 }
 
-fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
+/// The estimates of a run, as they follow its opening.
+pub fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
     let known = speeds::of(file, &Assumptions::default(), library)?;
     let estimates =
         speeds::estimates(file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
