@@ -59,22 +59,23 @@ fn outcome<T, E: Debug>(what: fmt::Arguments<'_>, answer: &Result<T, E>) -> Stri
     }
 }
 
-/// Logs a command that is repeated with the same outcome once: a drive is queried about every second while it is busy.
+/// Logs a query that is repeated with the same outcome once: a drive is queried about every second while it is busy.
+/// All other commands are logged each time.
 #[derive(Debug, Default)]
 struct QueryLog {
     last: String,
 }
 
 impl QueryLog {
-    fn log(&mut self, line: String) {
-        if self.is_new(&line) {
+    fn log(&mut self, line: String, is_query: bool) {
+        if self.is_logged(&line, is_query) {
             log::info!("{line}");
             self.last = line;
         }
     }
 
-    fn is_new(&self, line: &str) -> bool {
-        self.last != line
+    fn is_logged(&self, line: &str, is_query: bool) -> bool {
+        !is_query || self.last != line
     }
 }
 
@@ -93,8 +94,9 @@ fn sent(fd: BorrowedFd<'_>, command: &NvmeCommand, data: Data<'_>) -> (Result<u3
 
 impl Admin for Kernel<'_> {
     fn nvme(&mut self, command: &NvmeCommand, data: Data<'_>) -> Result<u32, Fault> {
+        let is_query = matches!(data, Data::In(_));
         let (answer, line) = sent(self.fd(), command, data);
-        self.log.log(line);
+        self.log.log(line, is_query);
         answer
     }
 
@@ -112,7 +114,7 @@ impl Admin for Kernel<'_> {
             loop {
                 match completed.recv_timeout(LOOK_EVERY) {
                     Ok((answer, line)) => {
-                        self.log.log(line);
+                        self.log.log(line, false);
                         return answer;
                     }
                     Err(RecvTimeoutError::Timeout) => meanwhile(self),
@@ -123,9 +125,11 @@ impl Admin for Kernel<'_> {
     }
 
     fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault> {
+        let is_query = matches!(data, Data::In(_));
         let answer = ioctl::scsi(self.fd(), command, data, timeout).map_err(Fault::Kernel);
         let status = answer.as_ref().map_or(0, |answer| answer.status);
-        self.log.log(outcome(format_args!("SCSI command {command:02x?}, status {status:#04x}"), &answer));
+        let line = outcome(format_args!("SCSI command {command:02x?}, status {status:#04x}"), &answer);
+        self.log.log(line, is_query);
         answer
     }
 
@@ -181,13 +185,17 @@ mod tests {
     #[test]
     fn a_query_that_is_repeated_has_one_line() {
         let mut log = QueryLog::default();
-        let new: Vec<bool> = ["a: done", "a: done", "b: done", "a: done"]
-            .map(|line| {
-                let is_new = log.is_new(line);
-                log.log(line.to_owned());
-                is_new
+        let commands = [("a: done", true), ("a: done", true), ("b: done", true), ("a: done", true)];
+        let erasures = [("c: done", false), ("c: done", false)];
+        let logged: Vec<bool> = commands
+            .into_iter()
+            .chain(erasures)
+            .map(|(line, is_query)| {
+                let is_logged = log.is_logged(line, is_query);
+                log.log(line.to_owned(), is_query);
+                is_logged
             })
-            .into();
-        assert_eq!(new, [true, false, true, true]);
+            .collect();
+        assert_eq!(logged, [true, false, true, true, true, true]);
     }
 }

@@ -16,7 +16,7 @@ mod kept;
 pub(crate) mod loops;
 mod mountinfo;
 mod mounts;
-mod overlay;
+pub(crate) mod overlay;
 mod processes;
 mod procfs;
 mod rings;

@@ -307,9 +307,10 @@ impl RegularFile {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
     }
 
-    /// Verifies, with a single lease unless somebody else has opened the file since, that nothing has been built on it.
+    /// Verifies that nothing has been built on the file: with a single lease if that shows that nobody else has it open,
+    /// otherwise by gathering all users. A lease for a file on an overlay does not cover the file that stores it.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
-        if descriptor::open_elsewhere(&held.fd) != Elsewhere::Open {
+        if descriptor::open_elsewhere(&held.fd) == Elsewhere::No && !usage::overlay::is_on_one(&held.fd) {
             return Ok(());
         }
         match self.users(&held.fd).into_iter().find(usage::is_built_on_it) {

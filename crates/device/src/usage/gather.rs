@@ -16,6 +16,7 @@ use crate::host::{Roots, SysDevice, parse_number};
 use crate::refusal::Refusal;
 
 const SECTOR_BYTES: u64 = 512;
+
 /// Gathers the facts about all block devices, and about the relevant files: the target, if it is a file, and those
 /// below loop devices and mounts.
 ///

@@ -127,15 +127,20 @@ pub(crate) fn backings(roots: &Roots, number: DeviceNumber) -> Vec<Backing> {
     found
 }
 
-/// Returns what another process has done since to one of these loop devices if it now reaches other bytes.
+/// Returns why one of these loop devices may no longer reach the same bytes: another process moved it, or it does not
+/// answer.
 pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
-    let differs = |backing: &&Backing| status(&backing.device).is_ok_and(|now| now != backing.status);
-    backings.iter().find(differs).map(|backing| {
-        format!(
+    backings.iter().find_map(|Backing { device, status: checked }| match status(device) {
+        Ok(now) if now == *checked => None,
+        Ok(_) => Some(format!(
             "{} no longer reaches the bytes that were checked: another process has changed its offset, size limit or \
              backing file (LOOP_SET_STATUS64)",
-            backing.device.kname
-        )
+            device.kname
+        )),
+        Err(error) => Some(format!(
+            "{} can no longer be queried ({error}), so it may not reach the bytes that were checked",
+            device.kname
+        )),
     })
 }
 

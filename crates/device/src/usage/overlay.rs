@@ -17,6 +17,12 @@ const MAGIC: u64 = 0x794c_7630;
 /// How often two names of a file are compared: it may be written in between.
 const COMPARISONS: u32 = 5;
 
+/// Whether an open file is on an overlay, which stores its content in another file.
+pub(crate) fn is_on_one(file: impl AsFd) -> bool {
+    // A file system whose type cannot be queried is not an overlay.
+    rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == MAGIC)
+}
+
 /// Where the content of a file is stored.
 #[derive(Debug)]
 pub(super) enum Stored {
@@ -84,8 +90,7 @@ impl<'a> Overlays<'a> {
 
     /// Like [`stored`](Self::stored), for an open file; the one that stores its content may be on an overlay itself.
     pub(super) fn stored_below(&self, path: &Path, file: &OwnedFd) -> Stored {
-        // A file system whose type cannot be queried is not an overlay.
-        if !rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == MAGIC) {
+        if !is_on_one(file) {
             return Stored::Here;
         }
         let layers =

@@ -28,7 +28,13 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
         for (pid, folder) in new {
             add(roots, facts, &relevant, pid, &folder);
             // Before it was inspected, it may have started another one and left its files to that.
-            has_one_ended |= has_ended(&folder);
+            if has_ended(&folder) {
+                has_one_ended = true;
+                // Its ID may be given to another process; a zombie still has it.
+                if !folder.exists() {
+                    known.remove(&pid);
+                }
+            }
         }
         if !has_one_ended {
             return;

@@ -1,4 +1,5 @@
-//! The text of errors of targets: what happened and why, which the error itself says, and what to type next.
+//! The text of errors of targets: what happened and why, which the error itself says, and which
+//! option of this program to type next.
 //!
 //! Only here are errors of the crates below connected with the options of this program.
 
