@@ -78,14 +78,41 @@ impl Lettering {
 impl Canvas {
     /// An empty picture with an accessible name (`label`) and `description`.
     pub fn new(size: Size, label: &str, description: &str) -> Self {
-        let (width, height) = (number(size.width), number(size.height));
+        Self::scaled(size, size, label, description, Some("#ffffff"))
+    }
+
+    /// A picture of `size` whose coordinates extend to `layout`, on `ground`, or transparent.
+    pub fn scaled(size: Size, layout: Size, label: &str, description: &str, ground: Option<&str>) -> Self {
+        let (width, height) = (number(layout.width), number(layout.height));
         let mut out = format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{}" font-family="{FONT}" font-variant-numeric="tabular-nums">"#,
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{}" height="{}" role="img" aria-label="{}" font-family="{FONT}" font-variant-numeric="tabular-nums">"#,
+            number(size.width),
+            number(size.height),
             escape(label)
         );
         let _ = write!(out, "\n<desc>{}</desc>", escape(description));
-        let _ = write!(out, "\n<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
+        if let Some(ground) = ground {
+            let _ = write!(out, "\n<rect width=\"{width}\" height=\"{height}\" fill=\"{ground}\"/>");
+        }
         Self { out }
+    }
+
+    /// Draws a finished picture at `corner` in `size`.
+    pub fn inset(&mut self, svg: &str, corner: Point, size: Size) {
+        let Some((head, rest)) = svg.split_once('>') else { return };
+        let Some(bounds) = head.split_once("viewBox=\"").and_then(|(_, rest)| rest.split_once('"')) else {
+            return;
+        };
+        let _ = write!(
+            self.out,
+            "\n<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" viewBox=\"{}\">{}",
+            number(corner.0),
+            number(corner.1),
+            number(size.width),
+            number(size.height),
+            bounds.0,
+            rest.trim_end()
+        );
     }
 
     pub fn line(&mut self, a: Point, b: Point, stroke: Stroke) {

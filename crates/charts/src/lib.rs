@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod canvas;
+pub mod card;
 mod columns3d;
 mod heat_map;
 mod lines;

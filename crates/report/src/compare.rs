@@ -4,7 +4,6 @@
 mod candidate;
 mod comparison;
 mod data;
-mod figures;
 mod html;
 mod noise;
 mod pdf;
@@ -14,10 +13,10 @@ mod threshold;
 mod warnings;
 mod wording;
 
+pub use crate::facts::figures::Figure;
 pub use candidate::Candidate;
 pub use comparison::{Comparison, Line, RUNS};
 pub use data::{csv, json};
-pub use figures::Figure;
 pub use html::html;
 pub use noise::{Difference, Finding};
 pub use pdf::pdf;

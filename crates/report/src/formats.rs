@@ -4,6 +4,7 @@
 //! Data use base units (bytes, nanoseconds, I/Os per second), and every key names its unit. Tables and charts match the
 //! report.
 
+mod card;
 mod csv;
 mod fio;
 mod format;
@@ -18,7 +19,6 @@ pub(crate) mod text;
 mod tkperf;
 mod xlsx;
 
-pub(crate) use format::slug;
 pub use format::{Files, Format, Make, Source};
 pub use json::{SCHEMA_VERSION, schema};
 
@@ -31,6 +31,7 @@ pub const FORMATS: &[Format] = &[
     xlsx::FORMAT,
     svg::FORMAT,
     png::FORMAT,
+    card::FORMAT,
     openmetrics::FORMAT,
     fio::FORMAT,
     tkperf::FORMAT,

@@ -4,6 +4,7 @@
 pub(crate) mod annexes;
 pub(crate) mod banners;
 pub(crate) mod cells;
+pub(crate) mod cover;
 pub(crate) mod front;
 pub(crate) mod header;
 pub(crate) mod list;

@@ -155,6 +155,9 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
         marked += 1;
     }
     assert_eq!(marked, 2, "the key figures and the table");
+    let cover =
+        html.split_once("<article").unwrap().1.split_once("</article>").unwrap().0.replace("&lt;", "<");
+    assert!(cover.contains("*</strong>") && cover.contains(LEGEND), "{cover}");
     let is_chart = |sheet: &&String| sheet.starts_with("class=\"sheet plot\"") && sheet.contains("<figure>");
     let charts: Vec<&String> = sheets.iter().filter(is_chart).collect();
     assert!(charts.len() > 3 && charts.iter().all(|sheet| sheet.contains("HOST-LIMITED: 7 of 392 cells")));
@@ -165,9 +168,11 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
         "and the picture of Annex B"
     );
     if let Some(pdf) = pdf {
-        // Page 1 covers the whole run; page 2 is the summary of the test.
-        assert!(pdf[1].contains(LEGEND) && pdf[1].contains('*'), "{}", pdf[1]);
-        assert_eq!(pdf.iter().filter(|page| page.contains(LEGEND)).count(), 2);
+        // The cover precedes page 1, which is about the whole run; page 2 is the summary of the test.
+        for page in [0, 2] {
+            assert!(pdf[page].contains(LEGEND) && pdf[page].contains('*'), "{}", pdf[page]);
+        }
+        assert_eq!(pdf.iter().filter(|page| page.contains(LEGEND)).count(), 3);
     }
     for (name, svg) in export(&run, "svg") {
         assert!(String::from_utf8_lossy(&svg).contains(">HOST-LIMITED: 7 of 392 cells</text>"), "{name}");

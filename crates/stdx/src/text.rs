@@ -1,4 +1,4 @@
-//! Makes untrusted text safe to print.
+//! Makes untrusted text safe to print, or to name a file.
 //!
 //! Terminals interpret control characters, and bidirectional formatting characters change how a line reads. Names
 //! of files and drives, results of other tools and complete runs may contain such characters.
@@ -52,6 +52,21 @@ pub fn in_json(document: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Converts `text` to a file name of lowercase letters, digits and dashes.
+#[must_use]
+pub fn slug(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out.truncate(60);
+    out.trim_end_matches('-').to_owned()
+}
+
 fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     let is_kept = |c: char| keep(c) || !is_unprintable(c);
     if text.chars().all(is_kept) {
@@ -67,6 +82,12 @@ fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn file_names_are_plain() {
+        assert_eq!(slug("ALL RW Mix & BS - 3D Columns"), "all-rw-mix-bs-3d-columns");
+        assert_eq!(slug("../../x\n\"é"), "x");
+    }
 
     #[test]
     fn what_a_terminal_acts_on_is_escaped() {

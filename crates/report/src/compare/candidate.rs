@@ -2,7 +2,6 @@
 
 use record::{Loaded, RunFile};
 
-use super::figures::{self, Figure};
 use crate::document::contents::Document;
 use crate::document::fold::fold;
 
@@ -11,21 +10,19 @@ use crate::document::fold::fold;
 pub struct Candidate {
     pub(super) name: String,
     pub(super) document: Document,
-    pub(super) figures: Vec<Figure>,
 }
 
 impl Candidate {
-    /// Judges a run with this build and extracts its figures.
+    /// Judges a run with this build.
     ///
     /// # Errors
     /// As for [`fold()`].
     pub fn of(run: &RunFile, loaded: &Loaded) -> Result<Self, String> {
         let document = fold(run, loaded)?;
-        let figures = figures::figures(&document, &loaded.entries);
         let target = &run.target;
         let model = target.model.as_deref().filter(|model| !model.trim().is_empty());
         // Names given by the operator distinguish runs of one model.
         let name = run.labels.name.as_deref().or(model).unwrap_or(&target.path);
-        Ok(Self { name: name.to_owned(), document, figures })
+        Ok(Self { name: name.to_owned(), document })
     }
 }

@@ -3,9 +3,9 @@
 use pts::Unit;
 
 use super::candidate::Candidate;
-use super::figures::Figure;
 use super::noise::Difference;
 use super::warnings::warnings;
+use crate::facts::figures::Figure;
 
 /// Minimum and maximum number of runs in a comparison.
 pub const RUNS: std::ops::RangeInclusive<usize> = 2..=8;
@@ -55,7 +55,8 @@ impl Comparison {
         let lines = lines(&runs);
         if lines.is_empty() {
             // Report the usual cause, which the list of tests would not reveal.
-            let without = runs.iter().find(|run| run.figures.iter().all(|figure| figure.values.is_empty()));
+            let without =
+                runs.iter().find(|run| run.document.figures.iter().all(|figure| figure.values.is_empty()));
             if let Some(run) = without {
                 let id = &run.document.run.id;
                 return Err(format!(
@@ -97,12 +98,14 @@ fn number_equal_names(runs: &mut [Candidate]) {
 
 fn lines(runs: &[Candidate]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    for figure in runs.iter().flat_map(|run| &run.figures) {
+    for figure in runs.iter().flat_map(|run| &run.document.figures) {
         if lines.iter().any(|line| line.key == figure.key) {
             continue;
         }
-        let figures: Vec<Option<Figure>> =
-            runs.iter().map(|run| run.figures.iter().find(|f| f.key == figure.key).cloned()).collect();
+        let figures: Vec<Option<Figure>> = runs
+            .iter()
+            .map(|run| run.document.figures.iter().find(|f| f.key == figure.key).cloned())
+            .collect();
         if figures.iter().flatten().filter(|f| !f.values.is_empty()).count() < 2 {
             continue;
         }

@@ -4,7 +4,7 @@ use record::SimulatedFacts;
 use serde_json::{Value, json};
 
 use super::comparison::{Comparison, Line};
-use super::figures::Figure;
+use crate::facts::figures::Figure;
 
 /// One row per figure and run.
 #[must_use]

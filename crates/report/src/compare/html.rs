@@ -4,15 +4,15 @@ use pts::exhibit::{Exhibit, Facts, Table};
 
 use super::candidate::Candidate;
 use super::comparison::{Comparison, Line};
-use super::figures::Figure;
 use super::noise::Difference;
 use super::sections;
 use super::wording::{difference, letter, marks, mean};
+use crate::facts::figures::Figure;
 use crate::formats::html::shell::Shell;
-use crate::formats::slug;
 use crate::pages::cells::cell_text;
 use charts::Size;
 use charts::markup::escape;
+use stdx::text::slug;
 
 const STYLE: &str = include_str!("style.css");
 const CHART: Size = Size { width: 720.0, height: 400.0 };

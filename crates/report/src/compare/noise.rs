@@ -1,13 +1,6 @@
 //! Determines whether two figures differ by more than their rounds differ among themselves.
 
-/// Direction of improvement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Better {
-    /// Higher is better, for example IOPS.
-    More,
-    /// Lower is better, for example response times.
-    Less,
-}
+use crate::facts::figures::Better;
 
 /// Assessment of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use pts::exhibit::{Exhibit, Facts, Table};
 
 use super::comparison::{Comparison, Line};
-use super::figures::Figure;
 use super::sections;
 use super::wording::{difference, letter, marks, mean};
+use crate::facts::figures::Figure;
 use crate::formats::pdf::flow::Block;
 use crate::formats::pdf::of_blocks;
 use crate::pages::cells::cell_text;

@@ -84,14 +84,19 @@ fn host_limited(runs: &[Candidate]) -> Option<String> {
         .iter()
         .map(|run| {
             let limited =
-                run.figures.iter().filter(|figure| figure.host_limited && !figure.values.is_empty());
+                run.document.figures.iter().filter(|figure| figure.host_limited && !figure.values.is_empty());
             limited.map(|figure| figure.name.as_str()).collect()
         })
         .collect();
     let listed = |(run, names): (&Candidate, &Vec<&str>)| match names.len() {
         0 => format!("{}: none", run.name),
         count if count > LISTED => {
-            format!("{}: {count} of {}, such as {}", run.name, run.figures.len(), names[..LISTED].join(", "))
+            format!(
+                "{}: {count} of {}, such as {}",
+                run.name,
+                run.document.figures.len(),
+                names[..LISTED].join(", ")
+            )
         }
         _ => format!("{}: {}", run.name, names.join(", ")),
     };

@@ -4,8 +4,8 @@ use pts::host_limit::{legend, marked};
 use stdx::units::grouped;
 
 use super::comparison::Line;
-use super::figures::Figure;
 use super::noise::Difference;
+use crate::facts::figures::Figure;
 
 /// Letter of a run: A, B, C.
 pub(super) fn letter(index: usize) -> String {

@@ -1,7 +1,7 @@
 //! The contents of a report, and values derived from them without the journal.
 
 use pts::profile::WriteCache;
-use pts::{Deviation, Outcome, Profile};
+use pts::{Deviation, KeyFigure, Outcome, Profile};
 use record::RunFile;
 
 use super::publication::Publication;
@@ -9,6 +9,7 @@ use crate::facts::answers::Answer;
 use crate::facts::conformance::{Conformance, Verdict};
 use crate::facts::dates::{self, SourceDate, TestDates};
 use crate::facts::drive_and_host::TextTable;
+use crate::facts::figures::Figure;
 use crate::facts::interruptions::Interruption;
 use crate::facts::judged;
 use crate::facts::supplement::Supplement;
@@ -21,6 +22,8 @@ pub struct Document {
     pub(crate) outcomes: Vec<Outcome>,
     /// Titles of the requested tests that were never started.
     pub(crate) not_begun: Vec<String>,
+    /// Comparable figures, each with the values of the rounds.
+    pub(crate) figures: Vec<Figure>,
     pub(crate) modified: Vec<Deviation>,
     pub(crate) interruptions: Vec<Interruption>,
     /// True if the journal records that all tests completed.
@@ -97,6 +100,11 @@ impl Document {
             None => (self.test_run_date, self.report_run_date),
         };
         (dates::printed(start), dates::printed(end))
+    }
+
+    /// Standard deviation of the rounds of a key figure as a fraction of its mean; None if it is not a mean of rounds.
+    pub(crate) fn spread(&self, figure: &KeyFigure) -> Option<f64> {
+        self.figures.iter().find(|found| found.is_mean_of(figure))?.spread_share()
     }
 
     /// State of the drive's write cache, or the state required by the profile.

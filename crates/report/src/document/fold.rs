@@ -7,7 +7,7 @@ use super::contents::Document;
 use super::publication::Publication;
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
-use crate::facts::{conformance, dates, drive_and_host, interruptions, supplement};
+use crate::facts::{conformance, dates, drive_and_host, figures, interruptions, supplement};
 
 /// Folds a run and its journal into a document, judged by this build.
 ///
@@ -33,6 +33,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         run: run.clone(),
         profile: judged.profile,
         not_begun,
+        figures: figures::figures(judged),
         modified: replayed.modified,
         interruptions: interruptions::interruptions(entries),
         closed: entries.iter().any(|e| e.event == Event::Closed),

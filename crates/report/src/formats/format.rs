@@ -50,35 +50,10 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
     }
 }
 
-/// Converts `text` to a file name of lowercase letters, digits and dashes.
-pub(crate) fn slug(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        if c.is_ascii_alphanumeric() {
-            out.push(c.to_ascii_lowercase());
-        } else if !out.is_empty() && !out.ends_with('-') {
-            out.push('-');
-        }
-    }
-    out.truncate(60);
-    out.trim_end_matches('-').to_owned()
-}
-
 /// The order of addresses as a word.
 pub(super) const fn access(access: Access) -> &'static str {
     match access {
         Access::Random => "random",
         Access::Sequential => "sequential",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn file_names_are_plain() {
-        assert_eq!(slug("ALL RW Mix & BS - 3D Columns"), "all-rw-mix-bs-3d-columns");
-        assert_eq!(slug("../../x\n\"é"), "x");
     }
 }

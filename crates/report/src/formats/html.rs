@@ -2,6 +2,7 @@
 //! converts the text of `pages` to markup.
 
 mod annex;
+mod cover;
 mod exhibits;
 mod frame;
 mod notes;
@@ -12,7 +13,7 @@ mod test_summary;
 use super::format::{Format, Make};
 use crate::document::contents::Document;
 use crate::pages::list::{PageKind, PageNumber, pages};
-use crate::pages::titles;
+use crate::pages::{cover as cover_text, titles};
 use charts::markup::escape;
 use shell::Shell;
 
@@ -28,11 +29,13 @@ const STYLE: &str = include_str!("html/style.css");
 /// The script adds only conveniences: the page is complete without it.
 const SCRIPT: &str = include_str!("html/script.js");
 
-/// The whole report: a summary of all tests, then each test with its summary and report pages.
+/// The whole report: the cover, a summary of all tests, then each test with its summary and report pages.
 #[must_use]
 pub fn html(document: &Document) -> String {
     let all = pages(document);
-    let (mut sheets, mut contents) = (String::new(), String::new());
+    let mut sheets = cover::page(document);
+    let mut contents =
+        format!("<li><a href=\"#{}\"><span>{}</span></a></li>\n", cover::ADDRESS, cover_text::TITLE);
     for (index, kind) in all.iter().enumerate() {
         let number = PageNumber { current: index + 1, total: all.len() };
         sheets.push_str(&match kind {
@@ -41,7 +44,7 @@ pub fn html(document: &Document) -> String {
             PageKind::Exhibits(outcome, index) => exhibits::page(document, outcome, *index, number),
         });
         contents.push_str(&match kind {
-            PageKind::Summary { .. } => link(number.current, "Summary of all tests", false),
+            PageKind::Summary { .. } => link(number.current, titles::ALL_TESTS, false),
             PageKind::TestSummary(outcome) => link(number.current, &titles::numbered(outcome), false),
             PageKind::Exhibits(outcome, index) => link(number.current, &outcome.pages[*index].title, true),
         });
@@ -50,7 +53,7 @@ pub fn html(document: &Document) -> String {
     contents.push_str(&annex::links(document));
     let class = document.watermark().map(str::to_ascii_lowercase).unwrap_or_default();
     let content = format!(
-        "<nav aria-label=\"Pages\"><h2>Plateau</h2><ol>\n{contents}</ol></nav>\n<main>\n{sheets}</main>\n"
+        "<nav aria-label=\"Pages\"><details><summary>Pages</summary><ol>\n{contents}</ol></details></nav>\n<main>\n{sheets}</main>\n"
     );
     Shell {
         title: &titles::document_title(document),

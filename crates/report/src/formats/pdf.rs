@@ -6,6 +6,7 @@
 
 mod annex;
 mod body;
+mod cover;
 pub(crate) mod flow;
 mod fonts;
 mod grid;
@@ -19,7 +20,7 @@ use super::format::{Format, Make};
 use crate::document::contents::Document;
 use crate::pages::list::{PageKind, PageNumber, pages};
 use crate::pages::notes::NoteRow;
-use crate::pages::titles;
+use crate::pages::{cover as cover_text, titles};
 use flow::{Block, PageFrame};
 use sheet::Sheet;
 use writer::PdfWriter;
@@ -38,11 +39,16 @@ pub(super) const FORMAT: Format = Format {
 /// If the PDF library rejects a picture or a page; the message names it.
 pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
     let mut writer = PdfWriter::new()?;
+    writer.bookmark(cover_text::TITLE.into(), 0);
+    writer.label("Cover", false);
+    writer.page(|sheet| cover::page(sheet, document))?;
+    writer.label("", true);
     let pages = pages(document);
     let mut further = Vec::new();
     for (index, kind) in pages.iter().enumerate() {
         let number = PageNumber { current: index + 1, total: pages.len() };
-        bookmark(&mut writer, kind, index);
+        // The cover precedes page 1.
+        bookmark(&mut writer, kind, number.current);
         writer.page(|sheet| draw(sheet, document, kind, number, &mut further))?;
     }
     annex::draw(&mut writer, document, further)?;
@@ -76,7 +82,7 @@ fn draw(
 
 fn bookmark(writer: &mut PdfWriter, kind: &PageKind<'_>, page: usize) {
     match kind {
-        PageKind::Summary { .. } => writer.bookmark("Summary of all tests".into(), page),
+        PageKind::Summary { .. } => writer.bookmark(titles::ALL_TESTS.into(), page),
         PageKind::TestSummary(outcome) => writer.bookmark(titles::numbered(outcome), page),
         PageKind::Exhibits(outcome, index) => {
             writer.inner_bookmark(outcome.pages[*index].title.clone(), page);

@@ -1,8 +1,9 @@
 //! All charts as standalone SVG images.
 
-use super::format::{Files, Format, Make, Source, slug};
+use super::format::{Files, Format, Make, Source};
 use charts::Size;
 use charts::markup::escape;
+use stdx::text::slug;
 
 /// The SVG format.
 pub(super) const FORMAT: Format = Format {

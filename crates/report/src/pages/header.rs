@@ -5,7 +5,7 @@ use pts::profile::Edition;
 use stdx::units::amount_base2;
 
 use super::titles::title_line;
-use super::values::{Fact, capacity, cpu, model, number, or_na, system, tool};
+use super::values::{Fact, capacity, cpu, model, number, or_na, system, test_platform};
 use crate::document::contents::Document;
 use crate::facts::dates;
 use charts::markup::shortened;
@@ -41,15 +41,6 @@ fn sponsor(document: &Document) -> String {
 
 fn page_of(outcome: &Outcome, index: usize) -> String {
     format!("Page {} of {}", index + 1, outcome.pages.len())
-}
-
-fn test_platform(document: &Document) -> String {
-    let run = &document.run;
-    let machine = match &run.target.simulated {
-        Some(_) => "simulated".to_owned(),
-        None => or_na(run.host.board.as_deref().or(run.host.cpu.as_deref())),
-    };
-    format!("{machine}; {}", tool(document))
 }
 
 /// All fields of the PTS 1.0 header.

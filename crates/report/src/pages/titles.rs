@@ -32,6 +32,9 @@ pub(crate) fn series(document: &Document) -> &'static str {
     }
 }
 
+/// Title of the page about all tests, in contents and bookmarks.
+pub(crate) const ALL_TESTS: &str = "All tests";
+
 /// The test with its clause, if it has one: `8.0 IOPS`.
 pub(crate) fn numbered(outcome: &Outcome) -> String {
     match outcome.clause {

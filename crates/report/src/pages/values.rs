@@ -38,6 +38,16 @@ pub(crate) fn tool(document: &Document) -> String {
         .map_or_else(|| format!("Plateau {}", run.plateau_version), |origin| origin.tool.clone())
 }
 
+/// The machine and the measuring tool.
+pub(crate) fn test_platform(document: &Document) -> String {
+    let run = &document.run;
+    let machine = match &run.target.simulated {
+        Some(_) => "simulated".to_owned(),
+        None => or_na(run.host.board.as_deref().or(run.host.cpu.as_deref())),
+    };
+    format!("{machine}; {}", tool(document))
+}
+
 /// Processors of the host.
 pub(crate) fn cpu(document: &Document) -> Option<String> {
     let host = &document.run.host;

@@ -102,6 +102,9 @@
     });
   }
 
+  // The contents are a sidebar where there is room for one.
+  if (matchMedia("(min-width: 1401px)").matches) document.querySelector("nav details").open = true;
+
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Light / dark";

@@ -22,8 +22,10 @@ pub(super) fn draw(writer: &mut PdfWriter, document: &Document, further: Vec<Not
         return Ok(());
     }
     let footer = titles::footer(document);
-    let first_page = pages(document).len();
+    // The cover is not numbered.
+    let first_page = 1 + pages(document).len();
     let frame = PageFrame { footer: &footer, numbered: "Annex page", first_page, marks_of: Some(document) };
+    writer.label("Annex ", true);
     flow::draw(writer, blocks, &frame)
 }
 

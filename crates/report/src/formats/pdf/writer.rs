@@ -1,11 +1,13 @@
 //! The PDF file under construction: pages, bookmarks and structure tags.
 
+use std::num::NonZeroU32;
+
 use krilla::Document as Pdf;
 use krilla::destination::XyzDestination;
 use krilla::geom::{Point, Transform};
 use krilla::metadata::Metadata;
 use krilla::outline::{Outline, OutlineNode};
-use krilla::page::PageSettings;
+use krilla::page::{NumberingStyle, PageLabel, PageSettings};
 use krilla::tagging::TagTree;
 
 use super::fonts::Fonts;
@@ -19,6 +21,8 @@ pub(super) struct PdfWriter {
     pdf: Pdf,
     tags: TagTree,
     bookmarks: Vec<Bookmark>,
+    /// Label of the next page: prefix, and number if it is numbered.
+    label: (String, Option<NonZeroU32>),
 }
 
 /// A bookmark, with those below it.
@@ -32,7 +36,18 @@ struct Bookmark {
 impl PdfWriter {
     pub fn new() -> Result<Self, String> {
         let tags = TagTree::new().with_lang(Some("en".into()));
-        Ok(Self { fonts: Fonts::load()?, pdf: Pdf::new(), tags, bookmarks: Vec::new() })
+        Ok(Self {
+            fonts: Fonts::load()?,
+            pdf: Pdf::new(),
+            tags,
+            bookmarks: Vec::new(),
+            label: (String::new(), Some(NonZeroU32::MIN)),
+        })
+    }
+
+    /// Labels the following pages as viewers show them: with `prefix`, and numbered from 1 if `is_numbered`.
+    pub fn label(&mut self, prefix: &str, is_numbered: bool) {
+        self.label = (prefix.to_owned(), is_numbered.then_some(NonZeroU32::MIN));
     }
 
     /// Adds a bookmark to the page of this index.
@@ -55,6 +70,11 @@ impl PdfWriter {
     ) -> Result<(), String> {
         let size = |pixels: f64| pixels as f32 * POINTS_PER_PIXEL;
         let settings = PageSettings::from_wh(size(WIDTH), size(HEIGHT)).ok_or("a page has no size")?;
+        let (prefix, number) = &mut self.label;
+        let style = number.map(|_| NumberingStyle::Arabic);
+        let label = PageLabel::new(style, (!prefix.is_empty()).then(|| prefix.clone()), *number);
+        *number = number.and_then(|number| number.checked_add(1));
+        let settings = settings.with_page_label(label);
         let mut page = self.pdf.start_page_with(settings);
         let mut surface = page.surface();
         surface.push_transform(&Transform::from_scale(POINTS_PER_PIXEL, POINTS_PER_PIXEL));

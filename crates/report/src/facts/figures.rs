@@ -1,13 +1,21 @@
 //! Comparable figures of a run, each with the values that it averages.
 
 use pts::{KeyFigure, Outcome, Unit};
-use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
+use record::{Access, Event, ImportedTest, Reading, Segment, Workload};
+use stdx::text::slug;
 use stdx::units::block_size;
 
-use super::noise::Better;
-use crate::document::contents::Document;
-use crate::facts::answers::{Phase, answers};
-use crate::formats::slug;
+use super::answers::{Phase, answers};
+use super::judged::JudgedRun;
+
+/// Direction of improvement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Higher is better, for example IOPS.
+    More,
+    /// Lower is better, for example response times.
+    Less,
+}
 
 /// One figure of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +32,7 @@ pub struct Figure {
     pub selected: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
-    pub(super) better: Better,
+    pub(crate) better: Better,
 }
 
 impl Figure {
@@ -32,6 +40,12 @@ impl Figure {
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (!self.values.is_empty()).then(|| self.values.iter().sum::<f64>() / self.values.len() as f64)
+    }
+
+    /// Whether this figure has the rounds that the key figure `selected` averages.
+    pub(crate) fn is_mean_of(&self, selected: &KeyFigure) -> bool {
+        let close = |(a, b): (f64, f64)| (a - b).abs() <= 1e-9 * b.abs();
+        self.unit == selected.unit && self.mean().zip(selected.value).is_some_and(close)
     }
 
     /// Standard deviation over the rounds as a fraction of the mean; None with fewer than two rounds or if the mean is
@@ -94,35 +108,30 @@ const MEASURED: [Measure<Segment>; 4] = [
 ];
 
 /// All comparable figures of a run: for each test, the selected ones, followed by those of each workload in its loop.
-pub(super) fn figures(document: &Document, entries: &[Entry]) -> Vec<Figure> {
-    document.outcomes.iter().flat_map(|outcome| of_test(document, outcome, entries)).collect()
+pub(crate) fn figures(judged: JudgedRun<'_>) -> Vec<Figure> {
+    judged.outcomes.iter().flat_map(|outcome| of_test(judged, outcome)).collect()
 }
 
-fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Figure> {
+fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
     let family = pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family);
-    let imported = entries.iter().find_map(|entry| match &entry.event {
+    let imported = judged.entries.iter().find_map(|entry| match &entry.event {
         Event::Imported(test) if test.test == outcome.test => Some(test),
         _ => None,
     });
     let mut all = match imported {
         Some(test) => of_readings(outcome, family, test),
-        None => of_loop(document, outcome, family, entries),
+        None => of_loop(judged, outcome, family),
     };
     let mut first = Vec::new();
     for selected in &outcome.key_figures {
         // Prefer the workload in the loop that has the same value, because its figure contains every round.
-        let same = all.iter().position(|figure| is_same(figure, selected));
+        let same = all.iter().position(|figure| figure.is_mean_of(selected));
         let figure = same.map_or_else(|| single(family, outcome, selected), |at| all.remove(at));
         let host_limited = figure.host_limited || selected.host_limited;
         first.push(Figure { selected: true, host_limited, ..figure });
     }
     first.append(&mut all);
     first
-}
-
-fn is_same(figure: &Figure, selected: &KeyFigure) -> bool {
-    let close = |(a, b): (f64, f64)| (a - b).abs() <= 1e-9 * b.abs();
-    figure.unit == selected.unit && figure.mean().zip(selected.value).is_some_and(close)
 }
 
 /// A key figure without a matching workload.
@@ -139,11 +148,11 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
 }
 
 /// Figures of the workloads in the result rounds, in the unit of the test.
-fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entry]) -> Vec<Figure> {
+fn of_loop(judged: JudgedRun<'_>, outcome: &Outcome, family: &str) -> Vec<Figure> {
     let Some((_, window)) = outcome.window.first() else { return Vec::new() };
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
     let rounds = window.first_round..=window.last_round;
-    let answers = answers(entries);
+    let answers = answers(judged.entries);
     let measured: Vec<&Segment> = answers
         .iter()
         .filter(|answer| answer.test == outcome.test && answer.phase == Phase::Measure)
@@ -157,7 +166,7 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
     for segment in measured {
         for measure in MEASURED.iter().filter(|measure| measure.unit == unit) {
             // The maximum response time of a scaled simulated drive is not meaningful.
-            if measure.statistic == Statistic::Maximum && document.run.scale_divisor() > 1 {
+            if measure.statistic == Statistic::Maximum && judged.run.scale_divisor() > 1 {
                 continue;
             }
             let Some(value) = (measure.of)(segment) else { continue };

@@ -1,0 +1,96 @@
+//! The result as cards to share, in two sizes and three themes, and as a badge.
+
+use charts::Size;
+use charts::card::{Card, CardFigure, Theme, Tone, badge, card};
+
+use super::format::{Files, Format, Make, Source};
+use super::raster;
+use crate::document::contents::Document;
+use crate::pages::cover::{self, Cover, CoverFigure, Headline};
+use crate::pages::values::tool;
+
+/// The card format.
+pub(super) const FORMAT: Format = Format {
+    name: "card",
+    about: "the result as cards of 1200x630 and 1600x900 pixels (PNG, SVG; light, dark, transparent) and as a badge",
+    extensions: &[],
+    make: Make::Folder(folder),
+};
+
+const SIZES: [Size; 2] = [Size { width: 1200.0, height: 630.0 }, Size { width: 1600.0, height: 900.0 }];
+const THEMES: [(Theme, &str); 3] =
+    [(Theme::Light, "light"), (Theme::Dark, "dark"), (Theme::Transparent, "transparent")];
+/// Size of the chart on a card in its own units.
+const PICTURE: Size = Size { width: 560.0, height: 380.0 };
+
+fn folder(source: Source<'_>) -> Result<Files, String> {
+    let cover = cover::cover(source.document);
+    let content = content(source.document, &cover);
+    let mut files = Files::new();
+    for size in SIZES {
+        for (theme, name) in THEMES {
+            let svg = card(&content, size, theme);
+            let name = format!("card-{}x{}-{name}", size.width, size.height);
+            files.push((format!("{name}.png"), raster::png(&svg, 1.0)?));
+            files.push((format!("{name}.svg"), svg.into_bytes()));
+        }
+    }
+    files.push(("badge.svg".into(), of_badge(source.document, &cover).into_bytes()));
+    Ok(files)
+}
+
+const fn tone(tone: cover::Tone) -> Tone {
+    match tone {
+        cover::Tone::Good => Tone::Good,
+        cover::Tone::Doubtful => Tone::Doubtful,
+        cover::Tone::Bad => Tone::Bad,
+        cover::Tone::Open => Tone::Open,
+    }
+}
+
+fn content(document: &Document, cover: &Cover<'_>) -> Card {
+    let figure = |CoverFigure { name, value, unit, note, is_valid }: &CoverFigure| CardFigure {
+        name: name.clone(),
+        value: value.clone(),
+        unit: unit.clone(),
+        note: note.clone(),
+        is_valid: *is_valid,
+    };
+    // The first fact is the capacity; test system and dates are in the credit.
+    let about = cover.facts.iter().take(3).filter(|(_, value)| value != "n/a");
+    let picture = cover.pictures.first().and_then(|(exhibit, title)| {
+        Some((title.clone(), charts::picture(exhibit, title, PICTURE)?, PICTURE))
+    });
+    Card {
+        device: cover.device.clone(),
+        about: about.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" · "),
+        marks: document.marks(None).into_iter().map(|mark| mark.title.to_owned()).collect(),
+        headlines: cover
+            .headlines
+            .iter()
+            .map(|Headline { tone: of, text }| (tone(*of), text.clone()))
+            .collect(),
+        figures: cover.figures.iter().map(figure).collect(),
+        picture,
+        credit: format!("{} · run {} · {}", tool(document), document.run.id, document.dates_of(None).1),
+    }
+}
+
+/// The worse of the two verdicts, and what the figures come from if not from a drive.
+fn of_badge(document: &Document, cover: &Cover<'_>) -> String {
+    let rank = |headline: &&Headline| match headline.tone {
+        cover::Tone::Bad => 3,
+        cover::Tone::Doubtful => 2,
+        cover::Tone::Open => 1,
+        cover::Tone::Good => 0,
+    };
+    let left = if document.run.origin.is_some() { "imported" } else { document.profile.revision };
+    let worst = cover.headlines.iter().rev().max_by_key(rank);
+    let (of, text) = worst.map_or((Tone::Open, ""), |headline| (tone(headline.tone), headline.text.as_str()));
+    match document.watermark() {
+        Some(word) => {
+            badge(left, &format!("{word}; {text}"), if of == Tone::Good { Tone::Doubtful } else { of })
+        }
+        None => badge(left, text, of),
+    }
+}

@@ -1,0 +1,139 @@
+//! The cover: verdicts, key figures, charts and settings on one page.
+
+use std::num::NonZeroU16;
+
+use charts::Size;
+use krilla::tagging::Tag;
+
+use super::fonts::{Style, ink, soft};
+use super::grid::{TableCell, facts, label_width, table};
+use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, ROOM, SIDE, Sheet, leading};
+use super::summary::banners;
+use crate::document::contents::Document;
+use crate::pages::cover::{Cover, CoverFigure, Headline, SETTINGS, TestRow, Tone, cover};
+use crate::pages::titles;
+
+/// Size of a chart in its own units.
+const PICTURE: Size = Size { width: 620.0, height: 330.0 };
+const GAP: f64 = 10.0;
+
+/// Draws the cover of `document`.
+pub(super) fn page(sheet: &mut Sheet<'_, '_>, document: &Document) -> Result<(), String> {
+    let cover = cover(document);
+    sheet.aside(|sheet| {
+        sheet.line((SIDE, BOTTOM + 2.0), (SIDE + ROOM, BOTTOM + 2.0), LINE);
+        let footer = titles::footer(document);
+        sheet.text((SIDE, BOTTOM + 16.0), ROOM * 0.85, &footer, soft(9.5), Align::Left);
+        sheet.text((SIDE + ROOM * 0.85, BOTTOM + 16.0), ROOM * 0.15, "Cover", soft(9.5), Align::Right);
+    });
+    let y = banners(sheet, document, None);
+    let y = title(sheet, &cover, y);
+    let y = y + sheet.paragraph((SIDE, y), ROOM, &cover.sentence, ink(14.0)) + 4.0;
+    let y = cover.doubts.iter().fold(y, |y, doubt| {
+        y + sheet.paragraph((SIDE, y), ROOM, doubt, ink(11.0).bold().colour(colour(Tone::Doubtful)))
+    });
+    let y = figures(sheet, &cover.figures, y + 4.0);
+    // Laid out from below, so that the charts get the space that is left.
+    let details = details_height(sheet, &cover);
+    let space = BOTTOM - details - y - 2.0 * GAP;
+    if space > 60.0 {
+        pictures(sheet, &cover, Area::new(SIDE, y + GAP, ROOM, space))?;
+    }
+    details_at(sheet, &cover, (BOTTOM - details).max(y));
+    Ok(())
+}
+
+const fn colour(tone: Tone) -> Colour {
+    match tone {
+        Tone::Good => [0x1d, 0x6b, 0x41],
+        Tone::Doubtful => [0x7a, 0x52, 0x00],
+        Tone::Bad => [0xa3, 0x17, 0x22],
+        Tone::Open => [0x55, 0x60, 0x6e],
+    }
+}
+
+fn title(sheet: &mut Sheet<'_, '_>, cover: &Cover<'_>, y: f64) -> f64 {
+    sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
+        sheet.text((SIDE, y + 24.0), ROOM * 0.45, &cover.device, ink(24.0).bold(), Align::Left);
+    });
+    let mut right = SIDE + ROOM;
+    for Headline { tone, text } in cover.headlines.iter().rev() {
+        let style = ink(12.0).bold().colour(colour(*tone));
+        let width = sheet.fonts.width(text, style).min(ROOM * 0.27) + 18.0;
+        let area = Area::new(right - width, y + 6.0, width, 22.0);
+        sheet.frame(area, colour(*tone));
+        sheet.text((area.x + 9.0, area.y + 15.5), width - 18.0, text, style, Align::Left);
+        right -= width + GAP;
+    }
+    y + 38.0
+}
+
+fn figures(sheet: &mut Sheet<'_, '_>, figures: &[CoverFigure], y: f64) -> f64 {
+    const HEIGHT: f64 = 76.0;
+    if figures.is_empty() {
+        return y;
+    }
+    // Six fit; fewer do not grow to the width of the page.
+    let width = (ROOM - 5.0 * GAP) / 6.0;
+    for (index, CoverFigure { name, value, unit, note, is_valid }) in figures.iter().enumerate() {
+        let area = Area::new(SIDE + (width + GAP) * index as f64, y, width, HEIGHT);
+        sheet.frame(area, LINE);
+        if *is_valid {
+            sheet.fill(Area { height: 3.0, ..area }, ACCENT);
+        }
+        let (x, room) = (area.x + 8.0, width - 16.0);
+        let style: Style = if *is_valid { ink(22.0).bold() } else { soft(22.0) };
+        sheet.text((x, y + 17.0), room, name, soft(10.0), Align::Left);
+        let unit_width = sheet.fonts.width(unit, soft(11.0)) + 5.0;
+        let value_width = sheet.fonts.width(value, style).min(room - unit_width);
+        sheet.text((x, y + 45.0), value_width + 1.0, value, style, Align::Left);
+        sheet.text((x + value_width + 5.0, y + 45.0), unit_width, unit, soft(11.0), Align::Left);
+        sheet.text((x, y + 64.0), room, note, soft(10.0), Align::Left);
+    }
+    y + HEIGHT
+}
+
+fn pictures(sheet: &mut Sheet<'_, '_>, cover: &Cover<'_>, area: Area) -> Result<(), String> {
+    let count = cover.pictures.len().max(1) as f64;
+    let width = (area.width - GAP * (count - 1.0)) / count;
+    for (index, (exhibit, title)) in cover.pictures.iter().enumerate() {
+        let Some(svg) = charts::picture(exhibit, title, PICTURE) else { continue };
+        let x = area.x + (width + GAP) * index as f64;
+        sheet.text((x, area.y + 11.0), width, title, ink(11.0).bold(), Align::Middle);
+        sheet.picture(&svg, title, Area::new(x, area.y + 16.0, width, area.height - 16.0))?;
+    }
+    Ok(())
+}
+
+const WIDTHS: [f64; 7] =
+    [ROOM * 0.2, ROOM * 0.25, ROOM * 0.15, ROOM * 0.11, ROOM * 0.12, ROOM * 0.08, ROOM * 0.09];
+const TABLE: (Style, f64) = (ink(10.5), 18.0);
+const FACT_SIZE: f64 = 10.5;
+
+fn rows(cover: &Cover<'_>) -> Vec<Vec<TableCell>> {
+    let head = ["Test", "Verdict"].into_iter().chain(SETTINGS).map(TableCell::heading).collect();
+    let row = |TestRow { title, headline, settings }: &TestRow| {
+        let verdict = TableCell { bold: headline.tone == Tone::Bad, ..TableCell::new(headline.text.clone()) };
+        [TableCell { bold: true, ..TableCell::new(title.clone()) }, verdict]
+            .into_iter()
+            .chain(settings.iter().map(|setting| TableCell::new(setting.clone())))
+            .collect()
+    };
+    std::iter::once(head).chain(cover.tests.iter().map(row)).collect()
+}
+
+fn details_height(sheet: &Sheet<'_, '_>, cover: &Cover<'_>) -> f64 {
+    let rows = rows(cover);
+    let table: f64 = rows.iter().map(|row| super::grid::height_of(sheet.fonts, &WIDTHS, row, TABLE)).sum();
+    // Facts are in two columns; a long one wraps once.
+    table + GAP + (cover.facts.len().div_ceil(2) as f64 + 1.0) * leading(ink(FACT_SIZE))
+}
+
+fn details_at(sheet: &mut Sheet<'_, '_>, cover: &Cover<'_>, y: f64) {
+    let y = y + table(sheet, (SIDE, y), &WIDTHS, &rows(cover), TABLE) + GAP;
+    let (left, right) = cover.facts.split_at(cover.facts.len().div_ceil(2));
+    for (x, items) in [(SIDE, left), (SIDE + ROOM / 2.0, right)] {
+        let label = label_width(sheet, items, FACT_SIZE, ROOM * 0.2);
+        facts(sheet, (x, y), ROOM / 2.0 - GAP, label, items, FACT_SIZE);
+    }
+}

@@ -1,0 +1,308 @@
+//! The cover: the page at which a reader can stop. It has no page number, so that the numbered pages match those of
+//! the specification.
+
+use pts::exhibit::{Exhibit, Scale};
+use pts::host_limit::legend;
+use pts::{KeyFigure, Outcome};
+use stdx::units::count_of;
+
+use super::test_summary::figure_value;
+use super::values::{Fact, capacity, model, number, or_na, test_platform};
+use crate::document::contents::Document;
+use crate::facts::conformance::Verdict;
+
+/// Title in contents and bookmarks.
+pub(crate) const TITLE: &str = "Summary";
+/// Maximum number of figures.
+const MOST_FIGURES: usize = 6;
+/// Figures of the sentence: more make it hard to read.
+const FIGURES_IN_SENTENCE: usize = 3;
+
+/// How a statement is coloured. Colour never stands alone: the text says the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Doubtful,
+    Bad,
+    /// Neither good nor bad: nothing was judged.
+    Open,
+}
+
+/// A verdict in a few words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Headline {
+    pub tone: Tone,
+    pub text: String,
+}
+
+/// A key figure on the cover.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CoverFigure {
+    /// Name, followed by the title of the test if several tests have key figures.
+    pub name: String,
+    pub value: String,
+    /// Empty if there is no value.
+    pub unit: String,
+    /// Spread over the rounds of the measurement window, or why the value is not a steady-state value; may be empty.
+    pub note: String,
+    /// Whether the figure is a value of a complete test that is steady, or that need not be.
+    pub is_valid: bool,
+}
+
+/// One row per test: title, verdict, and its settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TestRow {
+    pub title: String,
+    pub headline: Headline,
+    pub settings: [String; 5],
+}
+
+/// Headings of [`TestRow::settings`].
+pub(crate) const SETTINGS: [&str; 5] =
+    ["Purge", "PC AR / Test AR", "AR Amt / Segments", "TC / QD", "SS rounds"];
+
+/// Everything on the cover except the banners.
+#[derive(Debug, Clone)]
+pub(crate) struct Cover<'a> {
+    pub device: String,
+    /// Steady state, then conformance.
+    pub headlines: Vec<Headline>,
+    /// What the drive did.
+    pub sentence: String,
+    pub figures: Vec<CoverFigure>,
+    /// The most telling chart of up to two tests, with titles.
+    pub pictures: Vec<(&'a Exhibit, String)>,
+    pub tests: Vec<TestRow>,
+    pub facts: Vec<Fact>,
+    /// What limits trust in the figures and is not in a banner.
+    pub doubts: Vec<String>,
+}
+
+/// The cover of `document`.
+pub(crate) fn cover(document: &Document) -> Cover<'_> {
+    Cover {
+        device: model(document).to_owned(),
+        headlines: vec![steadiness(document), conformity(document)],
+        sentence: sentence(document),
+        figures: figures(document),
+        pictures: pictures(document),
+        tests: document.outcomes.iter().map(test_row).collect(),
+        facts: facts(document),
+        doubts: doubts(document),
+    }
+}
+
+fn verdict_of(outcome: &Outcome) -> Headline {
+    let (tone, text) = match (&outcome.stop, outcome.converged) {
+        (Some(stop), _) => (Tone::Bad, format!("not complete: {stop}")),
+        (None, Some(true)) => {
+            let window = outcome.window.first().map(|(_, window)| window);
+            let rounds =
+                window.map_or_else(String::new, |w| format!(" in rounds {}-{}", w.first_round, w.last_round));
+            (Tone::Good, format!("steady state{rounds}"))
+        }
+        (None, Some(false)) => {
+            (Tone::Bad, format!("no steady state in {}", count_of(outcome.rounds, "round")))
+        }
+        (None, None) => (Tone::Open, "complete, not judged for steady state".to_owned()),
+    };
+    Headline { tone, text }
+}
+
+fn test_row(outcome: &Outcome) -> TestRow {
+    let header = &outcome.header;
+    let text = |text: &str| or_na(Some(text));
+    let demand = match (header.threads, header.queue_depth) {
+        (0, 0) => "n/a".to_owned(),
+        (threads, depth) => format!("{} / {}", number(threads), number(depth)),
+    };
+    TestRow {
+        title: outcome.title.clone(),
+        headline: verdict_of(outcome),
+        settings: [
+            text(&header.purge),
+            format!("{} / {}", text(&header.pc_ar), text(&header.test_ar)),
+            format!("{} / {}", text(&header.ar_amount), text(&header.ar_segments)),
+            demand,
+            text(&header.rounds),
+        ],
+    }
+}
+
+/// The verdict on steady state over all tests.
+fn steadiness(document: &Document) -> Headline {
+    let outcomes = &document.outcomes;
+    let headline = |tone, text| Headline { tone, text };
+    let incomplete =
+        outcomes.iter().filter(|outcome| outcome.stop.is_some()).count() + document.not_begun.len();
+    if outcomes.is_empty() || incomplete > 0 {
+        let all = outcomes.len() + document.not_begun.len();
+        return headline(Tone::Bad, format!("{} of {} complete", all - incomplete, tests(all)));
+    }
+    let unsteady: Vec<&str> =
+        outcomes.iter().filter(|o| o.converged == Some(false)).map(|o| o.title.as_str()).collect();
+    let judged = outcomes.iter().filter(|outcome| outcome.converged.is_some()).count();
+    match (unsteady.as_slice(), judged) {
+        ([], 0) => headline(Tone::Open, "Not judged for steady state".into()),
+        ([], 1) => headline(Tone::Good, "Steady state reached".into()),
+        ([], judged) => headline(Tone::Good, format!("Steady state reached in {}", tests(judged))),
+        (some, _) => headline(Tone::Bad, format!("No steady state: {}", some.join(", "))),
+    }
+}
+
+fn tests(count: usize) -> String {
+    count_of(u32::try_from(count).unwrap_or(u32::MAX), "test")
+}
+
+fn conformity(document: &Document) -> Headline {
+    if let Some(origin) = &document.run.origin {
+        return Headline {
+            tone: Tone::Doubtful,
+            text: format!("Imported from {}: not a PTS run", origin.tool),
+        };
+    }
+    let revision = document.profile.revision;
+    let (tone, text) = match document.verdict(None) {
+        Verdict::Conforms => (Tone::Good, format!("Conforms to {revision}")),
+        Verdict::Modified => (Tone::Doubtful, format!("{revision}, modified")),
+        Verdict::DoesNotConform => (Tone::Bad, format!("Does not conform to {revision}")),
+    };
+    Headline { tone, text }
+}
+
+/// The first figures of each test, then the second ones, up to [`MOST_FIGURES`], in the order of tests. Figures
+/// without a value are last resorts.
+fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
+    let outcomes = &document.outcomes;
+    let most = outcomes.iter().map(|outcome| outcome.key_figures.len()).max().unwrap_or(0);
+    let by_rank = (0..most).flat_map(|rank| {
+        outcomes.iter().enumerate().filter_map(move |(test, outcome)| {
+            let last = outcome.key_figures.len().checked_sub(1 + rank)?;
+            // A test with marks follows a curve: where it ends matters more than where it begins.
+            let index = if outcome.marks.is_empty() { rank } else { last };
+            Some((test, index, outcome, &outcome.key_figures[index]))
+        })
+    });
+    let mut all: Vec<_> = by_rank.collect();
+    all.sort_by_key(|(.., figure)| figure.value.is_none());
+    all.truncate(MOST_FIGURES);
+    all.sort_by_key(|(test, index, ..)| (*test, *index));
+    all.into_iter().map(|(_, _, outcome, figure)| (outcome, figure)).collect()
+}
+
+fn figures(document: &Document) -> Vec<CoverFigure> {
+    let several = document.outcomes.iter().filter(|outcome| !outcome.key_figures.is_empty()).count() > 1;
+    selected(document)
+        .into_iter()
+        .map(|(outcome, figure)| {
+            let name = or_na(Some(&figure.name));
+            let note = match (&outcome.stop, outcome.converged, document.spread(figure)) {
+                (Some(_), ..) => "test not complete".to_owned(),
+                (None, Some(false), _) => "not steady".to_owned(),
+                (None, _, Some(share)) => format!("± {:.1} % over the window", share * 100.0),
+                (None, _, None) => String::new(),
+            };
+            CoverFigure {
+                name: if several { format!("{}: {name}", outcome.subject) } else { name },
+                value: figure_value(figure),
+                unit: figure.value.map_or_else(String::new, |_| figure.unit.symbol().to_owned()),
+                note,
+                is_valid: figure.value.is_some()
+                    && outcome.stop.is_none()
+                    && outcome.converged != Some(false),
+            }
+        })
+        .collect()
+}
+
+/// One sentence on what the drive did, made of facts only.
+fn sentence(document: &Document) -> String {
+    let device = match document.watermark() {
+        Some(word) => format!("{} ({})", model(document), word.to_lowercase()),
+        None => model(document).to_owned(),
+    };
+    let steady = |outcome: &Outcome| outcome.converged == Some(true) && outcome.stop.is_none();
+    let of = |wanted: bool| -> Vec<String> {
+        let chosen = selected(document).into_iter().filter(|(outcome, figure)| {
+            figure.value.is_some()
+                && outcome.stop.is_none()
+                && steady(outcome) == wanted
+                && outcome.converged != Some(false)
+        });
+        chosen
+            .take(FIGURES_IN_SENTENCE)
+            .map(|(_, figure)| {
+                format!("{} {} at {}", figure_value(figure), figure.unit.symbol(), figure.name)
+            })
+            .collect()
+    };
+    let list = |all: &[String]| match all {
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [] => String::new(),
+    };
+    match (of(true).as_slice(), of(false).as_slice()) {
+        ([], []) => format!("{device} has no complete, steady result in this run."),
+        ([], other) => format!("{device} delivered {}.", list(other)),
+        (some, _) => format!("In steady state, {device} delivered {}.", list(some)),
+    }
+}
+
+/// A curve over time and columns over block sizes say most; a plot over rounds shows only how steady state was reached.
+fn pictures(document: &Document) -> Vec<(&Exhibit, String)> {
+    let is_result = |exhibit: &&Exhibit| match exhibit {
+        Exhibit::Columns3d(_) => true,
+        Exhibit::Lines(lines) => {
+            lines.x.scale != Scale::Rounds && lines.series.iter().any(|s| s.points.len() > 1)
+        }
+        _ => false,
+    };
+    let of_test = |outcome: &'_ Outcome| -> Option<usize> {
+        let is_columns =
+            |page: &pts::exhibit::Page| page.exhibits.iter().any(|e| matches!(e, Exhibit::Columns3d(_)));
+        let any = |page: &pts::exhibit::Page| page.exhibits.iter().any(|e| is_result(&e));
+        outcome.pages.iter().position(is_columns).or_else(|| outcome.pages.iter().position(any))
+    };
+    let mut all: Vec<(&Exhibit, String)> = Vec::new();
+    for outcome in &document.outcomes {
+        let Some(page) = of_test(outcome).map(|index| &outcome.pages[index]) else { continue };
+        let Some(exhibit) = page.exhibits.iter().find(is_result) else { continue };
+        // Two pictures of the same kind say less than two of different kinds.
+        let is_new = |(other, _): &(&Exhibit, String)| {
+            std::mem::discriminant(*other) != std::mem::discriminant(exhibit)
+        };
+        if all.iter().all(is_new) {
+            all.push((exhibit, format!("{}: {}", outcome.title, page.title)));
+        }
+    }
+    all
+}
+
+fn facts(document: &Document) -> Vec<Fact> {
+    let target = &document.run.target;
+    let (begin, end) = document.dates_of(None);
+    let mut facts = vec![
+        ("Capacity", capacity(document)),
+        ("Interface", or_na(target.interface.as_deref())),
+        ("Firmware", or_na(target.firmware.as_deref())),
+        ("Serial number", or_na(target.serial.as_deref())),
+    ];
+    if document.run.origin.is_none() {
+        facts.push(("Write cache", document.write_cache()));
+        facts.push(("Profile", document.profile.revision.to_owned()));
+    }
+    facts.push(("Test system", test_platform(document)));
+    facts.push(("Tested", if begin == end { begin } else { format!("{begin} to {end}") }));
+    facts
+}
+
+fn doubts(document: &Document) -> Vec<String> {
+    let limited = document.outcomes.iter().filter_map(|outcome| {
+        let count = outcome.host_limited.as_deref()?;
+        Some(format!("{}: the host may have limited {count}", outcome.title))
+    });
+    let has_mark = selected(document).iter().any(|(_, figure)| figure.value.is_some() && figure.host_limited);
+    let legend = has_mark.then(legend);
+    let invalidating = document.invalidating.iter().map(|check| format!("would invalidate results: {check}"));
+    limited.chain(legend).chain(invalidating).collect()
+}

@@ -1,0 +1,127 @@
+//! The cover and the cards: what a reader sees first is what the run supports, and nothing more.
+
+mod fixture;
+
+use fixture::Scenario;
+use report::Document;
+use report::formats::{FORMATS, Files, Make, Source};
+
+struct Shown {
+    html: String,
+    cards: Files,
+    outcomes: Vec<pts::Outcome>,
+}
+
+fn shown(scenario: &Scenario) -> Shown {
+    let root = fixture::folder();
+    let (run, loaded) = fixture::record(root.path(), scenario);
+    let document: Document = report::fold(&run.file, &loaded).unwrap();
+    let html = report::html(&document);
+    let (_, after) = html.split_once("<article").unwrap();
+    let format = FORMATS.iter().find(|format| format.name == "card").unwrap();
+    let Make::Folder(make) = format.make else { panic!("one file") };
+    let cards = make(Source { document: &document, entries: &loaded.entries }).unwrap();
+    let outcomes = pts::replay(&run.file, &loaded.entries).unwrap().outcomes;
+    Shown { html: after.split_once("</article>").unwrap().0.to_owned(), cards, outcomes }
+}
+
+impl Shown {
+    /// The SVG of each card and the badge.
+    fn drawings(&self) -> Vec<(&str, &str)> {
+        let svg = self.cards.iter().filter(|(name, _)| name.ends_with(".svg"));
+        svg.map(|(name, bytes)| (name.as_str(), std::str::from_utf8(bytes).unwrap())).collect()
+    }
+}
+
+fn named(id: &str) -> Scenario {
+    fixture::scenarios().into_iter().find(|scenario| scenario.id == id).unwrap()
+}
+
+#[test]
+fn a_steady_run_shows_its_figures_with_their_spread() {
+    let run = shown(&Scenario::default());
+    assert!(run.html.contains("Steady state reached"), "{}", run.html);
+    let figures = &run.outcomes[0].key_figures;
+    assert!(!figures.is_empty() && figures.len() <= 6);
+    for figure in figures {
+        let value = stdx::units::grouped(figure.value.unwrap(), figure.decimals);
+        assert!(run.html.contains(&format!("<strong>{value}</strong>")), "{value}: {}", run.html);
+        for (name, svg) in run.drawings().into_iter().filter(|(name, _)| name.starts_with("card")) {
+            assert!(svg.contains(&format!(">{value}<")), "{value} in {name}");
+        }
+    }
+    assert_eq!(run.html.matches(" % over the window").count(), figures.len(), "{}", run.html);
+    assert!(!run.html.contains("doubtful"));
+    assert_eq!(run.html.matches("<figure>").count(), 1);
+}
+
+#[test]
+fn an_unsteady_run_has_no_figure_that_looks_valid() {
+    let run = shown(&named("restless"));
+    assert!(run.html.contains("No steady state: IOPS"), "{}", run.html);
+    let figures = run.outcomes[0].key_figures.len();
+    assert_eq!(run.html.matches("<div class=\"doubtful\">").count(), figures);
+    assert!(run.html.contains("has no complete, steady result in this run"), "{}", run.html);
+    for (name, svg) in run.drawings() {
+        if name.starts_with("card") {
+            assert_eq!(svg.matches("stroke-dasharray=\"6 4\"").count(), figures, "{name}");
+            assert!(svg.contains("SS NOT ACHIEVED"), "{name}");
+        } else {
+            assert!(svg.contains("No steady state"), "{svg}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_was_cut_says_how_much_is_complete() {
+    let cut = Scenario {
+        id: "cut",
+        tests: &["iops", "tp-1024", "lat"],
+        cut_after_cells: Some(9),
+        ..Scenario::default()
+    };
+    let run = shown(&cut);
+    assert!(run.html.contains("0 of 3 tests complete"), "{}", run.html);
+    assert!(run.html.contains("not complete: "), "{}", run.html);
+    assert!(!run.html.contains("Steady state reached"));
+}
+
+#[test]
+fn everything_of_a_simulated_drive_is_labelled() {
+    let run = shown(&named("simulated"));
+    assert!(run.html.contains("(simulated) delivered"), "{}", run.html);
+    let drawings = run.drawings();
+    assert_eq!(drawings.len(), 7);
+    for (name, svg) in drawings {
+        assert!(svg.contains("SIMULATED"), "{name}: {svg}");
+    }
+}
+
+#[test]
+fn at_most_six_figures_and_each_test_is_among_them() {
+    let tests = &["wsat", "iops", "tp-1024", "lat"];
+    let run = shown(&Scenario { id: "bundle", profile: "pts-c-1.0", tests, ..Scenario::default() });
+    assert_eq!(run.html.matches("<strong>").count(), 6, "{}", run.html);
+    for outcome in &run.outcomes {
+        assert!(run.html.contains(&format!("<span>{}: ", outcome.subject)), "{}", outcome.subject);
+        assert!(run.html.contains(&format!("<th scope=\"row\">{}</th>", outcome.title)));
+    }
+    // A write saturation is represented by its end, and nothing that was not judged is called steady.
+    assert!(run.html.contains("mean of the last 30 minutes, not judged</span>"), "{}", run.html);
+    let (_, sentence) = run.html.split_once("<p class=\"sentence\">").unwrap();
+    assert!(
+        sentence.starts_with("In steady state, ")
+            && !sentence.split_once("</p>").unwrap().0.contains("not judged")
+    );
+}
+
+#[test]
+fn cards_have_the_sizes_that_their_names_promise() {
+    let run = shown(&Scenario::default());
+    let pictures: Vec<_> = run.cards.iter().filter(|(name, _)| name.ends_with(".png")).collect();
+    assert_eq!(pictures.len(), 6);
+    for (name, bytes) in pictures {
+        let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+        assert!(name.contains(&format!("-{}x{}-", side(16), side(20))), "{name}");
+    }
+}
