@@ -106,6 +106,10 @@ fn jobs() -> Vec<Job> {
         .collect();
     jobs.push(Job::run("zones", &["hdd-tp", "sim:../small.toml", "--cell-seconds", "0.02"]));
     jobs.push(Job::run("zones-iops", &["hdd-iops", "sim:../small.toml", "--cell-seconds", "0.02"]));
+    // With a cache, without one, and interrupted.
+    let cached = ["client-write", "sim:nvme-tlc-2018", "--scale", "1/256"];
+    jobs.push(Job::run("cached", &cached));
+    jobs.push(Job::run("uncached", &["client-write", DRIVE, "--scale", "1/256", "--tc", "2", "--qd", "4"]));
     let small = ["tp,lat", "sim:../small.toml", "--cell-seconds", "0.1"];
     jobs.push(Job::run(ALTERED, &small));
     jobs.push(Job::run("signed", &small).then(vec!["report", "signed", "--sign", "../key.pem"]));
