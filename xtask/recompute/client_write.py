@@ -18,6 +18,8 @@ CHUNKS, INTERVALS = 64, 32
 IDLE = (1, 5, 15, 60)
 #: A fall leaves no more than this, the two parts explain at least this share, and the second has so many intervals.
 FALLEN, EXPLAINED, AFTER = 0.8, 0.5, 3
+#: Most intervals of a slow start, and their share of the highest rate.
+SKIPPED, SLOW_START = 10, 0.5
 #: Chunks that are no faster than this multiple of the sustained rate; so many in a row end the writes.
 SLOW, SLOW_CHUNKS = 1.2, 3
 
@@ -79,6 +81,18 @@ def median_rate(intervals: list[Interval]) -> float:
 
 
 def first_fall(series: list[Interval]) -> Fall | None:
+    """Skips a slow start of a few intervals."""
+    rates = [amount / seconds for amount, seconds in series]
+    fast = [i for i, rate in enumerate(rates[:SKIPPED + 1]) if rate >= SLOW_START * max(rates)]
+    skipped = fast[0] if fast else 0
+    fall = fall_of(series[skipped:])
+    if fall is None:
+        return None
+    amount = sum(part for part, _ in series[:skipped])
+    return Fall(fall.intervals + skipped, fall.amount + amount, fall.before, fall.after)
+
+
+def fall_of(series: list[Interval]) -> Fall | None:
     """The best division into a fast and a slow part; if the fast part falls too, that fall."""
     seconds = sum(interval[1] for interval in series)
     amount = sum(interval[0] for interval in series)
@@ -96,7 +110,7 @@ def first_fall(series: list[Interval]) -> Fall | None:
     high, low = median_rate(series[:at]), median_rate(series[at:])
     if low > FALLEN * high:
         return None
-    earlier = first_fall(series[:at])
+    earlier = fall_of(series[:at])
     if earlier is not None:
         return earlier
     total = float(sum(part for part, _ in series[:at - 1]))

@@ -12,6 +12,10 @@ const EXPLAINED_SHARE: f64 = 0.50;
 /// Fewest intervals after a fall, so that a single slow interval is none.
 const INTERVALS_AFTER: usize = 3;
 
+/// Most slow intervals that are skipped at the start, and their largest share of the highest throughput.
+const INTERVALS_SKIPPED: usize = 10;
+const SLOW_SHARE: f64 = 0.50;
+
 /// What was written in one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Interval {
@@ -63,8 +67,23 @@ pub(crate) fn intervals(segment: &Segment, most: usize) -> Vec<Interval> {
     all.into_iter().filter(|interval| interval.seconds > 0.0).collect()
 }
 
-/// Finds the first fall of `series`; `None` if its throughput never falls for good.
+/// Finds the first fall of `series`; `None` if its throughput never falls for good. A drive may first complete what it did
+/// while it was idle, so a few slow intervals at the start are skipped.
 pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
+    let skipped = start(series);
+    let fall = fall_of(&series[skipped..])?;
+    let bytes: u64 = series[..skipped].iter().map(|interval| interval.bytes).sum();
+    Some(Fall { intervals: fall.intervals + skipped, bytes: fall.bytes + bytes as f64, ..fall })
+}
+
+/// The first interval that is not slow compared with the fastest one; 0 if it is not among the first.
+fn start(series: &[Interval]) -> usize {
+    let fastest = series.iter().map(|interval| interval.rate()).fold(0.0, f64::max);
+    let is_fast = |interval: &Interval| interval.rate() >= SLOW_SHARE * fastest;
+    series.iter().take(INTERVALS_SKIPPED + 1).position(is_fast).unwrap_or(0)
+}
+
+fn fall_of(series: &[Interval]) -> Option<Fall> {
     let at = division(series)?;
     let (before, after) = series.split_at(at);
     let (high, low) = (median_rate(before), median_rate(after));
@@ -72,7 +91,7 @@ pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
         return None;
     }
     // A series of several falls is divided at the largest; the first one is before it.
-    first_fall(before).or_else(|| {
+    fall_of(before).or_else(|| {
         let share = |interval: Interval| ((interval.rate() - low) / (high - low)).clamp(0.0, 1.0);
         let until_fall = |interval: Interval| {
             let fast = high * share(interval);
@@ -186,6 +205,22 @@ mod tests {
             let at = at.min(series.len() - 1);
             series[at].bytes /= 10;
             prop_assert_eq!(first_fall(&series), None);
+        }
+
+        #[test]
+        fn a_slow_start_is_skipped(
+            high in 1e9_f64..5e9,
+            lead in 1_usize..10,
+            seconds in 2.0_f64..40.0,
+            noise in noise(0.03),
+        ) {
+            let low = high / 10.0;
+            let levels = [(low, low * lead as f64), (high, high * seconds), (low, low * 30.0)];
+            let series = written(&levels, &noise);
+            let fall = first_fall(&series).expect("a fall");
+            let expected = levels[0].1 + levels[1].1;
+            prop_assert!((fall.bytes - expected).abs() <= high, "{} of {expected}", fall.bytes);
+            prop_assert!((fall.before / high - 1.0).abs() <= 0.1, "{} of {high}", fall.before);
         }
 
         #[test]
