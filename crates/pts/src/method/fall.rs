@@ -211,7 +211,7 @@ mod tests {
         fn a_slow_start_is_skipped(
             high in 1e9_f64..5e9,
             lead in 1_usize..10,
-            seconds in 2.0_f64..40.0,
+            seconds in 6.0_f64..40.0,
             noise in noise(0.03),
         ) {
             let low = high / 10.0;
