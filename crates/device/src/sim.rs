@@ -10,6 +10,7 @@ mod concurrent;
 mod health;
 mod memory;
 mod purge;
+mod verified;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -135,6 +136,9 @@ impl Simulated {
         workload: &Workload,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
     ) -> Result<Outcome, DriveError> {
+        if workload.regime.verify {
+            return self.run_verified(workload, on_tick);
+        }
         let start_ns = self.ssd.now_ns();
         let mut ticks = Vec::new();
         let mut outcome = if workload.regime.is_plain() {
@@ -275,9 +279,6 @@ impl Progress {
 
 /// Returns why a simulated drive does not support a workload.
 pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
-    if workload.regime.verify {
-        return Some(DataProblem::NothingStored);
-    }
     let reducible = matches!(workload.data_pattern, record::DataPattern::Reducible(_));
     reducible.then_some(DataProblem::NothingReduced)
 }
@@ -329,6 +330,7 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
         errors: Vec::new(),
         io_path: IoEngine::Simulated.into(),
         gap_before: None,
+        verified: None,
         host: None,
     }
 }

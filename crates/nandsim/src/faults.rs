@@ -1,9 +1,12 @@
 //! Faults to inject: what fails, when the drive is slow, and for how long.
 
+mod data;
 mod text;
 
 use std::ops::Range;
 
+pub(crate) use data::DataWatch;
+pub use data::{DataDefect, DataFault, FoundData, WrongData};
 pub use text::{FAULT_GRAMMAR, FaultError};
 
 /// Faults to inject into a drive. Times are in virtual time.
@@ -11,6 +14,8 @@ pub use text::{FAULT_GRAMMAR, FaultError};
 pub struct Faults {
     /// Regions that cannot be read or written.
     pub media: Vec<MediaFault>,
+    /// Regions whose data is not what was written.
+    pub data: Vec<DataFault>,
     /// Commands that never complete.
     pub lost: Vec<LostCommands>,
     /// Periods during which the drive is slow.

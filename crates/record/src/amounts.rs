@@ -115,6 +115,10 @@ impl Numbers {
         self.take_series(&segment.series);
         self.amounts.extend(segment.errors.iter().map(|error| error.count));
         self.amounts.extend(segment.gap_before.map(|gap| gap.length_ns));
+        if let Some(verified) = &segment.verified {
+            self.amounts.extend([verified.checked_blocks, verified.wrong_blocks]);
+            self.slots += SLOTS_OF_TEXT * (verified.places.len() as u64 + 1);
+        }
         if let Some(host) = &segment.host {
             let effort = host.effort;
             self.amounts.extend([effort.user_ns, effort.system_ns, host.repeats]);
@@ -174,6 +178,7 @@ mod tests {
             errors: Vec::new(),
             io_path: IoPath { engine: IoEngine::Simulated, fallbacks: Vec::new(), remarks: Vec::new() },
             gap_before: None,
+            verified: None,
             host: None,
         })
     }

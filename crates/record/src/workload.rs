@@ -31,6 +31,10 @@ pub struct Workload {
     /// counts on from the start. Random I/O ignores it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub from_block: u64,
+    /// Offsets of random I/Os are multiples of this, even those of smaller ones; 0 for the greatest common divisor of all
+    /// block sizes.
+    #[serde(default, skip_serializing_if = "is_no_alignment")]
+    pub align_bytes: u32,
     /// Content of write buffers.
     pub data_pattern: DataPattern,
     /// When the workload ends.
@@ -218,6 +222,11 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_no_alignment(bytes: &u32) -> bool {
+    *bytes == 0
+}
+
 /// Why a workload is not possible on a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("workload {workload}: {problem}")]
@@ -279,6 +288,12 @@ impl Workload {
                      the nearest is {nearest} B"
                 ));
             }
+        }
+        if unaligned(self.align_bytes.into()) {
+            return Some(format!(
+                "an alignment of {} B is not a multiple of the device's {logical_block_bytes} B sectors",
+                self.align_bytes
+            ));
         }
         if let Some(problem) = self.summary_problem() {
             return Some(problem);
@@ -369,6 +384,7 @@ impl Workload {
             zones: self.zones.iter().map(zone).collect(),
             span: plain.span,
             from_block: self.from_block,
+            align_bytes: self.align_bytes,
         }
     }
 
@@ -410,6 +426,7 @@ mod tests {
             queue_depth: 16,
             range: Range::first(1 << 30),
             from_block: 0,
+            align_bytes: 0,
             data_pattern: DataPattern::Random,
             until: Until::DurationNs(1),
             seed: 1,
