@@ -8,9 +8,7 @@ use std::path::Path;
 
 use device::{Armed, ErrorKind, OpenOptions};
 use engine::{Answer, Engine, Flow, Outcome, VerifyReport, Wrong};
-use record::{
-    Access, DataPattern, IoKind, Reducible, Regime, Until, Workload, WrongData, WrongPlace,
-};
+use record::{Access, DataPattern, IoKind, Reducible, Regime, Until, Workload, WrongData, WrongPlace};
 use support::{armed, workload};
 
 const SIZE: u64 = 16 << 20;

@@ -27,6 +27,7 @@ pub use quality::{harmonic, host_limit};
 pub use review::{replay, verify};
 
 pub use bench::{Bench, Stop};
+pub use conclusions::acceptance::{Acceptance, Reason};
 pub use conclusions::deviation::{Deviation, ReportedBy, listed, texts};
 pub use conclusions::ending::Ending;
 pub use conclusions::header::{Convergence, Phases, TestHeader};
