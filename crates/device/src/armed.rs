@@ -9,7 +9,6 @@ use crate::array::Assembly;
 use crate::check::{check, stored};
 use crate::error::DriveError;
 use crate::exclusive::Inner;
-use crate::verified;
 
 /// A target that may be written: held exclusively, after its erasure was confirmed.
 pub struct Armed {
@@ -65,7 +64,7 @@ impl Armed {
         let outcome = match &mut self.inner {
             Inner::Simulated(sim) => sim.run(workload, on_tick),
             Inner::Real { held, clock, options, .. } if workload.regime.verify => {
-                verified::run(&held.to_load(&self.facts.path, *clock, options), workload, on_tick)
+                Ok(engine::run_verified(&held.to_load(&self.facts.path, *clock, options), workload, on_tick)?)
             }
             Inner::Real { held, clock, options, .. } => {
                 let outcome =

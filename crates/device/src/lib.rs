@@ -50,7 +50,6 @@ mod target;
 #[doc(hidden)]
 pub mod untrusted;
 mod usage;
-mod verified;
 
 // Code shared by unit tests and integration tests refers to this crate as `device`.
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! Workloads that verify their data, on a drive that stores none: the drive knows which reads its faults would have
 //! changed. As on a real target, everything is read back at the end.
 
-use engine::{Flow, Outcome, Tick};
+use engine::{Flow, Outcome, Tick, ended_by};
 use nandsim::{Cause, DataDefect};
 use record::{FailedIo, IoEngine, Regime, Segment, Until, Verified, Workload, WrongData, WrongPlace};
 use stdx::units::{KIB, SECOND_NS};
 
 use super::Simulated;
 use crate::error::DriveError;
-use crate::verified::ended_by;
 
 /// Block size and depth of the read-back.
 const READ_BACK_BYTES: u32 = 128 * KIB as u32;

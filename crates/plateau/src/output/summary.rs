@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use console::columns;
-use pts::cost::TestCost;
+use estimate::cost::TestCost;
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
 use pts::{Acceptance, Outcome, Profile, Reason, Replayed, host_limit};
@@ -73,7 +73,7 @@ impl Summary {
         let now = record::wall_now();
         let age = |since: jiff::Timestamp| elapsed(since, now);
         let last = self.loaded.entries.last().map_or(self.run.file.created, |entry| entry.wall);
-        let phase = pts::phase::phase(&self.loaded.entries);
+        let phase = estimate::phase::phase(&self.loaded.entries);
         Some(format!("running for {}; {phase}; last record {} ago", age(self.run.file.created), age(last)))
     }
 
@@ -216,7 +216,7 @@ impl Summary {
 
     /// Returns the actual and estimated costs of the tests.
     fn spent(&self) -> Vec<TestCost> {
-        pts::cost::of_run(&self.run.file, &self.loaded.entries)
+        estimate::cost::of_run(&self.run.file, &self.loaded.entries)
     }
 
     /// Returns the verdict over all tests: `running`, `steady state`, `steady state not reached`, `complete` if no

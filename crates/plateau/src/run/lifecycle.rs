@@ -121,7 +121,7 @@ pub fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
     let known = speeds::of(file, &Assumptions::default(), library)?;
     let estimates =
         speeds::estimates(file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
-    Ok(Event::Estimated(pts::cost::estimated(&estimates, &known.source)))
+    Ok(Event::Estimated(estimate::cost::estimated(&estimates, &known.source)))
 }
 
 /// Returns the first line of a run: its id and target.

@@ -1,15 +1,17 @@
 //! The enterprise workload of JESD219 (no clause of the PTS; beyond the standard): twelve block sizes in three LBA groups,
 //! 40 % reads, in rounds of a minute until the IOPS are steady.
 
+mod answers;
 mod pages;
 
-use record::{Purged, Segment, Workload};
+use record::{Segment, Workload};
 
 use crate::flows::composite::{Composite, PAGE_BYTES};
 use crate::flows::rounds::Rounds;
 use crate::method::history::Tracked;
-use crate::method::profile::{Cell, Demand};
+use crate::method::profile::Cell;
 use crate::{Bench, Context, Outcome, Stop, Test};
+use answers::{DEMAND, Jesd219Answers, NAME, READ_PERCENT};
 
 /// The JESD219 test.
 pub const TEST: Test = Test {
@@ -24,26 +26,12 @@ pub const TEST: Test = Test {
     fixed_rounds: None,
 };
 
-/// Demand of the public description of the workload.
-const DEMAND: Demand = Demand { threads: 4, queue_depth: 256 };
-const READ_PERCENT: u8 = 40;
-/// Tracking variable.
-const NAME: &str = "JESD219 40/60";
-
-/// Every answer the test received, whether or not it completed.
-struct Jesd219Answers {
-    composite: Composite,
-    purge: Option<Purged>,
-    precondition: Option<Segment>,
-    rounds: Rounds,
-}
-
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
     let rounds = Rounds::of(vec![NAME.into()]);
     let composite = Composite::of(context);
     let mut answers = Jesd219Answers { composite, purge: None, precondition: None, rounds };
     let stop = measure(context, bench, &mut answers).err();
-    pages::outcome(context, &answers, stop)
+    pages::outcome(&TEST, context, &answers, stop)
 }
 
 fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut Jesd219Answers) -> Result<(), Stop> {

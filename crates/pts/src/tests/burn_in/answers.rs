@@ -3,12 +3,10 @@
 use record::{Health, Purged, Segment, Verified};
 
 use super::limits::Limits;
-use super::load::Load;
+use super::load::{CELL_MINUTES, Load};
 use crate::conclusions::acceptance::{Acceptance, Reason};
 use crate::conclusions::incidents::Incidents;
 
-/// A cell takes ten minutes of the specification.
-pub const CELL_MINUTES: u32 = 10;
 pub const CELLS_PER_HOUR: u32 = 60 / CELL_MINUTES;
 
 /// All answers received by the test, whether or not it completed.

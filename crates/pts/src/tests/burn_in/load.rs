@@ -3,11 +3,12 @@
 use record::{Range, Regime, Until, Workload};
 use stdx::units::{KIB, MIB};
 
-use super::answers::CELL_MINUTES;
 use crate::flows::composite::Composite;
 use crate::method::profile::{Cell, Demand};
 use crate::{Context, Stop};
 
+/// A cell takes ten minutes of the specification.
+pub const CELL_MINUTES: u32 = 10;
 /// Verification takes one thread.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
 /// Blocks whose writes are tracked at a time; takes 256 MiB of memory.

@@ -2,8 +2,8 @@
 
 use stdx::units::{amount_base10, span};
 
-use super::answers::{BurnInAnswers, CELL_MINUTES, CELLS_PER_HOUR, Part};
-use super::load::DEMAND;
+use super::answers::{BurnInAnswers, CELLS_PER_HOUR, Part};
+use super::load::{CELL_MINUTES, DEMAND};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::method::timeline::mean;

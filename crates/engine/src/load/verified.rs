@@ -1,7 +1,6 @@
 //! Workloads that verify their data: what was found becomes part of the segment, and a failed I/O ends the workload with
 //! a segment that names it, because both are results of such a workload. A drive that disappeared remains an error.
 
-use engine::{Engine, EngineError, FailureCause, Flow, Outcome, Tick, VerifyReport, Wrong};
 use record::{
     Direction, ErrorCount, FailedIo, IoEngine, Segment, Series, Verified, Workload, WrongData, WrongPlace,
     errno,
@@ -9,20 +8,29 @@ use record::{
 
 use stdx::units::SECOND_NS;
 
-use crate::error::DriveError;
+use super::concurrent;
+use super::target::Target;
+use super::verify_report::{self, VerifyReport, Wrong};
+use crate::error::{EngineError, FailureCause};
+use crate::options::Engine;
+use crate::outcome::Outcome;
+use crate::progress::{Flow, Tick};
 
 /// Error numbers of a drive that is gone.
 const GONE: [i32; 3] = [libc::ENODEV, libc::ENXIO, libc::ESHUTDOWN];
 
 /// Verifies a workload on a real target, and reads back what it has written.
-pub(crate) fn run(
-    target: &engine::Target<'_>,
+///
+/// # Errors
+/// As for [`run`](super::run::run), except for failed I/Os.
+pub fn run(
+    target: &Target<'_>,
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-) -> Result<Outcome, DriveError> {
+) -> Result<Outcome, EngineError> {
     let start_ns = target.clock.now_ns();
     let workloads = std::slice::from_ref(workload);
-    match engine::run_concurrently(target, workloads, &[true], &mut |_, tick| on_tick(tick)) {
+    match concurrent::run(target, workloads, &[true], &mut |_, tick| on_tick(tick)) {
         Ok(mut answers) => {
             let answer = answers.remove(0);
             let verified = answer.verified.as_ref().map(verified_of);
@@ -34,10 +42,10 @@ pub(crate) fn run(
         Err(EngineError::Io(failure)) => {
             let kind = match failure.cause {
                 FailureCause::Errno(number) if GONE.contains(&number) => {
-                    return Err(EngineError::Io(failure).into());
+                    return Err(EngineError::Io(failure));
                 }
                 FailureCause::Errno(number) => errno::name(number),
-                FailureCause::Short(_) => return Err(EngineError::Io(failure).into()),
+                FailureCause::Short(_) => return Err(EngineError::Io(failure)),
             };
             let failed = FailedIo {
                 kind,
@@ -55,12 +63,13 @@ pub(crate) fn run(
             };
             Ok(Outcome::Finished(ended_by(workload, times, engine, failed, failure.errors)))
         }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error),
     }
 }
 
 /// The segment of a workload that a failed I/O ended. What had been completed until then is not known.
-pub(crate) fn ended_by(
+#[must_use]
+pub fn ended_by(
     workload: &Workload,
     (start_ns, end_ns, interval_ns): (u64, u64, u64),
     engine: IoEngine,
@@ -98,7 +107,7 @@ pub(crate) fn ended_by(
 }
 
 fn verified_of(report: &VerifyReport) -> Verified {
-    let place = |place: &engine::WrongPlace| WrongPlace {
+    let place = |place: &verify_report::WrongPlace| WrongPlace {
         offset_bytes: place.offset_bytes,
         length_bytes: place.length_bytes,
         wrong: match place.wrong {
