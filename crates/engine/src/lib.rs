@@ -23,6 +23,7 @@
 
 mod ceiling;
 mod clock;
+mod disturbance;
 mod effort;
 mod error;
 mod load;
@@ -34,6 +35,7 @@ mod queue;
 
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
 pub use clock::Clock;
+pub use disturbance::Disturbance;
 pub use error::{EngineError, FailureCause, IoFailure};
 pub use load::concurrent::{Answer, check_ranges, run as run_concurrently};
 pub use load::interval::Interval;
@@ -42,6 +44,7 @@ pub use load::run::{check_depth, run};
 pub use load::schedule::Schedule;
 pub use load::target::{CommandDevice, Target};
 pub use load::verifiable::{Unverifiable, check_verifiable};
+pub use load::verified::{ended_by, run as run_verified};
 pub use load::verify_report::{VerifyReport, Wrong, WrongPlace};
 pub use options::{Engine, LoadOptions, Polling};
 pub use outcome::Outcome;

@@ -1,13 +1,16 @@
 //! The PTS tests, one per file, and the table of all of them. Each test follows the text of the clause that its header
 //! names; its parameters, answers and pages are in the folder of the same name.
 
+mod burn_in;
 mod cbw;
+mod client_write;
 mod dirth;
 mod ecw;
 mod hdd_iops;
 mod hdd_tp;
 mod hir;
 mod iops;
+mod jesd219;
 mod lat;
 mod tp;
 mod wsat;
@@ -19,7 +22,8 @@ pub(crate) use wsat::{not_judged, saturation_figures};
 
 use crate::{Profile, Test};
 
-/// All tests. The last two are TKperf's hard disk tests, which are not part of any specification.
+/// All tests. Those after DIRTH are not part of any specification: TKperf's hard disk tests, and tests beyond the
+/// standard.
 pub const TESTS: &[Test] = &[
     iops::TEST,
     tp::TEST_1024,
@@ -33,6 +37,9 @@ pub const TESTS: &[Test] = &[
     dirth::TEST,
     hdd_iops::TEST,
     hdd_tp::TEST,
+    client_write::TEST,
+    burn_in::TEST,
+    jesd219::TEST,
 ];
 
 impl Test {

@@ -16,16 +16,19 @@ mod histogram_wire;
 mod host;
 mod host_share;
 mod imported;
+mod injected_fault;
 mod io_path;
 mod journal;
 mod label;
 mod library;
 mod order;
 mod plain;
+mod purge_evidence;
 mod purge_offer;
 mod run_file;
 mod segment;
 pub mod storage;
+mod verified;
 mod wall;
 mod workload;
 
@@ -38,6 +41,7 @@ pub use event::{
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HostLoad};
 pub use host_share::{DEPTH_KEPT_SHARE, HOST_LIMIT_SHARE};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
+pub use injected_fault::InjectedFault;
 pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
 pub use journal::{
     Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, RESCUED as RESCUED_JOURNAL, TornTail,
@@ -45,12 +49,14 @@ pub use journal::{
 };
 pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
 pub use order::{Misplaced, check_order};
+pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};
 pub use run_file::{
     ArrayFacts, Beside, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,
     Settings, SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
+pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{
     Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,

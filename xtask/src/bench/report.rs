@@ -258,6 +258,7 @@ impl Recorder {
             errors: Vec::new(),
             io_path: record::IoEngine::IoUring.into(),
             gap_before: None,
+            verified: None,
             host: None,
         }
     }
@@ -291,6 +292,7 @@ impl Bench for Recorder {
     fn purge(&mut self) -> Result<Purged, Stop> {
         let purged = Purged {
             method: "Security Erase".into(),
+            name: None,
             pts_purge: true,
             start_ns: self.clock_ns,
             end_ns: self.clock_ns,

@@ -20,9 +20,13 @@ const FORMAT: &[&str] = &[
     "custom",
     "host",
     "imported",
+    "injected_fault",
+    "purge_evidence",
+    "purge_offer",
     "journal",
     "histogram_wire",
     "columns_wire",
+    "verified",
 ];
 const MARK: &str = "<!-- format-sha256: ";
 const MARK_END: &str = " -->";

@@ -6,12 +6,13 @@ use std::ops::Range;
 
 use stdx::units::{SECOND_NS, parse_size};
 
-use super::{Faults, LostCommands, MediaFault, Throttling};
-use crate::Scale;
+use super::{DataDefect, DataFault, Faults, LostCommands, MediaFault, Throttling};
 
 /// The fault syntax, for help texts.
 pub const FAULT_GRAMMAR: &str = "\
 media:at=PLACE[,length=SIZE][,on=reads|writes|both][,retry=TIME]  a region that cannot be read or written
+flip:at=PLACE[,length=SIZE][,after=TIME]                          a region whose data is read with flipped bits
+lost-writes:at=PLACE[,length=SIZE][,after=TIME]                   a region whose writes succeed but are not stored
 timeout:after=TIME[,commands=N][,wait=TIME]                       commands that never complete
 throttle:after=TIME,for=TIME,rate=SIZE                            a period limited to that many bytes per second
 removal:after=TIME                                                the drive disappears
@@ -98,60 +99,28 @@ fn place_bytes(text: &str, capacity_bytes: u64) -> Result<u64, String> {
 }
 
 impl Faults {
-    /// Parses `texts` for a drive with `capacity_bytes`. The times at which faults begin, and the lengths of
-    /// throttles, apply to the unscaled drive and are scaled down. Retry times and timeouts are not scaled.
+    /// Parses `texts` for a drive with `capacity_bytes`. Times are those of the full-size drive; see
+    /// [`Faults::scaled`].
     ///
     /// # Errors
     /// Names the fault, the key and the values it allows.
-    pub fn from_texts<T: AsRef<str>>(
-        texts: &[T],
-        capacity_bytes: u64,
-        scale: Scale,
-    ) -> Result<Self, FaultError> {
+    pub fn from_texts<T: AsRef<str>>(texts: &[T], capacity_bytes: u64) -> Result<Self, FaultError> {
         let mut faults = Self::default();
         for text in texts.iter().map(AsRef::as_ref) {
             let wrong = |problem| FaultError { fault: text.to_owned(), problem };
-            faults.add(text, capacity_bytes, u64::from(scale.divisor())).map_err(wrong)?;
+            faults.add(text, capacity_bytes).map_err(wrong)?;
         }
         Ok(faults)
     }
 
-    /// Like [`Faults::from_texts`], for the faults of a stored run: sizes without a unit are bytes, as in
-    /// earlier builds.
-    ///
-    /// # Errors
-    /// Same as [`Faults::from_texts`].
-    pub fn from_stored_texts<T: AsRef<str>>(
-        texts: &[T],
-        capacity_bytes: u64,
-        scale: Scale,
-    ) -> Result<Self, FaultError> {
-        let texts: Vec<String> = texts.iter().map(|text| in_bytes(text.as_ref())).collect();
-        Self::from_texts(&texts, capacity_bytes, scale)
-    }
-
-    /// The faults without one-time events: a removed drive has been plugged in again, and lost commands are in the
-    /// past. Power losses stay, because they change the drive's contents and a replay of its history needs them.
-    #[must_use]
-    pub fn lasting(self) -> Self {
-        Self { removed_at_ns: None, lost: Vec::new(), ..self }
-    }
-
-    /// Whether a fault that ended a run will end it again when the run is resumed. Only media faults persist until
-    /// then.
-    #[must_use]
-    pub fn remain(&self) -> bool {
-        let may_be_over =
-            self.removed_at_ns.is_some() || !self.lost.is_empty() || !self.power_lost_at_ns.is_empty();
-        !self.media.is_empty() && !may_be_over
-    }
-
-    fn add(&mut self, text: &str, capacity_bytes: u64, divisor: u64) -> Result<(), String> {
+    fn add(&mut self, text: &str, capacity_bytes: u64) -> Result<(), String> {
         let (kind, keys) = text.split_once(':').unwrap_or((text, ""));
         let mut keys = Keys::of(keys)?;
-        let after = |keys: &mut Keys<'_>| Ok::<_, String>(keys.take("after", None, time_ns)? / divisor);
+        let after = |keys: &mut Keys<'_>| keys.take("after", None, time_ns);
         match kind.trim() {
             "media" => self.media.push(media(&mut keys, capacity_bytes)?),
+            "flip" => self.data.push(data(&mut keys, capacity_bytes, DataDefect::Flipped)?),
+            "lost-writes" => self.data.push(data(&mut keys, capacity_bytes, DataDefect::Lost)?),
             "timeout" => self.lost.push(LostCommands {
                 from_ns: after(&mut keys)?,
                 commands: keys.take("commands", Some(1), str::parse)?,
@@ -159,7 +128,7 @@ impl Faults {
             }),
             "throttle" => {
                 let from_ns = after(&mut keys)?;
-                let long_ns = keys.take("for", None, time_ns)? / divisor;
+                let long_ns = keys.take("for", None, time_ns)?;
                 let bytes_per_second = keys.take("rate", None, rate_bytes)?;
                 self.slow.push(Throttling {
                     times_ns: from_ns..from_ns.saturating_add(long_ns),
@@ -174,21 +143,6 @@ impl Faults {
     }
 }
 
-/// Adds the unit `B` to sizes without one, except 0.
-fn in_bytes(text: &str) -> String {
-    let with_unit = |part: &str| {
-        let (key, value) = part.split_once('=').unwrap_or_default();
-        let key = key.rsplit(':').next().unwrap_or_default().trim();
-        let value = value.trim().trim_end_matches("/s");
-        let is_bare = value != "0" && !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-        match ["at", "length", "rate"].contains(&key) && is_bare {
-            true => format!("{}B", part.trim_end().trim_end_matches("/s")),
-            false => part.to_owned(),
-        }
-    };
-    text.split(',').map(with_unit).collect::<Vec<_>>().join(",")
-}
-
 /// Parses a rate, written as a size per second.
 fn rate_bytes(text: &str) -> Result<u64, String> {
     let size = text.trim_end_matches("/s");
@@ -198,14 +152,22 @@ fn rate_bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-fn media(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<MediaFault, String> {
+fn region(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<Range<u64>, String> {
     let place = |text: &str| place_bytes(text, capacity_bytes);
     let start = keys.take("at", None, place)?;
     let length = keys.take("length", Some(1 << 20), place)?;
     let bytes: Range<u64> = start..start.saturating_add(length).min(capacity_bytes);
-    if bytes.is_empty() {
-        return Err("`at` and `length` select no bytes".into());
-    }
+    if bytes.is_empty() { Err("`at` and `length` select no bytes".into()) } else { Ok(bytes) }
+}
+
+fn data(keys: &mut Keys<'_>, capacity_bytes: u64, defect: DataDefect) -> Result<DataFault, String> {
+    let bytes = region(keys, capacity_bytes)?;
+    let from_ns = keys.take("after", Some(0), time_ns)?;
+    Ok(DataFault { bytes, defect, from_ns })
+}
+
+fn media(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<MediaFault, String> {
+    let bytes = region(keys, capacity_bytes)?;
     let (reads, writes) = keys.take("on", Some((true, true)), |on| match on {
         "reads" => Ok((true, false)),
         "writes" => Ok((false, true)),
@@ -218,26 +180,13 @@ fn media(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<MediaFault, String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scale;
 
     const GB: u64 = 1_000_000_000;
 
     fn faults(texts: &[&str]) -> Result<Faults, String> {
-        let scale = Scale::one_over(4).unwrap();
-        Faults::from_texts(texts, 100 * GB, scale).map_err(|e| e.to_string())
-    }
-
-    #[test]
-    fn a_stored_fault_without_a_unit_keeps_its_meaning() {
-        let scale = Scale::one_over(4).expect("a scale");
-        for (stored, typed) in [
-            ("media:at=4096, length=8192,on=reads", "media:at=4096B,length=8192B,on=reads"),
-            ("media:at=0", "media:at=0"),
-            ("throttle:after=1s,for=1s,rate=50000/s", "throttle:after=1s,for=1s,rate=50kB/s"),
-            ("timeout:after=1s,commands=3", "timeout:after=1s,commands=3"),
-        ] {
-            let read = Faults::from_stored_texts(&[stored], 100 * GB, scale);
-            assert_eq!(read.map_err(|e| e.to_string()), faults(&[typed]), "{stored}");
-        }
+        let faults = Faults::from_texts(texts, 100 * GB).map_err(|e| e.to_string());
+        faults.map(|faults| faults.scaled(Scale::one_over(4).unwrap()))
     }
 
     #[test]
@@ -265,8 +214,6 @@ mod tests {
         assert_eq!(laid.removed_at_ns, Some(2 * GB));
         assert_eq!(laid.power_lost_at_ns, [GB, 3 * GB]);
         let lasting = laid.clone().lasting();
-        assert!(!laid.remain() && !Faults::default().remain());
-        assert!(Faults { media: laid.media.clone(), slow: laid.slow.clone(), ..Faults::default() }.remain());
         assert!(lasting.lost.is_empty() && lasting.removed_at_ns.is_none());
         assert_eq!((lasting.media, lasting.slow), (laid.media, laid.slow));
         assert_eq!(lasting.power_lost_at_ns, laid.power_lost_at_ns);

@@ -5,7 +5,7 @@ mod reused;
 use std::path::Path;
 
 use console::progress::Progress;
-use device::{Drive, OpenOptions};
+use device::{Drive, OpenOptions, SimFaults};
 use plans::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 
@@ -38,7 +38,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     // Do not open the journal of a complete run for writing.
     if lifecycle::is_complete(&stored.load()?) {
         crate::output::printer::tell_line(&format!("run {id} is already complete"));
-        return lifecycle::finish(cli, stored);
+        return lifecycle::finish(cli, stored)?.done();
     }
     let typed = members_confirmed(&stored, is_own, &options.erase)?;
     let (mut journal, loaded) = stored.reopen()?;
@@ -85,7 +85,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     };
     lifecycle::execute(work, &loaded.entries, begin)?;
     drop(journal);
-    lifecycle::finish(cli, stored)
+    lifecycle::finish(cli, stored)?.done()
 }
 
 /// Opens the target of the run, and checks that it is still the same device.
@@ -100,7 +100,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         scale: sim.map(|sim| format!("1/{}", sim.scale_divisor)),
         sim_seed: sim.map_or(0, |sim| sim.seed),
         placement: file.placement.clone(),
-        sim_faults: sim.map(|sim| sim.faults.clone()),
+        sim_faults: sim.map(|sim| SimFaults::Recorded(sim.faults.clone())),
         sim_resumed: true,
         libraries: Vec::new(),
         sim_virtual_ticks: false,

@@ -61,6 +61,7 @@ impl Preflight<'_> {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            verified: None,
             host: None,
         })
     }
@@ -70,6 +71,7 @@ impl Bench for Preflight<'_> {
     fn purge(&mut self) -> Result<Purged, Stop> {
         Ok(Purged {
             method: String::new(),
+            name: None,
             pts_purge: true,
             start_ns: 0,
             end_ns: 0,

@@ -100,6 +100,7 @@ impl Fake {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            verified: None,
             host: self.processor_share.map(|share| host_load(share(workload), length_ns)),
         }
     }
@@ -131,6 +132,7 @@ impl Bench for Fake {
         self.log.push("purge".into());
         Ok(Purged {
             method: "Format Unit".into(),
+            name: None,
             pts_purge: true,
             start_ns: 0,
             end_ns: 1,

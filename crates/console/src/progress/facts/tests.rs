@@ -26,6 +26,7 @@ fn write(until: Until) -> Workload {
         block_bytes: 128 << 10,
         range: Range { start_bytes: 0, segments: 1, segment_bytes: 1 << 30, stride_bytes: 1 << 30 },
         from_block: 0,
+        align_bytes: 0,
         until,
         kinds: Vec::new(),
         zones: Vec::new(),
@@ -50,6 +51,7 @@ fn a_purge_that_reports_its_progress_has_a_time_left() {
     assert_eq!((view.elapsed, view.left), (at(30), Some(Left::Known(at(50)))));
     let purged = Purged {
         method: "Sanitize".into(),
+        name: None,
         pts_purge: true,
         start_ns: 0,
         end_ns: 80 * SECOND_NS,

@@ -3,7 +3,7 @@
 use record::{Entry, Event, Note, RunFile};
 use stdx::units::count_of;
 
-use crate::estimate::cost;
+use crate::cost;
 
 /// The phase that follows the last record of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,6 +149,7 @@ mod tests {
     fn purged() -> Event {
         Event::Purged(Purged {
             method: "discard".into(),
+            name: None,
             pts_purge: true,
             start_ns: 0,
             end_ns: 1,
