@@ -1,11 +1,11 @@
 //! Finds the deviations of a run, its settings and its tests from the profile.
 
-use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
-use stdx::units::{amount_base2, block_size, span};
+use record::{Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
+use stdx::units::{amount_base2, block_size, count_of, span};
 
 use crate::conclusions::incidents::Incidents;
 use crate::method::profile::CELL_NS;
-use crate::{Context, Deviation, Outcome, Profile, WriteCache};
+use crate::{Context, Deviation, Outcome, Profile};
 
 /// All deviations of a run from its profile, in report order.
 #[must_use]
@@ -45,10 +45,6 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
         }
     };
     differs("cell time", span(settings.cell_ns), span(standard.cell_ns));
-    // After 25 rounds without steady state the operator may continue or stop.
-    if settings.max_rounds < standard.max_rounds {
-        differs("round limit", settings.max_rounds.to_string(), standard.max_rounds.to_string());
-    }
     let times = |n: u32| format!("{n} x capacity");
     differs(
         "preconditioning",
@@ -60,11 +56,11 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
         differs("queue depth", settings.queue_depth.to_string(), standard.queue_depth.to_string());
     }
     let percent = |p: u8| format!("{p} %");
-    // A choice that the specification leaves to the tester counts as the standard one.
-    let range = |chosen: u8, standard: u8| {
-        percent(if profile.further_range_percents.contains(&chosen) { chosen } else { standard })
-    };
     let (written, tested) = (settings.precondition_range_percent, settings.test_range_percent);
+    // A choice that the specification leaves to the tester counts as the standard one. It is one for both ranges: what
+    // is tested has been preconditioned.
+    let is_choice = written == tested && profile.further_range_percents.contains(&tested);
+    let range = |chosen: u8, standard: u8| percent(if is_choice { chosen } else { standard });
     differs("PC AR", percent(written), range(written, standard.precondition_range_percent));
     differs("Test AR", percent(tested), range(tested, standard.test_range_percent));
     let amount = |s: &Settings| {
@@ -98,17 +94,16 @@ pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports a write cache that is not in the state required by the profile.
-pub(crate) fn by_write_cache(profile: &Profile, entries: &[Entry]) -> Option<Deviation> {
-    let required = profile.write_cache == WriteCache::Enabled;
-    let otherwise = |entry: &Entry| match entry.event {
-        // Restoring the cache after the last test does not affect any test.
-        Event::WriteCache { is_on: Some(is_on), restored: false, .. } if is_on != required => {
-            Some(Deviation::WriteCache { is_on })
-        }
-        _ => None,
-    };
-    entries.iter().find_map(otherwise)
+/// Reports a test that the operator ended without steady state before the rounds that the profile provides for.
+pub(crate) fn by_rounds(context: &Context<'_>, outcome: &Outcome) -> Option<Deviation> {
+    let (limit, standard) = (context.settings.max_rounds, context.profile.settings(0).max_rounds);
+    // The limit ends only tests that nothing but steady state ends as well.
+    let is_ended = outcome.converged == Some(false) && outcome.stop.is_none() && outcome.ending.is_none();
+    (is_ended && limit < standard).then(|| Deviation::Ending {
+        title: outcome.title.clone(),
+        is: format!("{} without steady state", count_of(limit, "round")),
+        standard: standard.to_string(),
+    })
 }
 
 pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<Deviation>) {

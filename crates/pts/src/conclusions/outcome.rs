@@ -1,6 +1,7 @@
 //! The conclusions of a test: everything that reports, terminals and comparisons show about it.
 
 use crate::conclusions::ending::Ending;
+use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::mark::Mark;
 use crate::exhibits::exhibit::Page;
 use crate::exhibits::unit::Unit;
@@ -36,8 +37,8 @@ pub struct Outcome {
     pub marks: Vec<Mark>,
     /// The deciding windows, one entry per tracking variable; empty before five rounds.
     pub window: Vec<(String, WindowStats)>,
-    /// The deciding window of preconditioning, in tests that then judge rounds of another kind.
-    pub precondition_window: Option<WindowStats>,
+    /// The judged loops of rounds, in order; results come from the last one.
+    pub loops: Vec<JudgedLoop>,
     /// Status of each tracking variable, and why it is not steady.
     pub explained: Vec<Explanation>,
     /// Report pages in order.

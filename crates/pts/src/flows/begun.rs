@@ -31,7 +31,7 @@ impl Outcome {
             ending: None,
             marks: Vec::new(),
             window: Vec::new(),
-            precondition_window: None,
+            loops: Vec::new(),
             explained: Vec::new(),
             pages: Vec::new(),
             key_figures: Vec::new(),

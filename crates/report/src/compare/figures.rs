@@ -140,14 +140,12 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
 
 /// Figures of the workloads in the result rounds, in the unit of the test.
 fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entry]) -> Vec<Figure> {
-    let Some((_, window)) = outcome.window.first() else { return Vec::new() };
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
-    let rounds = window.first_round..=window.last_round;
     let answers = answers(entries);
     let measured: Vec<&Segment> = answers
         .iter()
         .filter(|answer| answer.test == outcome.test && answer.phase == Phase::Measure)
-        .filter(|answer| answer.round.is_some_and(|round| rounds.contains(&round)))
+        .filter(|answer| document.is_result(answer))
         .map(|answer| answer.segment)
         .collect();
     let depths: Vec<(u16, u16)> =

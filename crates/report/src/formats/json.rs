@@ -150,6 +150,10 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
         charts: exhibits().filter_map(chart).collect(),
         notes: outcome.notes.clone(),
         modified: pts::texts(&outcome.modified),
+        io_errors: source.document.run.origin.is_none().then(|| {
+            let failures = pts::failures(&outcome.test, source.entries);
+            failures.iter().map(|failed| failed.count).sum()
+        }),
         cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
     }
 }

@@ -41,6 +41,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &RecoveryAnswers, st
         key_figures: key_figures(answers),
         notes: notes(answers, complete),
         window: history.named_window(),
+        loops: vec![answers.precondition.judged("")],
         explained: explain(history),
         ..begun
     }

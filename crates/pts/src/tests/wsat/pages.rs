@@ -2,13 +2,16 @@
 
 use stdx::units::{amount_base10, span};
 
-use super::answers::{HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram, last_minutes};
+use super::answers::{
+    CYCLE_MINUTES, HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram, last_minutes,
+};
 use super::figures::{Figures, drive_fills};
 use super::length::{End, Length};
 use super::marks;
 use crate::conclusions::deviation::Deviation;
 use crate::conclusions::ending::Ending;
 use crate::conclusions::header::{Phases, TestHeader, titled};
+use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::exhibits::response;
@@ -35,7 +38,7 @@ pub fn outcome(
     let ending = ending(context, answers);
     if complete && ending.deviates {
         let (is, standard) = (ending.done.clone(), ending.required.clone());
-        begun.modified.push(Deviation::Ending { title: "WSAT", is, standard });
+        begun.modified.push(Deviation::Ending { title: "WSAT".into(), is, standard });
     }
     let (marks, limited) = (marks::marks(context, answers, &figures), marks::limited(answers, &figures));
     let header = TestHeader { workload_dependent: answers.load.header_name(), ..begun.header };
@@ -57,8 +60,19 @@ pub fn outcome(
         notes: [notes(context, answers, judged, complete), marks::notes(&marks)].concat(),
         marks,
         window: answers.history.named_window(),
+        loops: judged.then(|| loop_of(answers)).into_iter().collect(),
         explained: if complete && !has_verdict { Vec::new() } else { explain(&answers.history) },
         ..begun
+    }
+}
+
+fn loop_of(answers: &SaturationAnswers) -> JudgedLoop {
+    JudgedLoop {
+        name: "",
+        rounds: answers.cycles,
+        converged: answers.converged,
+        window: answers.history.window().into_iter().next(),
+        only_step: Some(CYCLE_MINUTES - 1),
     }
 }
 

@@ -147,7 +147,10 @@ pub struct Test {
     pub charts: Vec<Chart>,
     pub notes: Vec<String>,
     pub modified: Vec<String>,
-    /// All workloads in journal order.
+    /// I/Os that the device failed, most of them in workloads that did not complete and are not in `cells`; null for
+    /// imported tests.
+    pub io_errors: Option<u64>,
+    /// All completed workloads in journal order.
     pub cells: Vec<Cell>,
 }
 
@@ -244,7 +247,7 @@ pub struct Cell {
     /// `precondition` or `measure`.
     pub phase: String,
     pub round: Option<u32>,
-    /// Whether the results include this round.
+    /// Whether the round belongs to the window by which its loop of rounds was judged, preconditioning included.
     pub in_window: bool,
     /// In the notation of the PTS: `RND 4KiB W`.
     pub workload: String,
