@@ -32,7 +32,7 @@ pub use conclusions::ending::Ending;
 pub use conclusions::failures::{Failures, failures};
 pub use conclusions::header::{Convergence, Phases, TestHeader};
 pub use conclusions::judged_loop::JudgedLoop;
-pub use conclusions::mark::{Mark, marks};
+pub use conclusions::mark::{Mark, check_marks, marks};
 pub use conclusions::modified::{deviations, modifications};
 pub use conclusions::outcome::{KeyFigure, Outcome};
 pub use conclusions::write_cache::write_cache_states;

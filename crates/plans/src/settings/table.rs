@@ -25,8 +25,8 @@ const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
 
 /// Which conditions end WSAT.
 const SATURATION_UNTIL: &[(&str, &str, SaturationUntil)] = &[
-    ("first", "The first of amount, time and, from 1.1 on, steady state", SaturationUntil::First),
-    ("all", "The last of amount and time", SaturationUntil::All),
+    ("first", "The first of amount, time and, from PTS-E 1.1 on, steady state", SaturationUntil::First),
+    ("all", "The last of amount and time, for at most 240 h", SaturationUntil::All),
     ("time", "The time alone", SaturationUntil::Time),
 ];
 
@@ -146,7 +146,11 @@ pub const SETTINGS: &[Setting] = &[
         form: Form::Number("N"),
         about: "Threads (TC) [default: from the profile]",
         limits: Some(|| words_of(&limits::TC)),
-        set: |run, value| value.whole(&limits::TC).map(|tc| run.settings.threads = tc),
+        set: |run, value| {
+            run.settings.threads = value.whole(&limits::TC)?;
+            run.settings.demand_is_chosen = true;
+            Ok(())
+        },
         ..Setting::BASE
     },
     Setting {
@@ -154,7 +158,11 @@ pub const SETTINGS: &[Setting] = &[
         form: Form::Number("N"),
         about: "Outstanding I/Os per thread (QD) [default: from the profile]",
         limits: Some(|| words_of(&limits::QD)),
-        set: |run, value| value.whole(&limits::QD).map(|qd| run.settings.queue_depth = qd),
+        set: |run, value| {
+            run.settings.queue_depth = value.whole(&limits::QD)?;
+            run.settings.demand_is_chosen = true;
+            Ok(())
+        },
         ..Setting::BASE
     },
     Setting {
@@ -448,6 +456,8 @@ mod tests {
         let range = applied(&[("ar-amount", "8GiB"), ("test-ar", "75"), ("cell-seconds", "0.5")]).unwrap();
         assert_eq!(range.settings.active_range_amount_bytes, Some(8 << 30));
         assert_eq!((range.settings.test_range_percent, range.settings.cell_ns), (75, 500_000_000));
+        let is_chosen = |name| applied(&[(name, "2")]).unwrap().settings.demand_is_chosen;
+        assert!(is_chosen("tc") && is_chosen("qd") && !range.settings.demand_is_chosen);
         let whole = applied(&[("ar-amount", "8GiB"), ("ar-amount", "all")]).unwrap();
         assert_eq!(whole.settings.active_range_amount_bytes, None);
         let flag = |name| Given::new(setting(name).unwrap(), Literal::Flag(true)).unwrap();

@@ -1,5 +1,7 @@
 //! The conclusions of a test: everything that reports, terminals and comparisons show about it.
 
+use stdx::units::count_of;
+
 use crate::conclusions::ending::Ending;
 use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::mark::Mark;
@@ -53,6 +55,18 @@ pub struct Outcome {
     pub host_limited: Option<String>,
     /// Why the test is incomplete; None if it is complete.
     pub stop: Option<Stop>,
+}
+
+impl Outcome {
+    /// The rounds of the loops that did not reach steady state: `25 rounds of preconditioning`.
+    #[must_use]
+    pub fn missed_rounds(&self) -> String {
+        let of = |name: &str| if name.is_empty() { String::new() } else { format!(" of {name}") };
+        let missed = self.loops.iter().filter(|judged| !judged.converged);
+        let each: Vec<String> =
+            missed.map(|judged| format!("{}{}", count_of(judged.rounds, "round"), of(judged.name))).collect();
+        if each.is_empty() { count_of(self.rounds, "round") } else { each.join(" and ") }
+    }
 }
 
 /// One of the large figures on a summary page.

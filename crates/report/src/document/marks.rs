@@ -1,7 +1,6 @@
 //! Marks: the caveats that must accompany every number of a run or of a test.
 
 use pts::Outcome;
-use stdx::units::count_of;
 
 use super::contents::Document;
 use crate::facts::interruptions;
@@ -87,16 +86,7 @@ impl Document {
 
 fn not_achieved(concerned: &[&Outcome], is_whole_run: bool) -> Vec<String> {
     let missed = concerned.iter().filter(|o| o.converged == Some(false));
-    missed.map(|o| titled(o, format!("no steady state in {}", missed_in(o)), is_whole_run)).collect()
-}
-
-/// The loops that are not steady: `25 rounds of preconditioning`.
-fn missed_in(outcome: &Outcome) -> String {
-    let of = |name: &str| if name.is_empty() { String::new() } else { format!(" of {name}") };
-    let missed = outcome.loops.iter().filter(|judged| !judged.converged);
-    let each: Vec<String> =
-        missed.map(|judged| format!("{}{}", count_of(judged.rounds, "round"), of(judged.name))).collect();
-    if each.is_empty() { count_of(outcome.rounds, "round") } else { each.join(" and ") }
+    missed.map(|o| titled(o, format!("no steady state in {}", o.missed_rounds()), is_whole_run)).collect()
 }
 
 /// Adds the title of the test where the mark covers several tests.

@@ -339,14 +339,18 @@ fn over_total(means: &[Point]) -> Page {
 
 fn key_figures(answers: &DemandAnswers) -> Vec<KeyFigure> {
     let Some(chosen) = answers.chosen else { return Vec::new() };
+    let read = answers.pattern.read_percent;
+    let mix = match answers.pattern.stimulus {
+        Stimulus::Block(_) => answers.pattern.name(read),
+        // The title of the test says what it is.
+        Stimulus::Composite => mix_name(read),
+    };
     let figure = |(name, point): (&str, Point)| {
         let ms = point.mean_ms.map_or_else(|| "n/a".into(), |ms| grouped(ms, 3));
         KeyFigure {
             name: format!(
                 "{name} point, {} TC {} QD {}, ART {ms} ms",
-                mix_name(answers.pattern.read_percent),
-                point.demand.threads,
-                point.demand.queue_depth
+                mix, point.demand.threads, point.demand.queue_depth
             ),
             value: Some(point.iops),
             host_limited: point.host_limited,
