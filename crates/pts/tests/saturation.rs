@@ -270,11 +270,11 @@ fn up_to_24_hours_conform_to_2_0() {
     let long = SaturationChoice { hours: Some(24), ..SaturationChoice::NONE };
     let by_time = SaturationChoice { until: Some(SaturationUntil::Time), ..long };
     // Never steady; steady from its tenth sample on, so in minute 434.
-    let restless = |cycle: u32| 100 * u64::from(1 + cycle % 2);
-    let settles = |cycle: u32| if cycle < 10 { 100 * u64::from(1 + cycle % 2) } else { 100 };
+    let restless: fn(u32) -> u64 = |cycle| 100 * u64::from(1 + cycle % 2);
+    let settles: fn(u32) -> u64 = |cycle| if cycle < 10 { 100 * u64::from(1 + cycle % 2) } else { 100 };
     for profile in ["pts-e-2.0", "pts-c-2.0"] {
         for (choice, iops, minutes, done, deviates) in [
-            (long, restless as fn(u32) -> u64, 1_440, "the operator continued after 6 h", false),
+            (long, restless, 1_440, "the operator continued after 6 h", false),
             (long, settles, 434, "the operator continued after 6 h", false),
             (by_time, restless, 1_440, "the operator continued after 6 h", false),
             (by_time, settles, 1_440, "continued after 6 h and after steady state after 434 min", true),

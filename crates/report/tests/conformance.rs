@@ -109,7 +109,8 @@ fn the_loop_that_is_not_steady_is_named_with_its_rounds() {
     let done = &clause(&document.conformance()[0], "Steady state").done;
     let expected = "preconditioning: not reached in 25 rounds: the operator stopped; demand variation: reached in rounds 2-6";
     assert_eq!(done, expected);
-    assert!(report::html(&document).contains("no steady state in 25 rounds of preconditioning<"));
+    let html = report::html(&document);
+    assert!(html.contains("no steady state in 25 rounds of preconditioning") && !html.contains("in 6 rounds"));
 }
 
 #[test]
@@ -213,12 +214,12 @@ fn only_the_judged_minute_of_each_preconditioning_round_is_in_annex_b() {
     let annex = html.split("Annex B").nth(1).unwrap();
     let ios = |name: &str| {
         let row = annex.split("<tr>").find(|row| row.contains(name)).unwrap_or_else(|| panic!("no {name}"));
-        let number = row.split("<td").nth(1).unwrap().split(['>', '<']).nth(1).unwrap();
-        number.replace(',', "").parse::<f64>().unwrap()
+        let mut cells = row.split(name).nth(1).unwrap().split(['>', '<']);
+        cells.find_map(|cell| cell.replace(',', "").parse::<f64>().ok()).unwrap()
     };
-    // Five minutes of each at about 20,700 IOPS.
+    // Five minutes of each, at this rate or up to twice as fast while the drive is fresh.
     for name in ["RND 8KiB W, TC 32 QD 32<", "RND 8KiB W, TC 32 QD 32, preconditioning<"] {
-        let minutes = ios(name) / 60.0 / 20_678.6;
+        let minutes = ios(name) / 60.0 / 9_559.8;
         assert!((4.5..10.0).contains(&minutes), "{name}: {minutes}");
     }
 }

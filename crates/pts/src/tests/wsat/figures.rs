@@ -132,7 +132,7 @@ mod tests {
     fn a_drive_that_becomes_faster_does_not_drop() {
         let rising: Vec<f64> = (0..155).map(|minute| if minute < 60 { 1_000.0 } else { 2_000.0 }).collect();
         let figures = Figures::of(&rising, None);
-        assert_eq!((figures.drop_minute, figures.settled_minute), (None, Some(61)));
+        assert_eq!((figures.drop_minute, figures.settled_minute), (None, Some(59)));
     }
 
     #[test]
