@@ -387,14 +387,14 @@ fn marks_that_the_tester_sets_are_shown_with_the_computed_ones() {
     assert_eq!(notes, 3, "{:?}", set.notes);
 
     let last = plain.marks.iter().map(|mark| mark.set).collect::<Vec<_>>();
-    assert_eq!((last, pts::check_marks(&[plain])), (vec![None; 4], Ok(())));
+    assert_eq!((last, pts::check_marks(&plain.marks)), (vec![None; 4], Ok(())));
     let at = |drop_minute| SaturationChoice {
         marks: SaturationMarks { drop_minute: Some(drop_minute), ..Default::default() },
         ..SaturationChoice::NONE
     };
-    assert_eq!(pts::check_marks(&[chosen("pts-e-1.1", at(217), &mut bench())]), Ok(()));
-    let beyond = pts::check_marks(&[chosen("pts-e-1.1", at(218), &mut bench())]);
+    assert_eq!(pts::check_marks(&chosen("pts-e-1.1", at(217), &mut bench()).marks), Ok(()));
+    let beyond = pts::check_marks(&chosen("pts-e-1.1", at(218), &mut bench()).marks);
     assert_eq!(beyond, Err("peak-drop=218 is after the last minute of the test".into()));
     let other = run_on("tp-128", "pts-e-1.1", &target(512), &mut bench());
-    assert!(pts::check_marks(&[other]).is_err_and(|text| text.contains("no WSAT")));
+    assert!(pts::check_marks(&other.marks).is_err_and(|text| text.contains("no WSAT")));
 }

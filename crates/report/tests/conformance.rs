@@ -110,7 +110,9 @@ fn the_loop_that_is_not_steady_is_named_with_its_rounds() {
     let expected = "preconditioning: not reached in 25 rounds: the operator stopped; demand variation: reached in rounds 2-6";
     assert_eq!(done, expected);
     let html = report::html(&document);
-    assert!(html.contains("no steady state in 25 rounds of preconditioning") && !html.contains("in 6 rounds"));
+    assert!(
+        html.contains("no steady state in 25 rounds of preconditioning") && !html.contains("in 6 rounds")
+    );
 }
 
 #[test]

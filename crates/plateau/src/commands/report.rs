@@ -30,7 +30,8 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     if !options.wsat_mark.is_empty() {
         let replayed =
             pts::replay(&run.file, &run.load()?.entries).map_err(|text| Failure::text(Exit::Usage, text))?;
-        pts::check_marks(&replayed.outcomes).map_err(|text| Failure::text(Exit::Usage, text))?;
+        pts::check_marks(replayed.outcomes.iter().flat_map(|outcome| &outcome.marks))
+            .map_err(|text| Failure::text(Exit::Usage, text))?;
     }
     let mut outputs = report_file::once_each(options.outputs.0.iter().cloned().chain(named))?;
     if outputs.is_empty() {

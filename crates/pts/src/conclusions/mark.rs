@@ -3,7 +3,6 @@
 
 use record::SaturationMarks;
 
-use crate::Outcome;
 use crate::exhibits::unit::Unit;
 
 /// A mark on a curve.
@@ -62,8 +61,8 @@ pub fn marks(all: &[String]) -> Result<SaturationMarks, String> {
 ///
 /// # Errors
 /// States the first one that is not.
-pub fn check_marks(outcomes: &[Outcome]) -> Result<(), String> {
-    let mut all = outcomes.iter().flat_map(|outcome| &outcome.marks).peekable();
+pub fn check_marks<'m>(marks: impl IntoIterator<Item = &'m Mark>) -> Result<(), String> {
+    let mut all = marks.into_iter().peekable();
     if all.peek().is_none() {
         return Err("the run has no WSAT test whose marks could be set".into());
     }
