@@ -329,6 +329,7 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
         errors: Vec::new(),
         io_path: IoEngine::Simulated.into(),
         gap_before: None,
+        power: None,
         host: None,
     }
 }

@@ -79,6 +79,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         plan: None,
         driving: None,
         beside: None,
+        power: None,
         labels: record::Labels::default(),
     }
 }

@@ -22,6 +22,7 @@ mod label;
 mod library;
 mod order;
 mod plain;
+mod power;
 mod purge_offer;
 mod run_file;
 mod segment;
@@ -45,6 +46,7 @@ pub use journal::{
 };
 pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
 pub use order::{Misplaced, check_order};
+pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_offer::{OtherNamespace, WhyNot};
 pub use run_file::{
     ArrayFacts, Beside, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,

@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("nandsim", &["stdx"]),
     ("engine", &["record", "stdx", "skips"]),
     ("admin", &["record", "stdx"]),
+    ("power", &["record"]),
     ("signatures", &["stdx"]),
     ("device", &["admin", "engine", "record", "signatures", "stdx", "nandsim", "skips"]),
     ("pts", &["record", "stdx"]),
@@ -25,8 +26,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "plateau",
         &[
-            "stdx", "record", "nandsim", "engine", "device", "pts", "plans", "import", "report", "fio",
-            "console", "skips",
+            "stdx", "record", "nandsim", "engine", "device", "power", "pts", "plans", "import", "report",
+            "fio", "console", "skips",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

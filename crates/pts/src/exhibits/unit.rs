@@ -11,6 +11,12 @@ pub enum Unit {
     Milliseconds,
     /// Times to recover.
     Minutes,
+    /// Power.
+    Watts,
+    /// I/Os per second for each watt.
+    IopsPerWatt,
+    /// Throughput for each watt, in powers of 1000.
+    MegabytesPerSecondPerWatt,
 }
 
 impl Unit {
@@ -22,23 +28,28 @@ impl Unit {
             Self::MegabytesPerSecond => "MB/s",
             Self::Milliseconds => "ms",
             Self::Minutes => "min",
+            Self::Watts => "W",
+            Self::IopsPerWatt => "IOPS/W",
+            Self::MegabytesPerSecondPerWatt => "MB/s/W",
         }
     }
 
     /// Whether a smaller value is better.
     #[must_use]
-    pub const fn is_time(self) -> bool {
+    pub const fn is_cost(self) -> bool {
         match self {
-            Self::Iops | Self::MegabytesPerSecond => false,
-            Self::Milliseconds | Self::Minutes => true,
+            Self::Iops | Self::MegabytesPerSecond | Self::IopsPerWatt | Self::MegabytesPerSecondPerWatt => {
+                false
+            }
+            Self::Milliseconds | Self::Minutes | Self::Watts => true,
         }
     }
 
     /// Decimal places of a tracking variable.
     pub(crate) const fn decimals(self) -> usize {
         match self {
-            Self::Iops | Self::MegabytesPerSecond | Self::Minutes => 1,
-            Self::Milliseconds => 3,
+            Self::Iops | Self::MegabytesPerSecond | Self::Minutes | Self::IopsPerWatt => 1,
+            Self::Milliseconds | Self::Watts | Self::MegabytesPerSecondPerWatt => 3,
         }
     }
 }

@@ -137,6 +137,7 @@ pub(crate) mod tests {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            power: None,
             host: None,
         }
     }

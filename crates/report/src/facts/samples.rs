@@ -39,6 +39,7 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         errors: Vec::new(),
         io_path: record::IoEngine::IoUring.into(),
         gap_before: None,
+        power: None,
         host: None,
     }
 }
