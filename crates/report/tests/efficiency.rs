@@ -40,7 +40,10 @@ fn close(value: &Value, expected: f64) -> bool {
 #[test]
 fn a_page_has_efficiency_with_its_uncertainty() {
     let page = file(&scenario(Some((PowerSubject::Drive, 5.0))), "html");
-    assert!(page.contains("Power: sensor nvme (hwmon2) (hwmon:nvme). Idle: 2.000 ± 0.040 W, measured for"), "idle");
+    assert!(
+        page.contains("Power: sensor nvme (hwmon2) (hwmon:nvme). Idle: 2.000 ± 0.040 W, measured for"),
+        "idle"
+    );
     // 1,000 IOPS over 5 W; 1 % and, over five rounds, 20 mW / sqrt(5).
     assert!(page.contains("200.0 ± 2.4"), "IOPS/W");
     assert!(page.contains("<th scope=\"col\" class=\"n\">IOPS/W</th>"));
@@ -54,7 +57,10 @@ fn a_run_without_a_meter_says_so() {
     let simulated = file(&Scenario { simulated: true, ..scenario(None) }, "html");
     assert!(simulated.contains("a simulated drive has no source of power"));
     let document = document(&scenario(None));
-    assert_eq!((&document["power"], &document["tests"][0]["cells"][0]["power"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (&document["power"], &document["tests"][0]["cells"][0]["power"]),
+        (&Value::Null, &Value::Null)
+    );
 }
 
 #[test]
@@ -62,7 +68,10 @@ fn of_a_host_only_the_difference_from_idle_is_attributed() {
     let host = document(&scenario(Some((PowerSubject::Host, 5.0))));
     assert_eq!(host["power"]["subject"], "host");
     let found = &host["tests"][0]["efficiency"][0]["mean"];
-    assert!(close(&found["watts"]["value"], 3.0) && close(&found["iops_per_watt"]["value"], 1000.0 / 3.0), "{found}");
+    assert!(
+        close(&found["watts"]["value"], 3.0) && close(&found["iops_per_watt"]["value"], 1000.0 / 3.0),
+        "{found}"
+    );
     let idle = file(&scenario(Some((PowerSubject::Host, 2.01))), "html");
     assert!(idle.contains("<td class=\"n\">not measured</td>"), "no difference from idle");
 }

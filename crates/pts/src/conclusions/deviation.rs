@@ -107,6 +107,11 @@ pub enum Deviation {
         /// The device's sectors.
         sector_bytes: u32,
     },
+    /// A test that no version of the specification has.
+    BeyondTheStandard {
+        /// Title of the test.
+        title: String,
+    },
     /// A test for hard disks.
     ForHardDisks,
     /// The target of such a test is not known to be a hard disk.
@@ -187,6 +192,7 @@ impl Deviation {
             | Self::Skipped { .. }
             | Self::NotInProfile { .. }
             | Self::Composite { .. }
+            | Self::BeyondTheStandard { .. }
             | Self::ForHardDisks
             | Self::NotAHardDisk { .. }
             | Self::Custom { .. }
@@ -231,6 +237,9 @@ impl fmt::Display for Deviation {
                  device's sectors are {sector_bytes} B",
                 block_size(u64::from(*smallest_bytes))
             ),
+            Self::BeyondTheStandard { title } => {
+                write!(f, "{title} is a test beyond the standard: no version of the PTS has it")
+            }
             Self::ForHardDisks => {
                 f.write_str("no purge, preconditioning or steady state: a test for hard disks")
             }

@@ -11,6 +11,8 @@ pub enum Unit {
     Milliseconds,
     /// Times to recover.
     Minutes,
+    /// Amounts of data, in powers of 1000.
+    Gigabytes,
     /// Power.
     Watts,
     /// I/Os per second for each watt.
@@ -28,6 +30,7 @@ impl Unit {
             Self::MegabytesPerSecond => "MB/s",
             Self::Milliseconds => "ms",
             Self::Minutes => "min",
+            Self::Gigabytes => "GB",
             Self::Watts => "W",
             Self::IopsPerWatt => "IOPS/W",
             Self::MegabytesPerSecondPerWatt => "MB/s/W",
@@ -38,9 +41,11 @@ impl Unit {
     #[must_use]
     pub const fn is_cost(self) -> bool {
         match self {
-            Self::Iops | Self::MegabytesPerSecond | Self::IopsPerWatt | Self::MegabytesPerSecondPerWatt => {
-                false
-            }
+            Self::Iops
+            | Self::MegabytesPerSecond
+            | Self::Gigabytes
+            | Self::IopsPerWatt
+            | Self::MegabytesPerSecondPerWatt => false,
             Self::Milliseconds | Self::Minutes | Self::Watts => true,
         }
     }
@@ -48,7 +53,7 @@ impl Unit {
     /// Decimal places of a tracking variable.
     pub(crate) const fn decimals(self) -> usize {
         match self {
-            Self::Iops | Self::MegabytesPerSecond | Self::Minutes | Self::IopsPerWatt => 1,
+            Self::Iops | Self::MegabytesPerSecond | Self::Minutes | Self::Gigabytes | Self::IopsPerWatt => 1,
             Self::Milliseconds | Self::Watts | Self::MegabytesPerSecondPerWatt => 3,
         }
     }
