@@ -6,7 +6,7 @@ use rustix::termios::{
 };
 
 use crate::error::PowerError;
-use crate::lines::Lines;
+use crate::lines::{Lines, Stated};
 use crate::source::{Kind, Opened, Pace, Sample, Source, Surroundings};
 
 pub(super) const KIND: Kind = Kind {
@@ -60,6 +60,10 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
     tcflush(&fd, QueueSelector::IFlush).map_err(failed)?;
     let mut lines = Lines::of_port(what, fd);
     lines.wait_for_value()?;
+    if lines.stated == Stated::default() {
+        // The port may have been opened after the comment of a meter that repeats it before each value.
+        lines.wait_for_value()?;
+    }
     let facts = lines.stated.facts(format!("meter on serial port {port}"));
     Ok(Opened { facts, source: Box::new(Serial { lines }) })
 }
@@ -67,8 +71,18 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::fcntl_setfl;
     use std::io::Write as _;
     use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Ends the meter, also when the test fails.
+    struct End<'a>(&'a AtomicBool);
+
+    impl Drop for End<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
 
     /// A meter on a pseudo-terminal, which sends until it is dropped.
     fn with_meter<T>(line: &str, f: impl FnOnce(&str) -> T) -> T {
@@ -79,20 +93,24 @@ mod tests {
         let port = rustix::pty::ptsname(&meter, Vec::new()).expect("a name").into_string().expect("a path");
         // The port must stay open, or the meter hangs up between two opens.
         let _open = std::fs::File::open(&port).expect("the port");
+        fcntl_setfl(&meter, OFlags::NONBLOCK | OFlags::RDWR).expect("ours");
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let mut meter = std::fs::File::from(meter);
             let is_over = &is_over;
             scope.spawn(move || {
+                let mut left: &[u8] = &[];
                 while !is_over.load(Ordering::Relaxed) {
-                    // The queue of a terminal that nobody reads is full at some time.
-                    meter.write_all(line.as_bytes()).expect("room");
-                    std::thread::sleep(std::time::Duration::from_millis(5));
+                    if left.is_empty() {
+                        left = line.as_bytes();
+                    }
+                    // The queue of a terminal is full while nobody reads it, and takes lines in parts.
+                    left = &left[meter.write(left).unwrap_or(0)..];
+                    std::thread::sleep(std::time::Duration::from_millis(2));
                 }
             });
-            let result = f(&port);
-            is_over.store(true, Ordering::Relaxed);
-            result
+            let _end = End(is_over);
+            f(&port)
         })
     }
 
