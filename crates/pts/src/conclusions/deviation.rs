@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use record::InjectedFault;
 use stdx::units::{block_size, span};
 
 /// A deviation of a run or a test from its profile.
@@ -69,8 +70,8 @@ pub enum Deviation {
     },
     /// A fault was injected into a simulated drive.
     Fault {
-        /// Which, as typed.
-        fault: String,
+        /// Which.
+        fault: InjectedFault,
     },
     /// The target was purged by a method that the PTS does not accept.
     Purge {
