@@ -111,7 +111,7 @@ fn comparisons_have_figures_per_watt() {
         Candidate::of(&run.file, &loaded).expect("a run")
     };
     let comparison = Comparison::of(vec![candidate("a", 5.0), candidate("b", 4.0)]).expect("two runs");
-    let printed = text(&comparison, false);
+    let printed = text(&comparison, true);
     assert!(printed.contains("RND 4KiB W per watt") && printed.contains("200.0 ± 2.4"), "{printed}");
     assert!(printed.contains("Idle power"), "{printed}");
     let line = comparison.line("iops.rnd4k.w.per-watt").expect("a line");
