@@ -97,7 +97,7 @@ fn a_meter_that_does_not_work_stops_the_run_before_it_begins() {
     let bench = Bench::new();
     std::fs::write(bench.path("plan.toml"), PLAN).expect("a plan");
     let (plan, target) = (text(bench.path("plan.toml")), text(bench.path("target")));
-    let message = bench.fails(3, &arguments(&plan, &target, "command:/no/such/meter"));
+    let message = bench.fails(4, &arguments(&plan, &target, "command:/no/such/meter"));
     assert!(message.contains("--power: command:/no/such/meter: No such file"), "{message}");
     assert!(bench.runs().is_empty(), "no run began");
     let message = bench.fails(2, &arguments(&plan, &target, "volts"));
@@ -141,9 +141,13 @@ fn a_program_in_a_run_that_others_can_write_is_not_started() {
     let id = dir.file_name().expect("a name").to_string_lossy().into_owned();
     let identity = "target";
     std::fs::set_permissions(&dir, Permissions::from_mode(0o777)).expect("ours");
-    let message = bench.fails(2, &["resume", &id, "--erase", identity]);
+    let message = bench.fails(3, &["resume", &id, "--erase", identity]);
     assert!(message.contains("the source of power recorded in it cannot be trusted"), "{message}");
     let other = bench.fails(2, &["resume", &id, "--erase", identity, "--power", "command:/bin/true"]);
     assert!(other.contains("continues with the source of power with which it started"), "{other}");
-    bench.ok(&["resume", &id, "--erase", identity, "--power", &source]);
+    std::fs::set_permissions(&dir, Permissions::from_mode(0o700)).expect("ours");
+    bench.ok(&["resume", &id, "--erase", identity]);
+    let journal = bench.journal().expect("a run");
+    let idle = journal.entries.iter().filter(|entry| matches!(entry.event, Event::IdlePower { .. }));
+    assert_eq!(idle.count(), 1, "the idle power is that of the beginning");
 }
