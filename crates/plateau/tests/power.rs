@@ -18,6 +18,7 @@ rw = ["randread"]
 bs = ["4KiB"]
 runtime = 60
 rounds = 5
+track = { rw = "randread", bs = "4KiB" }
 "#;
 
 /// A meter that prints the power in the file `watts`, many times a second.
@@ -90,6 +91,7 @@ fn every_cell_of_a_run_has_its_power() {
     assert_eq!((facts.source, facts.subject), (source, PowerSubject::Drive));
     let report = support::text(&bench.runs()[0].join("report.html"));
     assert!(report.contains("Idle: 2.500 ± 0.075 W"), "the report has the idle power");
+    assert!(report.contains("IOPS/W"), "and the efficiency");
 }
 
 #[test]
