@@ -110,6 +110,7 @@ mod tests {
             io_path: record::IoEngine::IoUring.into(),
             gap_before: None,
             power: None,
+            verified: None,
             host: Some(host),
         };
         let target = serde_json::from_value(serde_json::json!({

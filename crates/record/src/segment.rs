@@ -5,7 +5,7 @@ use stdx::Histogram;
 use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
-use crate::{HostLoad, IoEngine, IoPath, Power, Until, Workload};
+use crate::{HostLoad, IoEngine, IoPath, Power, Until, Verified, Workload};
 
 /// A completed workload: the request and all its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct Segment {
     /// Power during the workload; `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// What verification found; `None` for a workload that does not verify its data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
 }
 
 /// I/Os of one direction.
@@ -125,6 +128,10 @@ impl Segment {
     /// not.
     #[must_use]
     pub fn extended_by(&self, scale_divisor: u32) -> Option<f64> {
+        // What a failed I/O ended has no length of its own.
+        if self.verified.as_ref().is_some_and(|verified| verified.failed.is_some()) {
+            return None;
+        }
         let requested_ns = self.requested_ns(scale_divisor)?;
         let elapsed_ns = self.end_ns.saturating_sub(self.start_ns);
         let extended = self.io_path.engine == IoEngine::Simulated && elapsed_ns > requested_ns;

@@ -260,6 +260,7 @@ impl Recorder {
             io_path: record::IoEngine::IoUring.into(),
             gap_before: None,
             power: None,
+            verified: None,
             host: None,
         }
     }

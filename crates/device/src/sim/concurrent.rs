@@ -182,6 +182,7 @@ impl Party {
             io_path: IoEngine::Simulated.into(),
             gap_before: None,
             power: None,
+            verified: None,
             host: None,
         }
     }

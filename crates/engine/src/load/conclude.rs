@@ -73,6 +73,7 @@ pub(super) fn conclude(
         io_path,
         gap_before: None,
         power: None,
+        verified: None,
         host: Some(host),
     }))
 }

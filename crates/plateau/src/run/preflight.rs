@@ -62,6 +62,7 @@ impl Preflight<'_> {
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
             power: None,
+            verified: None,
             host: None,
         })
     }

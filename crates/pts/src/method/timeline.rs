@@ -112,6 +112,7 @@ pub(crate) mod tests {
             queue_depth: 1,
             range: Range::first(1 << 30),
             from_block: 0,
+            align_bytes: 0,
             data_pattern: DataPattern::Random,
             until: Until::DurationNs(length_ns),
             seed: 1,
@@ -138,6 +139,7 @@ pub(crate) mod tests {
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
             power: None,
+            verified: None,
             host: None,
         }
     }

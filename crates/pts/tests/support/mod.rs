@@ -101,6 +101,7 @@ impl Fake {
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
             power: None,
+            verified: None,
             host: self.processor_share.map(|share| host_load(share(workload), length_ns)),
         }
     }
