@@ -90,7 +90,7 @@ fn data_has_the_power_of_each_cell() {
     let (_, cells) = files.iter().find(|(name, _)| name == "cells.csv").expect("cells");
     let mut lines = cells.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().expect("a heading");
-    let last = lines.last().expect("a cell");
+    let last = lines.next_back().expect("a cell");
     let place = |name: &str| head.iter().position(|known| *known == name).expect(name);
     let value = |name: &str| last[place(name)].parse::<f64>().expect(name);
     assert_eq!((value("power_mean_watts"), value("power_samples")), (5.0, 61.0));
