@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use engine::Clock;
 
 use crate::armed::Armed;
-use crate::exclusive::Inner;
 use crate::host::SysDevice;
 use crate::kernel::Kernel;
 
@@ -34,14 +33,5 @@ impl Armed {
             let mut kernel = Kernel::new(&fd, 0, Clock::start(), Box::new(|_| Ok(())));
             admin::power_state::bound_microwatts(&mut kernel)
         }))
-    }
-
-    /// Returns a CPU that no load with one thread per CPU uses, as far as the placement of the threads leaves one.
-    #[must_use]
-    pub fn spare_cpu(&self) -> Option<u32> {
-        match &self.inner {
-            Inner::Real { options, .. } => options.places.spare(),
-            Inner::Simulated(_) => None,
-        }
     }
 }

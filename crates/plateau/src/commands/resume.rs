@@ -58,7 +58,8 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let drive = open_again(&stored.file)?;
     let identities = confirmed(&stored.file, &drive, &loaded.entries, &typed)?;
     let mut armed = drive.arm_for_run(&identities, &places::state()?)?;
-    let metering = source.map(|source| power::open(&source, &armed)).transpose()?;
+    let metering =
+        source.map(|source| power::open(&source, &armed, stored.file.placement.as_ref())).transpose()?;
     let interrupted = signals::watch()?;
     let gap = lifecycle::gap_since(&loaded, journal.now());
     // An array does not outlive an interrupted run, so its test is restarted.

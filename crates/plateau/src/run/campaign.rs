@@ -168,7 +168,8 @@ fn begin(
         file.ceiling = if file.target.simulated.is_none() { ceiling.clone() } else { None };
         // A simulated drive draws no power.
         let source = source.filter(|_| file.target.simulated.is_none());
-        let metering = source.map(|source| power::open(source, &armed)).transpose()?;
+        let metering =
+            source.map(|source| power::open(source, &armed, file.placement.as_ref())).transpose()?;
         file.power = metering.as_ref().map(|metering| metering.sampler.facts().clone());
         let (run, journal) = lifecycle::begin(library, file, logo)?;
         printer::notice(&lifecycle::announcement(&run.file));

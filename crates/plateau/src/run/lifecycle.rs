@@ -51,7 +51,7 @@ pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]
     if file.target.simulated.is_none() {
         file.ceiling = Some(engine::quick_ceiling()?);
     }
-    let metering = source.map(|source| power::open(&source, &armed)).transpose()?;
+    let metering = source.map(|source| power::open(&source, &armed, file.placement.as_ref())).transpose()?;
     file.power = metering.as_ref().map(|metering| metering.sampler.facts().clone());
     let (run, mut journal) = begin(&library, file, logo.as_deref())?;
     printer::notice(&announcement(&run.file));

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use console::{Audience, Step};
 use device::Armed;
+use engine::Places;
 use plans::settings::RunSettings;
 use power::{Named, PowerError, Sampler, Surroundings};
-use record::{Entry, Event, RunFile};
+use record::{Entry, Event, Placement, RunFile};
 
 use crate::failure::{Done, Exit, Failure};
 
@@ -105,13 +106,18 @@ pub fn of_resumed(
 }
 
 /// Opens the source of power for an armed target.
-pub fn open(requested: &Requested, armed: &Armed) -> Done<Metering> {
+pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>) -> Done<Metering> {
     let around = Surroundings {
         drive: armed.sysfs_directory(),
         bound: armed.power_bound(),
         ..Surroundings::default()
     };
-    let sampler = Sampler::start(requested.named.open(around)?, armed.spare_cpu());
+    let sys = around.sys.clone();
+    let near = device::attached(&armed.facts().path).numa_node;
+    // The load reports a placement that is impossible.
+    let places = Places::of(&sys, near, placement.cloned()).ok();
+    let spare = places.and_then(|places| places.spare());
+    let sampler = Sampler::start(requested.named.open(around)?, spare);
     Ok(Metering { sampler, idle: requested.idle })
 }
 
