@@ -15,6 +15,8 @@ const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount nee
 
 const NOT_THROUGH_KERNEL: Option<&str> = Some("its I/Os do not pass through the kernel");
 
+const NO_POWER: &str = "it draws no power, and no model has an energy figure";
+
 /// What to do with the drive's volatile write cache: word, meaning in the help, choice.
 const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
     ("profile", "As the profile requires", CacheChoice::Profile),
@@ -25,8 +27,8 @@ const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
 
 /// Which conditions end WSAT.
 const SATURATION_UNTIL: &[(&str, &str, SaturationUntil)] = &[
-    ("first", "The first of amount, time and, from 1.1 on, steady state", SaturationUntil::First),
-    ("all", "The last of amount and time", SaturationUntil::All),
+    ("first", "The first of amount, time and, from PTS-E 1.1 on, steady state", SaturationUntil::First),
+    ("all", "The last of amount and time, for at most 240 h", SaturationUntil::All),
     ("time", "The time alone", SaturationUntil::Time),
 ];
 
@@ -152,7 +154,11 @@ pub const SETTINGS: &[Setting] = &[
         form: Form::Number("N"),
         about: "Threads (TC) [default: from the profile]",
         limits: Some(|| words_of(&limits::TC)),
-        set: |run, value| value.whole(&limits::TC).map(|tc| run.settings.threads = tc),
+        set: |run, value| {
+            run.settings.threads = value.whole(&limits::TC)?;
+            run.settings.demand_is_chosen = true;
+            Ok(())
+        },
         ..Setting::BASE
     },
     Setting {
@@ -160,7 +166,11 @@ pub const SETTINGS: &[Setting] = &[
         form: Form::Number("N"),
         about: "Outstanding I/Os per thread (QD) [default: from the profile]",
         limits: Some(|| words_of(&limits::QD)),
-        set: |run, value| value.whole(&limits::QD).map(|qd| run.settings.queue_depth = qd),
+        set: |run, value| {
+            run.settings.queue_depth = value.whole(&limits::QD)?;
+            run.settings.demand_is_chosen = true;
+            Ok(())
+        },
         ..Setting::BASE
     },
     Setting {
@@ -425,6 +435,28 @@ pub const SETTINGS: &[Setting] = &[
         scope: Scope::Resume,
         no_meaning_simulated: Some("it runs in this program and depends on no host setting"),
         set: |run, value| value.flag().map(|flag| run.handling.tune = flag),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "power",
+        form: Form::Text("SOURCE"),
+        about: "Measure power, for IOPS/W and MB/s/W: hwmon:NAME (a sensor), rapl (CPU packages), nvme (upper bound), \
+                serial:PORT[,BAUD] or command:PROGRAM (a meter); see docs/guide/power.md",
+        scope: Scope::Operator,
+        no_meaning_simulated: Some(NO_POWER),
+        set: |run, value| value.text().map(|source| run.power = Some(source)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "power-idle",
+        form: Form::Number("S"),
+        about: "Seconds for which the idle power is measured before the first test, {limits} [default: 30]",
+        limits: Some(|| words_of(&limits::IDLE_SECONDS)),
+        scope: Scope::Operator,
+        no_meaning_simulated: Some(NO_POWER),
+        set: |run, value| {
+            value.seconds(&limits::IDLE_SECONDS).map(|seconds| run.power_idle_seconds = Some(seconds))
+        },
         ..Setting::BASE
     },
 ];

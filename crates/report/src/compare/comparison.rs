@@ -55,8 +55,7 @@ impl Comparison {
         let lines = lines(&runs);
         if lines.is_empty() {
             // Report the usual cause, which the list of tests would not reveal.
-            let without =
-                runs.iter().find(|run| run.document.figures.iter().all(|figure| figure.values.is_empty()));
+            let without = runs.iter().find(|run| run.figures.iter().all(|figure| figure.values.is_empty()));
             if let Some(run) = without {
                 let id = &run.document.run.id;
                 return Err(format!(
@@ -98,14 +97,12 @@ fn number_equal_names(runs: &mut [Candidate]) {
 
 fn lines(runs: &[Candidate]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    for figure in runs.iter().flat_map(|run| &run.document.figures) {
+    for figure in runs.iter().flat_map(|run| &run.figures) {
         if lines.iter().any(|line| line.key == figure.key) {
             continue;
         }
-        let figures: Vec<Option<Figure>> = runs
-            .iter()
-            .map(|run| run.document.figures.iter().find(|f| f.key == figure.key).cloned())
-            .collect();
+        let figures: Vec<Option<Figure>> =
+            runs.iter().map(|run| run.figures.iter().find(|f| f.key == figure.key).cloned()).collect();
         if figures.iter().flatten().filter(|f| !f.values.is_empty()).count() < 2 {
             continue;
         }

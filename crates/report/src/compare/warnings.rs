@@ -27,6 +27,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "preconditioning", verb: "differs", of: preconditioning },
     Property { name: "active range", verb: "differs", of: active_range },
     Property { name: "purge", verb: "differs", of: purge },
+    Property { name: "write cache", verb: "differs", of: write_cache },
     Property { name: "sector size", verb: "differs", of: |c| sectors(&c.document.run) },
     Property { name: "interface", verb: "differs", of: |c| known(c.document.run.target.interface.as_ref()) },
     Property { name: "capacity", verb: "differs", of: |c| capacity(&c.document) },
@@ -39,6 +40,11 @@ const PROPERTIES: &[Property] = &[
         of: |c| known(c.document.run.host.scheduler.as_ref()),
     },
     Property { name: "load engine", verb: "differs", of: engines },
+    Property {
+        name: "source of power",
+        verb: "differs",
+        of: |c| c.document.run.power.as_ref().map_or_else(|| "none".into(), |facts| facts.source.clone()),
+    },
     Property { name: "software", verb: "differs", of: |c| tool(&c.document) },
 ];
 
@@ -84,19 +90,14 @@ fn host_limited(runs: &[Candidate]) -> Option<String> {
         .iter()
         .map(|run| {
             let limited =
-                run.document.figures.iter().filter(|figure| figure.host_limited && !figure.values.is_empty());
+                run.figures.iter().filter(|figure| figure.host_limited && !figure.values.is_empty());
             limited.map(|figure| figure.name.as_str()).collect()
         })
         .collect();
     let listed = |(run, names): (&Candidate, &Vec<&str>)| match names.len() {
         0 => format!("{}: none", run.name),
         count if count > LISTED => {
-            format!(
-                "{}: {count} of {}, such as {}",
-                run.name,
-                run.document.figures.len(),
-                names[..LISTED].join(", ")
-            )
+            format!("{}: {count} of {}, such as {}", run.name, run.figures.len(), names[..LISTED].join(", "))
         }
         _ => format!("{}: {}", run.name, names.join(", ")),
     };
@@ -164,6 +165,10 @@ fn active_range(run: &Candidate) -> String {
         format!(", {} in {} segments", stdx::units::amount_base2(bytes), settings.active_range_segments)
     });
     format!("{} %{}", settings.test_range_percent, amount.unwrap_or_default())
+}
+
+fn write_cache(run: &Candidate) -> String {
+    if run.document.run.origin.is_some() { "unknown".into() } else { run.document.write_cache() }
 }
 
 fn purge(run: &Candidate) -> String {

@@ -1,12 +1,12 @@
 //! Comparable figures of a run, each with the values that it averages.
 
 use pts::{KeyFigure, Outcome, Unit};
-use record::{Access, Event, ImportedTest, Reading, Segment, Workload};
+use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
 use stdx::text::slug;
 use stdx::units::block_size;
 
 use super::answers::{Phase, answers};
-use super::judged::JudgedRun;
+use super::judged::{self, JudgedRun};
 
 /// Direction of improvement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Figure {
     pub selected: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
+    /// Uncertainty of the mean from the meter of power; None for other figures, and if it is not known.
+    pub uncertainty: Option<f64>,
     pub(crate) better: Better,
 }
 
@@ -92,8 +94,8 @@ impl Statistic {
     }
 }
 
-const fn better(unit: Unit) -> Better {
-    if unit.is_time() { Better::Less } else { Better::More }
+pub(crate) const fn better(unit: Unit) -> Better {
+    if unit.is_cost() { Better::Less } else { Better::More }
 }
 
 const MEASURED: [Measure<Segment>; 4] = [
@@ -113,7 +115,7 @@ pub(crate) fn figures(judged: JudgedRun<'_>) -> Vec<Figure> {
 }
 
 fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
-    let family = pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family);
+    let family = family(outcome);
     let imported = judged.entries.iter().find_map(|entry| match &entry.event {
         Event::Imported(test) if test.test == outcome.test => Some(test),
         _ => None,
@@ -143,25 +145,42 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
         values: selected.value.filter(|value| value.is_finite()).into_iter().collect(),
         selected: true,
         host_limited: selected.host_limited,
+        uncertainty: None,
         better: better(selected.unit),
     }
 }
 
-/// Figures of the workloads in the result rounds, in the unit of the test.
-fn of_loop(judged: JudgedRun<'_>, outcome: &Outcome, family: &str) -> Vec<Figure> {
-    let Some((_, window)) = outcome.window.first() else { return Vec::new() };
-    let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
-    let rounds = window.first_round..=window.last_round;
-    let answers = answers(judged.entries);
-    let measured: Vec<&Segment> = answers
-        .iter()
+/// The family of a test, with which keys of its figures begin.
+pub(crate) fn family(outcome: &Outcome) -> &str {
+    pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family)
+}
+
+/// The measured segments that results come from.
+pub(crate) fn measured_in_window<'a>(
+    outcomes: &[Outcome],
+    outcome: &Outcome,
+    entries: &'a [Entry],
+) -> Vec<&'a Segment> {
+    answers(entries)
+        .into_iter()
         .filter(|answer| answer.test == outcome.test && answer.phase == Phase::Measure)
-        .filter(|answer| answer.round.is_some_and(|round| rounds.contains(&round)))
+        .filter(|answer| judged::counts(outcomes, answer))
         .map(|answer| answer.segment)
-        .collect();
+        .collect()
+}
+
+/// Whether TC and QD of all segments are the same, so that names of workloads omit them.
+pub(crate) fn have_one_depth(measured: &[&Segment]) -> bool {
     let depths: Vec<(u16, u16)> =
         measured.iter().map(|s| (s.workload.threads, s.workload.queue_depth)).collect();
-    let one_depth = depths.windows(2).all(|pair| pair[0] == pair[1]);
+    depths.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+/// Figures of the workloads in the result rounds, in the unit of the test.
+fn of_loop(judged: JudgedRun<'_>, outcome: &Outcome, family: &str) -> Vec<Figure> {
+    let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
+    let measured = measured_in_window(judged.outcomes, outcome, judged.entries);
+    let one_depth = have_one_depth(&measured);
     let mut figures: Vec<Figure> = Vec::new();
     for segment in measured {
         for measure in MEASURED.iter().filter(|measure| measure.unit == unit) {
@@ -184,6 +203,7 @@ fn of_loop(judged: JudgedRun<'_>, outcome: &Outcome, family: &str) -> Vec<Figure
                     values: vec![value],
                     selected: false,
                     host_limited: segment.is_host_limited(),
+                    uncertainty: None,
                     better: better(measure.unit),
                 }),
             }
@@ -247,6 +267,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                     selected: false,
                     // Host limits are unknown for other tools.
                     host_limited: false,
+                    uncertainty: None,
                     better: better(measure.unit),
                 }),
             }
@@ -274,7 +295,7 @@ fn reading_name(reading: &Reading) -> String {
 }
 
 /// Short name of a workload: `rnd4k.w`, `seq1024k.r`, `rnd64k.65`, `rnd8k.65.tc32qd8`.
-fn code(workload: &Workload, one_depth: bool) -> String {
+pub(crate) fn code(workload: &Workload, one_depth: bool) -> String {
     let kinds = if workload.kinds.is_empty() { "" } else { "mix" };
     let depth = depth(workload, one_depth, ".").to_lowercase();
     let short = short(workload.access, workload.block_bytes, workload.read_percent, kinds);
@@ -292,7 +313,7 @@ fn short(access: Access, block_bytes: u32, read_percent: u8, kinds: &str) -> Str
     format!("{access}{kinds}{size}.{mix}")
 }
 
-fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
+pub(crate) fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
     if one_depth {
         String::new()
     } else {

@@ -1,6 +1,7 @@
 //! The whole report as one JSON document with a published schema (docs/reference/report-schema.json). Both follow
 //! from the types in `layout`.
 
+mod efficiency;
 mod layout;
 
 use pts::exhibit::{self, Exhibit};
@@ -10,9 +11,10 @@ use record::{Direction, Effort, Settings};
 
 use super::format::{Format, Make, Source, access};
 use crate::facts::answers::{Answer, answers, percentile_ns};
+use crate::facts::efficiency::Meter;
 use layout::{
-    Acceptance, Cell, Chart, CurveMark, Device, Figure, Host, Reason, Report, ReportMark, ReportOrigin,
-    ReportSettings, Row, Series, Simulated, Table, Test, Way, Window,
+    Acceptance, Cell, Chart, CurveMark, Device, DirthSettings, Figure, Host, Reason, Report, ReportMark,
+    ReportOrigin, ReportSettings, Row, Series, Simulated, Table, Test, Way, Window, WsatSettings,
 };
 
 /// The JSON format.
@@ -65,6 +67,7 @@ fn report(source: Source<'_>) -> Report {
         device: device(&run.target),
         host: host(&run.host),
         settings: settings(&run.settings),
+        power: efficiency::meter(&Meter::of(run, source.entries)),
         modified: pts::texts(&document.modified),
         marks: marks.map(|mark| ReportMark { title: mark.title.into(), details: mark.details }).collect(),
         conformance: document.conformance.clone(),
@@ -113,6 +116,7 @@ fn settings(settings: &Settings) -> ReportSettings {
     ReportSettings {
         threads: settings.threads,
         queue_depth: settings.queue_depth,
+        demand_is_chosen: settings.demand_is_chosen,
         cell_ns: settings.cell_ns,
         max_rounds: settings.max_rounds,
         precondition_capacities: settings.precondition_capacities,
@@ -120,8 +124,24 @@ fn settings(settings: &Settings) -> ReportSettings {
         test_range_percent: settings.test_range_percent,
         active_range_amount_bytes: settings.active_range_amount_bytes,
         active_range_segments: settings.active_range_segments,
+        composite_fits_sectors: settings.composite_fits_sectors,
+        dirth: DirthSettings {
+            block_bytes: settings.dirth.block_bytes,
+            read_percent: settings.dirth.read_percent,
+        },
+        wsat: WsatSettings {
+            capacities: settings.wsat.capacities,
+            hours: settings.wsat.hours,
+            until: settings.wsat.until.and_then(word),
+            workload: settings.wsat.workload.and_then(word),
+        },
         seed: settings.seed,
     }
+}
+
+/// A choice as it is written in `run.json`.
+fn word(choice: impl serde::Serialize) -> Option<String> {
+    serde_json::to_value(choice).ok()?.as_str().map(str::to_owned)
 }
 
 fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
@@ -149,8 +169,13 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
         marks: outcome.marks.iter().map(curve_mark).collect(),
         tables: exhibits().filter_map(table).collect(),
         charts: exhibits().filter_map(chart).collect(),
+        efficiency: efficiency::of_test(source.document, &outcome.test),
         notes: outcome.notes.clone(),
         modified: pts::texts(&outcome.modified),
+        io_errors: source.document.run.origin.is_none().then(|| {
+            let failures = pts::failures(&outcome.test, source.entries);
+            failures.iter().map(|failed| failed.count).sum()
+        }),
         cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
     }
 }
@@ -273,6 +298,7 @@ fn cell(source: Source<'_>, answer: &Answer<'_>) -> Cell {
         voluntary_switches: effort(|effort| effort.voluntary_switches),
         involuntary_switches: effort(|effort| effort.involuntary_switches),
         host_limited: segment.is_host_limited(),
+        power: efficiency::of_cell(&Meter::of(&source.document.run, source.entries), segment),
     }
 }
 

@@ -4,14 +4,15 @@ use pts::Outcome;
 use pts::response::Percentile;
 use stdx::Histogram;
 
+use super::workload_table::WorkloadTable;
 use crate::facts::answers::Answer;
-use crate::facts::judged::in_window;
+use crate::facts::judged::{earlier_loop, is_result};
 
 /// Percentiles in the annex: name, and I/Os per million beyond it.
 const PERCENTILES: [(&str, u32); 5] =
     [("50 %", 500_000), ("99 %", 10_000), ("99.9 %", 1_000), ("99.99 %", 100), ("99.999 %", 10)];
 
-/// A workload, aggregated over the window.
+/// A workload, aggregated over the results of its loop.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkloadTimes {
     pub name: String,
@@ -21,22 +22,14 @@ pub(crate) struct WorkloadTimes {
     pub host_share: Option<f64>,
 }
 
-/// A table of workloads as text.
-pub(crate) struct PercentileTable {
-    /// Describes the response times (in ms) where the title does not.
-    pub caption: String,
-    pub heads: Vec<String>,
-    /// Rows of cell texts, each starting with the name of the workload.
-    pub rows: Vec<Vec<String>>,
-}
-
 /// Collects the workloads of a test from its `measured` answers; empty if there are too many.
 pub(super) fn workloads(outcomes: &[Outcome], measured: &[&Answer<'_>]) -> Vec<WorkloadTimes> {
     const MOST: usize = 64;
     let mut all: Vec<WorkloadTimes> = Vec::new();
-    for answer in measured.iter().filter(|a| in_window(outcomes, a)) {
+    for answer in measured.iter().filter(|a| is_result(outcomes, a)) {
         let workload = &answer.segment.workload;
-        let name = format!("{workload}, TC {} QD {}", workload.threads, workload.queue_depth);
+        let earlier = earlier_loop(outcomes, answer).map(|name| format!(", {name}")).unwrap_or_default();
+        let name = format!("{workload}, TC {} QD {}{earlier}", workload.threads, workload.queue_depth);
         let (times, host_share) = (pts::response::merged([answer.segment]), answer.segment.host_share());
         match all.iter_mut().find(|known| known.name == name) {
             Some(known) => {
@@ -51,12 +44,12 @@ pub(super) fn workloads(outcomes: &[Outcome], measured: &[&Answer<'_>]) -> Vec<W
 }
 
 /// Formats the workloads as a table; None without workloads. Omits maxima of a scaled drive.
-pub(crate) fn table(workloads: &[WorkloadTimes], scaled: bool) -> Option<PercentileTable> {
+pub(crate) fn table(workloads: &[WorkloadTimes], scaled: bool) -> Option<WorkloadTable> {
     if workloads.is_empty() {
         return None;
     }
     let driven = workloads.iter().any(|workload| workload.host_share.is_some());
-    let mut caption = "n/a: fewer than ten I/Os lie beyond".to_owned();
+    let mut caption = "Response times in ms; n/a: fewer than ten I/Os lie beyond".to_owned();
     if scaled {
         caption += "; maxima of a scaled drive are not those of the full-size drive";
     }
@@ -83,7 +76,9 @@ pub(crate) fn table(workloads: &[WorkloadTimes], scaled: bool) -> Option<Percent
         }
         row
     };
-    Some(PercentileTable { caption, heads, rows: workloads.iter().map(row).collect() })
+    let mut shares = vec![28.0, 14.0, 9.0, 9.0, 9.0, 9.0, 9.0, 13.0];
+    shares.resize(heads.len(), 8.0);
+    Some(WorkloadTable { caption, heads, rows: workloads.iter().map(row).collect(), shares })
 }
 
 #[cfg(test)]
