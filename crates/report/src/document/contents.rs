@@ -128,9 +128,4 @@ impl Document {
         judged::in_window(&self.outcomes, answer)
     }
 
-    /// Whether `answer` contributes to the results of its test.
-    pub(crate) fn is_result(&self, answer: &Answer<'_>) -> bool {
-        let is_earlier = judged::earlier_loop(&self.outcomes, answer).is_some();
-        !is_earlier && judged::is_result(&self.outcomes, answer)
-    }
 }
