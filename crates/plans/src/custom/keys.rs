@@ -72,7 +72,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "purpose",
-        about: "what it is meant to find out, in one sentence",
+        about: "what the test is meant to find out, in one sentence",
         set: |draft, value| value.text().map(|text| draft.purpose = Some(text)),
     },
     Key {
@@ -236,7 +236,7 @@ pub const WRITE: &[Key<DraftWrite>] = &[
     },
     Key {
         name: "at-most",
-        about: "seconds after which it ends even if the amount has not been written",
+        about: "seconds after which the write ends, even if the amount has not been written",
         set: |draft, value| value.seconds_ns(&limits::CELL_SECONDS).map(|ns| draft.limit_ns = Some(ns)),
     },
 ];
