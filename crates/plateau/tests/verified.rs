@@ -95,7 +95,7 @@ fn records_in_an_order_that_no_run_writes_are_named_although_their_hashes_are_ri
     });
     assert!(error.contains("record 1: the run is closed although test tp-128 is not complete"), "{error}");
     let error = reordered(&|events| events.push(events[4].clone()));
-    assert!(error.contains("the run was closed before it"), "{error}");
+    assert!(error.contains("the run was closed before this record"), "{error}");
     // Answers in the wrong order are found by a replay of the test.
     let error = reordered(&|events| {
         let measured = |event: &Event| matches!(event, Event::Measured(_));

@@ -1,13 +1,13 @@
-//! The sentences of comments, documents and messages, with their places.
+//! Extracts the sentences of comments, documents and messages, with their positions.
 
 use crate::source::Source;
 use crate::tidy::tree::Tree;
 
-/// Minimum number of words: shorter texts are names, units and headings.
+/// Minimum number of words of a sentence; shorter strings are names, units and headings.
 const FEWEST_WORDS: usize = 4;
 /// String literals of up to this length are rarely sentences.
 const SHORT_MESSAGE: usize = 30;
-/// Documents, by path or by the beginning of it.
+/// Documents, identified by their path or its beginning.
 const DOCUMENTS: &[&str] = &[
     "docs/",
     "README.md",
@@ -17,14 +17,14 @@ const DOCUMENTS: &[&str] = &[
     "SECURITY.md",
     "fuzz/README.md",
 ];
-/// Ends of a word that look like the end of a sentence.
+/// Abbreviations whose full stop does not end a sentence.
 const ABBREVIATIONS: &[&str] = &["e.g.", "i.e.", "vs.", "cf.", "No.", "ca.", "etc."];
 
 /// A sentence, or a fragment such as an entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sentence {
     pub path: String,
-    /// Line of the paragraph or message that contains it, from 1.
+    /// Line of the paragraph or message that contains the sentence, from 1.
     pub line: usize,
     pub text: String,
 }
@@ -49,7 +49,7 @@ fn is_document(path: &str) -> bool {
     path.ends_with(".md") && DOCUMENTS.iter().any(|begin| path.starts_with(begin))
 }
 
-/// Returns the lines of comments without their marks; an empty line separates comments of different kinds, and
+/// Returns the lines of comments without comment markers; empty lines separate comments of different kinds, and
 /// comments from code.
 fn comment_lines(source: &Source) -> Vec<(usize, String)> {
     let mut lines = Vec::new();
