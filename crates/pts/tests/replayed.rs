@@ -1,5 +1,5 @@
-//! Every test with every profile: replaying a journal yields the same outcome as the drive did, whether the
-//! run is complete or interrupted at any point.
+//! For every test with every profile, a replay of the journal yields the same outcome as the run itself,
+//! whether the run is complete or was interrupted at any point.
 
 mod support;
 
@@ -84,7 +84,8 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
 }
 
 fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Outcome) {
-    // Short cells suffice: a series of 22 hours in steps of seconds would test no more than one of a few minutes.
+    // Short cells are sufficient: a series of 22 hours in steps of one second would not test more than one of a
+    // few minutes.
     let settings = Settings { cell_ns: 600_000_000, ..profile.settings(1) };
     let mut fake = Fake::new(|round, w| 50_000 / u64::from(round.clamp(1, 3)) + u64::from(w.read_percent));
     fake.gaps = vec![(2, 1)];
@@ -276,7 +277,7 @@ fn a_load_after_the_rounds_fills_no_round() {
     let fake = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
     let (run, entries, outcome) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
     assert_eq!(outcome.stop, None);
-    // 360 minutes are 11 cycles of 31 minutes plus 19 minutes; the histogram follows.
+    // 360 minutes are 11 cycles of 31 minutes plus 19 minutes, followed by the histogram.
     let spent = pts::cost::of_run(&run, &entries);
     assert_eq!((spent[0].taken.rounds, spent[0].cells_missing), (12, 12));
     let tail: Vec<bool> =

@@ -1,4 +1,5 @@
-//! Golden pictures and tables, and data that is hard to draw. `PLATEAU_BLESS=1` rewrites the golden files.
+//! Compares charts and tables with golden files, and draws difficult data. `PLATEAU_BLESS=1` rewrites the
+//! golden files.
 
 use std::path::Path;
 
