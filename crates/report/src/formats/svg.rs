@@ -1,8 +1,8 @@
 //! All charts as standalone SVG images.
 
 use super::format::{Files, Format, Make, Source, slug};
-use crate::chart::{self, Size};
-use crate::markup::escape;
+use charts::Size;
+use charts::markup::escape;
 
 /// The SVG format.
 pub(super) const FORMAT: Format = Format {
@@ -23,7 +23,7 @@ pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
         let label = label(source, Some(outcome));
         for (number, page) in outcome.pages.iter().enumerate() {
             let drawn: Vec<String> =
-                page.exhibits.iter().filter_map(|e| chart::picture(e, &page.title, Size::DEFAULT)).collect();
+                page.exhibits.iter().filter_map(|e| charts::picture(e, &page.title, Size::DEFAULT)).collect();
             for (index, svg) in drawn.iter().enumerate() {
                 let part = if drawn.len() > 1 { format!("-{}", index + 1) } else { String::new() };
                 let name = format!("{}-{:02}-{}{part}", outcome.test, number + 1, slug(&page.title));
@@ -32,7 +32,7 @@ pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
         }
     }
     for test in &source.document.supplements {
-        let svg = chart::timeline(&test.timeline, &format!("{}: the whole test", test.title));
+        let svg = charts::timeline(&test.timeline, &format!("{}: the whole test", test.title));
         let name = format!("{}-whole-test", test.test);
         let outcome = source.document.outcomes.iter().find(|outcome| outcome.test == test.test);
         all.push((name, labelled(&svg, test.timeline.size(), &label(source, outcome))));

@@ -123,7 +123,7 @@ fn campaign(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Valu
         let purges = guest.sh(&format!("grep '\"purged\"' {path}/journal | grep -c {}", member.serial))?;
         ensure!(purges == "2", "{member:?} was purged {purges} times");
     }
-    let created = guest.sh(&format!("grep -c 'created as md' {path}/journal"))?;
+    let created = guest.sh(&format!("grep -c array_created {path}/journal"))?;
     ensure!(created == "2", "created {created} times");
     let run = document["run"].as_str().context("no run")?;
     ensure!(guest.plateau(&format!("verify {run}"))?.code == 0, "the run does not verify");
@@ -143,7 +143,7 @@ fn level_0(lab: &mut Lab) -> anyhow::Result<()> {
 
 /// Checks that both purges of the only run recorded a resync.
 fn resynced(lab: &mut Lab) -> anyhow::Result<()> {
-    let waits = lab.guest()?.sh("grep -c 'first resync ended after' /runs/library/*/journal || true")?;
+    let waits = lab.guest()?.sh("grep -c array_in_sync /runs/library/*/journal || true")?;
     ensure!(waits == "2", "{waits} resyncs are recorded");
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use super::flow::{self, Block, PageFrame};
 use super::writer::PdfWriter;
-use crate::chart;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance};
 use crate::facts::drive_and_host::TextTable;
@@ -97,7 +96,7 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
 
 fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     let name = annexes::timeline_name(test);
-    let picture = chart::timeline(&test.timeline, &name);
+    let picture = charts::timeline(&test.timeline, &name);
     let mut blocks = vec![Block::Heading(test.title.clone())];
     blocks.push(Block::Picture { name, svg: picture, height: test.timeline.size().height });
     let spent = test.spent.iter().map(|spent| format!("{spent}. ")).collect::<String>();
