@@ -69,7 +69,7 @@ fn comment_lines(source: &Source) -> Vec<(usize, String)> {
 fn of_messages(path: &str, source: &Source) -> Vec<Sentence> {
     let long = |(_, text): &(usize, String)| text.chars().count() > SHORT_MESSAGE;
     let of = |(place, text): (usize, String)| {
-        let content = text.trim_matches(['"', '#', 'r', 'b']);
+        let content = text.trim_start_matches(['b', 'r', '#']).trim_end_matches('#').trim_matches('"');
         split(content).into_iter().map(move |text| (place, text)).collect::<Vec<_>>()
     };
     let texts = source.texts().into_iter().filter(long).flat_map(of);
@@ -144,9 +144,17 @@ mod tests {
 
     #[test]
     fn long_messages_count_unless_they_are_of_tests() {
-        let text =
-            "fn a() { b(\"this message is long enough, \\\n    see. Is it?\", \"this is too short\") }";
-        let expected = [(1, "this message is long enough, see.".to_owned())];
+        let text = "fn a() { b(\"this message is long enough, \\\n    see. It names an error\", \"this is too \
+              short\") }";
+        let expected = [
+            (1, "this message is long enough, see.".to_owned()),
+            (
+                1,
+                "It names an \
+          error"
+                    .to_owned(),
+            ),
+        ];
         assert_eq!(found("crates/a/src/lib.rs", text), expected);
         assert_eq!(found("crates/a/tests/a.rs", text), []);
     }
