@@ -28,6 +28,7 @@ mod purge_offer;
 mod run_file;
 mod segment;
 pub mod storage;
+mod verified;
 mod wall;
 mod workload;
 
@@ -55,6 +56,7 @@ pub use run_file::{
     Settings, SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
+pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{
     Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,

@@ -38,6 +38,12 @@ const SATURATION_LOADS: &[(&str, &str, SaturationLoad)] = &[
     ("composite", "The composite of CBW, 40 % reads", SaturationLoad::Composite),
 ];
 
+/// The loads of a burn-in.
+const BURN_IN_LOADS: &[(&str, &str, &str)] = &[
+    ("mixed", "Random 64 KiB, 50 % reads", "mixed"),
+    ("jesd219", "The enterprise workload of JESD219, from 4 KiB on", "jesd219"),
+];
+
 fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, &'static str)> {
     all.iter().map(|(word, about, _)| (*word, *about)).collect()
 }
@@ -312,6 +318,67 @@ pub const SETTINGS: &[Setting] = &[
         ..Setting::BASE
     },
     Setting {
+        name: "burn-in-hours",
+        form: Form::Number("N"),
+        about: "Burn-in: hours of load, {limits} [default: 24]",
+        limits: Some(|| words_of(&limits::BURN_IN_HOURS)),
+        set: |run, value| value.whole(&limits::BURN_IN_HOURS).map(|hours| run.keep("burn-in-hours", &hours)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-load",
+        form: Form::Word("NAME", || words(BURN_IN_LOADS)),
+        about: "Burn-in: the verified load [default: mixed]",
+        set: |run, value| value.word(&choices(BURN_IN_LOADS)).map(|load| run.keep("burn-in-load", &load)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-media-errors",
+        form: Form::Number("N"),
+        about: "Burn-in: media errors that may be added [default: 0]",
+        limits: Some(|| words_of(&limits::BURN_IN_COUNT)),
+        set: |run, value| {
+            value.whole(&limits::BURN_IN_COUNT).map(|count| run.keep("burn-in-media-errors", &count))
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-reallocated",
+        form: Form::Number("N"),
+        about: "Burn-in: reallocated sectors that may be added [default: 0]",
+        limits: Some(|| words_of(&limits::BURN_IN_COUNT)),
+        set: |run, value| {
+            value.whole(&limits::BURN_IN_COUNT).map(|count| run.keep("burn-in-reallocated", &count))
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-used",
+        form: Form::Number("P"),
+        about: "Burn-in: highest percentage of the rated endurance that may be used [default: 100]",
+        limits: Some(|| words_of(&limits::BURN_IN_USED)),
+        set: |run, value| value.whole(&limits::BURN_IN_USED).map(|used| run.keep("burn-in-used", &used)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-spare",
+        form: Form::Number("P"),
+        about: "Burn-in: lowest percentage of available spare blocks [default: 10]",
+        limits: Some(|| words_of(&limits::BURN_IN_SPARE)),
+        set: |run, value| value.whole(&limits::BURN_IN_SPARE).map(|spare| run.keep("burn-in-spare", &spare)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-temperature",
+        form: Form::Number("C"),
+        about: "Burn-in: highest temperature in degrees Celsius [default: 70]",
+        limits: Some(|| words_of(&limits::BURN_IN_CELSIUS)),
+        set: |run, value| {
+            value.whole(&limits::BURN_IN_CELSIUS).map(|celsius| run.keep("burn-in-temperature", &celsius))
+        },
+        ..Setting::BASE
+    },
+    Setting {
         name: "purge-method",
         form: Form::Text("NAME"),
         about: "Purge by this method (see `plateau info TARGET`) [default: the best one that is known to work]",
@@ -387,72 +454,4 @@ pub fn manual() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::setting::RunSettings;
-    use super::*;
-    use pts::PROFILES;
-
-    fn applied(all: &[(&str, &str)]) -> Result<RunSettings, String> {
-        let mut run = RunSettings::of(PROFILES[0].settings(1));
-        let all: Vec<Given> = all.iter().map(|(name, value)| typed(name, value)).collect::<Result<_, _>>()?;
-        run.apply(&all)?;
-        run.check().map(|()| run)
-    }
-
-    #[test]
-    fn names_are_unique_and_excluded_settings_exist() {
-        for (index, each) in SETTINGS.iter().enumerate() {
-            let names = [each.name].into_iter().chain(each.aliases.iter().copied());
-            for name in names {
-                let rest = &SETTINGS[index + 1..];
-                assert!(rest.iter().all(|o| o.name != name && !o.aliases.contains(&name)), "{name}");
-            }
-            assert!(each.excludes.iter().all(|name| setting(name).is_some()), "{}", each.name);
-            assert!(!each.about().contains('{'), "{} lacks limits", each.name);
-        }
-    }
-
-    #[test]
-    fn impossible_settings_name_the_nearest_possible_one() {
-        for (given, hint) in [
-            (&[("tc", "0")][..], "use 1 to 256 (nearest: 1)"),
-            (&[("tc", "257")], "nearest: 256"),
-            (&[("qd", "0")], "nearest: 1"),
-            (&[("qd", "1025")], "nearest: 1024"),
-            (&[("max-rounds", "4")], "use 5 to 25 (nearest: 5)"),
-            (&[("max-rounds", "26")], "nearest: 25"),
-            (&[("precondition", "0")], "nearest: 1"),
-            (&[("cell-seconds", "NaN")], "use a number of seconds"),
-            (&[("cell-seconds", "1e9")], "nearest: 86400"),
-            (&[("test-ar", "101")], "nearest: 100"),
-            (&[("pc-ar", "0")], "nearest: 1"),
-            (&[("ar-amount", "much")], "or all"),
-            (&[("ar-segments", "20000")], "nearest: 16384"),
-            (&[("ar-amount", "all"), ("ar-segments", "8")], "requires --ar-amount"),
-            (&[("wsat-capacities", "101")], "nearest: 100"),
-            (&[("wsat-hours", "25")], "use 1 to 24 (nearest: 24)"),
-            (&[("wsat-until", "last")], "expected one of \"first\""),
-            (&[("wsat-workload", "mail")], "expected one of \"oltp\""),
-            (&[("dirth-bs", "1000")], "use a multiple of 512 bytes"),
-            (&[("dirth-bs", "2MiB")], "at most 1MiB"),
-            (&[("dirth-rwmixread", "101")], "nearest: 100"),
-            (&[("write-cache", "of")], "expected one of \"profile\""),
-        ] {
-            let message = applied(given).expect_err(hint);
-            assert!(message.contains(hint), "{message}");
-        }
-    }
-
-    #[test]
-    fn the_last_setting_takes_precedence() {
-        let range = applied(&[("ar-amount", "8GiB"), ("test-ar", "75"), ("cell-seconds", "0.5")]).unwrap();
-        assert_eq!(range.settings.active_range_amount_bytes, Some(8 << 30));
-        assert_eq!((range.settings.test_range_percent, range.settings.cell_ns), (75, 500_000_000));
-        let whole = applied(&[("ar-amount", "8GiB"), ("ar-amount", "all")]).unwrap();
-        assert_eq!(whole.settings.active_range_amount_bytes, None);
-        let flag = |name| Given::new(setting(name).unwrap(), Literal::Flag(true)).unwrap();
-        let mut run = applied(&[("max-rounds", "10"), ("sim-fault", "power:after=1s")]).unwrap();
-        run.apply(&[flag("keep-going"), flag("no-sim-faults")]).unwrap();
-        assert_eq!((run.settings.max_rounds, run.sim_faults), (100, Some(Vec::new())));
-    }
-}
+mod tests;
