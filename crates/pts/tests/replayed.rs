@@ -61,7 +61,10 @@ fn numbers_of_a_busy_host_are_marked_and_noted() {
     let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
     // The response times of this fake host do not match any queue depth.
     let [note, shallow] = &outcome.notes[..] else { panic!("{:?}", outcome.notes) };
-    assert!(shallow.starts_with("DEPTH NOT KEPT: in 275 of 280 cells fewer than 90 %"), "{shallow}");
+    assert!(
+        shallow.starts_with("QUEUE DEPTH NOT MAINTAINED: in 275 of 280 cells, less than 90 %"),
+        "{shallow}"
+    );
     assert!(note.starts_with("HOST-LIMITED: 5 of 280 cells used more than 70 %"), "{note}");
     assert!(note.ends_with("RND 0.5KiB R (71 %)"), "{note}");
     let tables = outcome.pages.iter().flat_map(|page| &page.exhibits).filter_map(|exhibit| match exhibit {

@@ -109,11 +109,9 @@ impl fmt::Display for PurgeEvidence {
                     "Format NVM with SES {secure_erase} of namespace {namespace} completed successfully"
                 )
             }
-            Self::SanitizeLog { command } => write!(
-                f,
-                "the sanitize log reports success for CDW10 \
-              {command:08x}h"
-            ),
+            Self::SanitizeLog { command } => {
+                write!(f, "the sanitize log reports success for CDW10 {command:08x}h")
+            }
             Self::SanitizeStatus { feature } => {
                 write!(f, "SANITIZE STATUS EXT: completed without error after feature {feature:04x}h")
             }
@@ -178,8 +176,7 @@ mod tests {
         ];
         assert_eq!(
             member(two).to_string(),
-            "SN720, 1924E4: discard in 1.5 s: the sanitize log reports success for CDW10 00000002h; not \
-              Format: the drive does not \
+            "SN720, 1924E4: discard in 1.5 s: the sanitize log reports success for CDW10 00000002h; not Format: the drive does not \
              report support for this"
         );
     }

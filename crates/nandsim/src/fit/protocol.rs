@@ -9,20 +9,20 @@ use crate::{Load, Model, Scale, Ssd, Tally, Until};
 
 /// Minimum completions in a cell per command in flight, even if its scaled time is shorter.
 const COMPLETIONS: u64 = 20;
-/// The same of a throughput cell, which may have a thousand commands in flight.
+/// The same for a throughput cell, which may have a thousand commands in flight.
 const STREAM_COMPLETIONS: u64 = 2;
 /// Minimum completions of a latency cell.
 const LATENCIES: u64 = 1000;
 const MINUTE_NS: u64 = 60_000_000_000;
 const MIB: u64 = 1 << 20;
-/// The loops of the latency test.
+/// Read percentages of the latency test, in the order of the PTS.
 const LATENCY_MIXES: [u8; 3] = [100, 65, 0];
 const LATENCY_BLOCKS: [u32; 3] = [8192, 4096, 512];
-/// Rounds of the throughput and latency tests, unless there are fewer.
+/// Maximum number of rounds of the throughput and latency tests.
 const ROUNDS: u32 = 5;
-/// The write saturation has dropped at this share of its first minute, and is steady at that multiple of its steady
-/// state.
+/// The write rate has dropped when it is below this fraction of the first minute's rate.
 const DROPPED: f64 = 0.8;
+/// The write rate is steady when it is below this multiple of the steady-state rate.
 const STEADY: f64 = 1.1;
 
 /// The simulated counterparts of a set of measurements.
@@ -279,9 +279,9 @@ mod tests {
     use super::*;
     use crate::fit::Cell;
 
-    /// At 1/64, the transfers left over from a cell of 1 MiB take a quarter of the next cell.
+    /// At 1/64, the transfers left over from a cell of 1 MiB reads take a quarter of the next cell.
     #[test]
-    fn a_cell_does_not_wait_for_what_the_one_before_left() {
+    fn a_cell_is_not_delayed_by_transfers_of_the_previous_one() {
         let model = Model::named("sata-eslc-2012").unwrap();
         let cell = |block_bytes| Cell { block_bytes, read_percent: 100, iops: 100.0 };
         let small = |blocks: &[u32]| {
@@ -291,7 +291,7 @@ mod tests {
             };
             simulate(&model, Scale::one_over(64).unwrap(), &measured, 1).iops[0]
         };
-        let (alone, behind) = (small(&[128 << 10]), small(&[128 << 10, 1 << 20]));
-        assert!((0.97..1.03).contains(&(behind / alone)), "{alone} IOPS alone, {behind} behind 1 MiB");
+        let (alone, after) = (small(&[128 << 10]), small(&[128 << 10, 1 << 20]));
+        assert!((0.97..1.03).contains(&(after / alone)), "{alone} IOPS alone, {after} after 1 MiB");
     }
 }
