@@ -60,6 +60,8 @@ pub enum Scope {
     CommandLine,
     /// Options of `run`, plans, and options of `resume`, which replace the values with which the run started.
     Resume,
+    /// Options of `run` and `resume` only, because whoever wrote a plan must not choose them.
+    Operator,
 }
 
 impl Setting {
@@ -85,7 +87,7 @@ impl Setting {
     /// Whether plans may contain it.
     #[must_use]
     pub const fn is_in_plans(&self) -> bool {
-        !matches!(self.scope, Scope::CommandLine)
+        !matches!(self.scope, Scope::CommandLine | Scope::Operator)
     }
 
     /// Describes its values in a plan, for the manual.
@@ -167,6 +169,10 @@ pub struct RunSettings {
     pub scale: Option<String>,
     /// Faults of a simulated drive that replace those of its model.
     pub sim_faults: Option<Vec<String>>,
+    /// Source of power, as written.
+    pub power: Option<String>,
+    /// Seconds for which the idle power is measured.
+    pub power_idle_seconds: Option<f64>,
     /// Names of the settings that were applied.
     pub given: BTreeSet<&'static str>,
 }
@@ -183,6 +189,8 @@ impl RunSettings {
             size_bytes: None,
             scale: None,
             sim_faults: None,
+            power: None,
+            power_idle_seconds: None,
             given: BTreeSet::new(),
         }
     }

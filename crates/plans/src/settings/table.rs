@@ -16,6 +16,8 @@ const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount nee
 
 const NOT_THROUGH_KERNEL: Option<&str> = Some("its I/Os do not pass through the kernel");
 
+const NO_POWER: &str = "it draws no power, and no model has an energy figure";
+
 /// What to do with the drive's volatile write cache: word, meaning in the help, choice.
 const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
     ("profile", "As the profile requires", CacheChoice::Profile),
@@ -430,6 +432,28 @@ pub const SETTINGS: &[Setting] = &[
         scope: Scope::Resume,
         no_meaning_simulated: Some("the simulator runs in this process and depends on no host setting"),
         set: |run, value| value.flag().map(|flag| run.handling.tune = flag),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "power",
+        form: Form::Text("SOURCE"),
+        about: "Measure power, for IOPS/W and MB/s/W: hwmon:NAME (a sensor), rapl (CPU packages), nvme (upper bound), \
+                serial:PORT[,BAUD] or command:PROGRAM (a meter); see docs/guide/power.md",
+        scope: Scope::Operator,
+        no_meaning_simulated: Some(NO_POWER),
+        set: |run, value| value.text().map(|source| run.power = Some(source)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "power-idle",
+        form: Form::Number("S"),
+        about: "Seconds for which the idle power is measured before the first test, {limits} [default: 30]",
+        limits: Some(|| words_of(&limits::IDLE_SECONDS)),
+        scope: Scope::Operator,
+        no_meaning_simulated: Some(NO_POWER),
+        set: |run, value| {
+            value.seconds(&limits::IDLE_SECONDS).map(|seconds| run.power_idle_seconds = Some(seconds))
+        },
         ..Setting::BASE
     },
 ];

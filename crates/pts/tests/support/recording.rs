@@ -76,6 +76,7 @@ pub fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         plan: None,
         driving: None,
         beside: None,
+        power: None,
         labels: record::Labels::default(),
     }
 }
