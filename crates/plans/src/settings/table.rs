@@ -30,10 +30,10 @@ const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
 const SATURATION_UNTIL: &[(&str, &str, SaturationUntil)] = &[
     (
         "first",
-        "Whichever comes first: amount, time or, from PTS 1.1 on, steady state",
+        "Whichever comes first: amount, time or, from PTS-E 1.1 on, steady state",
         SaturationUntil::First,
     ),
-    ("all", "Whichever comes last: amount or time", SaturationUntil::All),
+    ("all", "Whichever comes last: amount or time, for at most 240 h", SaturationUntil::All),
     ("time", "Time only", SaturationUntil::Time),
 ];
 
@@ -159,7 +159,11 @@ pub const SETTINGS: &[Setting] = &[
         form: Form::Number("N"),
         about: "Threads (TC) [default: from the profile]",
         limits: Some(|| words_of(&limits::TC)),
-        set: |run, value| value.whole(&limits::TC).map(|tc| run.settings.threads = tc),
+        set: |run, value| {
+            run.settings.threads = value.whole(&limits::TC)?;
+            run.settings.demand_is_chosen = true;
+            Ok(())
+        },
         ..Setting::BASE
     },
     Setting {
@@ -167,7 +171,11 @@ pub const SETTINGS: &[Setting] = &[
         form: Form::Number("N"),
         about: "Outstanding I/Os per thread (QD) [default: from the profile]",
         limits: Some(|| words_of(&limits::QD)),
-        set: |run, value| value.whole(&limits::QD).map(|qd| run.settings.queue_depth = qd),
+        set: |run, value| {
+            run.settings.queue_depth = value.whole(&limits::QD)?;
+            run.settings.demand_is_chosen = true;
+            Ok(())
+        },
         ..Setting::BASE
     },
     Setting {

@@ -52,7 +52,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         power_is_bound: meter.is_bound(),
         drive_and_host: drive_and_host::tables(entries, &ScaledClock::of(entries, run.scale_divisor())),
         invalidating: drive_and_host::invalidating(entries),
-        write_cache_on: drive_and_host::write_cache_on(entries),
+        write_cache: drive_and_host::write_cache(&replayed.outcomes, entries),
         outcomes: replayed.outcomes,
     })
 }
