@@ -38,12 +38,12 @@ const PLAN: &[Key<Draft>] = &[
     },
     Key {
         name: "about",
-        about: "what the plan is for, in one line",
+        about: "the purpose of the plan, in one line",
         set: |draft, value| value.text().map(|text| draft.about = Some(text)),
     },
     Key {
         name: "not-pts",
-        about: "why none of its results, including those of PTS tests, is a PTS result; printed on each page",
+        about: "why no result of the plan, even of PTS tests, is a PTS result; printed on each page",
         set: |draft, value| value.text().map(|text| draft.not_pts = Some(text)),
     },
     Key {

@@ -129,7 +129,7 @@ fn quick_is_a_first_look() {
     assert!(value(0) > value(1), "reads are faster than writes: {sequential}");
 }
 
-/// PTS-E requires the write cache to be off; the preset leaves it on, and says so.
+/// PTS-E requires the write cache to be off; the preset leaves it on, and the report says so.
 #[test]
 fn a_preset_that_leaves_the_write_cache_alone_discloses_its_state() {
     let bench = Bench::new();
