@@ -127,5 +127,4 @@ impl Document {
     pub(crate) fn in_window(&self, answer: &Answer<'_>) -> bool {
         judged::in_window(&self.outcomes, answer)
     }
-
 }
