@@ -63,6 +63,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
         driving: None,
         beside: None,
         labels: record::Labels::default(),
+        stated: record::Stated::default(),
         origin: Some(Origin {
             format: format.title.into(),
             tool: imported.tool,

@@ -118,6 +118,7 @@ fn header(view: &View<'_>, converged: Option<bool>) -> TestHeader {
             Some(false) => Convergence::NotReached,
         },
         rounds: test.window.map_or_else(|| "N/A".into(), |(first, last)| format!("{first}-{last}")),
+        length: None,
         pc_ar,
         test_ar,
         ar_amount,

@@ -61,17 +61,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         profile: profile.name.into(),
         settings,
         target: target(512),
-        host: HostFacts {
-            cpu: None,
-            cpus: None,
-            board: None,
-            memory_bytes: None,
-            os: None,
-            kernel: None,
-            governor: None,
-            scheduler: None,
-            pcie_link: None,
-        },
+        host: HostFacts::default(),
         ceiling: None,
         placement: None,
         origin: None,
@@ -80,6 +70,7 @@ fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         driving: None,
         beside: None,
         labels: record::Labels::default(),
+        stated: record::Stated::default(),
     }
 }
 

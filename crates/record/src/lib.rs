@@ -25,6 +25,7 @@ mod plain;
 mod purge_offer;
 mod run_file;
 mod segment;
+mod stated;
 pub mod storage;
 mod wall;
 mod workload;
@@ -51,6 +52,7 @@ pub use run_file::{
     Settings, SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
+pub use stated::{Link, Stated};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{
     Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,

@@ -8,6 +8,7 @@ pub(crate) mod drive_and_host;
 pub(crate) mod host_limit;
 pub(crate) mod interruptions;
 pub(crate) mod judged;
+pub(crate) mod platform;
 pub(crate) mod scaled_clock;
 pub(crate) mod supplement;
 

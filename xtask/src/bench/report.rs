@@ -182,6 +182,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         driving: None,
         beside: None,
         labels: record::Labels::default(),
+        stated: record::Stated::default(),
         handling: record::Handling::default(),
         origin: None,
     };

@@ -17,6 +17,7 @@ const FORMAT: &[&str] = &[
     "choices",
     "workload",
     "run_file",
+    "stated",
     "custom",
     "host",
     "imported",

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{Driving, Handling, Placement, Settings};
+use record::{Driving, Handling, Placement, Settings, Stated};
 use stdx::units::MIB;
 
 use super::literal::Literal;
@@ -166,6 +166,8 @@ pub struct RunSettings {
     pub scale: Option<String>,
     /// Faults of a simulated drive in place of those of its model.
     pub sim_faults: Option<Vec<String>>,
+    /// Statements about the tester and the test platform.
+    pub stated: Stated,
     /// Names of the settings that were applied.
     pub given: BTreeSet<&'static str>,
 }
@@ -182,6 +184,7 @@ impl RunSettings {
             size_bytes: None,
             scale: None,
             sim_faults: None,
+            stated: Stated::default(),
             given: BTreeSet::new(),
         }
     }

@@ -360,6 +360,47 @@ pub const SETTINGS: &[Setting] = &[
         set: |run, value| value.flag().map(|flag| run.handling.tune = flag),
         ..Setting::BASE
     },
+    Setting {
+        name: "company",
+        form: Form::Text("NAME"),
+        about: "Company that runs the test, printed beside the vendor",
+        set: |run, value| value.line().map(|text| run.stated.company = Some(text)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "chassis",
+        form: Form::Text("TEXT"),
+        about: "Chassis of the host, printed with the test platform",
+        set: |run, value| value.line().map(|text| run.stated.chassis = Some(text)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "cooler",
+        form: Form::Text("TEXT"),
+        about: "CPU cooler of the host, printed with the test platform",
+        set: |run, value| value.line().map(|text| run.stated.cooler = Some(text)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "power-supply",
+        aliases: &["psu"],
+        form: Form::Text("TEXT"),
+        about: "Power supply of the host, printed with the test platform",
+        set: |run, value| value.line().map(|text| run.stated.power_supply = Some(text)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "link",
+        form: Form::List("NAME=URL"),
+        about: "Web page about a component of the test platform, such as Chassis=https://example.com/chassis; \
+                repeatable; listed in annex B",
+        set: |run, value| {
+            let links = value.list()?.iter().map(|text| text.parse()).collect::<Result<_, String>>()?;
+            run.stated.links = links;
+            Ok(())
+        },
+        ..Setting::BASE
+    },
 ];
 
 /// Looks up the setting called `name`.
@@ -387,72 +428,4 @@ pub fn manual() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::setting::RunSettings;
-    use super::*;
-    use pts::PROFILES;
-
-    fn applied(all: &[(&str, &str)]) -> Result<RunSettings, String> {
-        let mut run = RunSettings::of(PROFILES[0].settings(1));
-        let all: Vec<Given> = all.iter().map(|(name, value)| typed(name, value)).collect::<Result<_, _>>()?;
-        run.apply(&all)?;
-        run.check().map(|()| run)
-    }
-
-    #[test]
-    fn names_are_unique_and_excluded_settings_exist() {
-        for (index, each) in SETTINGS.iter().enumerate() {
-            let names = [each.name].into_iter().chain(each.aliases.iter().copied());
-            for name in names {
-                let rest = &SETTINGS[index + 1..];
-                assert!(rest.iter().all(|o| o.name != name && !o.aliases.contains(&name)), "{name}");
-            }
-            assert!(each.excludes.iter().all(|name| setting(name).is_some()), "{}", each.name);
-            assert!(!each.about().contains('{'), "{} lacks limits", each.name);
-        }
-    }
-
-    #[test]
-    fn impossible_settings_name_the_nearest_possible_one() {
-        for (given, hint) in [
-            (&[("tc", "0")][..], "use 1 to 256 (nearest: 1)"),
-            (&[("tc", "257")], "nearest: 256"),
-            (&[("qd", "0")], "nearest: 1"),
-            (&[("qd", "1025")], "nearest: 1024"),
-            (&[("max-rounds", "4")], "use 5 to 25 (nearest: 5)"),
-            (&[("max-rounds", "26")], "nearest: 25"),
-            (&[("precondition", "0")], "nearest: 1"),
-            (&[("cell-seconds", "NaN")], "use a number of seconds"),
-            (&[("cell-seconds", "1e9")], "nearest: 86400"),
-            (&[("test-ar", "101")], "nearest: 100"),
-            (&[("pc-ar", "0")], "nearest: 1"),
-            (&[("ar-amount", "much")], "or all"),
-            (&[("ar-segments", "20000")], "nearest: 16384"),
-            (&[("ar-amount", "all"), ("ar-segments", "8")], "requires --ar-amount"),
-            (&[("wsat-capacities", "101")], "nearest: 100"),
-            (&[("wsat-hours", "25")], "use 1 to 24 (nearest: 24)"),
-            (&[("wsat-until", "last")], "expected one of \"first\""),
-            (&[("wsat-workload", "mail")], "expected one of \"oltp\""),
-            (&[("dirth-bs", "1000")], "use a multiple of 512 bytes"),
-            (&[("dirth-bs", "2MiB")], "at most 1MiB"),
-            (&[("dirth-rwmixread", "101")], "nearest: 100"),
-            (&[("write-cache", "of")], "expected one of \"profile\""),
-        ] {
-            let message = applied(given).expect_err(hint);
-            assert!(message.contains(hint), "{message}");
-        }
-    }
-
-    #[test]
-    fn the_last_setting_takes_precedence() {
-        let range = applied(&[("ar-amount", "8GiB"), ("test-ar", "75"), ("cell-seconds", "0.5")]).unwrap();
-        assert_eq!(range.settings.active_range_amount_bytes, Some(8 << 30));
-        assert_eq!((range.settings.test_range_percent, range.settings.cell_ns), (75, 500_000_000));
-        let whole = applied(&[("ar-amount", "8GiB"), ("ar-amount", "all")]).unwrap();
-        assert_eq!(whole.settings.active_range_amount_bytes, None);
-        let flag = |name| Given::new(setting(name).unwrap(), Literal::Flag(true)).unwrap();
-        let mut run = applied(&[("max-rounds", "10"), ("sim-fault", "power:after=1s")]).unwrap();
-        run.apply(&[flag("keep-going"), flag("no-sim-faults")]).unwrap();
-        assert_eq!((run.settings.max_rounds, run.sim_faults), (100, Some(Vec::new())));
-    }
-}
+mod tests;

@@ -193,6 +193,7 @@ pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
         driving,
         beside: None,
         labels: request.labels,
+        stated: run.stated,
     };
     active_range::check(&file, &run.given).map_err(usage)?;
     preflight::check(&file)?;

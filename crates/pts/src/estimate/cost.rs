@@ -286,6 +286,7 @@ mod tests {
             driving: None,
             beside: None,
             labels: record::Labels::default(),
+            stated: record::Stated::default(),
         }
     }
 }

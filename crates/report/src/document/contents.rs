@@ -37,7 +37,7 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
-    /// Host checks, settings and health.
+    /// Test platform, host checks, settings and health.
     pub(crate) drive_and_host: Vec<TextTable>,
     /// What host checks found that would invalidate results.
     pub(crate) invalidating: Vec<String>,

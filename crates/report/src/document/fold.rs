@@ -5,9 +5,10 @@ use record::{Entry, Event, Loaded, RunFile};
 
 use super::contents::Document;
 use super::publication::Publication;
+use crate::facts::drive_and_host::TextTable;
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
-use crate::facts::{conformance, dates, drive_and_host, interruptions, supplement};
+use crate::facts::{conformance, dates, drive_and_host, interruptions, platform, supplement};
 
 /// Folds a run and its journal into a document, judged by this build.
 ///
@@ -29,6 +30,8 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         None => (conformance::statement(judged), supplement::supplements(judged)),
         Some(_) => (Vec::new(), Vec::new()),
     };
+    let mut tables: Vec<TextTable> = platform::table(run).into_iter().collect();
+    tables.extend(drive_and_host::tables(entries, &ScaledClock::of(entries, run.scale_divisor())));
     Ok(Document {
         run: run.clone(),
         profile: judged.profile,
@@ -46,7 +49,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         publication: Publication::default(),
         conformance,
         supplements,
-        drive_and_host: drive_and_host::tables(entries, &ScaledClock::of(entries, run.scale_divisor())),
+        drive_and_host: tables,
         invalidating: drive_and_host::invalidating(entries),
         write_cache_on: drive_and_host::write_cache_on(entries),
         outcomes: replayed.outcomes,

@@ -11,8 +11,8 @@ use record::{Direction, Effort, Settings};
 use super::format::{Format, Make, Source, access};
 use crate::facts::answers::{Answer, answers, percentile_ns};
 use layout::{
-    Cell, Chart, CurveMark, Device, Figure, Host, Report, ReportMark, ReportOrigin, ReportSettings, Row,
-    Series, Simulated, Table, Test, Way, Window,
+    Cell, Chart, CurveMark, Device, Figure, Host, Link, Report, ReportMark, ReportOrigin, ReportSettings,
+    Row, Series, Simulated, Stated, Table, Test, Way, Window,
 };
 
 /// The JSON format.
@@ -64,6 +64,7 @@ fn report(source: Source<'_>) -> Report {
         profile: document.profile.revision.into(),
         device: device(&run.target),
         host: host(&run.host),
+        stated: stated(&run.stated),
         settings: settings(&run.settings),
         modified: pts::texts(&document.modified),
         marks: marks.map(|mark| ReportMark { title: mark.title.into(), details: mark.details }).collect(),
@@ -99,13 +100,27 @@ fn host(host: &record::HostFacts) -> Host {
     Host {
         cpu: host.cpu.clone(),
         cpus: host.cpus,
+        microcode: host.microcode.clone(),
         board: host.board.clone(),
+        bios_version: host.bios_version.clone(),
         memory_bytes: host.memory_bytes,
         os: host.os.clone(),
         kernel: host.kernel.clone(),
+        kernel_command_line: host.kernel_command_line.clone(),
         governor: host.governor.clone(),
         scheduler: host.scheduler.clone(),
         pcie_link: host.pcie_link.clone(),
+    }
+}
+
+fn stated(stated: &record::Stated) -> Stated {
+    let link = |link: &record::Link| Link { name: link.name.clone(), address: link.address.clone() };
+    Stated {
+        company: stated.company.clone(),
+        chassis: stated.chassis.clone(),
+        cooler: stated.cooler.clone(),
+        power_supply: stated.power_supply.clone(),
+        links: stated.links.iter().map(link).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pages of the WSAT test: four, with different contents in PTS 1.x and 2.0.
 
-use stdx::units::{amount_base10, span};
+use stdx::units::{SECOND_NS, amount_base10, span};
 
 use super::answers::{HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram, last_minutes};
 use super::figures::{Figures, drive_fills};
@@ -38,7 +38,11 @@ pub fn outcome(
         begun.modified.push(Deviation::Ending { title: "WSAT", is, standard });
     }
     let (marks, limited) = (marks::marks(context, answers, &figures), marks::limited(answers, &figures));
-    let header = TestHeader { workload_dependent: answers.load.header_name(), ..begun.header };
+    let header = TestHeader {
+        workload_dependent: answers.load.header_name(),
+        length: length(context, answers),
+        ..begun.header
+    };
     // Another condition may end the test before there is anything to judge.
     let has_verdict = judged && !(complete && answers.level() == Level::NotJudged);
     let header = match has_verdict {
@@ -79,6 +83,19 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
         phases.stimulus_2 = [format!("Histogram, {}", answers.load.name()), demand, length];
     }
     phases
+}
+
+/// Time and amount written so far, as published reports print them in place of rounds: `24 h 1.9 TB`.
+fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
+    let ns = context.minutes_ns(answers.minutes.len() as u32);
+    let minutes = ns / (60 * SECOND_NS);
+    let time = match (minutes / 60, minutes % 60) {
+        (0, 0) => span(ns),
+        (0, minutes) => format!("{minutes} min"),
+        (hours, 0) => format!("{hours} h"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    };
+    (!answers.minutes.is_empty()).then(|| format!("{time} {}", amount_base10(answers.written_bytes)))
 }
 
 /// The conditions that end the test, and the one that did.

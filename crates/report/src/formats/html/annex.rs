@@ -45,7 +45,7 @@ fn statement_and_supplement(document: &Document) -> String {
 fn text_table(table: &TextTable) -> String {
     let heads: String = table.head.iter().map(|(name, _)| format!("<th scope=\"col\">{name}</th>")).collect();
     let row = |cells: &Vec<String>| {
-        let cell = |text: &String| format!("<td>{}</td>", escape(text));
+        let cell = |text: &String| format!("<td>{}</td>", linked(text));
         format!("<tr>{}</tr>\n", cells.iter().map(cell).collect::<String>())
     };
     let rows: String = table.rows.iter().map(row).collect();
@@ -53,6 +53,13 @@ fn text_table(table: &TextTable) -> String {
         "<h3>{}</h3>\n<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table>\n",
         table.caption
     )
+}
+
+/// A cell as text, or as a link if it is an address.
+fn linked(text: &str) -> String {
+    let shown = escape(text);
+    let is_web = record::Link { name: String::new(), address: text.into() }.is_web();
+    if is_web { format!("<a rel=\"noopener noreferrer\" href=\"{shown}\">{shown}</a>") } else { shown }
 }
 
 fn of_test(conformance: &Conformance) -> String {
