@@ -83,6 +83,8 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         window: tracked.iter().zip(window).map(|(tracked, w)| (tracked.name.clone(), w)).collect(),
         explained,
         pages: (kind.pages)(&view),
+        beyond: Vec::new(),
+        sweeps: Vec::new(),
         key_figures: (kind.figures)(&view),
         notes,
         modified: Vec::new(),

@@ -33,6 +33,8 @@ pub use conclusions::header::{Convergence, Phases, TestHeader};
 pub use conclusions::mark::{Mark, marks};
 pub use conclusions::modified::{deviations, modifications};
 pub use conclusions::outcome::{KeyFigure, Outcome};
+pub use exhibits::reading::ReadingHint;
+pub use exhibits::sweep::{DemandSweep, SweepPoint};
 pub use exhibits::unit::Unit;
 pub use method::context::{Context, PRECONDITION_BLOCK};
 pub use method::profile::{Profile, WriteCache};

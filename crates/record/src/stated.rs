@@ -82,7 +82,8 @@ mod tests {
         let address = "https://example.com/t81?a=b".to_owned();
         assert_eq!(link("https://example.com/t81?a=b"), Ok((String::new(), address.clone())));
         assert_eq!(link("CPU cooler=https://example.com/t81?a=b"), Ok(("CPU cooler".into(), address)));
-        for text in ["", "example.com", "https://", "javascript:https://x", "a=https://x y", "ftp://x", "a=b"] {
+        for text in ["", "example.com", "https://", "javascript:https://x", "a=https://x y", "ftp://x", "a=b"]
+        {
             assert!(text.parse::<Link>().is_err(), "{text}");
         }
     }

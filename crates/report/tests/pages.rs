@@ -204,7 +204,8 @@ fn what_the_operator_states_and_the_host_tells_is_on_the_pages() {
 #[test]
 fn the_summary_of_each_test_repeats_device_platform_software_and_dates() {
     for recorded in all() {
-        let summaries = 1 + recorded.sheets().iter().filter(|sheet| sheet.contains("Test Description")).count();
+        let summaries =
+            1 + recorded.sheets().iter().filter(|sheet| sheet.contains("Test Description")).count();
         for label in ["SERIAL NO.", "MOTHERBOARD/CPU", "SW TOOL", "TEST RUN"] {
             let found = recorded.html.matches(&format!("<dt>{label}</dt>")).count();
             assert_eq!(found, summaries, "{}: {label}", recorded.scenario.id);

@@ -34,6 +34,8 @@ impl Outcome {
             precondition_window: None,
             explained: Vec::new(),
             pages: Vec::new(),
+            beyond: Vec::new(),
+            sweeps: Vec::new(),
             key_figures: Vec::new(),
             notes: Vec::new(),
             modified,

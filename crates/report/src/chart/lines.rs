@@ -97,7 +97,8 @@ fn lay_out(lines: &Lines, others: &[&Lines], size: Size, legend: f64) -> LinePlo
 
 fn describe(lines: &Lines) -> String {
     let names: Vec<&str> = lines.series.iter().map(|s| s.name.as_str()).collect();
-    format!("{} over {}. Series: {}.", lines.y.label, lines.x.label, names.join(", "))
+    let what = format!("{} over {}. Series: {}.", lines.y.label, lines.x.label, names.join(", "));
+    format!("{what} {}", lines.reading.sentence())
 }
 
 fn compact(value: f64) -> String {

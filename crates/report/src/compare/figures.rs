@@ -1,6 +1,6 @@
 //! Comparable figures of a run, each with the values that it averages.
 
-use pts::{KeyFigure, Outcome, Unit};
+use pts::{DemandSweep, KeyFigure, Outcome, Unit};
 use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
 use stdx::units::block_size;
 
@@ -108,6 +108,10 @@ fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Fig
         Some(test) => of_readings(outcome, family, test),
         None => of_loop(document, outcome, family, entries),
     };
+    // A loop that is judged has a figure per cell already, with its rounds.
+    if outcome.window.is_empty() {
+        all.extend(outcome.sweeps.iter().flat_map(|sweep| of_sweep(outcome, family, sweep)));
+    }
     let mut first = Vec::new();
     for selected in &outcome.key_figures {
         // Prefer the workload in the loop that has the same value, because its figure contains every round.
@@ -123,6 +127,23 @@ fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Fig
 fn is_same(figure: &Figure, selected: &KeyFigure) -> bool {
     let close = |(a, b): (f64, f64)| (a - b).abs() <= 1e-9 * b.abs();
     figure.unit == selected.unit && figure.mean().zip(selected.value).is_some_and(close)
+}
+
+/// Figures of a workload at each number of outstanding I/Os.
+fn of_sweep<'a>(
+    outcome: &'a Outcome,
+    family: &'a str,
+    sweep: &'a DemandSweep,
+) -> impl Iterator<Item = Figure> + 'a {
+    sweep.points.iter().map(move |point| Figure {
+        key: format!("{family}.{}.oio{}", slug(&sweep.workload), point.outstanding),
+        name: format!("{} {}, {} outstanding", outcome.subject, sweep.workload, point.outstanding),
+        unit: sweep.unit,
+        values: vec![point.value],
+        selected: false,
+        host_limited: point.host_limited,
+        better: better(sweep.unit),
+    })
 }
 
 /// A key figure without a matching workload.

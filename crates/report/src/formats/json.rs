@@ -140,7 +140,8 @@ fn settings(settings: &Settings) -> ReportSettings {
 }
 
 fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
-    let exhibits = || outcome.pages.iter().flat_map(|p| p.exhibits.iter().map(|e| (p.title.as_str(), e)));
+    let pages = || outcome.pages.iter().chain(&outcome.beyond);
+    let exhibits = || pages().flat_map(|p| p.exhibits.iter().map(|e| (p.title.as_str(), e)));
     let figure = |f: &pts::KeyFigure| Figure {
         name: f.name.clone(),
         value: f.value,
@@ -237,6 +238,7 @@ fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
     let series = |s: &exhibit::Series| Series { name: s.name.clone(), points: s.points.clone() };
     Some(Chart {
         page: page.into(),
+        reading: lines.reading.sentence().into(),
         x: lines.x.label.clone(),
         y: lines.y.label.clone(),
         series: lines.series.iter().map(series).collect(),

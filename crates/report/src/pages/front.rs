@@ -81,8 +81,11 @@ fn platform(document: &Document) -> Vec<Fact> {
         ("CPU GOVERNOR", or_na(host.governor.as_deref())),
         ("I/O SCHEDULER", or_na(host.scheduler.as_deref())),
     ];
-    let components =
-        [("CHASSIS", &stated.chassis), ("CPU COOLER", &stated.cooler), ("POWER SUPPLY", &stated.power_supply)];
+    let components = [
+        ("CHASSIS", &stated.chassis),
+        ("CPU COOLER", &stated.cooler),
+        ("POWER SUPPLY", &stated.power_supply),
+    ];
     facts.extend(components.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))));
     facts
 }

@@ -11,6 +11,7 @@ use crate::conclusions::ending::Ending;
 use crate::conclusions::header::{Phases, TestHeader, titled};
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::response;
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::Edition;
@@ -57,6 +58,7 @@ pub fn outcome(
         converged: (has_verdict && (complete || answers.converged)).then_some(answers.converged),
         ending: Some(ending),
         pages: pages(context, answers, marks::facts(context, answers, &marks, limited)),
+        beyond: vec![average_over_time(answers)],
         key_figures: marks::key_figures(answers, &marks, limited),
         notes: [notes(context, answers, judged, complete), marks::notes(&marks)].concat(),
         marks,
@@ -199,6 +201,14 @@ impl Over {
         }
     }
 
+    const fn reading(self) -> ReadingHint {
+        match self {
+            Self::Time => ReadingHint::Saturation,
+            Self::Written => ReadingHint::OverWritten,
+            Self::Fills => ReadingHint::OverFills,
+        }
+    }
+
     fn points(self, context: &Context<'_>, answers: &SaturationAnswers) -> Vec<(f64, f64)> {
         let mut written_bytes = 0;
         let point = |sample: &Sample| {
@@ -218,7 +228,7 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
     let curve = |key: &str, title: &str, over: Over, scale: Scale| {
         let series = Series { name: answers.load.name(), points: over.points(context, answers) };
         let x = (over.label(), Scale::LinearFromZero);
-        Page::of(key, title, Exhibit::Lines(Lines::plain(x, ("IOPS", scale), vec![series])))
+        Page::of(key, title, Exhibit::Lines(Lines::plain(over.reading(), x, ("IOPS", scale), vec![series])))
     };
     let (linear, log) = (Scale::LinearFromZero, Scale::Log10);
     let mut pages = vec![curve("linear-over-time", "WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];
@@ -235,6 +245,16 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
         pages.push(curve("log-over-written", "WSAT IOPS (Log) v TGBW (Linear)", Over::Written, log));
     }
     pages
+}
+
+/// The average response time of each minute.
+fn average_over_time(answers: &SaturationAnswers) -> Page {
+    let points = answers.minutes.iter().filter_map(|sample| Some((sample.minute, sample.mean_ms?))).collect();
+    let series = vec![Series { name: answers.load.name(), points }];
+    let (x, y) =
+        ((Over::Time.label(), Scale::LinearFromZero), ("Average latency (ms)", Scale::LinearFromZero));
+    let lines = Lines::plain(ReadingHint::SaturationTimes, x, y, series);
+    Page::of("average-over-time", "WSAT Average Latency v Time", Exhibit::Lines(lines))
 }
 
 /// Response times as the drive fills.
@@ -256,7 +276,7 @@ fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
     let mut page = Page::of(
         "response-times-over-fills",
         "WSAT ART, 5 9s and MRT v Drive Fills",
-        Exhibit::Lines(Lines::plain(x, y, all)),
+        Exhibit::Lines(Lines::plain(ReadingHint::OverFills, x, y, all)),
     );
     page.remarks.extend(context.maxima_note());
     if few {

@@ -1,5 +1,8 @@
 //! The annexes.
 
+use pts::exhibit::{Exhibit, Page};
+
+use super::exhibits::figure;
 use super::frame::banners;
 use super::notes;
 use crate::chart;
@@ -103,7 +106,18 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     let picture = chart::timeline(&test.timeline, &annexes::timeline_name(test));
     out += &format!("<figure>{picture}</figure>\n");
     out += &format!("<p class=\"remark\">{}</p>\n", escape(&test.remark));
+    out += &annexes::beyond(document, test).iter().map(page_beyond).collect::<String>();
     out + &response_times(document, test)
+}
+
+/// A page that the specification does not have.
+fn page_beyond(page: &Page) -> String {
+    let chart = |exhibit: &Exhibit| {
+        let svg = chart::picture(exhibit, &page.title, annexes::BEYOND)?;
+        Some(figure(&svg, exhibit.reading()))
+    };
+    let charts: String = page.exhibits.iter().filter_map(chart).collect();
+    format!("<h4>{}</h4>\n{charts}", escape(&page.title))
 }
 
 /// Response times of the measured workloads over the window, reads and writes combined.

@@ -10,8 +10,8 @@ use crate::pages::list::PageNumber;
 use crate::pages::notes::notes_of_test;
 use crate::pages::remarks::figures_legend;
 use crate::pages::test_summary::{self, STEADY_HEADINGS};
-use crate::pages::{front, titles};
 use crate::pages::values::or_na;
+use crate::pages::{front, titles};
 
 /// The summary of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, number: PageNumber) -> String {

@@ -248,6 +248,8 @@ pub struct Row {
 #[derive(Serialize, JsonSchema)]
 pub struct Chart {
     pub page: String,
+    /// How to read it, in one sentence.
+    pub reading: String,
     pub x: String,
     pub y: String,
     pub series: Vec<Series>,

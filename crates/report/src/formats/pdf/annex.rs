@@ -1,5 +1,7 @@
 //! The annexes, with separate page numbers.
 
+use pts::exhibit::Page;
+
 use super::flow::{self, Block, PageFrame};
 use super::writer::PdfWriter;
 use crate::chart;
@@ -95,6 +97,17 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
     ]
 }
 
+/// A page that the specification does not have.
+fn page_beyond(page: &Page) -> Vec<Block> {
+    let charts = page.exhibits.iter().filter_map(|exhibit| {
+        let svg = chart::picture(exhibit, &page.title, annexes::BEYOND)?;
+        let text =
+            Block::Text(exhibit.reading().map(|reading| reading.sentence().to_owned()).unwrap_or_default());
+        Some([Block::Pictures(vec![(page.title.clone(), svg)]), text])
+    });
+    charts.flatten().collect()
+}
+
 fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     let name = annexes::timeline_name(test);
     let picture = chart::timeline(&test.timeline, &name);
@@ -102,6 +115,7 @@ fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     blocks.push(Block::Picture { name, svg: picture, height: test.timeline.size().height });
     let spent = test.spent.iter().map(|spent| format!("{spent}. ")).collect::<String>();
     blocks.push(Block::Text(spent + &test.remark));
+    blocks.extend(annexes::beyond(document, test).iter().flat_map(page_beyond));
     if let Some(table) = percentiles::table(&test.workloads, document.run.scale_divisor() > 1) {
         let mut shares = vec![28.0, 14.0, 9.0, 9.0, 9.0, 9.0, 9.0, 13.0];
         shares.resize(table.heads.len(), 8.0);
