@@ -48,7 +48,7 @@ pub(crate) fn clause_records(clause: &Clause) -> String {
 }
 
 /// Size of the charts of pages beyond the specification.
-pub(crate) const BEYOND: Size = Size { width: 1047.0, height: 300.0 };
+pub(crate) const BEYOND: Size = Size { width: 1047.0, height: 250.0 };
 
 /// The pages of a test that the specification does not have.
 pub(crate) fn beyond<'a>(document: &'a Document, test: &Supplement) -> &'a [Page] {

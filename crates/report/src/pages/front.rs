@@ -109,12 +109,12 @@ fn software(document: &Document) -> Vec<Fact> {
         ("RELEASE", format!("{} (report)", env!("CARGO_PKG_VERSION"))),
         ("LOAD ENGINE", or_na(Some(&document.engines.join("; ")))),
         ("PROFILE", run.profile.clone()),
-        ("KERNEL CMDLINE", shortened(&or_na(run.host.kernel_command_line.as_deref()), LONGEST_COMMAND_LINE)),
+        ("KERNEL CMDLINE", shortened(&or_na(run.host.kernel_command_line.as_deref()), LONGEST_KERNEL_LINE)),
     ]
 }
 
 /// Maximum characters of the kernel's command line on the first page; annex B has all of it.
-const LONGEST_COMMAND_LINE: usize = 80;
+const LONGEST_KERNEL_LINE: usize = 60;
 
 /// Maximum characters of a name on the first page.
 const LONGEST_NAME: usize = 120;
@@ -131,12 +131,15 @@ fn report_dates(document: &Document, outcome: Option<&Outcome>) -> Vec<Fact> {
     ]
 }
 
+/// Maximum characters of the command that started the run; `run.json` has all of it.
+const LONGEST_COMMAND: usize = 200;
+
 /// Data for locating the run, repeating it and verifying this report.
 pub(crate) fn origin(document: &Document) -> [Fact; 4] {
     let run = &document.run;
     [
         ("Run", run.id.clone()),
-        ("Command", or_na(Some(&run.command.join(" ")))),
+        ("Command", shortened(&or_na(Some(&run.command.join(" "))), LONGEST_COMMAND)),
         ("Seed", run.origin.as_ref().map_or_else(|| run.settings.seed.to_string(), |_| "n/a".into())),
         ("Journal SHA-256", document.digest.clone()),
     ]
