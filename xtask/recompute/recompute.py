@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Callable
 
+import client_write
 import disks
 import document
 import imported
@@ -41,6 +42,7 @@ TESTS: dict[str, Callable[[Script], Result]] = {
     "iops": loops.iops, "tp-1024": loops.throughput, "tp-128": loops.throughput, "lat": loops.latency,
     "wsat": saturation.wsat, "hir": recovery.hir, "xsr": recovery.xsr, "ecw": sweeps.sweep, "cbw": sweeps.sweep,
     "dirth": sweeps.sweep, "hdd-iops": disks.hdd_iops, "hdd-tp": disks.hdd_tp,
+    "client-write": client_write.client_write,
 }
 
 #: Mismatches of one run that are printed.

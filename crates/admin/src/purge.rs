@@ -31,7 +31,7 @@ pub use ata::unlock;
 pub use method::Purging;
 use method::{Job, Method, Offer};
 pub(crate) use nvme::{FORMAT_NVM, FORMATTING, format_settings};
-use record::{OtherNamespace, Purged, WhyNot};
+use record::{OtherNamespace, PurgeEvidence, Purged, WhyNot};
 use stdx::Flow;
 
 use crate::capability::{Capabilities, Protocol};
@@ -92,7 +92,7 @@ pub struct PurgeMethod {
 #[must_use]
 pub fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
     let chosen = choose(can, &PurgeOptions::default()).ok().map(|choice| choice.method.name);
-    let told = |method: &Method| {
+    let described = |method: &Method| {
         let offer = (method.offer)(can);
         let others = others_hit(method, can);
         let erases_others = (!others.is_empty()).then_some(WhyNot::ErasesOthers(others));
@@ -109,7 +109,7 @@ pub fn methods(can: &Capabilities) -> Vec<PurgeMethod> {
         }
     };
     let of_its_interface = |method: &&Method| (method.offer)(can) != Offer::OtherInterface;
-    PURGE_METHODS.iter().filter(of_its_interface).map(told).collect()
+    PURGE_METHODS.iter().filter(of_its_interface).map(described).collect()
 }
 
 /// Returns the label of a method, and whether the PTS accepts it as a purge.
@@ -219,9 +219,20 @@ pub fn perform(
     if let Some(samples) = samples {
         evidence.push(verify::check(&mut job, &samples)?);
     }
-    evidence.extend(passed_over.iter().map(|over| format!("not {}: {}", over.method, over.why)));
-    let (method, pts_purge) = (method.label.into(), method.is_pts);
-    Ok(Purged { method, pts_purge, start_ns, end_ns, evidence, samples_read })
+    evidence.extend(
+        passed_over
+            .into_iter()
+            .map(|over| PurgeEvidence::NotUsed { method: over.method.to_owned(), why: over.why }),
+    );
+    Ok(Purged {
+        method: method.label.into(),
+        name: Some(method.name.into()),
+        pts_purge: method.is_pts,
+        start_ns,
+        end_ns,
+        evidence,
+        samples_read,
+    })
 }
 
 #[cfg(test)]

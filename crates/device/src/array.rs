@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use admin::purge::{PurgeOptions, Purging};
 use engine::{Clock, Flow};
-use record::{ArrayFacts, MemberFacts, Purged, TargetFacts};
+use record::{MemberFacts, PurgeEvidence, Purged, TargetFacts};
 use stdx::files::Links;
 
 use crate::error::DriveError;
@@ -237,10 +237,10 @@ impl Assembly {
             self.controller.begin(&built.plan)?;
         }
         let name = self.built.as_ref().map_or_else(String::new, |built| built.plan.name.clone());
-        let words = self.facts.array.as_ref().map(ArrayFacts::words).unwrap_or_default();
-        evidence.push(format!("{words} created as {name} by {}", self.controller.version()?));
+        evidence.push(PurgeEvidence::ArrayCreated { name, program: self.controller.version()? });
         Ok(Purged {
             method: methods_of(&done),
+            name: None,
             pts_purge: done.iter().all(|purged| purged.pts_purge),
             start_ns,
             end_ns,
@@ -265,16 +265,16 @@ impl Assembly {
         &mut self,
         clock: Clock,
         on_wait: &mut dyn FnMut(&str, f64) -> Flow,
-    ) -> Result<Option<String>, DriveError> {
+    ) -> Result<Option<PurgeEvidence>, DriveError> {
         let start_ns = clock.now_ns();
         let mut waited_for = None;
         loop {
             match self.state()? {
                 State::Broken(defect) => return Err(self.broken(defect)),
                 State::Whole => {
-                    let seconds = (clock.now_ns() - start_ns) as f64 / 1e9;
+                    let duration_ns = clock.now_ns() - start_ns;
                     return Ok(
-                        waited_for.map(|what: String| format!("first {what} ended after {seconds:.1} s"))
+                        waited_for.map(|operation| PurgeEvidence::ArrayInSync { operation, duration_ns })
                     );
                 }
                 State::Syncing(what, share) => {
@@ -368,14 +368,15 @@ fn methods_of(purged: &[Purged]) -> String {
     format!("{} of each of {} members", methods.join(" or "), purged.len())
 }
 
-fn evidence_of(members: &[MemberFacts], purged: &[Purged]) -> Vec<String> {
-    let line = |(member, purged): (&MemberFacts, &Purged)| {
-        let seconds = (purged.end_ns - purged.start_ns) as f64 / 1e9;
-        let shown = purged.evidence.join("; ");
-        let shown = if shown.is_empty() { String::new() } else { format!(": {shown}") };
-        format!("{}: {} in {seconds:.1} s{shown}", member.words(), purged.method)
+fn evidence_of(members: &[MemberFacts], purged: &[Purged]) -> Vec<PurgeEvidence> {
+    let of_member = |(member, purged): (&MemberFacts, &Purged)| PurgeEvidence::Member {
+        model: member.model.clone(),
+        identity: member.identity.clone(),
+        method: purged.method.clone(),
+        duration_ns: purged.end_ns - purged.start_ns,
+        evidence: purged.evidence.clone(),
     };
-    members.iter().zip(purged).map(line).collect()
+    members.iter().zip(purged).map(of_member).collect()
 }
 
 #[cfg(test)]

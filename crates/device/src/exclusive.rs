@@ -43,6 +43,7 @@ impl Inner {
                     let end_ns = clock.now_ns();
                     Ok(Purged {
                         method,
+                        name: None,
                         pts_purge: false,
                         start_ns,
                         end_ns,

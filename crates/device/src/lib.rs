@@ -73,7 +73,7 @@ pub use error::volume::VolumeError;
 pub use error::{DriveError, ErrorKind, PurgeError, WorkloadProblem};
 pub use list::{Listed, list};
 pub use open::open;
-pub use open_options::OpenOptions;
+pub use open_options::{OpenOptions, SimFaults};
 pub use power::PowerMeter;
 pub use program::has_more_rights_than_its_caller;
 pub use reader::Reader;

@@ -4,7 +4,7 @@
 use admin::purge::{PurgeOptions, Purging};
 use admin::{AdminError, LbaFormatError, Step, health, lba_format, write_cache};
 use engine::Flow;
-use record::{Health, Purged};
+use record::{Health, PurgeEvidence, Purged};
 
 use crate::armed::Armed;
 use crate::array::let_go;
@@ -77,7 +77,7 @@ impl Armed {
     pub fn settle(
         &mut self,
         on_wait: &mut dyn FnMut(&str, f64) -> Flow,
-    ) -> Result<Option<String>, DriveError> {
+    ) -> Result<Option<PurgeEvidence>, DriveError> {
         match (&mut self.array, &self.inner) {
             (Some(array), Inner::Real { clock, .. }) => array.settle(*clock, on_wait),
             _ => Ok(None),

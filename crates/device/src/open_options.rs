@@ -3,7 +3,16 @@
 use std::path::PathBuf;
 
 use engine::{Engine, Polling};
-use record::Placement;
+use record::{InjectedFault, Placement};
+
+/// Faults to inject into a simulated drive.
+#[derive(Debug, Clone)]
+pub enum SimFaults {
+    /// As typed, in the syntax of [`nandsim::FAULT_GRAMMAR`].
+    Typed(Vec<String>),
+    /// As stored in a run.
+    Recorded(Vec<InjectedFault>),
+}
 
 /// Options for opening a target.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +26,7 @@ pub struct OpenOptions {
     /// Seed of a simulated drive.
     pub sim_seed: u64,
     /// Faults of a simulated drive, instead of those of its model; `None` keeps the model's faults.
-    pub sim_faults: Option<Vec<String>>,
+    pub sim_faults: Option<SimFaults>,
     /// Whether this is a simulated drive of a resumed run: one-time faults have already occurred.
     pub sim_resumed: bool,
     /// Ticks of a simulated drive follow each second of its virtual clock instead of the host's clock, so

@@ -7,6 +7,7 @@
 
 mod about;
 mod concurrent;
+mod faults;
 mod health;
 mod memory;
 mod purge;
@@ -15,10 +16,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use engine::{Flow, Outcome, Tick};
-use nandsim::{Failed, Faults, Load, LoadRecorder, Model, Scale, Ssd, Tally};
+use nandsim::{Failed, Load, LoadRecorder, Model, Scale, Ssd, Tally};
 use record::{
-    Cut, Direction, ErrorCount, IoEngine, Segment, Series, SimulatedFacts, TargetFacts, TargetKind, Until,
-    Workload,
+    Cut, Direction, ErrorCount, InjectedFault, IoEngine, Segment, Series, SimulatedFacts, TargetFacts,
+    TargetKind, Until, Workload,
 };
 use stdx::files::Links;
 use stdx::histogram::coarse::Columns;
@@ -43,7 +44,7 @@ pub(crate) struct Simulated {
     model: Model,
     divisor: u64,
     seed: u64,
-    faults: Vec<String>,
+    faults: Vec<InjectedFault>,
     last_tick: Instant,
     virtual_ticks: bool,
 }
@@ -81,18 +82,18 @@ impl Simulated {
         let scale = options.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
         let scale = scale.map_err(|problem| DriveError::target(target, problem))?;
         let mut ssd = Ssd::new_in(&model, scale, options.sim_seed, memory::MEMORY);
-        let texts = options.sim_faults.as_ref().unwrap_or(&model.faults);
-        let read = if options.sim_resumed { Faults::from_stored_texts } else { Faults::from_texts };
-        let faults = read(texts, ssd.capacity_bytes(), scale);
-        let faults = faults.map_err(|problem| DriveError::target(target, problem))?;
-        ssd.inject_faults(if options.sim_resumed { faults.lasting() } else { faults });
+        let whole = faults::chosen(options.sim_faults.as_ref(), &model.faults, ssd.capacity_bytes());
+        let whole = whole.map_err(|problem| DriveError::target(target, problem))?;
+        let recorded = faults::recorded(&whole);
+        let scaled = whole.scaled(scale);
+        ssd.inject_faults(if options.sim_resumed { scaled.lasting() } else { scaled });
         let mut facts = facts(target, &model, scale, options.sim_seed, &ssd);
-        facts.simulated.iter_mut().for_each(|simulated| simulated.faults.clone_from(texts));
+        facts.simulated.iter_mut().for_each(|simulated| simulated.faults.clone_from(&recorded));
         let simulated = Self {
             ssd,
             divisor: u64::from(scale.divisor()),
             seed: options.sim_seed,
-            faults: texts.clone(),
+            faults: recorded,
             model,
             last_tick: Instant::now(),
             virtual_ticks: options.sim_virtual_ticks,

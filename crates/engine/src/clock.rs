@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use record::ClockFacts;
 use rustix::time::{ClockId, clock_gettime};
-use stdx::units::{SECOND_NS, span};
+use stdx::units::SECOND_NS;
+
+use crate::disturbance::Disturbance;
 
 /// Length of one calibration. Both ends are known within about 30 ns, so the rate is accurate to a few ppm.
 const CALIBRATION: Duration = Duration::from_millis(25);
@@ -119,7 +121,7 @@ impl Vigil {
     }
 
     /// Returns why measurements since the start are invalid, or `None` if they are valid.
-    pub(crate) fn disturbance(&self) -> Option<String> {
+    pub(crate) fn disturbance(&self) -> Option<Disturbance> {
         disturbance(&self.start, &Moment::now(&self.clock))
     }
 }
@@ -141,20 +143,16 @@ impl Moment {
     }
 }
 
-fn disturbance(start: &Moment, now: &Moment) -> Option<String> {
+fn disturbance(start: &Moment, now: &Moment) -> Option<Disturbance> {
     let asleep = |moment: &Moment| moment.always.saturating_sub(moment.awake);
     let slept_ns = asleep(now).saturating_sub(asleep(start));
     if slept_ns > SLEEP_GRACE_NS {
-        return Some(format!("the host was suspended for {}", span(slept_ns)));
+        return Some(Disturbance::Suspended { length_ns: slept_ns });
     }
     let (ours_ns, kernel_ns) = (now.ours.saturating_sub(start.ours), now.raw.saturating_sub(start.raw));
     let allowed_ns = PACE_GRACE_NS + (kernel_ns as f64 * PACE_WITHIN) as u64;
-    (ours_ns.abs_diff(kernel_ns) > allowed_ns).then(|| {
-        format!(
-            "the CPU's counter is wrong: it counted {ours_ns} ns while the kernel counted {kernel_ns} ns; \
-             was this guest migrated to another host?"
-        )
-    })
+    let wrong = Disturbance::WrongCounter { counted_ns: ours_ns, kernel_ns };
+    (ours_ns.abs_diff(kernel_ns) > allowed_ns).then_some(wrong)
 }
 
 /// Measures the clock. Takes a few milliseconds.
@@ -292,10 +290,15 @@ mod tests {
             disturbance(&start, &now)
         };
         assert_eq!(after(SECOND_NS, SECOND_NS + 4_000_000, 10_000_000), None);
-        assert_eq!(after(SECOND_NS, SECOND_NS, 3 * SECOND_NS).unwrap(), "the host was suspended for 3 s");
-        assert!(after(SECOND_NS, 2 * SECOND_NS, 0).unwrap().contains("counter is wrong"));
-        assert!(after(2 * SECOND_NS, SECOND_NS, 0).unwrap().contains("counter is wrong"));
-        assert!(after(0, SECOND_NS, 0).unwrap().contains("counted 0 ns"), "a counter that was reset");
+        let slept = Some(Disturbance::Suspended { length_ns: 3 * SECOND_NS });
+        assert_eq!(after(SECOND_NS, SECOND_NS, 3 * SECOND_NS), slept);
+        // The last one is a counter that was reset.
+        for (counted_ns, kernel_ns) in
+            [(SECOND_NS, 2 * SECOND_NS), (2 * SECOND_NS, SECOND_NS), (0, SECOND_NS)]
+        {
+            let wrong = Some(Disturbance::WrongCounter { counted_ns, kernel_ns });
+            assert_eq!(after(counted_ns, kernel_ns, 0), wrong);
+        }
     }
 
     #[test]

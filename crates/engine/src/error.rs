@@ -7,6 +7,7 @@ use std::io;
 use record::errno::{cause, name, reason};
 use record::{Cut, ErrorCount, IoEngine, Workload, WorkloadError};
 
+use crate::disturbance::Disturbance;
 use crate::placement::error::PlacementError;
 
 /// A load failed, or is impossible.
@@ -60,7 +61,7 @@ pub enum EngineError {
         /// The workload that has to be repeated.
         workload: Box<Workload>,
         /// What disturbed it.
-        disturbance: String,
+        disturbance: Disturbance,
     },
     /// The queue depth exceeds the limits of the kernel.
     #[error(

@@ -23,6 +23,7 @@
 
 mod ceiling;
 mod clock;
+mod disturbance;
 mod effort;
 mod error;
 mod load;
@@ -34,6 +35,7 @@ mod queue;
 
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
 pub use clock::Clock;
+pub use disturbance::Disturbance;
 pub use error::{EngineError, FailureCause, IoFailure};
 pub use load::concurrent::{Answer, check_ranges, run as run_concurrently};
 pub use load::interval::Interval;

@@ -6,6 +6,8 @@ use std::ops::Range;
 
 pub use text::{FAULT_GRAMMAR, FaultError};
 
+use crate::Scale;
+
 /// Faults to inject into a drive. Times are in virtual time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Faults {
@@ -19,6 +21,34 @@ pub struct Faults {
     pub removed_at_ns: Option<u64>,
     /// When the drive loses its power; [`Ssd::power_cycle`](crate::Ssd::power_cycle) brings it back.
     pub power_lost_at_ns: Vec<u64>,
+}
+
+impl Faults {
+    /// Returns the faults of a scaled drive, which takes that much less time for everything: the times at which faults
+    /// begin, and the lengths of throttles, are divided. Retry times and timeouts are not.
+    #[must_use]
+    pub fn scaled(mut self, scale: Scale) -> Self {
+        let divisor = u64::from(scale.divisor());
+        for lost in &mut self.lost {
+            lost.from_ns /= divisor;
+        }
+        for slow in &mut self.slow {
+            let (start_ns, end_ns) = (slow.times_ns.start, slow.times_ns.end);
+            let from_ns = start_ns / divisor;
+            slow.times_ns = from_ns..from_ns.saturating_add(end_ns.saturating_sub(start_ns) / divisor);
+        }
+        for at_ns in self.removed_at_ns.iter_mut().chain(&mut self.power_lost_at_ns) {
+            *at_ns /= divisor;
+        }
+        self
+    }
+
+    /// The faults without one-time events: a removed drive has been plugged in again, and lost commands are in the
+    /// past. Power losses stay, because they change the drive's contents and a replay of its history needs them.
+    #[must_use]
+    pub fn lasting(self) -> Self {
+        Self { removed_at_ns: None, lost: Vec::new(), ..self }
+    }
 }
 
 /// A region that cannot be read or written.

@@ -71,7 +71,7 @@ fn a_run_purges_by_the_method_that_is_named_or_does_not_begin() {
         _ => None,
     });
     let purged = purged.expect("a purge");
-    assert!(purged.pts_purge && purged.evidence[0].contains("superblocks erased"), "{purged:?}");
+    assert!(purged.pts_purge && purged.evidence[0].to_string().contains("superblocks erased"), "{purged:?}");
     assert!(purged.end_ns > purged.start_ns);
 
     let bench = Bench::new();

@@ -3,6 +3,7 @@
 
 pub(crate) mod context;
 pub mod explain;
+pub(crate) mod fall;
 pub mod forecast;
 pub mod history;
 pub mod profile;

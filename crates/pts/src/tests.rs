@@ -2,6 +2,7 @@
 //! names; its parameters, answers and pages are in the folder of the same name.
 
 mod cbw;
+mod client_write;
 mod dirth;
 mod ecw;
 mod hdd_iops;
@@ -19,7 +20,8 @@ pub(crate) use wsat::{not_judged, saturation_figures};
 
 use crate::{Profile, Test};
 
-/// All tests. The last two are TKperf's hard disk tests, which are not part of any specification.
+/// All tests. Those after DIRTH are not part of any specification: TKperf's hard disk tests, and tests beyond the
+/// standard.
 pub const TESTS: &[Test] = &[
     iops::TEST,
     tp::TEST_1024,
@@ -33,6 +35,7 @@ pub const TESTS: &[Test] = &[
     dirth::TEST,
     hdd_iops::TEST,
     hdd_tp::TEST,
+    client_write::TEST,
 ];
 
 impl Test {

@@ -3,7 +3,7 @@
 //! A journal is untrusted input, even if its hashes match. Everything that is later summed over its records
 //! (bytes, I/Os, times) is therefore summed once, with checks, when it is read.
 
-use crate::{Cut, Event, Segment, Series};
+use crate::{Cut, Event, PurgeEvidence, Segment, Series};
 
 /// Limit on a time in ns (146 years) and on the sum of all amounts (in bytes, four times 2^60): far more than any
 /// run measures.
@@ -13,8 +13,8 @@ const MOST: u64 = 1 << 62;
 /// one-minute cells needs 80 million slots for histograms and 10 million for series. A forged histogram with
 /// one value at either end spans 7,000.
 const MOST_SLOTS: u64 = 1 << 27;
-/// Memory of an empty string, in slots.
-const SLOTS_OF_TEXT: u64 = 3;
+/// Memory of a piece of evidence without strings, in slots.
+const SLOTS_OF_EVIDENCE: u64 = 16;
 /// Memory of a reading without strings and percentiles, in slots.
 const SLOTS_OF_READING: u64 = 32;
 /// Limit on the records of a journal: 50 times those of a month of one-minute cells.
@@ -65,6 +65,15 @@ struct Numbers {
     slots: u64,
 }
 
+/// Returns the number of pieces of evidence, including those of members.
+fn pieces(evidence: &[PurgeEvidence]) -> u64 {
+    let of_one = |piece: &PurgeEvidence| match piece {
+        PurgeEvidence::Member { evidence, .. } => 1 + pieces(evidence),
+        _ => 1,
+    };
+    evidence.iter().map(of_one).sum()
+}
+
 fn numbers(event: &Event) -> Numbers {
     let mut all = Numbers::default();
     match event {
@@ -76,7 +85,7 @@ fn numbers(event: &Event) -> Numbers {
         }
         Event::Purged(purged) => {
             all.take_stretch(purged.start_ns, purged.end_ns);
-            all.slots += SLOTS_OF_TEXT * purged.evidence.len() as u64;
+            all.slots += SLOTS_OF_EVIDENCE * pieces(&purged.evidence);
         }
         Event::Health { at_ns, .. } => all.instants.push(*at_ns),
         Event::Idled { length_ns } => all.amounts.push(*length_ns),
@@ -198,6 +207,7 @@ mod tests {
         let purged = |end_ns: u64| {
             Event::Purged(Purged {
                 method: "discard".into(),
+                name: None,
                 pts_purge: true,
                 start_ns: 0,
                 end_ns,
@@ -214,6 +224,20 @@ mod tests {
         assert_eq!(times_taken(&measured(0, 1, series(MOST / 2, 2))), 10);
         assert_eq!(times_taken(&measured(0, 1, series(MOST / 2, 3))), 0);
         assert_eq!(times_taken(&measured(0, 1, series(u64::MAX, 1))), 0);
+    }
+
+    #[test]
+    fn evidence_counts_with_that_of_members() {
+        assert!(size_of::<PurgeEvidence>() as u64 <= 8 * SLOTS_OF_EVIDENCE);
+        let member = |evidence| PurgeEvidence::Member {
+            model: None,
+            identity: String::new(),
+            method: String::new(),
+            duration_ns: 0,
+            evidence,
+        };
+        assert_eq!(pieces(&[]), 0);
+        assert_eq!(pieces(&[member(vec![PurgeEvidence::PasswordRemoved]), PurgeEvidence::ContentKept]), 3);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cut, HostCheck, ImportedTest, Segment};
+use crate::{Cut, HostCheck, ImportedTest, PurgeEvidence, Segment};
 
 /// One record of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -159,8 +159,11 @@ pub struct Expense {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Purged {
-    /// Method, such as `NVMe Format SES=1` or `discard`.
+    /// Method as printed, such as `NVMe Format, user data erase (SES 1)`.
     pub method: String,
+    /// Name of the method on the command line; `None` for files and arrays, which are purged in only one way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Whether the PTS accepts the method as a purge.
     pub pts_purge: bool,
     /// Start on the target's clock in ns.
@@ -169,7 +172,7 @@ pub struct Purged {
     pub end_ns: u64,
     /// Evidence that the purge was done, and why this method was chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence: Vec<String>,
+    pub evidence: Vec<PurgeEvidence>,
     /// Whether samples were written before the purge and read after it, in which case the drive was not idle
     /// between purge and test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

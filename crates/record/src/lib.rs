@@ -16,12 +16,14 @@ mod histogram_wire;
 mod host;
 mod host_share;
 mod imported;
+mod injected_fault;
 mod io_path;
 mod journal;
 mod label;
 mod library;
 mod order;
 mod plain;
+mod purge_evidence;
 mod purge_offer;
 mod run_file;
 mod segment;
@@ -39,6 +41,7 @@ pub use event::{
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HostLoad};
 pub use host_share::{DEPTH_KEPT_SHARE, HOST_LIMIT_SHARE};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
+pub use injected_fault::InjectedFault;
 pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
 pub use journal::{
     Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, RESCUED as RESCUED_JOURNAL, TornTail,
@@ -46,6 +49,7 @@ pub use journal::{
 };
 pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
 pub use order::{Misplaced, check_order};
+pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};
 pub use run_file::{
     ArrayFacts, Beside, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,

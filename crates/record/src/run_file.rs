@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stdx::units::{amount_base2, amount_base10};
 
-use crate::{Ceiling, DirthChoice, Handling, Origin, PlanFacts, SaturationChoice, Stated};
+use crate::{Ceiling, DirthChoice, Handling, InjectedFault, Origin, PlanFacts, SaturationChoice, Stated};
 
 /// Version of `run.json` written by this build.
 pub const RUN_FILE_VERSION: u32 = 1;
@@ -295,9 +295,9 @@ pub struct SimulatedFacts {
     pub scale_divisor: u32,
     /// Seed of the drive.
     pub seed: u64,
-    /// Injected faults, as written.
+    /// Injected faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<String>,
+    pub faults: Vec<InjectedFault>,
 }
 
 /// Facts about the host; `None` for anything that the kernel does not report.

@@ -4,17 +4,15 @@
 //! reads no clock, and knows kinds of exhibits but no individual tests.
 //!
 //! From journal to document: `facts` are read from the journal, [`fold()`] collects them in a [`Document`],
-//! `pages` determine the text of each page, and [`formats`] write them as HTML, PDF and data. [`chart`] draws
-//! and depends on none of these; [`compare`] builds on all of them.
+//! `pages` determine the text of each page, and [`formats`] write them as HTML, PDF and data. The crate
+//! `charts` draws; [`compare`] builds on all of these.
 #![forbid(unsafe_code)]
 
-pub mod chart;
 pub mod compare;
 pub mod formats;
 
 mod document;
 mod facts;
-mod markup;
 mod pages;
 
 pub use document::contents::Document;

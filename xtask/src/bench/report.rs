@@ -292,6 +292,7 @@ impl Bench for Recorder {
     fn purge(&mut self) -> Result<Purged, Stop> {
         let purged = Purged {
             method: "Security Erase".into(),
+            name: None,
             pts_purge: true,
             start_ns: self.clock_ns,
             end_ns: self.clock_ns,

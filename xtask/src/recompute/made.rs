@@ -106,6 +106,10 @@ fn jobs() -> Vec<Job> {
         .collect();
     jobs.push(Job::run("zones", &["hdd-tp", "sim:../small.toml", "--cell-seconds", "0.02"]));
     jobs.push(Job::run("zones-iops", &["hdd-iops", "sim:../small.toml", "--cell-seconds", "0.02"]));
+    // With a cache, and without one.
+    let cached = ["client-write", "sim:nvme-tlc-2018", "--scale", "1/256"];
+    jobs.push(Job::run("cached", &cached));
+    jobs.push(Job::run("uncached", &["client-write", DRIVE, "--scale", "1/256", "--tc", "2", "--qd", "4"]));
     let small = ["tp,lat", "sim:../small.toml", "--cell-seconds", "0.1"];
     jobs.push(Job::run(ALTERED, &small));
     jobs.push(Job::run("signed", &small).then(vec!["report", "signed", "--sign", "../key.pem"]));
@@ -122,6 +126,8 @@ fn jobs() -> Vec<Job> {
     let oldest = ["wsat", DRIVE, "--profile", "pts-e-1.0"];
     jobs.push(Job::interrupted("restarted", &oldest, "removal:after=22min", &[]));
     jobs.push(Job::interrupted("continued", &oldest, "removal:after=22min", &["--continue-timeline"]));
+    let idle = ["client-write", "sim:nvme-tlc-2018"];
+    jobs.push(Job::interrupted("cached-again", &idle, "removal:after=10min", &[]));
     jobs.push(Job { name: "imported".into(), steps: vec![(0, strings(&["examples", "--install"]))] });
     jobs
 }

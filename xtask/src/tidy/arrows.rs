@@ -19,7 +19,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("pts", &["record", "stdx"]),
     ("plans", &["pts", "record", "stdx"]),
     ("import", &["pts", "record", "stdx"]),
-    ("report", &["pts", "record", "stdx", "skips"]),
+    ("charts", &["pts", "stdx"]),
+    ("report", &["charts", "pts", "record", "stdx", "skips"]),
     ("fio", &["engine", "pts", "record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
     (

@@ -54,10 +54,10 @@ const LISTED: &[Listed] = &[
         entry: model,
     },
     Listed {
-        folder: "crates/report/src/chart",
+        folder: "crates/charts/src",
         extension: "rs",
-        helpers: &["canvas", "marker", "panel_area", "ruler", "style"],
-        file: "crates/report/src/chart.rs",
+        helpers: &["canvas", "lib", "marker", "markup", "panel_area", "ruler", "style"],
+        file: "crates/charts/src/lib.rs",
         table: None,
         entry: module,
     },
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_folder_without_a_table_is_found_and_no_folder_is_fine() {
         assert_eq!(paths(&[]), [""; 0]);
-        assert_eq!(paths(&[("crates/report/src/chart/lines.rs", "")]), ["crates/report/src/chart.rs"]);
+        assert_eq!(paths(&[("crates/charts/src/lines.rs", "")]), ["crates/charts/src/lib.rs"]);
         let without = [("crates/pts/src/tests.rs", "mod iops;"), ("crates/pts/src/tests/iops.rs", "")];
         assert_eq!(paths(&without), ["crates/pts/src/tests.rs"]);
     }

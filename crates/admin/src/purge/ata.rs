@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use record::WhyNot;
+use record::{PurgeEvidence, WhyNot};
 
 use super::method::{Job, Offer, Polled};
 use crate::capability::{Capabilities, Protocol};
@@ -88,7 +88,7 @@ fn security_now(job: &mut Job<'_>) -> Result<Security, AdminError> {
 }
 
 /// Sets a password if there is none, erases, and verifies that the erase removed the password.
-pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<String>, AdminError> {
+pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<PurgeEvidence>, AdminError> {
     let Protocol::Ata(drive) = &job.can.protocol else { unreachable!("offered to ATA drives only") };
     let estimate = if enhanced { drive.security.enhanced_erase_time } else { drive.security.erase_time };
     // Another program may have changed the security state since the inspection.
@@ -120,7 +120,7 @@ pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<St
     if security_now(job)?.enabled {
         return Err(DriveFault::PasswordLeft.into());
     }
-    Ok(vec!["the drive removed the password, which it does only after an erase".into()])
+    Ok(vec![PurgeEvidence::PasswordRemoved])
 }
 
 /// An action of SANITIZE DEVICE.
@@ -144,7 +144,7 @@ impl Action {
 }
 
 /// Sanitizes and waits until it completes.
-pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, AdminError> {
+pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<PurgeEvidence>, AdminError> {
     let before = status(job.admin)?;
     if before.frozen {
         return Err(DriveFault::SanitizeFrozen.into());
@@ -164,7 +164,7 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
             (false, false) => Err(DriveFault::AtaSanitizeFailed.into()),
         }
     })?;
-    Ok(vec![format!("SANITIZE STATUS EXT: completed without error after feature {features:04x}h")])
+    Ok(vec![PurgeEvidence::SanitizeStatus { feature: features }])
 }
 
 fn status(admin: &mut dyn Admin) -> Result<SanitizeStatus, AdminError> {

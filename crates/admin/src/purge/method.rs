@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use record::WhyNot;
+use record::{PurgeEvidence, WhyNot};
 use stdx::Flow;
 
 use crate::capability::Capabilities;
@@ -21,7 +21,7 @@ pub(super) struct Method {
     /// Whether it also erases the other namespaces.
     pub(super) hits_others: fn(&Capabilities) -> bool,
     /// Performs the purge and waits until it completes; returns the evidence that it was done.
-    pub(super) run: fn(&mut Job<'_>) -> Result<Vec<String>, AdminError>,
+    pub(super) run: fn(&mut Job<'_>) -> Result<Vec<PurgeEvidence>, AdminError>,
 }
 
 /// Whether a device supports a method.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use record::WhyNot;
+use record::{PurgeEvidence, WhyNot};
 
 use super::method::{Job, Offer, Polled, Purging};
 use crate::capability::{Capabilities, Nvme, Protocol};
@@ -56,7 +56,7 @@ pub(crate) fn format_settings(format: u8) -> u32 {
 }
 
 /// Formats the namespace, keeping its LBA format.
-pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String>, AdminError> {
+pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<PurgeEvidence>, AdminError> {
     let Protocol::Nvme(device) = &job.can.protocol else { unreachable!("offered to NVMe drives only") };
     let (number, now) = (device.number, &device.namespace);
     let mut settings = format_settings(now.format) | (erase as u32) << 9;
@@ -80,11 +80,11 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<String
     if is != was {
         return Err(DriveFault::NamespaceChanged { was, is }.into());
     }
-    Ok(vec![format!("Format NVM with SES {} of namespace {number} completed successfully", erase as u32)])
+    Ok(vec![PurgeEvidence::Formatted { namespace: number, secure_erase: erase as u8 }])
 }
 
 /// Sanitizes the subsystem and waits until it completes.
-pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, AdminError> {
+pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<PurgeEvidence>, AdminError> {
     // One overwrite pass of zeroes; without AUSE, only another sanitize can clear the state of a failed one.
     let passes = if matches!(action, Action::Overwrite) { 1 << 4 } else { 0 };
     let cdw10 = action as u32 | passes;
@@ -105,7 +105,7 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     if after.command != cdw10 {
         return Err(DriveFault::OtherSanitize { found: after.command, requested: cdw10 }.into());
     }
-    Ok(vec![format!("sanitize log: success of command {cdw10:08x}h")])
+    Ok(vec![PurgeEvidence::SanitizeLog { command: cdw10 }])
 }
 
 fn log(admin: &mut dyn Admin) -> Result<crate::wire::nvme::SanitizeLog, AdminError> {

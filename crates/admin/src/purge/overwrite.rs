@@ -1,5 +1,7 @@
 //! Zeroes written by the host across the whole device, as a last resort.
 
+use record::PurgeEvidence;
+
 use super::method::{Job, Method, Offer, hits_no_others};
 use crate::error::{AdminError, Step};
 
@@ -15,7 +17,7 @@ pub(super) const METHOD: Method = Method {
     run,
 };
 
-fn run(job: &mut Job<'_>) -> Result<Vec<String>, AdminError> {
+fn run(job: &mut Job<'_>) -> Result<Vec<PurgeEvidence>, AdminError> {
     job.recheck()?;
     let (all, zeroes) = (job.can.capacity_bytes, vec![0; PIECE_BYTES as usize]);
     for start in (0..all).step_by(PIECE_BYTES as usize) {

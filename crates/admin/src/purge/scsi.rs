@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use record::WhyNot;
+use record::{PurgeEvidence, WhyNot};
 
 use super::method::{Job, Offer, Polled};
 use crate::capability::{Capabilities, Protocol, Scsi};
@@ -34,17 +34,17 @@ pub(super) fn offer(can: &Capabilities, has: fn(&Scsi) -> Option<bool>) -> Offer
     }
 }
 
-pub(super) fn format_unit(job: &mut Job<'_>) -> Result<Vec<String>, AdminError> {
+pub(super) fn format_unit(job: &mut Job<'_>) -> Result<Vec<PurgeEvidence>, AdminError> {
     // FMTDATA with a short parameter list header: IMMED set, no defect list.
     let (command, list) = ([FORMAT_UNIT, 0x10, 0, 0, 0, 0], [0, 0b10, 0, 0]);
     job.recheck()?;
     scsi::send(job.admin, &command, Data::Out(&list), ASKING)
         .map_err(|fault| fault.during(Step::FormatUnit))?;
     job.poll(Step::FormatUnit, ask)?;
-    Ok(vec!["the drive became ready after FORMAT UNIT without an error".into()])
+    Ok(vec![PurgeEvidence::FormatUnitCompleted])
 }
 
-pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>, AdminError> {
+pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<PurgeEvidence>, AdminError> {
     // Overwrite: one pass with a pattern of four zero bytes, which the drive repeats.
     let pattern: &[u8] = if matches!(action, Action::Overwrite) { &[1, 0, 0, 4, 0, 0, 0, 0] } else { &[] };
     let command = [SANITIZE, IMMEDIATELY | action as u8, 0, 0, 0, 0, 0, 0, pattern.len() as u8, 0];
@@ -52,7 +52,7 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<String>,
     job.recheck()?;
     scsi::send(job.admin, &command, data, ASKING).map_err(|fault| fault.during(Step::ScsiSanitize))?;
     job.poll(Step::ScsiSanitize, ask)?;
-    Ok(vec![format!("the drive became ready after SANITIZE, action {}, without an error", action as u8)])
+    Ok(vec![PurgeEvidence::SanitizeCompleted { action: action as u8 }])
 }
 
 /// Sends TEST UNIT READY, which reports the progress.

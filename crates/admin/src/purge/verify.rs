@@ -2,6 +2,8 @@
 //!
 //! The drive's previous content proves nothing, because the drive may have been blank.
 
+use record::PurgeEvidence;
+
 use super::method::Job;
 use crate::error::{AdminError, DriveFault, Step};
 
@@ -38,9 +40,9 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, AdminError> {
 }
 
 /// Reads the sample locations again: no sample may have survived.
-pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, AdminError> {
+pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<PurgeEvidence, AdminError> {
     job.step("looking for the samples");
-    let (mut zero, mut other, mut unreadable) = (0, 0, 0);
+    let (mut zeroes, mut other, mut unreadable) = (0, 0, 0);
     for (at, content) in &samples.written {
         let mut now = vec![0; content.len()];
         match job.admin.read(*at, &mut now) {
@@ -49,14 +51,12 @@ pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<String, Admi
             Ok(()) if survived(content, &now) => {
                 return Err(DriveFault::SampleSurvived(*at).into());
             }
-            Ok(()) if now.iter().all(|&byte| byte == 0) => zero += 1,
+            Ok(()) if now.iter().all(|&byte| byte == 0) => zeroes += 1,
             Ok(()) => other += 1,
         }
     }
-    Ok(format!(
-        "verified: of {} samples {zero} read as zeroes, {other} as other data, {unreadable} were unreadable",
-        samples.written.len()
-    ))
+    let samples = samples.written.len() as u32;
+    Ok(PurgeEvidence::SamplesErased { samples, zeroes, other, unreadable })
 }
 
 /// Whether any 512-byte piece is unchanged.

@@ -1,6 +1,6 @@
 //! Zeroes written by the device's own command across the whole device.
 
-use record::WhyNot;
+use record::{PurgeEvidence, WhyNot};
 
 use super::method::{Job, Method, Offer, hits_no_others};
 use crate::error::{AdminError, Step};
@@ -20,7 +20,7 @@ pub(super) const METHOD: Method = Method {
     run,
 };
 
-fn run(job: &mut Job<'_>) -> Result<Vec<String>, AdminError> {
+fn run(job: &mut Job<'_>) -> Result<Vec<PurgeEvidence>, AdminError> {
     job.recheck()?;
     let all = job.can.capacity_bytes;
     for start in (0..all).step_by(PIECE_BYTES as usize) {

@@ -51,10 +51,11 @@ fn an_identifier_is_written_as_mdadm_prints_it() {
 fn purges_of_members_are_reported_in_one_record() {
     let purged = |method: &str, pts_purge| Purged {
         method: method.into(),
+        name: None,
         pts_purge,
         start_ns: 0,
         end_ns: 1_500_000_000,
-        evidence: vec!["status".into()],
+        evidence: Vec::new(),
         samples_read: false,
     };
     assert_eq!(

@@ -250,7 +250,24 @@ impl TargetError {
             | Self::Model(_)
             | Self::Description { .. }
             | Self::MemberNotBlock(_) => ErrorKind::Unusable,
-            _ => ErrorKind::Invalid,
+            Self::SizeTooSmall { .. }
+            | Self::SizeOfSimulated
+            | Self::ScaleOfReal
+            | Self::FaultsOfReal
+            | Self::Scale(_)
+            | Self::Fault(_)
+            | Self::NoThreads
+            | Self::NothingToPoll
+            | Self::SimulatedPassthrough
+            | Self::NotNvme
+            | Self::CannotPoll
+            | Self::Unfit(_)
+            | Self::Data { .. }
+            | Self::ReadOnly(_)
+            | Self::ArrayOutsideRun
+            | Self::Described(_)
+            | Self::SameMember { .. }
+            | Self::DifferentSectors { .. } => ErrorKind::Invalid,
         }
     }
 }

@@ -13,7 +13,8 @@ impl Simulated {
         self.identify(&mut facts);
         self.flash(&mut facts);
         self.caches(&mut facts);
-        facts.add("injected_faults", self.faults.clone());
+        let faults: Vec<String> = self.faults.iter().map(ToString::to_string).collect();
+        facts.add("injected_faults", faults);
         About { facts: facts.0, health: self.health(), purge: self.purge_methods() }
     }
 

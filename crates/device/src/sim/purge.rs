@@ -2,7 +2,7 @@
 
 use admin::purge::{self, PurgeMethod, PurgeOptions};
 use nandsim::{Interface, Ssd};
-use record::Purged;
+use record::{PurgeEvidence, Purged};
 
 use super::Simulated;
 use crate::error::{DriveError, PurgeError};
@@ -86,7 +86,7 @@ fn apply(ssd: &mut Ssd, effect: Effect) {
 impl Simulated {
     /// Returns the drive's methods, best first.
     pub(super) fn purge_methods(&self) -> Vec<PurgeMethod> {
-        let told = |(place, method): (usize, &Method)| PurgeMethod {
+        let described = |(place, method): (usize, &Method)| PurgeMethod {
             name: method.name,
             label: method.words().0,
             is_pts: method.words().1,
@@ -94,7 +94,7 @@ impl Simulated {
             is_chosen: place == 0,
             why_not: None,
         };
-        methods_of(self.model.interface).iter().enumerate().map(told).collect()
+        methods_of(self.model.interface).iter().enumerate().map(described).collect()
     }
 
     fn method(&self, options: &PurgeOptions) -> Result<&'static Method, DriveError> {
@@ -125,31 +125,31 @@ impl Simulated {
 
     /// Repeats a purge recorded in a journal.
     pub(crate) fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
-        let known = methods_of(self.model.interface).iter().find(|method| method.label() == purged.method);
+        let mut known = methods_of(self.model.interface).iter();
+        let known = known.find(|method| Some(method.name) == purged.name.as_deref());
         let method = known.ok_or_else(|| PurgeError::NotRecorded(purged.method.clone()))?;
         Ok(self.purge_by(method, !purged.evidence.is_empty()))
     }
 
-    fn purge_by(&mut self, method: &Method, tells: bool) -> Purged {
+    fn purge_by(&mut self, method: &Method, with_evidence: bool) -> Purged {
         let (start_ns, mapped, erases) =
             (self.ssd.now_ns(), self.ssd.mapped_units(), self.ssd.health().erases);
         apply(&mut self.ssd, method.effect);
         let left = self.ssd.mapped_units();
         let erased = self.ssd.health().erases - erases;
-        let evidence = || match method.effect {
-            Effect::Renewed | Effect::Erased => {
-                format!("map units in use: {mapped} before, {left} after; {erased} superblocks erased")
-            }
-            Effect::Forgotten => format!(
-                "map units in use: {mapped} before, {left} after; erasing is left to garbage collection"
-            ),
+        let erased_superblocks = match method.effect {
+            Effect::Renewed | Effect::Erased => Some(erased),
+            Effect::Forgotten => None,
         };
+        let evidence =
+            PurgeEvidence::MapUnits { before: mapped.into(), after: left.into(), erased_superblocks };
         Purged {
             method: method.label(),
+            name: Some(method.name.into()),
             pts_purge: method.words().1,
             start_ns,
             end_ns: self.ssd.now_ns(),
-            evidence: tells.then(evidence).into_iter().collect(),
+            evidence: with_evidence.then_some(evidence).into_iter().collect(),
             samples_read: false,
         }
     }
@@ -163,7 +163,7 @@ mod tests {
     fn every_name_is_one_of_real_drives_and_every_label_names_one_way() {
         for methods in [NVME, SATA, SAS] {
             let labels: std::collections::BTreeSet<_> = methods.iter().map(Method::label).collect();
-            assert_eq!(labels.len(), methods.len(), "a journal names them by their labels");
+            assert_eq!(labels.len(), methods.len(), "a report names them by their labels");
             assert!(methods[0].label.is_some() && methods[0].words().1, "{}", methods[0].name);
             assert!(labels.iter().all(|label| label.ends_with("(simulated)")), "{labels:?}");
         }

@@ -16,6 +16,7 @@ use super::thread::{Ended, work};
 use super::watch::{Watched, watch};
 use super::way::Way;
 use crate::clock::Vigil;
+use crate::disturbance::Disturbance;
 use crate::placement::Seating;
 use crate::progress::{Flow, Tick};
 use crate::queue::aio::Aio;
@@ -33,7 +34,7 @@ pub(super) struct Ran {
     pub(super) start_ns: u64,
     pub(super) stopped: bool,
     /// Why the measurement is invalid.
-    pub(super) disturbed: Option<String>,
+    pub(super) disturbed: Option<Disturbance>,
     pub(super) remarks: Vec<PathRemark>,
     pub(super) seating: Seating,
     pub(super) workers: Vec<Ended>,

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 
-use stdx::units::span;
+use crate::disturbance::Disturbance;
 
 /// Longest sleep of the watcher, so that short workloads are covered as well.
 pub(super) const PULSE: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ struct Sleep {
 pub(super) struct Stillness {
     /// `/proc/thread-self/schedstat`, if it exists.
     statistics: Option<File>,
-    found: Option<String>,
+    found: Option<Disturbance>,
 }
 
 impl Stillness {
@@ -55,8 +55,8 @@ impl Stillness {
     }
 
     /// Returns why measurements so far are invalid, or `None` if they are valid.
-    pub(super) fn disturbance(&self) -> Option<&str> {
-        self.found.as_deref()
+    pub(super) const fn disturbance(&self) -> Option<Disturbance> {
+        self.found
     }
 
     fn queued(&self) -> Option<Duration> {
@@ -71,16 +71,13 @@ fn queued_in(statistics: &str) -> Option<Duration> {
     statistics.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
-fn disturbance(sleep: Sleep) -> Option<String> {
+fn disturbance(sleep: Sleep) -> Option<Disturbance> {
     let late = sleep.took.saturating_sub(sleep.wanted);
     let stopped = sleep.queued.map_or(Duration::ZERO, |queued| late.saturating_sub(queued));
-    let text = |time: Duration| span(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     if stopped > STOPPED_GRACE {
-        let reasons = "SIGSTOP, a debugger, a frozen cgroup or a paused guest";
-        return Some(format!("the process was stopped for {} ({reasons})", text(stopped)));
+        return Some(Disturbance::Stopped { length: stopped });
     }
-    let starved = format!("the process got no CPU time for {}", text(late));
-    (late > STARVED_GRACE).then_some(starved)
+    (late > STARVED_GRACE).then_some(Disturbance::Starved { length: late })
 }
 
 #[cfg(test)]
@@ -100,10 +97,10 @@ mod tests {
         assert_eq!(of(600, Some(0)), None);
         assert_eq!(of(1_050, Some(700)), None, "a busy host");
         assert_eq!(of(1_100, None), None);
-        assert!(of(601, Some(0)).is_some_and(|why| why.contains("was stopped for 501 ms")));
-        assert!(of(3_100, Some(10)).is_some_and(|why| why.contains("was stopped for 3 s")));
-        assert!(of(1_101, Some(1_000)).is_some_and(|why| why.contains("got no CPU time for 1 s")));
-        assert!(of(1_101, None).is_some_and(|why| why.contains("got no CPU time")));
+        assert_eq!(of(601, Some(0)), Some(Disturbance::Stopped { length: ms(501) }));
+        assert_eq!(of(3_100, Some(10)), Some(Disturbance::Stopped { length: ms(2_990) }));
+        assert_eq!(of(1_101, Some(1_000)), Some(Disturbance::Starved { length: ms(1_001) }));
+        assert_eq!(of(1_101, None), Some(Disturbance::Starved { length: ms(1_001) }));
     }
 
     #[test]
@@ -119,9 +116,9 @@ mod tests {
         assert_eq!(stillness.disturbance(), None);
         // Simulates a stopped process.
         stillness.during(Duration::ZERO, |_| std::thread::sleep(ms(1_001)));
-        let first = stillness.disturbance().map(str::to_owned);
+        let first = stillness.disturbance();
         assert!(first.is_some());
         stillness.during(Duration::ZERO, |_| std::thread::sleep(ms(1_501)));
-        assert_eq!(stillness.disturbance(), first.as_deref());
+        assert_eq!(stillness.disturbance(), first);
     }
 }

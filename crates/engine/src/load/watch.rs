@@ -11,6 +11,7 @@ use super::message::Message;
 use super::stillness::{PULSE, Stillness};
 use super::target::{INTERVAL_NS, Target};
 use crate::clock::Vigil;
+use crate::disturbance::Disturbance;
 use crate::progress::{Flow, Tick};
 
 /// Workers report an interval with the first completion after its end. The display waits this long for them.
@@ -24,7 +25,7 @@ pub(super) struct Watched {
     /// Whether the caller stopped it.
     pub stopped: bool,
     /// Why the measurement is invalid.
-    pub disturbed: Option<String>,
+    pub disturbed: Option<Disturbance>,
 }
 
 /// Reports progress to the caller about once per second, until all workers have exited.
@@ -87,7 +88,7 @@ pub(super) fn watch(
             }
         }
     }
-    Watched { stopped, disturbed: vigil.disturbance().or(stillness.disturbance().map(str::to_owned)) }
+    Watched { stopped, disturbed: vigil.disturbance().or(stillness.disturbance()) }
 }
 
 fn share_done(workload: &Workload, elapsed_ns: u64, bytes_done: u64) -> f64 {

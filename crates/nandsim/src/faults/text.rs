@@ -7,7 +7,6 @@ use std::ops::Range;
 use stdx::units::{SECOND_NS, parse_size};
 
 use super::{Faults, LostCommands, MediaFault, Throttling};
-use crate::Scale;
 
 /// The fault syntax, for help texts.
 pub const FAULT_GRAMMAR: &str = "\
@@ -98,58 +97,24 @@ fn place_bytes(text: &str, capacity_bytes: u64) -> Result<u64, String> {
 }
 
 impl Faults {
-    /// Parses `texts` for a drive with `capacity_bytes`. The times at which faults begin, and the lengths of
-    /// throttles, apply to the unscaled drive and are scaled down. Retry times and timeouts are not scaled.
+    /// Parses `texts` for a drive with `capacity_bytes`. Times are those of the full-size drive; see
+    /// [`Faults::scaled`].
     ///
     /// # Errors
     /// Names the fault, the key and the values it allows.
-    pub fn from_texts<T: AsRef<str>>(
-        texts: &[T],
-        capacity_bytes: u64,
-        scale: Scale,
-    ) -> Result<Self, FaultError> {
+    pub fn from_texts<T: AsRef<str>>(texts: &[T], capacity_bytes: u64) -> Result<Self, FaultError> {
         let mut faults = Self::default();
         for text in texts.iter().map(AsRef::as_ref) {
             let wrong = |problem| FaultError { fault: text.to_owned(), problem };
-            faults.add(text, capacity_bytes, u64::from(scale.divisor())).map_err(wrong)?;
+            faults.add(text, capacity_bytes).map_err(wrong)?;
         }
         Ok(faults)
     }
 
-    /// Like [`Faults::from_texts`], for the faults of a stored run: sizes without a unit are bytes, as in
-    /// earlier builds.
-    ///
-    /// # Errors
-    /// Same as [`Faults::from_texts`].
-    pub fn from_stored_texts<T: AsRef<str>>(
-        texts: &[T],
-        capacity_bytes: u64,
-        scale: Scale,
-    ) -> Result<Self, FaultError> {
-        let texts: Vec<String> = texts.iter().map(|text| in_bytes(text.as_ref())).collect();
-        Self::from_texts(&texts, capacity_bytes, scale)
-    }
-
-    /// The faults without one-time events: a removed drive has been plugged in again, and lost commands are in the
-    /// past. Power losses stay, because they change the drive's contents and a replay of its history needs them.
-    #[must_use]
-    pub fn lasting(self) -> Self {
-        Self { removed_at_ns: None, lost: Vec::new(), ..self }
-    }
-
-    /// Whether a fault that ended a run will end it again when the run is resumed. Only media faults persist until
-    /// then.
-    #[must_use]
-    pub fn remain(&self) -> bool {
-        let may_be_over =
-            self.removed_at_ns.is_some() || !self.lost.is_empty() || !self.power_lost_at_ns.is_empty();
-        !self.media.is_empty() && !may_be_over
-    }
-
-    fn add(&mut self, text: &str, capacity_bytes: u64, divisor: u64) -> Result<(), String> {
+    fn add(&mut self, text: &str, capacity_bytes: u64) -> Result<(), String> {
         let (kind, keys) = text.split_once(':').unwrap_or((text, ""));
         let mut keys = Keys::of(keys)?;
-        let after = |keys: &mut Keys<'_>| Ok::<_, String>(keys.take("after", None, time_ns)? / divisor);
+        let after = |keys: &mut Keys<'_>| keys.take("after", None, time_ns);
         match kind.trim() {
             "media" => self.media.push(media(&mut keys, capacity_bytes)?),
             "timeout" => self.lost.push(LostCommands {
@@ -159,7 +124,7 @@ impl Faults {
             }),
             "throttle" => {
                 let from_ns = after(&mut keys)?;
-                let long_ns = keys.take("for", None, time_ns)? / divisor;
+                let long_ns = keys.take("for", None, time_ns)?;
                 let bytes_per_second = keys.take("rate", None, rate_bytes)?;
                 self.slow.push(Throttling {
                     times_ns: from_ns..from_ns.saturating_add(long_ns),
@@ -172,21 +137,6 @@ impl Faults {
         }
         keys.end()
     }
-}
-
-/// Adds the unit `B` to sizes without one, except 0.
-fn in_bytes(text: &str) -> String {
-    let with_unit = |part: &str| {
-        let (key, value) = part.split_once('=').unwrap_or_default();
-        let key = key.rsplit(':').next().unwrap_or_default().trim();
-        let value = value.trim().trim_end_matches("/s");
-        let is_bare = value != "0" && !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-        match ["at", "length", "rate"].contains(&key) && is_bare {
-            true => format!("{}B", part.trim_end().trim_end_matches("/s")),
-            false => part.to_owned(),
-        }
-    };
-    text.split(',').map(with_unit).collect::<Vec<_>>().join(",")
 }
 
 /// Parses a rate, written as a size per second.
@@ -218,26 +168,13 @@ fn media(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<MediaFault, String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scale;
 
     const GB: u64 = 1_000_000_000;
 
     fn faults(texts: &[&str]) -> Result<Faults, String> {
-        let scale = Scale::one_over(4).unwrap();
-        Faults::from_texts(texts, 100 * GB, scale).map_err(|e| e.to_string())
-    }
-
-    #[test]
-    fn a_stored_fault_without_a_unit_keeps_its_meaning() {
-        let scale = Scale::one_over(4).expect("a scale");
-        for (stored, typed) in [
-            ("media:at=4096, length=8192,on=reads", "media:at=4096B,length=8192B,on=reads"),
-            ("media:at=0", "media:at=0"),
-            ("throttle:after=1s,for=1s,rate=50000/s", "throttle:after=1s,for=1s,rate=50kB/s"),
-            ("timeout:after=1s,commands=3", "timeout:after=1s,commands=3"),
-        ] {
-            let read = Faults::from_stored_texts(&[stored], 100 * GB, scale);
-            assert_eq!(read.map_err(|e| e.to_string()), faults(&[typed]), "{stored}");
-        }
+        let faults = Faults::from_texts(texts, 100 * GB).map_err(|e| e.to_string());
+        faults.map(|faults| faults.scaled(Scale::one_over(4).unwrap()))
     }
 
     #[test]
@@ -265,8 +202,6 @@ mod tests {
         assert_eq!(laid.removed_at_ns, Some(2 * GB));
         assert_eq!(laid.power_lost_at_ns, [GB, 3 * GB]);
         let lasting = laid.clone().lasting();
-        assert!(!laid.remain() && !Faults::default().remain());
-        assert!(Faults { media: laid.media.clone(), slow: laid.slow.clone(), ..Faults::default() }.remain());
         assert!(lasting.lost.is_empty() && lasting.removed_at_ns.is_none());
         assert_eq!((lasting.media, lasting.slow), (laid.media, laid.slow));
         assert_eq!(lasting.power_lost_at_ns, laid.power_lost_at_ns);

@@ -1,6 +1,6 @@
 //! Validates the values of a model.
 
-use crate::{Faults, Scale};
+use crate::Faults;
 
 use super::{Cache, Calibration, Geometry, Hybrid, Model, ModelError, Thermal, Timing};
 
@@ -8,7 +8,7 @@ impl Model {
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         self.calibration.check()?;
         self.geometry.check()?;
-        let faults = Faults::from_texts(&self.faults, self.geometry.capacity_bytes, Scale::FULL);
+        let faults = Faults::from_texts(&self.faults, self.geometry.capacity_bytes);
         faults.map_err(|e| wrong("faults", format!("'{}'", e.fault), e.problem))?;
         self.timing.check(self.interface.max_mb_per_s())?;
         let firmware = &self.firmware;

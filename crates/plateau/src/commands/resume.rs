@@ -5,7 +5,7 @@ mod reused;
 use std::path::Path;
 
 use console::progress::Progress;
-use device::{Drive, OpenOptions};
+use device::{Drive, OpenOptions, SimFaults};
 use plans::settings::RunSettings;
 use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
 
@@ -100,7 +100,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         scale: sim.map(|sim| format!("1/{}", sim.scale_divisor)),
         sim_seed: sim.map_or(0, |sim| sim.seed),
         placement: file.placement.clone(),
-        sim_faults: sim.map(|sim| sim.faults.clone()),
+        sim_faults: sim.map(|sim| SimFaults::Recorded(sim.faults.clone())),
         sim_resumed: true,
         libraries: Vec::new(),
         sim_virtual_ticks: false,

@@ -10,7 +10,7 @@ mod refusal;
 mod target;
 
 use device::{DriveError, PurgeError, TuningError, Unconfirmed, WorkloadProblem};
-use engine::EngineError;
+use engine::{Disturbance, EngineError};
 
 pub use command::why_not;
 use next::{erase, then};
@@ -90,7 +90,12 @@ const fn of_load(error: &EngineError) -> Option<&'static str> {
     match error {
         EngineError::Setup { .. } => Some("reduce these numbers, or use another engine"),
         EngineError::Wait { .. } => Some("see the kernel log"),
-        EngineError::Disturbed { .. } => Some("prevent the host from suspending or migrating"),
+        EngineError::Disturbed { disturbance, .. } => Some(match disturbance {
+            Disturbance::Suspended { .. } => "prevent the host from suspending",
+            Disturbance::WrongCounter { .. } => "prevent the guest from migrating",
+            Disturbance::Stopped { .. } => "let it run without a break",
+            Disturbance::Starved { .. } => "run fewer other programs",
+        }),
         EngineError::VerifiedRangeShared { .. } => {
             Some("give each its own range, or run them one after another")
         }

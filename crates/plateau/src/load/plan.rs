@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
-use device::{Drive, OpenOptions};
+use device::{Drive, OpenOptions, SimFaults};
 use engine::{Engine, Polling};
 use fio::Job;
 use plans::settings::RunSettings;
@@ -226,7 +226,7 @@ impl Need {
             size_bytes: self.end_bytes.filter(|end| is_file && *end > length),
             scale: options.scale.clone().filter(|_| for_simulated),
             sim_seed: options.seed,
-            sim_faults: run.sim_faults.filter(|_| for_simulated),
+            sim_faults: run.sim_faults.filter(|_| for_simulated).map(SimFaults::Typed),
             engine: self.manner.engine,
             placement: self.manner.placement.clone(),
             polling: self.manner.polling,

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use clap::Parser as _;
 use console::Nobody;
 pub use console::{Audience, Step};
-use device::{Armed, OpenOptions};
+use device::{Armed, OpenOptions, SimFaults};
 use pts::Profile;
 use record::{CacheChoice, Event, Gap, HostFacts, Journal, Library, Loaded, Run as StoredRun, RunFile};
 
@@ -100,7 +100,7 @@ pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
     let open = OpenOptions {
         scale: sim.map(|sim| format!("1/{}", sim.scale_divisor)),
         sim_seed: sim.map_or(0, |sim| sim.seed),
-        sim_faults: sim.map(|sim| sim.faults.clone()),
+        sim_faults: sim.map(|sim| SimFaults::Recorded(sim.faults.clone())),
         sim_resumed: resumed,
         sim_virtual_ticks: true,
         ..OpenOptions::default()

@@ -70,6 +70,7 @@ impl Bench for Preflight<'_> {
     fn purge(&mut self) -> Result<Purged, Stop> {
         Ok(Purged {
             method: String::new(),
+            name: None,
             pts_purge: true,
             start_ns: 0,
             end_ns: 0,

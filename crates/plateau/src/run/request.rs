@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use device::OpenOptions;
+use device::{OpenOptions, SimFaults};
 use plans::settings::{Given, RunSettings};
 use plans::{Plan, Preset};
 use pts::{Profile, Test};
@@ -111,7 +111,7 @@ impl RunRequest {
             scale: run.scale.clone(),
             sim_seed: run.settings.seed,
             placement: run.placement.clone(),
-            sim_faults: run.sim_faults.clone(),
+            sim_faults: run.sim_faults.clone().map(SimFaults::Typed),
             ..OpenOptions::default()
         };
         let logo = chosen.and_then(|chosen| Some(chosen.folder.join(chosen.plan.publisher.logo.as_ref()?)));

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use device::{Armed, OpenOptions};
+use device::{Armed, OpenOptions, SimFaults};
 use engine::{Flow, Outcome as Driven};
 use nandsim::Model;
 use pts::assumed::{Assumed, Observed};
@@ -175,7 +175,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let open = OpenOptions {
         scale: Some(format!("1/{}", wanted.max(sim.scale_divisor))),
         sim_seed: sim.seed,
-        sim_faults: Some(Vec::new()),
+        sim_faults: Some(SimFaults::Recorded(Vec::new())),
         ..OpenOptions::default()
     };
     let mut bench = Probing { armed: device::open(&file.target.path, &open)?.arm(None)?, events: Vec::new() };

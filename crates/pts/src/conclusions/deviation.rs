@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use record::InjectedFault;
 use stdx::units::{block_size, span};
 
 /// A deviation of a run or a test from its profile.
@@ -69,8 +70,8 @@ pub enum Deviation {
     },
     /// A fault was injected into a simulated drive.
     Fault {
-        /// Which, as typed.
-        fault: String,
+        /// Which.
+        fault: InjectedFault,
     },
     /// The target was purged by a method that the PTS does not accept.
     Purge {
@@ -106,6 +107,11 @@ pub enum Deviation {
         enlarged_percent: u8,
         /// The device's sectors.
         sector_bytes: u32,
+    },
+    /// A test that no version of the specification has.
+    BeyondTheStandard {
+        /// Title of the test.
+        title: String,
     },
     /// A test for hard disks.
     ForHardDisks,
@@ -187,6 +193,7 @@ impl Deviation {
             | Self::Skipped { .. }
             | Self::NotInProfile { .. }
             | Self::Composite { .. }
+            | Self::BeyondTheStandard { .. }
             | Self::ForHardDisks
             | Self::NotAHardDisk { .. }
             | Self::Custom { .. }
@@ -231,6 +238,9 @@ impl fmt::Display for Deviation {
                  device's sectors are {sector_bytes} B",
                 block_size(u64::from(*smallest_bytes))
             ),
+            Self::BeyondTheStandard { title } => {
+                write!(f, "{title} is a test beyond the standard: no version of the PTS has it")
+            }
             Self::ForHardDisks => {
                 f.write_str("no purge, preconditioning or steady state: a test for hard disks")
             }

@@ -40,47 +40,50 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
     let standard = profile.settings(settings.seed);
     let mut all = Vec::new();
     let mut differs = |name: &str, is: String, standard: String| {
-        if is != standard {
-            all.push(Deviation::Setting { name: name.into(), is, standard });
-        }
+        all.push(Deviation::Setting { name: name.into(), is, standard });
     };
-    differs("cell time", span(settings.cell_ns), span(standard.cell_ns));
+    if settings.cell_ns != standard.cell_ns {
+        differs("cell time", span(settings.cell_ns), span(standard.cell_ns));
+    }
     // After 25 rounds without steady state the operator may continue or stop.
     if settings.max_rounds < standard.max_rounds {
         differs("round limit", settings.max_rounds.to_string(), standard.max_rounds.to_string());
     }
-    let times = |n: u32| format!("{n} x capacity");
-    differs(
-        "preconditioning",
-        times(settings.precondition_capacities),
-        times(standard.precondition_capacities),
-    );
-    if !profile.demand_is_free {
+    let (written, required) = (settings.precondition_capacities, standard.precondition_capacities);
+    if written != required {
+        let times = |n: u32| format!("{n} x capacity");
+        differs("preconditioning", times(written), times(required));
+    }
+    if !profile.demand_is_free && settings.threads != standard.threads {
         differs("thread count", settings.threads.to_string(), standard.threads.to_string());
+    }
+    if !profile.demand_is_free && settings.queue_depth != standard.queue_depth {
         differs("queue depth", settings.queue_depth.to_string(), standard.queue_depth.to_string());
     }
-    let percent = |p: u8| format!("{p} %");
-    // A choice that the specification leaves to the tester counts as the standard one.
-    let range = |chosen: u8, standard: u8| {
-        percent(if profile.further_range_percents.contains(&chosen) { chosen } else { standard })
+    let mut range_differs = |name: &str, is: u8, standard: u8| {
+        // A choice that the specification leaves to the tester counts as the standard one.
+        if is != standard && !profile.further_range_percents.contains(&is) {
+            differs(name, format!("{is} %"), format!("{standard} %"));
+        }
     };
-    let (written, tested) = (settings.precondition_range_percent, settings.test_range_percent);
-    differs("PC AR", percent(written), range(written, standard.precondition_range_percent));
-    differs("Test AR", percent(tested), range(tested, standard.test_range_percent));
-    let amount = |s: &Settings| {
-        s.active_range_amount_bytes.map_or_else(
-            || "100 %".to_owned(),
-            |bytes| format!("{} in {} segments", amount_base2(bytes), s.active_range_segments),
-        )
-    };
+    range_differs("PC AR", settings.precondition_range_percent, standard.precondition_range_percent);
+    range_differs("Test AR", settings.test_range_percent, standard.test_range_percent);
+    // The number of segments matters only for an amount.
+    let amount_of = |s: &Settings| s.active_range_amount_bytes.map(|bytes| (bytes, s.active_range_segments));
     let chosen = settings.active_range_amount_bytes;
     let standard_amount = match chosen {
         Some(bytes) if profile.further_amounts_bytes.contains(&bytes) => {
-            amount(&Settings { active_range_amount_bytes: chosen, ..standard })
+            amount_of(&Settings { active_range_amount_bytes: chosen, ..standard })
         }
-        _ => amount(&standard),
+        _ => amount_of(&standard),
     };
-    differs("AR amount", amount(settings), standard_amount);
+    if amount_of(settings) != standard_amount {
+        let text = |amount: Option<(u64, u32)>| match amount {
+            Some((bytes, segments)) => format!("{} in {segments} segments", amount_base2(bytes)),
+            None => "100 %".to_owned(),
+        };
+        differs("AR amount", text(amount_of(settings)), text(standard_amount));
+    }
     all.extend(settings.further.iter().map(|(name, value)| Deviation::Setting {
         name: name.clone(),
         is: value.clone(),

@@ -235,6 +235,7 @@ impl Bench for Dry<'_> {
         let now_ns = self.cost.duration_ns;
         Ok(Purged {
             method: "not done".into(),
+            name: None,
             pts_purge: true,
             start_ns: now_ns,
             end_ns: now_ns,

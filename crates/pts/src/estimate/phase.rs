@@ -149,6 +149,7 @@ mod tests {
     fn purged() -> Event {
         Event::Purged(Purged {
             method: "discard".into(),
+            name: None,
             pts_purge: true,
             start_ns: 0,
             end_ns: 1,

@@ -43,6 +43,8 @@ pub enum ReadingHint {
     Runs,
     /// Columns of CPU load by threads and queue depth.
     Processor,
+    /// The rate of sustained writes by amount written.
+    SustainedWrites,
     /// Long cells, one after another.
     CellsOverTime,
     /// Response-time histogram with confidence levels.
@@ -126,6 +128,10 @@ impl ReadingHint {
             }
             Self::Processor => {
                 "Each column is the CPU load at one TC and QD: near 100 % the host may limit the result."
+            }
+            Self::SustainedWrites => {
+                "The rate by amount written: the first fall is the end of the SLC cache, the level after it is what \
+                 the drive sustains."
             }
             Self::CellsOverTime => {
                 "The course of each cell, one after another: a level line is a sustained rate, a step down the end of a \

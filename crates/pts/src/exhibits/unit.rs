@@ -11,6 +11,8 @@ pub enum Unit {
     Milliseconds,
     /// Times to recover.
     Minutes,
+    /// Amounts of data, in powers of 1000.
+    Gigabytes,
 }
 
 impl Unit {
@@ -22,6 +24,7 @@ impl Unit {
             Self::MegabytesPerSecond => "MB/s",
             Self::Milliseconds => "ms",
             Self::Minutes => "min",
+            Self::Gigabytes => "GB",
         }
     }
 
@@ -29,7 +32,7 @@ impl Unit {
     #[must_use]
     pub const fn is_time(self) -> bool {
         match self {
-            Self::Iops | Self::MegabytesPerSecond => false,
+            Self::Iops | Self::MegabytesPerSecond | Self::Gigabytes => false,
             Self::Milliseconds | Self::Minutes => true,
         }
     }
@@ -37,7 +40,7 @@ impl Unit {
     /// Decimal places of a tracking variable.
     pub(crate) const fn decimals(self) -> usize {
         match self {
-            Self::Iops | Self::MegabytesPerSecond | Self::Minutes => 1,
+            Self::Iops | Self::MegabytesPerSecond | Self::Minutes | Self::Gigabytes => 1,
             Self::Milliseconds => 3,
         }
     }

@@ -131,6 +131,7 @@ impl Bench for Fake {
         self.log.push("purge".into());
         Ok(Purged {
             method: "Format Unit".into(),
+            name: None,
             pts_purge: true,
             start_ns: 0,
             end_ns: 1,

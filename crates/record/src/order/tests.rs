@@ -14,6 +14,7 @@ fn ended(test: &str) -> Event {
 fn purged() -> Event {
     Event::Purged(Purged {
         method: "discard".into(),
+        name: None,
         pts_purge: false,
         start_ns: 0,
         end_ns: 1,

@@ -9,11 +9,11 @@ use super::noise::Difference;
 use super::sections;
 use super::sweeps;
 use super::wording::{difference, letter, marks, mean};
-use crate::chart::Size;
 use crate::formats::html::shell::Shell;
 use crate::formats::slug;
-use crate::markup::escape;
 use crate::pages::cells::cell_text;
+use charts::Size;
+use charts::markup::escape;
 
 const STYLE: &str = include_str!("style.css");
 const CHART: Size = Size { width: 720.0, height: 400.0 };

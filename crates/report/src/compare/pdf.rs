@@ -7,10 +7,10 @@ use super::figures::Figure;
 use super::sections;
 use super::sweeps;
 use super::wording::{difference, letter, marks, mean};
-use crate::chart::Size;
 use crate::formats::pdf::flow::Block;
 use crate::formats::pdf::of_blocks;
 use crate::pages::cells::cell_text;
+use charts::Size;
 
 const CHART: Size = Size { width: 900.0, height: 430.0 };
 /// Size of a chart that contains all runs.

@@ -6,10 +6,10 @@ use pts::host_limit::legend;
 use super::candidate::Candidate;
 use super::warnings::profile;
 use super::wording::letter;
-use crate::chart::{self, Size};
 use crate::pages::cells::has_marks;
 use crate::pages::remarks::host_limited_chart;
 use crate::pages::values::{capacity, tool};
+use charts::Size;
 
 /// A page that several runs have in common.
 pub(super) struct Section<'a> {
@@ -134,7 +134,7 @@ pub(super) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
                 .iter()
                 .filter_map(|(_, e)| if let Exhibit::Lines(l) = e { Some(l) } else { None })
                 .collect();
-            Some(chart::lines_beside(lines, &all, title, size))
+            Some(charts::lines_beside(lines, &all, title, size))
         }
         Exhibit::Columns3d(columns) => {
             let all: Vec<&Columns3d> = row
@@ -142,9 +142,9 @@ pub(super) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
                 .iter()
                 .filter_map(|(_, e)| if let Exhibit::Columns3d(c) = e { Some(c) } else { None })
                 .collect();
-            Some(chart::columns3d_beside(columns, &all, title, size))
+            Some(charts::columns3d_beside(columns, &all, title, size))
         }
-        Exhibit::ResponseTimes(times) => Some(chart::response_times(times, title, size)),
+        Exhibit::ResponseTimes(times) => Some(charts::response_times(times, title, size)),
         Exhibit::Table(_) | Exhibit::Facts(_) => None,
     }
 }

@@ -7,8 +7,8 @@ use pts::{DemandSweep, Outcome, ReadingHint, SweepPoint};
 use super::candidate::Candidate;
 use super::sections::labels;
 use super::wording::letter;
-use crate::chart::{self, Size};
 use crate::pages::cells::has_host_limited;
+use charts::Size;
 
 /// One workload of a test that several runs swept.
 pub(super) struct SweepSection {
@@ -22,7 +22,7 @@ pub(super) struct SweepSection {
 impl SweepSection {
     /// The chart with one line per run.
     pub fn picture(&self, size: Size) -> String {
-        chart::lines(&self.lines, &self.title, size)
+        charts::lines(&self.lines, &self.title, size)
     }
 }
 

@@ -7,11 +7,11 @@ mod heat;
 pub(crate) mod percentiles;
 mod timing;
 
-use crate::chart::{Content, Panel, TimeLine};
 use crate::facts::answers::{Answer, Phase, answers};
 use crate::facts::host_limit::chart_remark;
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
+use charts::{Content, Panel, TimeLine};
 use timing::Timing;
 
 /// The supplementary data of one test.

@@ -11,9 +11,9 @@ mod test_summary;
 
 use super::format::{Format, Make};
 use crate::document::contents::Document;
-use crate::markup::escape;
 use crate::pages::list::{PageKind, PageNumber, pages};
 use crate::pages::titles;
+use charts::markup::escape;
 use shell::Shell;
 
 /// The HTML format.

@@ -32,6 +32,7 @@ const fn base_unit(unit: Unit) -> (&'static str, f64) {
         Unit::MegabytesPerSecond => ("bytes_per_second", 1e6),
         Unit::Milliseconds => ("seconds", 1e-3),
         Unit::Minutes => ("seconds", 60.0),
+        Unit::Gigabytes => ("bytes", 1e9),
     }
 }
 

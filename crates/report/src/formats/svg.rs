@@ -1,8 +1,8 @@
 //! All charts as standalone SVG images.
 
 use super::format::{Files, Format, Make, Source, slug};
-use crate::chart::{self, Size};
-use crate::markup::escape;
+use charts::Size;
+use charts::markup::escape;
 
 /// The SVG format.
 pub(super) const FORMAT: Format = Format {
@@ -38,7 +38,7 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
                 .exhibits
                 .iter()
                 .filter_map(|e| {
-                    Some((chart::picture(e, &page.title, Size::DEFAULT)?, e.reading()?.sentence()))
+                    Some((charts::picture(e, &page.title, Size::DEFAULT)?, e.reading()?.sentence()))
                 })
                 .collect();
             for (index, (svg, reading)) in drawn.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
         }
     }
     for test in &source.document.supplements {
-        let svg = chart::timeline(&test.timeline, &format!("{}: the whole test", test.title));
+        let svg = charts::timeline(&test.timeline, &format!("{}: the whole test", test.title));
         let name = format!("{}-whole-test", test.test);
         let outcome = source.document.outcomes.iter().find(|outcome| outcome.test == test.test);
         let svg = labelled(&svg, test.timeline.size(), &label(source, outcome));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::format::{self, Format, Make, Source};
 use crate::facts::answers::{Answer, Phase, answers};
-use crate::markup::escape;
+use charts::markup::escape;
 
 /// The TKperf format.
 pub(super) const FORMAT: Format = Format {

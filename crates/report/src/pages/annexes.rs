@@ -3,10 +3,10 @@
 
 use pts::exhibit::Page;
 
-use crate::chart::Size;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Verdict};
 use crate::facts::supplement::Supplement;
+use charts::Size;
 
 pub(crate) const NOTES_TITLE: &str = "Annex N: special notes, continued from page 1";
 pub(crate) const STATEMENT_TITLE: &str = "Annex A: conformance statement";

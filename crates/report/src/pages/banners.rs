@@ -5,7 +5,7 @@ use pts::Outcome;
 use crate::document::contents::Document;
 use crate::document::marks::{Mark, MarkKind};
 use crate::facts::conformance::Verdict;
-use crate::markup::shortened;
+use charts::markup::shortened;
 
 /// Maximum characters of a list in a banner; longer lists would leave too little space for the plot.
 const NAMED_CHARACTERS: usize = 130;

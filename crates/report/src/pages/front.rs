@@ -7,7 +7,7 @@ use stdx::units::{amount_base2, amount_base10, grouped};
 use super::values::{Fact, board, cpu, or_na, system};
 use crate::document::contents::Document;
 use crate::facts::dates;
-use crate::markup::shortened;
+use charts::markup::shortened;
 
 /// The four blocks of the first page.
 pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {

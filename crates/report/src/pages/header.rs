@@ -8,7 +8,7 @@ use super::titles::title_line;
 use super::values::{Fact, board, capacity, company, cpu, model, number, or_na, system, tool};
 use crate::document::contents::Document;
 use crate::facts::dates;
-use crate::markup::shortened;
+use charts::markup::shortened;
 
 /// Facts below a heading, in groups that may have their own headings.
 pub(crate) struct Column {

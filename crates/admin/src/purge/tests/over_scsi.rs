@@ -36,7 +36,7 @@ fn ata_security_erase_sets_a_password_and_sees_it_gone() {
         let mut script = ask_security(password(script, 0xf4, control, Answer::Ok).erasing(), SECURE | 0x20);
         let options = PurgeOptions { verify: true, ..by(name) };
         let purged = purge(&mut script, &ata(0, SECURE | 0x20), &options).0.expect("a purge");
-        assert!(purged.pts_purge && purged.evidence[0].contains("removed the password"));
+        assert!(purged.pts_purge && purged.evidence[0] == record::PurgeEvidence::PasswordRemoved);
         assert_eq!(script.rechecks.len(), 4, "once before the password and once before the erase");
     }
 }

@@ -50,6 +50,7 @@ fn a_purge_that_reports_its_progress_has_a_time_left() {
     assert_eq!((view.elapsed, view.left), (at(30), Some(Left::Known(at(50)))));
     let purged = Purged {
         method: "Sanitize".into(),
+        name: None,
         pts_purge: true,
         start_ns: 0,
         end_ns: 80 * SECOND_NS,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use admin::purge::{PurgeOptions, Purging};
 use engine::{Clock, Flow};
-use record::Purged;
+use record::{PurgeEvidence, Purged};
 
 use super::answer::Operation;
 use super::program::{StorCli, addresses, hardware_of, refusal_of};
@@ -21,6 +21,23 @@ const LOOKS_BETWEEN_POLLS: u32 = 5;
 /// Limit of a week: overwriting a 20 TB drive once takes a day and a half.
 const POLLS_AT_MOST: u32 = 7 * 24 * 3600 / LOOKS_BETWEEN_POLLS;
 
+/// How the controller erases a drive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Simple,
+    Crypto,
+}
+
+impl Way {
+    /// Returns the word that the controller's program knows.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Simple => "simple",
+            Self::Crypto => "crypto",
+        }
+    }
+}
+
 /// Purges all members at the same time, with the method in the array description.
 pub(super) fn all<O: Outside>(
     controller: &mut StorCli<O>,
@@ -34,21 +51,22 @@ pub(super) fn all<O: Outside>(
     }
     let hardware = hardware_of(plan)?;
     let start_ns = clock.now_ns();
-    let (mode, method) = match hardware.purge {
+    let (way, method) = match hardware.purge {
         Purge::None => (None, "nothing (the members were not purged)"),
-        Purge::Simple => (Some("simple"), "the controller's drive erase, one overwrite pass"),
-        Purge::Crypto => (Some("crypto"), "the controller's cryptographic drive erase"),
+        Purge::Simple => (Some(Way::Simple), "the controller's drive erase, one overwrite pass"),
+        Purge::Crypto => (Some(Way::Crypto), "the controller's cryptographic drive erase"),
     };
-    let evidence = match mode {
-        None => "not purged: its content is unchanged".to_owned(),
-        Some(mode) => {
-            erase(controller, plan, hardware, mode, on_progress)?;
-            format!("the controller reported its erase ({mode}) as complete; this cannot be verified")
+    let evidence = match way {
+        None => PurgeEvidence::ContentKept,
+        Some(way) => {
+            erase(controller, plan, hardware, way, on_progress)?;
+            PurgeEvidence::ControllerErased { cryptographic: way == Way::Crypto }
         }
     };
     let end_ns = clock.now_ns();
     let purged = Purged {
         method: method.into(),
+        name: None,
         pts_purge: false,
         start_ns,
         end_ns,
@@ -62,14 +80,14 @@ fn erase<O: Outside>(
     controller: &mut StorCli<O>,
     plan: &Plan,
     hardware: &Hardware,
-    mode: &str,
+    way: Way,
     on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
 ) -> Result<(), DriveError> {
     let members = addresses(plan);
     let free = |controller: &mut StorCli<O>, address: &String, serial: &String| {
         let drive = controller.drive(address, serial)?;
         match refusal_of(&drive) {
-            None if mode == "crypto" && drive.crypto_erase == Some(false) => {
+            None if way == Way::Crypto && drive.crypto_erase == Some(false) => {
                 let (address, serial) = (address.clone(), serial.clone());
                 Err(ArrayError::NoCryptoErase { address, serial }.into())
             }
@@ -83,9 +101,9 @@ fn erase<O: Outside>(
     }
     for (address, serial) in members.iter().zip(&hardware.serials) {
         let step = ControllerStep::Erase { address: address.clone(), serial: serial.clone() };
-        controller.demand(&[address, "start", "erase", mode], step)?;
+        controller.demand(&[address, "start", "erase", way.word()], step)?;
     }
-    on_progress(Purging::Step(&format!("the controller erases {} drives ({mode})", members.len())));
+    on_progress(Purging::Step(&format!("the controller erases {} drives ({})", members.len(), way.word())));
     for _ in 0..POLLS_AT_MOST {
         let mut shares = Vec::new();
         for address in &members {

@@ -14,12 +14,13 @@ const EACCES: i32 = 13;
 pub(super) fn text(problem: &TargetError) -> String {
     let next = match problem {
         TargetError::SizeTooSmall { bytes, least_bytes } => return too_small(*bytes, *least_bytes),
-        TargetError::SizeOfDrive => return about_option("--size", "a size", problem),
-        TargetError::SizeOfSimulated => {
-            let text = about_option("--size", "a size", problem);
-            return then(&text, Some("use --scale for a smaller simulated drive"));
+        TargetError::SizeOfDrive => {
+            return "--size applies only to files; a drive is always tested as a whole".into();
         }
-        TargetError::ScaleOfReal => return about_option("--scale", "a scale", problem),
+        TargetError::SizeOfSimulated => {
+            return "--size applies only to files; use --scale for a smaller simulated drive".into();
+        }
+        TargetError::ScaleOfReal => return "--scale applies only to simulated drives (sim:MODEL)".into(),
         TargetError::ArrayOutsideRun => {
             return "arrays exist only during `plateau run`; specify a drive".into();
         }
@@ -33,15 +34,30 @@ pub(super) fn text(problem: &TargetError) -> String {
         TargetError::FaultsOfReal => "omit --sim-fault and --no-sim-faults",
         TargetError::NotNvme => "use io_uring",
         TargetError::CannotPoll => "use io_uring, or omit polling",
-        _ => return problem.to_string(),
+        TargetError::NoFileToRead
+        | TargetError::NoDirectory(_)
+        | TargetError::NotFileName
+        | TargetError::DanglingLink
+        | TargetError::Replaced
+        | TargetError::EmptyDevice
+        | TargetError::TooSmall { .. }
+        | TargetError::NoBlock { .. }
+        | TargetError::Scale(_)
+        | TargetError::Fault(_)
+        | TargetError::Model(_)
+        | TargetError::NoThreads
+        | TargetError::NothingToPoll
+        | TargetError::SimulatedPassthrough
+        | TargetError::Unfit(_)
+        | TargetError::Data { .. }
+        | TargetError::ReadOnly(_)
+        | TargetError::Description { .. }
+        | TargetError::Described(_)
+        | TargetError::MemberNotBlock(_)
+        | TargetError::SameMember { .. }
+        | TargetError::DifferentSectors { .. } => return problem.to_string(),
     };
     then(problem, Some(next))
-}
-
-/// Returns the text of an error that begins with what an option is about.
-fn about_option(option: &str, about: &str, problem: &TargetError) -> String {
-    let text = problem.to_string();
-    format!("{option}{}", text.strip_prefix(about).unwrap_or(&text))
 }
 
 fn too_small(bytes: u64, least_bytes: u64) -> String {

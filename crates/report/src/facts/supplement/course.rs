@@ -3,8 +3,8 @@
 use pts::exhibit::Scale;
 
 use super::timing::{TimedWorkload, Timing};
-use crate::chart::{Curves, Strand};
 use crate::facts::answers::Phase;
+use charts::{Curves, Strand};
 
 /// Maximum points of a curve; more are indistinguishable on a page.
 const POINTS: usize = 600;

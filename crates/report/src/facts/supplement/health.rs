@@ -6,7 +6,7 @@ use pts::exhibit::Scale;
 use record::Health;
 
 use super::timing::Timing;
-use crate::chart::{Content, Curves, Panel, Strand};
+use charts::{Content, Curves, Panel, Strand};
 
 /// Maximum points of a curve: more would be indistinguishable, so neighbours are averaged.
 const POINTS: usize = 400;

@@ -3,8 +3,8 @@
 use stdx::histogram::coarse::{ROWS, Rows, row_bounds};
 
 use super::timing::{TimedWorkload, Timing};
-use crate::chart::HeatColumn;
 use crate::facts::answers::Phase;
+use charts::HeatColumn;
 
 /// Maximum columns of a map; more are indistinguishable on a page.
 const COLUMNS: usize = 160;

@@ -149,6 +149,7 @@ mod tests {
         let method = "discard".into();
         Event::Purged(Purged {
             method,
+            name: None,
             pts_purge: false,
             start_ns: 0,
             end_ns: 0,

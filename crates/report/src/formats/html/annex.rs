@@ -5,14 +5,13 @@ use pts::exhibit::{Exhibit, Page};
 use super::exhibits::figure;
 use super::frame::banners;
 use super::notes;
-use crate::chart;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance, Verdict};
 use crate::facts::drive_and_host::TextTable;
 use crate::facts::supplement::{Supplement, percentiles};
-use crate::markup::escape;
 use crate::pages::annexes;
 use crate::pages::notes::notes_of_run;
+use charts::markup::escape;
 
 /// Everything after the last page.
 pub(super) fn annex(document: &Document) -> String {
@@ -103,7 +102,7 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     if let Some(spent) = &test.spent {
         out += &format!("<p>{}.</p>\n", escape(spent));
     }
-    let picture = chart::timeline(&test.timeline, &annexes::timeline_name(test));
+    let picture = charts::timeline(&test.timeline, &annexes::timeline_name(test));
     out += &format!("<figure>{picture}</figure>\n");
     out += &format!("<p class=\"remark\">{}</p>\n", escape(&test.remark));
     out += &annexes::beyond(document, test).iter().map(page_beyond).collect::<String>();
@@ -113,7 +112,7 @@ fn supplement(document: &Document, test: &Supplement) -> String {
 /// A page that the specification does not have.
 fn page_beyond(page: &Page) -> String {
     let chart = |exhibit: &Exhibit| {
-        let svg = chart::picture(exhibit, &page.title, annexes::BEYOND)?;
+        let svg = charts::picture(exhibit, &page.title, annexes::BEYOND)?;
         Some(figure(&svg, exhibit.reading()))
     };
     let charts: String = page.exhibits.iter().filter_map(chart).collect();

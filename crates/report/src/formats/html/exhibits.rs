@@ -5,15 +5,15 @@ use pts::profile::Edition;
 use pts::{Outcome, ReadingHint};
 
 use super::frame::{banners, facts, sheet};
-use crate::chart::{self, Size};
 use crate::document::contents::Document;
-use crate::markup::escape;
 use crate::pages::cells::cell_text;
 use crate::pages::header::{self, Column};
 use crate::pages::list::PageNumber;
 use crate::pages::remarks::remarks;
 use crate::pages::titles;
 use crate::pages::values::{Fact, or_na};
+use charts::Size;
+use charts::markup::escape;
 
 /// Tables with more columns use less padding.
 const WIDE_COLUMNS: usize = 10;
@@ -64,7 +64,7 @@ fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
         Exhibit::Table(table) => numbers(table),
         Exhibit::Facts(facts) => determination(facts),
         chart => {
-            let svg = chart::picture(chart, title, size).unwrap_or_default();
+            let svg = charts::picture(chart, title, size).unwrap_or_default();
             figure(&(svg + &other_scale(chart, title, size)), chart.reading())
         }
     }
@@ -83,7 +83,7 @@ fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
     }
     let y = Axis { scale, ..lines.y.clone() };
     let other = Exhibit::Lines(Lines { y, ..lines.clone() });
-    let svg = chart::picture(&other, title, size).unwrap_or_default();
+    let svg = charts::picture(&other, title, size).unwrap_or_default();
     format!("<template data-scale=\"{name}\">{svg}</template>")
 }
 

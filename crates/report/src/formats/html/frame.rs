@@ -4,12 +4,12 @@ use pts::Outcome;
 
 use crate::document::contents::Document;
 use crate::document::marks::MarkKind;
-use crate::markup::{escape, shortened};
 use crate::pages::banners::{Strip, strips};
 use crate::pages::list::PageNumber;
 use crate::pages::test_summary::{SET_UP_HEADINGS, set_up_row};
 use crate::pages::titles;
 use crate::pages::values::{Fact, company, model, or_na};
+use charts::markup::{escape, shortened};
 
 /// Wraps `body` in a sheet.
 pub(super) fn sheet(

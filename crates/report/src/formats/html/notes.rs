@@ -1,7 +1,7 @@
 //! The table of special notes.
 
-use crate::markup::escape;
 use crate::pages::notes::NoteRow;
+use charts::markup::escape;
 
 /// The table of special notes; contains "None" if there are none.
 pub(super) fn table(rows: &[NoteRow]) -> String {

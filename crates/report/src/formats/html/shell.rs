@@ -2,7 +2,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
-use crate::markup::escape;
+use charts::markup::escape;
 
 /// Colours for light and dark mode.
 const STYLE: &str = include_str!("shell.css");

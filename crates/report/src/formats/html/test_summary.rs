@@ -5,13 +5,13 @@ use pts::{KeyFigure, Outcome};
 use super::frame::{banners, blocks, facts, set_up_table, sheet, summary_top};
 use super::notes;
 use crate::document::contents::Document;
-use crate::markup::escape;
 use crate::pages::list::PageNumber;
 use crate::pages::notes::notes_of_test;
 use crate::pages::remarks::figures_legend;
 use crate::pages::test_summary::{self, STEADY_HEADINGS};
 use crate::pages::values::or_na;
 use crate::pages::{front, titles};
+use charts::markup::escape;
 
 /// The summary of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, number: PageNumber) -> String {

@@ -4,7 +4,6 @@ use pts::exhibit::Page;
 
 use super::flow::{self, Block, PageFrame};
 use super::writer::PdfWriter;
-use crate::chart;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance};
 use crate::facts::drive_and_host::TextTable;
@@ -100,7 +99,7 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
 /// A page that the specification does not have.
 fn page_beyond(page: &Page) -> Vec<Block> {
     let charts = page.exhibits.iter().filter_map(|exhibit| {
-        let svg = chart::picture(exhibit, &page.title, annexes::BEYOND)?;
+        let svg = charts::picture(exhibit, &page.title, annexes::BEYOND)?;
         let text =
             Block::Text(exhibit.reading().map(|reading| reading.sentence().to_owned()).unwrap_or_default());
         Some([Block::Pictures(vec![(page.title.clone(), svg)]), text])
@@ -110,7 +109,7 @@ fn page_beyond(page: &Page) -> Vec<Block> {
 
 fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     let name = annexes::timeline_name(test);
-    let picture = chart::timeline(&test.timeline, &name);
+    let picture = charts::timeline(&test.timeline, &name);
     let mut blocks = vec![Block::Heading(test.title.clone())];
     blocks.push(Block::Picture { name, svg: picture, height: test.timeline.size().height });
     let spent = test.spent.iter().map(|spent| format!("{spent}. ")).collect::<String>();

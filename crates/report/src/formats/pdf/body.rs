@@ -11,7 +11,6 @@ use super::fonts::{ink, soft};
 use super::grid::{PAD, TableCell, facts, label_width, table};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
 use super::summary::{bar, surround};
-use crate::chart::{self, Size};
 use crate::document::contents::Document;
 use crate::pages::cells::cell_text;
 use crate::pages::header::{self, Column};
@@ -19,6 +18,7 @@ use crate::pages::list::PageNumber;
 use crate::pages::remarks::remarks;
 use crate::pages::titles;
 use crate::pages::values::or_na;
+use charts::Size;
 
 /// Minimum legible height of a chart.
 const LEAST_CHART: f64 = 170.0;
@@ -151,7 +151,7 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
             chart => {
                 let room = Area { height: height - READING, ..room };
                 let size = Size { height: room.height.max(120.0), ..Size::DEFAULT };
-                if let Some(svg) = chart::picture(chart, title, size) {
+                if let Some(svg) = charts::picture(chart, title, size) {
                     sheet.picture(&svg, title, room)?;
                 }
                 let sentence = chart.reading().map_or("", |reading| reading.sentence());

@@ -3,7 +3,7 @@
 use krilla::text::Font;
 
 use crate::formats::raster::{BOLD, REGULAR};
-use crate::markup::plain;
+use charts::markup::plain;
 
 /// Text style.
 #[derive(Debug, Clone, Copy, PartialEq)]

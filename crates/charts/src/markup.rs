@@ -1,7 +1,7 @@
 //! Shortens external text, such as model names, and makes it safe for markup.
 
 /// Replaces control characters and bidirectional formatting characters in `text`.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let safe = |c: char| match c {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         c if c.is_control() => ' ',
@@ -12,7 +12,7 @@ pub(crate) fn plain(text: &str) -> String {
 
 /// Escapes `text` for element content and quoted attributes. Model names and command lines are untrusted, so control
 /// characters and bidirectional formatting characters are replaced, too.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
         match c {
@@ -28,7 +28,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// At most `limit` characters of `text`; an ellipsis marks an omission.
-pub(crate) fn shortened(text: &str, limit: usize) -> String {
+pub fn shortened(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();
     }

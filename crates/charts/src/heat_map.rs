@@ -1,10 +1,10 @@
 //! Response times over the course of a test: one column per time interval, one row per range of response times; darker
 //! cells contain more I/Os.
 
-use super::canvas::{Anchor, Canvas, Lettering};
-use super::panel_area::PanelArea;
-use super::ruler::Ruler;
-use super::style::{INK, SOFT_INK};
+use crate::canvas::{Anchor, Canvas, Lettering};
+use crate::panel_area::PanelArea;
+use crate::ruler::Ruler;
+use crate::style::{INK, SOFT_INK};
 
 const KEY: Lettering = Lettering::new(11.0, Anchor::Start).colour(SOFT_INK);
 const KEY_ROW: f64 = 16.0;
@@ -26,7 +26,7 @@ pub struct HeatColumn {
 }
 
 /// Response times that the vertical axis must include.
-pub(super) fn sizes(columns: &[HeatColumn]) -> impl Iterator<Item = f64> {
+pub(crate) fn sizes(columns: &[HeatColumn]) -> impl Iterator<Item = f64> {
     columns.iter().flat_map(|column| column.cells.iter().flat_map(|(low, high, _)| [*low, *high]))
 }
 
@@ -35,7 +35,7 @@ fn shade(share: f64) -> &'static str {
 }
 
 /// Draws the cells of all columns, and the legend of the shades.
-pub(super) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea<'_>, y: &Ruler) {
+pub(crate) fn draw(canvas: &mut Canvas, columns: &[HeatColumn], area: &PanelArea<'_>, y: &Ruler) {
     for column in columns {
         let (Some(a), Some(b)) = (area.at_x(column.from_minutes), area.at_x(column.to_minutes)) else {
             continue;

@@ -2,13 +2,15 @@
 //! appearance, so that all tests share the same axes, legends, colours and markers.
 //!
 //! Pictures contain no ids, so a document can embed any number of them, and no style sheet, so each one can be extracted
-//! and published separately.
+//! and published separately. This crate performs no I/O.
+#![forbid(unsafe_code)]
 
 mod canvas;
 mod columns3d;
 mod heat_map;
 mod lines;
 mod marker;
+pub mod markup;
 mod panel_area;
 mod response_times;
 mod ruler;

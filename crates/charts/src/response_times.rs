@@ -4,11 +4,11 @@ use pts::ReadingHint;
 use pts::exhibit::{ResponseTimes, Scale};
 use stdx::units::grouped;
 
-use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
-use super::marker;
-use super::ruler::Ruler;
-use super::style::{FAINT_GRID, FIT, FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
+use crate::marker;
 use crate::markup::shortened;
+use crate::ruler::Ruler;
+use crate::style::{FAINT_GRID, FIT, FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();

@@ -1,12 +1,12 @@
 //! The area of a panel in a timeline: maps minutes and values to pixels.
 
-use super::ruler::Ruler;
+use crate::ruler::Ruler;
 
 /// Left edge of all panels.
-pub(super) const LEFT: f64 = 62.0;
+pub(crate) const LEFT: f64 = 62.0;
 
 /// The area of one panel: pixels of its edges, and the common time axis.
-pub(super) struct PanelArea<'a> {
+pub(crate) struct PanelArea<'a> {
     pub top: f64,
     pub right: f64,
     pub bottom: f64,

@@ -2,11 +2,11 @@
 
 use pts::exhibit::{Axis, Guide, GuideRole, Lines, Scale};
 
-use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
-use super::marker;
-use super::ruler::Ruler;
-use super::style::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SOFT_INK, Size, colour, hinted};
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
+use crate::marker;
 use crate::markup::shortened;
+use crate::ruler::Ruler;
+use crate::style::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SOFT_INK, Size, colour, hinted};
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();

@@ -1,12 +1,10 @@
-//! Golden pictures and tables, and data that is hard to draw. `PLATEAU_BLESS=1` rewrites the golden files.
+//! Golden pictures, and data that is hard to draw. `PLATEAU_BLESS=1` rewrites the golden files.
 
 use std::path::Path;
 
+use charts::{Content, Curves, HeatColumn, Panel, Size, Strand, TimeLine};
 use pts::ReadingHint;
-use pts::exhibit::{
-    Axis, Bin, Cell, Columns3d, Guide, GuideRole, Lines, ResponseTimes, Row, Scale, Series, Table,
-};
-use report::chart::{self, Content, Curves, HeatColumn, Panel, Size, Strand, TimeLine};
+use pts::exhibit::{Axis, Bin, Columns3d, Guide, GuideRole, Lines, ResponseTimes, Scale, Series};
 
 const SMALL: Size = Size { width: 640.0, height: 320.0 };
 
@@ -94,23 +92,6 @@ fn columns() -> Columns3d {
     }
 }
 
-fn table() -> Table {
-    let row = |name: &str, cells: [Cell; 3]| Row { name: name.into(), cells: cells.into() };
-    let absent = || Cell::Absent("n/a (4Kn)".into());
-    Table {
-        heading: "IOPS".into(),
-        row_heading: "Block Size (KiB)".into(),
-        column_heading: "Read / Write Mix %".into(),
-        columns: ["0/100", "65/35", "100/0"].map(String::from).into(),
-        rows: vec![
-            row("0.5", [absent(), absent(), absent()]),
-            row("4", [Cell::Value(16563.0), Cell::Value(28018.55), Cell::Value(1_093_707.0)]),
-            row("1024", [Cell::Value(74.8), Cell::Value(202.7), Cell::Value(f64::NAN)]),
-        ],
-        decimals: 1,
-    }
-}
-
 fn times() -> ResponseTimes {
     let bin = |i: i32| {
         let from_ms = 0.02 * 1.125f64.powi(i);
@@ -170,66 +151,17 @@ fn whole_test() -> TimeLine {
 
 #[test]
 fn golden_pictures() {
-    is_golden("timeline.svg", &chart::timeline(&whole_test(), "The whole test"));
-    is_golden("response_times.svg", &chart::response_times(&times(), "Histogram", SMALL));
-    is_golden("lines_from_zero.svg", &chart::lines(&convergence(), "Convergence", SMALL));
-    is_golden("lines_window.svg", &chart::lines(&window(), "Window", SMALL));
-    is_golden("lines_logarithmic.svg", &chart::lines(&by_block_size(), "2D Plot", SMALL));
-    is_golden("columns3d.svg", &chart::columns3d(&columns(), "3D Columns", SMALL));
-}
-
-#[test]
-fn golden_text() {
-    is_golden("table.txt", &report::text_table(&table()));
-    let mut named = table();
-    named.rows[0].name = "all sizes".into();
-    named.rows[1].cells.pop();
-    is_golden("table_named_rows.txt", &report::text_table(&named));
-    let empty = Table { columns: Vec::new(), rows: Vec::new(), ..table() };
-    assert_eq!(report::text_table(&empty).lines().count(), 4);
-}
-
-/// The table of the IOPS test with `value` in every cell.
-fn matrix(value: f64) -> Table {
-    let row = |name: &str| Row { name: name.into(), cells: vec![Cell::HostLimited(value); 7] };
-    Table {
-        columns: ["0/100", "5/95", "35/65", "50/50", "65/35", "95/5", "100/0"].map(String::from).to_vec(),
-        rows: ["0.5", "4", "8", "16", "32", "64", "128", "1024"].map(row).to_vec(),
-        ..table()
-    }
-}
-
-#[test]
-fn the_matrix_of_the_iops_test_fits_a_terminal_of_80_columns() {
-    for value in [0.0, 89.4, 44_244.6, 123_456.7, 1_234_567.8, 98_765_432.1] {
-        let table = matrix(value);
-        let text = report::text_table(&table);
-        let widest = text.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(80), "{widest:?} columns:\n{text}");
-        let number = format!("{}*", stdx::units::grouped(value, 1));
-        assert_eq!(text.matches(&number).count(), 56, "{text}");
-        for name in table.columns.iter().chain(table.rows.iter().map(|row| &row.name)) {
-            assert!(text.split_whitespace().any(|word| word == name), "{name} is missing:\n{text}");
-        }
-        assert!(text.contains("Block Size") && text.contains("(KiB)"), "{text}");
-    }
-    is_golden("table_narrow.txt", &report::text_table(&matrix(44_244.6)));
-    is_golden("table_in_bands.txt", &report::text_table(&matrix(1_234_567.8)));
-}
-
-#[test]
-fn host_limited_numbers_are_marked() {
-    let mut table = table();
-    table.rows[1].cells[0] = Cell::HostLimited(16563.0);
-    let text = report::text_table(&table);
-    assert_eq!(text.matches('*').count(), 2, "{text}");
-    assert!(text.contains("16,563.0*"), "{text}");
-    assert!(text.ends_with("may reflect the host rather than the drive\n"), "{text}");
+    is_golden("timeline.svg", &charts::timeline(&whole_test(), "The whole test"));
+    is_golden("response_times.svg", &charts::response_times(&times(), "Histogram", SMALL));
+    is_golden("lines_from_zero.svg", &charts::lines(&convergence(), "Convergence", SMALL));
+    is_golden("lines_window.svg", &charts::lines(&window(), "Window", SMALL));
+    is_golden("lines_logarithmic.svg", &charts::lines(&by_block_size(), "2D Plot", SMALL));
+    is_golden("columns3d.svg", &charts::columns3d(&columns(), "3D Columns", SMALL));
 }
 
 #[test]
 fn guides_are_drawn_according_to_their_roles() {
-    let svg = chart::lines(&window(), "Window", SMALL);
+    let svg = charts::lines(&window(), "Window", SMALL);
     let group = |name: &str| {
         let start = svg.find(&format!("<g><title>{name}</title>")).unwrap();
         svg[start..].split("</g>").next().unwrap().to_owned()
@@ -243,9 +175,9 @@ fn guides_are_drawn_according_to_their_roles() {
 
 #[test]
 fn each_block_size_has_a_tick_and_rounds_have_integer_ticks() {
-    let svg = chart::lines(&by_block_size(), "2D Plot", SMALL);
+    let svg = charts::lines(&by_block_size(), "2D Plot", SMALL);
     assert!([">0.5<", ">4<", ">64<", ">1024<", ">100k<"].iter().all(|tick| svg.contains(tick)));
-    let svg = chart::lines(&convergence(), "Convergence", SMALL);
+    let svg = charts::lines(&convergence(), "Convergence", SMALL);
     assert!([">1<", ">2<", ">3<", ">30k<"].iter().all(|tick| svg.contains(tick)) && !svg.contains(">1.5<"));
 }
 
@@ -292,13 +224,13 @@ fn degenerate_lines_still_yield_a_picture() {
                         guides: Vec::new(),
                         marked: Some((1.0, 5.0, long.clone())),
                     };
-                    is_sound(&chart::lines(&lines, &long, SMALL));
+                    is_sound(&charts::lines(&lines, &long, SMALL));
                 }
             }
         }
     }
     let nothing = Lines { series: Vec::new(), ..convergence() };
-    let svg = chart::lines(&nothing, "", SMALL);
+    let svg = charts::lines(&nothing, "", SMALL);
     is_sound(&svg);
     assert!(svg.contains("No values"));
 }
@@ -317,20 +249,20 @@ fn degenerate_timelines_still_yield_a_picture() {
             for count in [0, 1, 9] {
                 let panels = vec![strip(&"<b>&\"'".repeat(30), pieces); count];
                 let line = TimeLine { to_minutes, interruptions: vec![-1.0, f64::NAN, 3.0], panels };
-                is_sound(&chart::timeline(&line, "<&>"));
+                is_sound(&charts::timeline(&line, "<&>"));
             }
         }
     }
     let heat = |cells| vec![HeatColumn { from_minutes: f64::NAN, to_minutes: 1.0, cells }];
     for cells in [vec![], vec![(0.0, 0.0, f64::NAN)], vec![(1e-9, 1e12, 2.0)]] {
         let panels = vec![Panel { title: String::new(), content: Content::Heat(heat(cells)) }];
-        is_sound(&chart::timeline(&TimeLine { to_minutes: 1.0, interruptions: Vec::new(), panels }, ""));
+        is_sound(&charts::timeline(&TimeLine { to_minutes: 1.0, interruptions: Vec::new(), panels }, ""));
     }
 }
 
 #[test]
 fn all_panels_of_a_timeline_have_the_same_edges() {
-    let svg = chart::timeline(&whole_test(), "");
+    let svg = charts::timeline(&whole_test(), "");
     let frames: Vec<&str> =
         svg.lines().filter(|l| l.starts_with("<polyline") && l.contains("#8b95a1")).collect();
     let ends = |frame: &str| {
@@ -353,12 +285,12 @@ fn degenerate_columns_still_yield_a_picture() {
         vec![vec![Some(-4.0); 3]; 2],
     ];
     for heights in heights {
-        is_sound(&chart::columns3d(&Columns3d { heights, ..columns() }, "<&>", SMALL));
+        is_sound(&charts::columns3d(&Columns3d { heights, ..columns() }, "<&>", SMALL));
     }
     let long = "name ".repeat(16);
     let named = Columns3d { x: vec![long.clone(); 12], depth: vec![long; 12], ..columns() };
-    is_sound(&chart::columns3d(&named, "", SMALL));
-    is_sound(&chart::columns3d(&Columns3d { x: Vec::new(), depth: Vec::new(), ..columns() }, "", SMALL));
+    is_sound(&charts::columns3d(&named, "", SMALL));
+    is_sound(&charts::columns3d(&Columns3d { x: Vec::new(), depth: Vec::new(), ..columns() }, "", SMALL));
 }
 
 #[test]
@@ -371,21 +303,21 @@ fn degenerate_response_times_still_yield_a_picture() {
                 let confidence = vec![(0.1, 50.0), (1e30, 99.0), (f64::NAN, 1.0)];
                 let caption = "\"RND\" & <more> ".repeat(20);
                 let times = ResponseTimes { caption, bins: bins.clone(), confidence, markers, to_ms };
-                is_sound(&chart::response_times(&times, "<&>", SMALL));
+                is_sound(&charts::response_times(&times, "<&>", SMALL));
             }
         }
     }
-    let svg = chart::response_times(&ResponseTimes::default(), "", SMALL);
+    let svg = charts::response_times(&ResponseTimes::default(), "", SMALL);
     assert!(svg.contains("No values"));
     let few = ResponseTimes { markers: vec![("99.999 %".into(), None)], ..times() };
-    assert!(chart::response_times(&few, "", SMALL).contains("99.999 %: n/a"));
+    assert!(charts::response_times(&few, "", SMALL).contains("99.999 %: n/a"));
 }
 
 #[test]
 fn long_series_keep_their_line_and_lose_some_markers() {
     let points: Vec<(f64, f64)> = (1..=1440).map(|i| (f64::from(i), 1000.0 + f64::from(i % 7))).collect();
     let lines = Lines { series: vec![series("RND 4KiB W", &points)], ..convergence() };
-    let svg = chart::lines(&lines, "", SMALL);
+    let svg = charts::lines(&lines, "", SMALL);
     assert!(svg.matches("<circle").count() <= 62);
     is_sound(&svg);
 }

@@ -2,14 +2,14 @@
 
 use std::f64::consts::PI;
 
-use super::canvas::{Canvas, Point, Stroke};
-use super::style::colour;
+use crate::canvas::{Canvas, Point, Stroke};
+use crate::style::colour;
 
 const WHITE: &str = "#ffffff";
 
 /// Draws the marker of series `index`. Each series has the next shape and the next colour. Once all colours
 /// are used, the shapes shift, so that a repeated colour has a different shape.
-pub(super) fn draw(canvas: &mut Canvas, index: usize, at: Point, radius: f64) {
+pub(crate) fn draw(canvas: &mut Canvas, index: usize, at: Point, radius: f64) {
     let fill = colour(index);
     let edge = Stroke::solid(WHITE, 0.8);
     let thick = Stroke::solid(fill, 2.0);

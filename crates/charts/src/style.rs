@@ -16,23 +16,23 @@ impl Size {
 
 /// Series colours. Lightness order and markers make them distinguishable with colour blindness and in greyscale print.
 /// Red is reserved for the fitted line.
-pub(super) const PALETTE: [&str; 8] =
+pub(crate) const PALETTE: [&str; 8] =
     ["#1f6fb5", "#e8871e", "#2a9461", "#7b52ab", "#19a7bd", "#c2478b", "#2b3f63", "#9c8412"];
 
-pub(super) const INK: &str = "#1c2430";
-pub(super) const SOFT_INK: &str = "#55606e";
-pub(super) const GRID: &str = "#e3e7ec";
-pub(super) const FAINT_GRID: &str = "#f0f2f5";
-pub(super) const FRAME: &str = "#8b95a1";
-pub(super) const BAND: &str = "#dceaf7";
-pub(super) const FIT: &str = "#d3202f";
+pub(crate) const INK: &str = "#1c2430";
+pub(crate) const SOFT_INK: &str = "#55606e";
+pub(crate) const GRID: &str = "#e3e7ec";
+pub(crate) const FAINT_GRID: &str = "#f0f2f5";
+pub(crate) const FRAME: &str = "#8b95a1";
+pub(crate) const BAND: &str = "#dceaf7";
+pub(crate) const FIT: &str = "#d3202f";
 
 /// Colour of series `index`.
-pub(super) fn colour(index: usize) -> &'static str {
+pub(crate) fn colour(index: usize) -> &'static str {
     PALETTE[index % PALETTE.len()]
 }
 
 /// Formats a value for a tooltip: milliseconds need more digits than IOPS.
-pub(super) fn hinted(value: f64) -> String {
+pub(crate) fn hinted(value: f64) -> String {
     stdx::units::grouped(value, if value != 0.0 && value.abs() < 10.0 { 3 } else { 1 })
 }

@@ -6,10 +6,10 @@
 
 use pts::exhibit::{Columns3d, Scale};
 
-use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
-use super::ruler::Ruler;
-use super::style::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size, hinted};
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use crate::markup::shortened;
+use crate::ruler::Ruler;
+use crate::style::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size, hinted};
 
 /// Picture units to the right and downwards for one step along the first category and along the depth. The plane is
 /// rotated by 25 degrees and seen from 27 degrees above. The values are constants because the last digit of sines

@@ -2,13 +2,13 @@
 
 use pts::exhibit::Scale;
 
-use super::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
-use super::heat_map::{self, HeatColumn};
-use super::marker;
-use super::panel_area::{LEFT, PanelArea};
-use super::ruler::Ruler;
-use super::style::{FIT, FRAME, GRID, SOFT_INK, Size, colour, hinted};
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
+use crate::heat_map::{self, HeatColumn};
+use crate::marker;
 use crate::markup::shortened;
+use crate::panel_area::{LEFT, PanelArea};
+use crate::ruler::Ruler;
+use crate::style::{FIT, FRAME, GRID, SOFT_INK, Size, colour, hinted};
 
 const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(12.0, Anchor::Start).bold();

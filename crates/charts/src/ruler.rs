@@ -5,7 +5,7 @@ use stdx::units::grouped;
 
 /// One tick of an axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tick {
+pub(crate) struct Tick {
     pub value: f64,
     /// Empty for a minor tick.
     pub label: String,
@@ -13,7 +13,7 @@ pub(super) struct Tick {
 
 /// An axis laid out for a set of values.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ruler {
+pub(crate) struct Ruler {
     low: f64,
     high: f64,
     logarithmic: bool,

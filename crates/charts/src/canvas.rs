@@ -2,22 +2,22 @@
 
 use std::fmt::Write as _;
 
-use super::style::{INK, Size};
 use crate::markup::escape;
+use crate::style::{INK, Size};
 
 /// A point in user units.
-pub(super) type Point = (f64, f64);
+pub(crate) type Point = (f64, f64);
 
 const FONT: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif";
 
 /// An SVG under construction.
-pub(super) struct Canvas {
+pub(crate) struct Canvas {
     out: String,
 }
 
 /// Line style.
 #[derive(Clone, Copy)]
-pub(super) struct Stroke {
+pub(crate) struct Stroke {
     pub colour: &'static str,
     pub width: f64,
     /// Dash pattern as in `stroke-dasharray`; empty for a solid line.
@@ -40,7 +40,7 @@ impl Stroke {
 
 /// Horizontal alignment of a text relative to its point.
 #[derive(Clone, Copy)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -48,7 +48,7 @@ pub(super) enum Anchor {
 
 /// Text style.
 #[derive(Clone, Copy)]
-pub(super) struct Lettering {
+pub(crate) struct Lettering {
     pub size: f64,
     pub anchor: Anchor,
     pub bold: bool,
@@ -196,6 +196,6 @@ fn number(value: f64) -> String {
 }
 
 /// Estimated width of `text` in user units: sufficient to reserve space, and identical on every machine.
-pub(super) fn text_width(text: &str, size: f64) -> f64 {
+pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }

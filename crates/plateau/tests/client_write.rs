@@ -1,0 +1,106 @@
+//! The test of sustained client writes on simulated drives: the SLC cache that it finds is that of the model, and none is
+//! found where the model has none. On files, it runs to its end.
+
+mod support;
+
+use serde_json::Value;
+use support::Bench;
+
+/// Largest relative difference from the size in the model.
+const TOLERANCE: f64 = 0.08;
+const SCALE: &str = "1/128";
+const DIVISOR: f64 = 128.0;
+
+fn figure(test: &Value, name: &str) -> Option<f64> {
+    let all = test["key_figures"].as_array().unwrap();
+    let figure = all.iter().find(|figure| figure["name"] == name);
+    figure.unwrap_or_else(|| panic!("no figure '{name}' in {all:?}"))["value"].as_f64()
+}
+
+/// The model called `name` with a cache of `bytes`.
+fn with_cache(bench: &Bench, name: &str, bytes: u64) -> String {
+    let text = bench.ok(&["sim", "show", name, "--toml"]);
+    let (before, cache) = text.split_once("[cache]").expect("a cache");
+    let line = cache.lines().find(|line| line.starts_with("bytes")).expect("its size");
+    let path = bench.path(&format!("{name}-{bytes}.toml"));
+    std::fs::write(&path, format!("{before}[cache]{}", cache.replace(line, &format!("bytes = {bytes}"))))
+        .unwrap();
+    format!("sim:{}", path.display())
+}
+
+/// Runs the test on a drive, and returns its result.
+fn run(bench: &Bench, drive: &str, seed: &str) -> Value {
+    let document = bench.json(&["run", "client-write", drive, "--scale", SCALE, "--seed", seed]);
+    let id = document["run"].as_str().unwrap();
+    assert_eq!(bench.json(&["verify", id])["same"], true);
+    document["tests"][0].clone()
+}
+
+#[test]
+fn the_cache_of_the_model_is_found() {
+    const GB: u64 = 1_000_000_000;
+    let bench = Bench::new();
+    for (name, bytes, seed) in [
+        ("nvme-tlc-2018", 4 * GB, "1"),
+        ("nvme-tlc-2018", 12 * GB, "2"),
+        ("nvme-tlc-2018", 30 * GB, "3"),
+        ("nvme-qlc-2024", 128 * GB, "1"),
+        ("nvme-qlc-2024", 128 * GB, "2"),
+        ("nvme-qlc-2024", 400 * GB, "3"),
+    ] {
+        let test = run(&bench, &with_cache(&bench, name, bytes), seed);
+        let expected = bytes as f64 / 1e9 / DIVISOR;
+        let found = figure(&test, "SLC cache").unwrap_or_else(|| panic!("{name}: no cache in {test}"));
+        let what = format!("{name}, {expected} GB, seed {seed}: {found} GB");
+        assert!((found / expected - 1.0).abs() <= TOLERANCE, "{what}");
+        let of = |name: &str| figure(&test, name).unwrap_or_else(|| panic!("{what}: no {name}"));
+        assert!(of("Rate in the cache") > 1.5 * of("Sustained rate"), "{what}");
+        // An emptied cache is full again after as many bytes, and longer idle times empty more of it.
+        let after = ["1", "5", "15", "60"].map(|minutes| of(&format!("Cache after {minutes} min")));
+        let grows = after.windows(2).all(|pair| pair[1] >= pair[0] - TOLERANCE * expected);
+        assert!(grows && (after[3] / expected - 1.0).abs() <= TOLERANCE, "{what}: {after:?}");
+        println!("{what}: {after:?}");
+    }
+}
+
+#[test]
+fn no_cache_is_found_in_a_drive_without_one() {
+    let bench = Bench::new();
+    for name in [
+        "sas-slc-2011",
+        "sata-mlc-2011",
+        "sata-mlc-hybrid-2011",
+        "sata-eslc-2012",
+        "nvme-tlc-enterprise-2024",
+    ] {
+        for seed in ["1", "2"] {
+            let test = run(&bench, &format!("sim:{name}"), seed);
+            assert_eq!(figure(&test, "SLC cache"), None, "{name}: {test}");
+            assert!(figure(&test, "Sustained rate").is_some_and(|rate| rate > 0.0), "{name}: {test}");
+            let notes = test["notes"].as_array().unwrap();
+            let says = |note: &Value| note.as_str().unwrap().starts_with("NO CACHE FOUND");
+            assert!(notes.iter().any(says), "{name}: {notes:?}");
+        }
+    }
+}
+
+#[test]
+fn it_is_labelled_as_beyond_the_standard() {
+    let bench = Bench::new();
+    let document = bench.json(&["run", "client-write", "sim:sas-slc-2011", "--scale", "1/1024"]);
+    let modified = document["modified"].as_array().unwrap();
+    let says = |text: &Value| text.as_str().unwrap().contains("is a test beyond the standard");
+    assert!(modified.iter().any(says), "{modified:?}");
+}
+
+#[test]
+fn it_runs_on_a_file() {
+    let bench = Bench::beside_the_build();
+    let file = bench.path("target.bin");
+    let file = file.to_str().unwrap();
+    let args = ["run", "client-write", file, "--size", "64MiB", "--cell-seconds", "0.01"];
+    let document = bench.json(&args);
+    let test = &document["tests"][0];
+    assert!(test["stopped"].is_null(), "{test}");
+    assert!(figure(test, "Sustained rate").is_some_and(|rate| rate > 0.0), "{test}");
+}
