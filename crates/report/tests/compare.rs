@@ -197,7 +197,7 @@ fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
     for (line, name) in lines.iter().zip(["A Drive 1", "B Drive 2", "C Drive 3"]) {
         assert!(line.contains(&format!("<title>{name}: Outstanding I/Os (TC x QD) 1024, ")), "{name}");
     }
-    let rows: Vec<&str> = section.split("<tr><th>").skip(1).filter_map(|row| row.split('<').next()).collect();
+    let rows: Vec<&str> = section.split("<tr><th>").skip(2).filter_map(|row| row.split('<').next()).collect();
     assert_eq!((rows.len(), rows[0], rows[17]), (18, "1", "1024"), "each product of TC and QD");
     assert_eq!(html.matches("by outstanding I/Os</h2>").count(), 1);
     assert!(!report::compare::html(&client()).contains("by outstanding I/Os"), "IOPS is no sweep");
