@@ -15,7 +15,7 @@ pub fn check(bytes: &[u8]) {
     let Some(loaded) = journal::loaded(records.lines()) else { return };
     let _ = pts::verify::verify(&run, &loaded.entries);
     // Format it, because that computes the expected cost.
-    pts::cost::of_run(&run, &loaded.entries).iter().for_each(|cost| drop(cost.to_string()));
+    estimate::cost::of_run(&run, &loaded.entries).iter().for_each(|cost| drop(cost.to_string()));
     let Ok(replayed) = pts::replay(&run, &loaded.entries) else { return };
     assert!(replayed.outcomes.len() <= loaded.entries.len(), "more tests than records");
     let Ok(document) = report::fold(&run, &loaded) else { return };

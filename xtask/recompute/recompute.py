@@ -23,10 +23,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Callable
 
+import burn_in
 import client_write
 import disks
 import document
 import imported
+import jesd219
 import loops
 import recovery
 import saturation
@@ -42,7 +44,7 @@ TESTS: dict[str, Callable[[Script], Result]] = {
     "iops": loops.iops, "tp-1024": loops.throughput, "tp-128": loops.throughput, "lat": loops.latency,
     "wsat": saturation.wsat, "hir": recovery.hir, "xsr": recovery.xsr, "ecw": sweeps.sweep, "cbw": sweeps.sweep,
     "dirth": sweeps.sweep, "hdd-iops": disks.hdd_iops, "hdd-tp": disks.hdd_tp,
-    "client-write": client_write.client_write,
+    "client-write": client_write.client_write, "burn-in": burn_in.burn_in, "jesd219": jesd219.jesd219,
 }
 
 #: Mismatches of one run that are printed.

@@ -151,6 +151,14 @@ class Script:
         self.checks.equal(f"record {record.seq}: length_ns", length_ns, record.body["length_ns"])
         self._last_end += length_ns // self.setup.scale
 
+    def health(self) -> list[dict[str, Any]]:
+        """Readings since the start of the test, up to the next one or the end of the run."""
+        records = self.run.records
+        starts = [i for i, record in enumerate(records) if record.event in ("test_started", "restarted")]
+        first = max(i for i in starts if records[i].body["test"] == self.test)
+        after = min((i for i in starts if i > first), default=len(records))
+        return [record.body["health"] for record in records[first:after] if record.event == "health"]
+
     def note(self, kind: str) -> Any:
         """A note of this kind."""
         record = self.next("noted", f"note `{kind}`")
@@ -190,6 +198,8 @@ class Script:
             self.checks.holds(f"{where}: {missing} of {until['amount_bytes']} bytes are missing",
                               missing < load["block_bytes"] * load["threads"])
         else:
+            if segment.verified and segment.verified.get("failed"):
+                return
             length = until["duration_ns"] // self.setup.scale
             simulated = self.run.file["target"]["kind"] == "simulated"
             least = 20 * load["threads"] * load["queue_depth"]

@@ -59,6 +59,8 @@ class Result:
     figures: list[tuple[str, float | None, str]] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     charts: list[Chart] = field(default_factory=list)
+    #: Kind and offset of each reason against the drive; None if the test does not judge it.
+    reasons: list[tuple[str, int | None]] | None = None
     #: Computed marks of WSAT, by their names on the command line.
     marks: dict[str, float | None] = field(default_factory=dict)
 
@@ -95,6 +97,11 @@ def compare(result: Result, script: Script, shown: dict[str, Any], checks: Check
     _compare_extended(where, script, shown["modified"], checks)
     for mark in shown.get("marks", []):
         checks.equal(f"{where}: mark {mark['mark']}", result.marks.get(mark["mark"]), mark["computed"])
+    verdict = None if result.reasons is None else "FAIL" if result.reasons else "PASS"
+    acceptance = shown["acceptance"] or {"verdict": None, "reasons": []}
+    checks.equal(f"{where}: verdict", verdict, acceptance["verdict"])
+    checks.equal(f"{where}: reasons", result.reasons or [],
+                 [(reason["reason"], reason["offset_bytes"]) for reason in acceptance["reasons"]])
     _compare_windows(where, result.windows, shown["steady_state"], checks)
     _compare_figures(where, result.figures, shown["figures"], checks)
     _compare_tables(where, result.tables, shown["tables"], checks)

@@ -198,6 +198,7 @@ mod tests {
             queue_depth: profile.queue_depth,
             range: record::Range::first(1 << 30),
             from_block: 0,
+            align_bytes: 0,
             data_pattern: record::DataPattern::Random,
             until: record::Until::DurationNs(1),
             seed: 1,

@@ -18,18 +18,26 @@ pub fn read(admin: &mut dyn Admin, can: &Capabilities) -> Health {
             Health { media_written_bytes, power_state, ..of_nvme(&log) }
         }
         Protocol::Ata(drive) => {
-            let (general, celsius, used) = ata::health(admin);
+            let statistics = ata::health(admin);
+            let general = statistics.general;
             let bytes = |blocks: u64| blocks.checked_mul(u64::from(drive.logical_block_bytes));
             Health {
-                temperature_celsius: celsius,
-                percentage_used: used,
+                temperature_celsius: statistics.temperature,
+                percentage_used: statistics.percentage_used,
+                media_errors: statistics.uncorrectable_errors,
+                reallocated_sectors: statistics.reallocated_sectors,
                 power_on_hours: general.power_on_hours,
                 host_read_bytes: general.read_blocks.and_then(bytes),
                 host_written_bytes: general.written_blocks.and_then(bytes),
                 ..Health::default()
             }
         }
-        Protocol::Scsi(_) => Health { temperature_celsius: scsi::degrees(admin), ..Health::default() },
+        Protocol::Scsi(_) => Health {
+            temperature_celsius: scsi::degrees(admin),
+            percentage_used: scsi::percentage_used(admin),
+            media_errors: scsi::uncorrected_errors(admin),
+            ..Health::default()
+        },
         Protocol::Plain | Protocol::Unasked(_) => Health::default(),
     }
 }
@@ -72,6 +80,23 @@ mod tests {
         let health = of_nvme(&SmartLog::decode(bytes[..].try_into().expect("that many")));
         assert_eq!((health.temperature_celsius, health.host_written_bytes), (Some(50), Some(1_536_000)));
         assert_eq!((health.hot_minutes, health.throttle_seconds), (Some(4), Some(5)));
+    }
+
+    #[test]
+    fn errors_of_reads_and_writes_are_added() {
+        // Total errors corrected (0003h), then total uncorrected errors (0006h) in one byte.
+        let page = |code: u8, errors: u8| {
+            let parameters = [0, 3, 0, 2, 1, 2, 0, 6, 0, 1, errors];
+            Answer::Bytes([&[code, 0, 0, parameters.len() as u8][..], &parameters].concat())
+        };
+        let ask = |code: u8| [0x4d, 0, 0x40 | code, 0, 0, 0, 0, 0, 255, 0];
+        let mut script = Script::new(0).scsi(&ask(2), page(2, 3)).scsi(&ask(3), page(3, 4));
+        assert_eq!(scsi::uncorrected_errors(&mut script), Some(7));
+        script.finish();
+        let endurance = vec![0x11, 0, 0, 8, 0, 1, 3, 4, 0, 0, 0, 42];
+        let mut script = Script::new(0).scsi(&ask(0x11), Answer::Bytes(endurance));
+        assert_eq!(scsi::percentage_used(&mut script), Some(42));
+        script.finish();
     }
 
     #[test]

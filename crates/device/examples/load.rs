@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         queue_depth: depth.parse()?,
         range: Range::first(armed.facts().capacity_bytes),
         from_block: 0,
+        align_bytes: 0,
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(seconds.parse::<u64>()? * SECOND_NS),
         seed: 1,

@@ -6,7 +6,7 @@ use engine::{Answer, Flow, Outcome, Tick, check_ranges};
 use record::{Effort, TargetFacts, Workload};
 
 use crate::array::Assembly;
-use crate::check::{check, unverified};
+use crate::check::{check, stored};
 use crate::error::DriveError;
 use crate::exclusive::Inner;
 
@@ -45,7 +45,8 @@ impl Armed {
     /// Runs a workload to its end, and reports progress to `on_tick` about once per second.
     ///
     /// The first failed I/O ends the run: a drive that loses I/Os has no performance to measure. Amounts are
-    /// rounded down to whole blocks.
+    /// rounded down to whole blocks. A workload with verification is read back at its end; what was found, and a failed
+    /// I/O, are then part of its segment.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] before any I/O, [`crate::ErrorKind::Device`] when an I/O failed, or when somebody
@@ -59,10 +60,12 @@ impl Armed {
     ) -> Result<Outcome, DriveError> {
         self.effort = None;
         check(workload, &self.facts)?;
-        unverified(workload)?;
         self.check_in_between()?;
         let outcome = match &mut self.inner {
             Inner::Simulated(sim) => sim.run(workload, on_tick),
+            Inner::Real { held, clock, options, .. } if workload.regime.verify => {
+                Ok(engine::run_verified(&held.to_load(&self.facts.path, *clock, options), workload, on_tick)?)
+            }
             Inner::Real { held, clock, options, .. } => {
                 let outcome =
                     engine::run(&held.to_load(&self.facts.path, *clock, options), workload, on_tick)?;
@@ -92,6 +95,7 @@ impl Armed {
     ) -> Result<Vec<Answer>, DriveError> {
         for workload in workloads {
             check(workload, &self.facts)?;
+            stored(workload, &self.facts)?;
         }
         check_ranges(&self.facts.path, workloads)?;
         self.check_in_between()?;

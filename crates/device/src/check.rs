@@ -30,6 +30,17 @@ pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError>
     Ok(check_depth(workload)?)
 }
 
+/// Rejects workloads of a simulated drive that verify its data, which it does not store: it knows only where its faults
+/// would have changed it.
+pub(crate) fn stored(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
+    if workload.regime.verify && facts.kind == TargetKind::Simulated {
+        let why = DataProblem::NothingStored;
+        let problem = TargetError::Data { workload: Box::new(workload.clone()), why };
+        return Err(DriveError::target(&facts.path, problem));
+    }
+    Ok(())
+}
+
 /// Rejects workloads with verification, for callers that ignore its results.
 pub(crate) fn unverified(workload: &Workload) -> Result<(), DriveError> {
     if workload.regime.verify {

@@ -3,7 +3,7 @@
 use engine::{Answer, Clock, Flow, LoadOptions, Outcome, Tick};
 use record::{Effort, TargetFacts, Workload};
 
-use crate::check::{check, unverified};
+use crate::check::{check, stored, unverified};
 use crate::error::DriveError;
 use crate::error::target::TargetError;
 use crate::sim::Simulated;
@@ -80,6 +80,7 @@ impl Reader {
         for workload in workloads {
             self.refuse_writes(workload)?;
             check(workload, &self.facts)?;
+            stored(workload, &self.facts)?;
         }
         match &mut self.inner {
             Inner::Simulated(sim) => sim.run_concurrently(workloads, on_tick),

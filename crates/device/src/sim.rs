@@ -11,6 +11,7 @@ mod faults;
 mod health;
 mod memory;
 mod purge;
+mod verified;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -136,6 +137,9 @@ impl Simulated {
         workload: &Workload,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
     ) -> Result<Outcome, DriveError> {
+        if workload.regime.verify {
+            return self.run_verified(workload, on_tick);
+        }
         let start_ns = self.ssd.now_ns();
         let mut ticks = Vec::new();
         let mut outcome = if workload.regime.is_plain() {
@@ -276,9 +280,6 @@ impl Progress {
 
 /// Returns why a simulated drive does not support a workload.
 pub(crate) fn problem(workload: &Workload) -> Option<DataProblem> {
-    if workload.regime.verify {
-        return Some(DataProblem::NothingStored);
-    }
     let reducible = matches!(workload.data_pattern, record::DataPattern::Reducible(_));
     reducible.then_some(DataProblem::NothingReduced)
 }
@@ -330,6 +331,7 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
         errors: Vec::new(),
         io_path: IoEngine::Simulated.into(),
         gap_before: None,
+        verified: None,
         host: None,
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use device::{Armed, ErrorKind, OpenOptions};
 use engine::{Answer, Engine, Flow, Outcome, VerifyReport, Wrong};
-use record::{Access, DataPattern, IoKind, Reducible, Regime, Until, Workload};
+use record::{Access, DataPattern, IoKind, Reducible, Regime, Until, Workload, WrongData, WrongPlace};
 use support::{armed, workload};
 
 const SIZE: u64 = 16 << 20;
@@ -167,4 +167,24 @@ fn what_cannot_be_checked_is_refused_before_anything_is_written() {
     assert_eq!(error.kind(), ErrorKind::Invalid);
     let holes = std::fs::read(file.path()).expect("the file");
     assert!(holes.iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn what_is_found_becomes_part_of_the_segment() {
+    let file = support::file();
+    let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
+    let mut found = |workload: &Workload| {
+        let outcome = target.run(workload, &mut |_| Flow::Continue).expect("a run");
+        let Outcome::Finished(segment) = outcome else { panic!("nobody stopped it") };
+        segment.verified.expect("verification")
+    };
+    let pass = Workload { access: Access::Sequential, ..checked() };
+    let blocks = SIZE / u64::from(pass.block_bytes);
+    let written = found(&pass);
+    assert_eq!((written.checked_blocks, written.wrong_blocks, written.failed), (blocks, 0, None));
+    let offset_bytes = 5 * u64::from(pass.block_bytes);
+    file.open().write_all_at(b"damage", offset_bytes + 1000).expect("a write");
+    let read = found(&Workload { read_percent: 100, ..pass.clone() });
+    let place = WrongPlace { offset_bytes, length_bytes: pass.block_bytes, wrong: WrongData::Corrupt };
+    assert_eq!((read.checked_blocks, read.wrong_blocks, read.places), (blocks, 1, vec![place]));
 }

@@ -145,6 +145,7 @@ fn workload(queue_depth: u16, length_ns: u64) -> Workload {
         queue_depth,
         range: Range::first(1 << 40),
         from_block: 0,
+        align_bytes: 0,
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(length_ns),
         seed: 1,

@@ -44,6 +44,7 @@ pub use load::run::{check_depth, run};
 pub use load::schedule::Schedule;
 pub use load::target::{CommandDevice, Target};
 pub use load::verifiable::{Unverifiable, check_verifiable};
+pub use load::verified::{ended_by, run as run_verified};
 pub use load::verify_report::{VerifyReport, Wrong, WrongPlace};
 pub use options::{Engine, LoadOptions, Polling};
 pub use outcome::Outcome;

@@ -24,6 +24,7 @@ mod stillness;
 pub(crate) mod target;
 mod thread;
 pub(crate) mod verifiable;
+pub(crate) mod verified;
 pub(crate) mod verify_report;
 mod watch;
 pub(crate) mod way;

@@ -117,6 +117,7 @@ impl Job {
             queue_depth: self.iodepth,
             range: Range { start_bytes, ..Range::first(size) },
             from_block: 0,
+            align_bytes: 0,
             data_pattern: self.data_pattern(),
             until: match self.runtime_ns {
                 Some(ns) if self.time_based => Until::DurationNs(ns),

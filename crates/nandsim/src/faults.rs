@@ -1,9 +1,12 @@
 //! Faults to inject: what fails, when the drive is slow, and for how long.
 
+mod data;
 mod text;
 
 use std::ops::Range;
 
+pub(crate) use data::DataWatch;
+pub use data::{DataDefect, DataFault, FoundData, WrongData};
 pub use text::{FAULT_GRAMMAR, FaultError};
 
 use crate::Scale;
@@ -13,6 +16,8 @@ use crate::Scale;
 pub struct Faults {
     /// Regions that cannot be read or written.
     pub media: Vec<MediaFault>,
+    /// Regions whose data is not what was written.
+    pub data: Vec<DataFault>,
     /// Commands that never complete.
     pub lost: Vec<LostCommands>,
     /// Periods during which the drive is slow.
@@ -31,6 +36,9 @@ impl Faults {
         let divisor = u64::from(scale.divisor());
         for lost in &mut self.lost {
             lost.from_ns /= divisor;
+        }
+        for data in &mut self.data {
+            data.from_ns /= divisor;
         }
         for slow in &mut self.slow {
             let (start_ns, end_ns) = (slow.times_ns.start, slow.times_ns.end);

@@ -28,7 +28,10 @@ pub use device::{
     Command, CommandQueue, Completion, Direction, Failed, Health, Load, LoadRecorder, MOST_IN_FLIGHT, PARTS,
     Queue, Smart, Ssd, Tally, Tick, Until,
 };
-pub use faults::{Cause, FAULT_GRAMMAR, Failure, FaultError, Faults, LostCommands, MediaFault, Throttling};
+pub use faults::{
+    Cause, DataDefect, DataFault, FAULT_GRAMMAR, Failure, FaultError, Faults, FoundData, LostCommands,
+    MediaFault, Throttling, WrongData,
+};
 pub use flash::Memory;
 pub use model::{
     Cache, Calibration, Class, Firmware, Geometry, Hybrid, Interface, MODELS, Model, ModelError, Pcie,

@@ -133,6 +133,7 @@ fn some_faults(rng: &mut Rng, ssd: &Ssd) -> Faults {
     };
     let slow = Throttling { times_ns: now..now + SECOND / 20, bytes_per_second: 20_000_000 };
     Faults {
+        data: Vec::new(),
         media: if rng.percent(50) { vec![media] } else { Vec::new() },
         lost: if rng.percent(40) { vec![lost] } else { Vec::new() },
         slow: if rng.percent(40) { vec![slow] } else { Vec::new() },

@@ -39,6 +39,17 @@ pub const SATURATION_CAPACITIES: Limit<u32> =
     Limit { range: 1..=100, why: "the PTS writes four capacities, and published reports up to 29" };
 /// Hours of WSAT.
 pub const SATURATION_HOURS: Limit<u32> = Limit { range: 1..=24, why: "the PTS allows up to 24 hours" };
+/// Hours of a burn-in.
+pub const BURN_IN_HOURS: Limit<u32> = Limit { range: 1..=720, why: "a burn-in takes hours, up to a month" };
+/// Errors that a burn-in allows.
+pub const BURN_IN_COUNT: Limit<u32> = Limit { range: 0..=1_000_000, why: "a number of errors" };
+/// Used endurance that a burn-in allows, in percent.
+pub const BURN_IN_USED: Limit<u8> =
+    Limit { range: 0..=254, why: "drives report the used endurance up to 254 %" };
+/// Spare blocks that a burn-in requires, in percent.
+pub const BURN_IN_SPARE: Limit<u8> = Limit { range: 0..=100, why: "a percentage of the spare blocks" };
+/// Temperature that a burn-in allows, in degrees Celsius.
+pub const BURN_IN_CELSIUS: Limit<u8> = Limit { range: 20..=150, why: "a temperature in degrees Celsius" };
 /// Seconds of a cell.
 pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
 /// Seconds under load before the measurement of a cell starts.

@@ -26,6 +26,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
         Exit::Regressed,
         "a condition of `compare --fail-if` is met, or `check` found settings that would invalidate results",
     ),
+    (Exit::Rejected, "a burn-in rejects the drive: its verdict is FAIL"),
     (Exit::InProgress, "`status` found a run in progress"),
     (
         Exit::Interrupted,
@@ -45,6 +46,7 @@ pub enum Exit {
     Run = 6,
     Regressed = 7,
     InProgress = 8,
+    Rejected = 9,
     Interrupted = 130,
 }
 
@@ -64,7 +66,8 @@ impl Exit {
             Self::Regressed => 4,
             Self::Run => 5,
             Self::Internal => 6,
-            Self::Device => 7,
+            Self::Rejected => 7,
+            Self::Device => 8,
         }
     }
 }

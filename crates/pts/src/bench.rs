@@ -1,6 +1,6 @@
 //! The boundary between a test and whatever answers it: a live drive, the simulator or a journal.
 
-use record::{Note, Purged, Segment, Workload};
+use record::{Health, Note, Purged, Segment, Workload};
 
 /// Answers the requests of a test: a live drive, the simulator or a journal.
 pub trait Bench {
@@ -33,6 +33,12 @@ pub trait Bench {
     /// # Errors
     /// If the test must stop.
     fn note(&mut self, note: Note) -> Result<(), Stop>;
+
+    /// The recorded health of the drive, from the start of the test to its end, for the judgement of a test that has ended.
+    /// Only a journal that is replayed has it; whoever executes a test reads the health without being asked.
+    fn recorded_health(&self) -> Vec<Health> {
+        Vec::new()
+    }
 }
 
 /// Why a test cannot continue. The measurements so far are kept.

@@ -1,6 +1,7 @@
 //! The conclusions of a test or a run: outcome, page header, deviations from the profile. They are data, each
 //! worded in one place; nothing here runs a test.
 
+pub(crate) mod acceptance;
 pub(crate) mod deviation;
 pub(crate) mod ending;
 pub(crate) mod header;

@@ -78,6 +78,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         rounds: view.rounds(),
         converged,
         ending: None,
+        acceptance: None,
         marks: Vec::new(),
         precondition_window: None,
         window: tracked.iter().zip(window).map(|(tracked, w)| (tracked.name.clone(), w)).collect(),

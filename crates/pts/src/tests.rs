@@ -1,6 +1,7 @@
 //! The PTS tests, one per file, and the table of all of them. Each test follows the text of the clause that its header
 //! names; its parameters, answers and pages are in the folder of the same name.
 
+mod burn_in;
 mod cbw;
 mod client_write;
 mod dirth;
@@ -9,6 +10,7 @@ mod hdd_iops;
 mod hdd_tp;
 mod hir;
 mod iops;
+mod jesd219;
 mod lat;
 mod tp;
 mod wsat;
@@ -36,6 +38,8 @@ pub const TESTS: &[Test] = &[
     hdd_iops::TEST,
     hdd_tp::TEST,
     client_write::TEST,
+    burn_in::TEST,
+    jesd219::TEST,
 ];
 
 impl Test {

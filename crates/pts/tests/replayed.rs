@@ -1,78 +1,15 @@
 //! Every test with every profile: replaying a journal yields the same outcome as the drive did, whether the
 //! run is complete or interrupted at any point.
 
+#[path = "support/recording.rs"]
+mod recording;
 mod support;
 
 use pts::exhibit::{Cell, Exhibit};
-use pts::{Bench, Context, Outcome, PROFILES, Profile, Stop, TESTS, Test};
-use record::{Entry, Event, HostFacts, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Settings, Workload};
-use support::{Fake, target};
-
-/// Records the answers of the fake bench.
-struct Recording {
-    fake: Fake,
-    entries: Vec<Entry>,
-}
-
-impl Recording {
-    fn keep(&mut self, event: Event) {
-        let seq = self.entries.len() as u64;
-        self.entries.push(Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event });
-    }
-}
-
-impl Bench for Recording {
-    fn purge(&mut self) -> Result<Purged, Stop> {
-        let purged = self.fake.purge()?;
-        self.keep(Event::Purged(purged.clone()));
-        Ok(purged)
-    }
-    fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
-        let segment = self.fake.write(workload)?;
-        self.keep(Event::Preconditioned(segment.clone()));
-        Ok(segment)
-    }
-    fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
-        let segment = self.fake.run(workload)?;
-        self.keep(Event::Measured(segment.clone()));
-        Ok(segment)
-    }
-    fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
-        self.fake.idle(length_ns)?;
-        self.keep(Event::Idled { length_ns });
-        Ok(())
-    }
-    fn note(&mut self, note: Note) -> Result<(), Stop> {
-        self.fake.note(note.clone())?;
-        self.keep(Event::Noted(note));
-        Ok(())
-    }
-}
-
-fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
-    RunFile {
-        version: RUN_FILE_VERSION,
-        id: "r".into(),
-        created: jiff::Timestamp::UNIX_EPOCH,
-        plateau_version: "0".into(),
-        plateau_commit: None,
-        command: Vec::new(),
-        tests: vec![test.name.into()],
-        profile: profile.name.into(),
-        settings,
-        target: target(512),
-        host: HostFacts::default(),
-        ceiling: None,
-        placement: None,
-        origin: None,
-        handling: record::Handling::default(),
-        plan: None,
-        driving: None,
-        beside: None,
-        labels: record::Labels::default(),
-        stated: record::Stated::default(),
-    }
-}
+use pts::{Outcome, PROFILES, Profile, Stop, TESTS, Test};
+use record::{Entry, Event, Note, RunFile, Settings};
+use recording::{recorded_by, run_file};
+use support::Fake;
 
 fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Outcome) {
     // Short cells suffice: a series of 22 hours in steps of seconds would test no more than one of a few minutes.
@@ -80,13 +17,6 @@ fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Out
     let mut fake = Fake::new(|round, w| 50_000 / u64::from(round.clamp(1, 3)) + u64::from(w.read_percent));
     fake.gaps = vec![(2, 1)];
     recorded_by(fake, test, run_file(test, profile, settings))
-}
-
-fn recorded_by(fake: Fake, test: &Test, run: RunFile) -> (RunFile, Vec<Entry>, Outcome) {
-    let mut bench = Recording { fake, entries: Vec::new() };
-    bench.keep(Event::TestStarted { test: test.name.into() });
-    let outcome = (test.run)(&Context::of(&run).unwrap(), &mut bench);
-    (run, bench.entries, outcome)
 }
 
 #[test]
@@ -259,21 +189,4 @@ fn a_run_that_was_cut_is_verified_as_far_as_it_came() {
             assert_eq!(differences(&run, &entries[..length]), [""; 0], "{} cut at {length}", test.name);
         }
     }
-}
-
-#[test]
-fn a_load_after_the_rounds_fills_no_round() {
-    let (test, profile) = (Test::named("wsat").unwrap(), Profile::named("pts-c-2.0").unwrap());
-    let fake = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
-    let (run, entries, outcome) = recorded_by(fake, test, run_file(test, profile, profile.settings(1)));
-    assert_eq!(outcome.stop, None);
-    // 360 minutes are 11 cycles of 31 minutes plus 19 minutes; the histogram follows.
-    let spent = pts::cost::of_run(&run, &entries);
-    assert_eq!((spent[0].taken.rounds, spent[0].cells_missing), (12, 12));
-    let tail: Vec<bool> =
-        entries.iter().rev().take(2).map(|e| matches!(e.event, Event::Measured(_))).collect();
-    assert_eq!(
-        (tail, &entries[entries.len() - 2].event),
-        (vec![true, false], &Event::Noted(Note::RoundsEnded))
-    );
 }

@@ -15,6 +15,8 @@ const MOST: u64 = 1 << 62;
 const MOST_SLOTS: u64 = 1 << 27;
 /// Memory of a piece of evidence without strings, in slots.
 const SLOTS_OF_EVIDENCE: u64 = 16;
+/// Memory of a place with wrong data, in slots; that of a failed I/O is twice as much.
+const SLOTS_OF_PLACE: u64 = 4;
 /// Memory of a reading without strings and percentiles, in slots.
 const SLOTS_OF_READING: u64 = 32;
 /// Limit on the records of a journal: 50 times those of a month of one-minute cells.
@@ -124,6 +126,10 @@ impl Numbers {
         self.take_series(&segment.series);
         self.amounts.extend(segment.errors.iter().map(|error| error.count));
         self.amounts.extend(segment.gap_before.map(|gap| gap.length_ns));
+        if let Some(verified) = &segment.verified {
+            self.amounts.extend([verified.checked_blocks, verified.wrong_blocks]);
+            self.slots += SLOTS_OF_PLACE * (verified.places.len() as u64 + 2);
+        }
         if let Some(host) = &segment.host {
             let effort = host.effort;
             self.amounts.extend([effort.user_ns, effort.system_ns, host.repeats]);
@@ -183,6 +189,7 @@ mod tests {
             errors: Vec::new(),
             io_path: IoPath { engine: IoEngine::Simulated, fallbacks: Vec::new(), remarks: Vec::new() },
             gap_before: None,
+            verified: None,
             host: None,
         })
     }

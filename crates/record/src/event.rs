@@ -210,6 +210,9 @@ pub struct Health {
     /// Unrecovered data errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_errors: Option<u64>,
+    /// Sectors that the drive has replaced by spare ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reallocated_sectors: Option<u64>,
     /// Power losses without prior notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsafe_shutdowns: Option<u64>,

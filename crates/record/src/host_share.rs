@@ -140,6 +140,7 @@ mod tests {
             errors: Vec::new(),
             io_path: engine.into(),
             gap_before: None,
+            verified: None,
             host: Some(HostLoad {
                 effort: Effort { user_ns: cpu_ns / 2, system_ns: cpu_ns - cpu_ns / 2, ..Effort::default() },
                 usable_processors: threads.min(2).into(),

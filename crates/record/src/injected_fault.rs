@@ -24,6 +24,24 @@ pub enum InjectedFault {
         /// How long the drive retries before it reports an error, in ns.
         retry_ns: u64,
     },
+    /// A region whose data is read with flipped bits.
+    Flip {
+        /// First affected byte.
+        start_bytes: u64,
+        /// Length of the region.
+        length_bytes: u64,
+        /// Start in ns.
+        after_ns: u64,
+    },
+    /// A region whose writes succeed but are not stored.
+    LostWrites {
+        /// First affected byte.
+        start_bytes: u64,
+        /// Length of the region.
+        length_bytes: u64,
+        /// Start in ns.
+        after_ns: u64,
+    },
     /// Commands that never complete.
     Timeout {
         /// Start in ns.
@@ -65,6 +83,14 @@ impl fmt::Display for InjectedFault {
                 };
                 let (at, length) = (size(start_bytes), size(length_bytes));
                 write!(f, "media:at={at},length={length}{on},retry={}", time(retry_ns))
+            }
+            Self::Flip { start_bytes, length_bytes, after_ns } => {
+                let (at, length, after) = (size(start_bytes), size(length_bytes), time(after_ns));
+                write!(f, "flip:at={at},length={length},after={after}")
+            }
+            Self::LostWrites { start_bytes, length_bytes, after_ns } => {
+                let (at, length, after) = (size(start_bytes), size(length_bytes), time(after_ns));
+                write!(f, "lost-writes:at={at},length={length},after={after}")
             }
             Self::Timeout { after_ns, commands, wait_ns } => {
                 write!(f, "timeout:after={},commands={commands},wait={}", time(after_ns), time(wait_ns))

@@ -29,6 +29,7 @@ mod run_file;
 mod segment;
 mod stated;
 pub mod storage;
+mod verified;
 mod wall;
 mod workload;
 
@@ -57,6 +58,7 @@ pub use run_file::{
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
 pub use stated::{Link, Stated};
+pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{
     Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,

@@ -5,7 +5,7 @@ use stdx::Histogram;
 use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
-use crate::{HostLoad, IoEngine, IoPath, Until, Workload};
+use crate::{HostLoad, IoEngine, IoPath, Until, Verified, Workload};
 
 /// A completed workload: the request and all its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct Segment {
     /// Load on the host; `None` for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostLoad>,
+    /// What verification found; `None` for a workload that does not verify its data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
 }
 
 /// I/Os of one direction.
@@ -122,6 +125,10 @@ impl Segment {
     /// not.
     #[must_use]
     pub fn extended_by(&self, scale_divisor: u32) -> Option<f64> {
+        // What a failed I/O ended has no length of its own.
+        if self.verified.as_ref().is_some_and(|verified| verified.failed.is_some()) {
+            return None;
+        }
         let requested_ns = self.requested_ns(scale_divisor)?;
         let elapsed_ns = self.end_ns.saturating_sub(self.start_ns);
         let extended = self.io_path.engine == IoEngine::Simulated && elapsed_ns > requested_ns;

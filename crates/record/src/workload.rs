@@ -31,6 +31,10 @@ pub struct Workload {
     /// counts on from the start. Random I/O ignores it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub from_block: u64,
+    /// Offsets of random I/Os are multiples of this, even those of smaller ones; 0 for the greatest common divisor of all
+    /// block sizes.
+    #[serde(default, skip_serializing_if = "is_no_alignment")]
+    pub align_bytes: u32,
     /// Content of write buffers.
     pub data_pattern: DataPattern,
     /// When the workload ends.
@@ -218,6 +222,11 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_no_alignment(bytes: &u32) -> bool {
+    *bytes == 0
+}
+
 /// Why a workload is not possible on a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("workload {workload}: {problem}")]
@@ -279,6 +288,12 @@ impl Workload {
                      the nearest is {nearest} B"
                 ));
             }
+        }
+        if unaligned(self.align_bytes.into()) {
+            return Some(format!(
+                "an alignment of {} B is not a multiple of the device's {logical_block_bytes} B sectors",
+                self.align_bytes
+            ));
         }
         if let Some(problem) = self.summary_problem() {
             return Some(problem);
@@ -369,6 +384,7 @@ impl Workload {
             zones: self.zones.iter().map(zone).collect(),
             span: plain.span,
             from_block: self.from_block,
+            align_bytes: self.align_bytes,
         }
     }
 
@@ -396,99 +412,4 @@ impl Workload {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plain() -> Workload {
-        Workload {
-            access: Access::Random,
-            read_percent: 65,
-            block_bytes: 4096,
-            kinds: Vec::new(),
-            zones: Vec::new(),
-            threads: 2,
-            queue_depth: 16,
-            range: Range::first(1 << 30),
-            from_block: 0,
-            data_pattern: DataPattern::Random,
-            until: Until::DurationNs(1),
-            seed: 1,
-            regime: Regime::default(),
-        }
-    }
-
-    #[test]
-    fn what_is_special_is_stored_and_what_is_not_is_left_out() {
-        let stored = serde_json::to_string(&plain()).unwrap();
-        assert!(!stored.contains("regime"), "{stored}");
-        let arrivals = Some(Arrivals { per_second: 500, process: Process::Poisson });
-        let regime = Regime { arrivals, ramp_ns: 5, limit_ns: None, verify: true };
-        let data_pattern =
-            DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 20 });
-        for workload in [plain(), Workload { regime, data_pattern, ..plain() }] {
-            let stored = serde_json::to_string(&workload).unwrap();
-            assert_eq!(serde_json::from_str::<Workload>(&stored).unwrap(), workload, "{stored}");
-        }
-        let stored = serde_json::to_value(Workload { regime, data_pattern, ..plain() }).unwrap();
-        assert_eq!(stored["data_pattern"]["compressible_percent"], 50);
-        assert_eq!(stored["regime"]["arrivals"]["process"], "poisson");
-    }
-
-    #[test]
-    fn is_written_in_pts_notation() {
-        let kind = |share_percent, block_bytes| IoKind {
-            share_percent,
-            access: Access::Random,
-            read_percent: 40,
-            block_bytes,
-        };
-        let mixed = plain().of_kinds(vec![kind(10, 512), kind(90, 65536)]);
-        assert_eq!(mixed.to_string(), "RND 0.5KiB to 64KiB 40/60");
-        assert!((mixed.mean_block_bytes() - 59033.6).abs() < 1e-6);
-        assert_eq!(plain().to_string(), "RND 4KiB 65/35");
-        assert_eq!(Workload { read_percent: 0, block_bytes: 512, ..plain() }.to_string(), "RND 0.5KiB W");
-        assert_eq!(
-            Workload { read_percent: 100, access: Access::Sequential, ..plain() }.to_string(),
-            "SEQ 4KiB R"
-        );
-    }
-
-    #[test]
-    fn impossible_workloads_say_why() {
-        let rate = |per_second| Regime {
-            arrivals: Some(Arrivals { per_second, process: Process::Constant }),
-            ..Regime::default()
-        };
-        let reducible = |compressible_percent| {
-            DataPattern::Reducible(Reducible { compressible_percent, dedupable_percent: 0 })
-        };
-        let kind =
-            |block_bytes| IoKind { share_percent: 50, access: Access::Random, read_percent: 0, block_bytes };
-        let cases = [
-            (plain().of_kinds(vec![kind(4096), kind(6144)]), "block size 6144 B"),
-            (Workload { kinds: vec![kind(8192); 2], ..plain() }, "up to 8192 B, 0 % reads and RND"),
-            (Workload { kinds: vec![kind(8192)], ..plain() }.of_kinds(vec![kind(8192)]), "add up to 50 %"),
-            (
-                Workload { zones: vec![Zone { access_percent: 100, range_percent: 50 }], ..plain() },
-                "50 % of the range",
-            ),
-            (Workload { read_percent: 101, ..plain() }, "read share"),
-            (Workload { threads: 0, ..plain() }, "thread count"),
-            (Workload { block_bytes: 512, ..plain() }, "multiple of the device's 4096 B sectors"),
-            (Workload { range: Range::first(2 << 30), ..plain() }, "the device has only 1 GiB"),
-            (Workload { range: Range::first(1024), ..plain() }, "cannot hold"),
-            (Workload { range: Range { start_bytes: 512, ..Range::first(4096 * 8) }, ..plain() }, "start"),
-            (Workload { threads: 9, range: Range::first(4096 * 8), ..plain() }, "9 threads"),
-            (Workload { until: Until::AmountBytes(1), ..plain() }, "less than one block"),
-            (Workload { until: Until::DurationNs(0), ..plain() }, "duration of zero"),
-            (Workload { regime: Regime { limit_ns: Some(1), ..Regime::default() }, ..plain() }, "time limit"),
-            (Workload { regime: rate(0), ..plain() }, "zero I/Os per second"),
-            (Workload { data_pattern: reducible(101), ..plain() }, "101"),
-        ];
-        for (workload, expected) in cases {
-            let error = workload.validate(1 << 30, 4096).expect_err(expected).to_string();
-            assert!(error.contains(expected), "{error}");
-        }
-        assert_eq!(plain().validate(1 << 30, 4096), Ok(()));
-    }
-}
+mod tests;

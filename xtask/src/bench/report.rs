@@ -259,6 +259,7 @@ impl Recorder {
             errors: Vec::new(),
             io_path: record::IoEngine::IoUring.into(),
             gap_before: None,
+            verified: None,
             host: None,
         }
     }

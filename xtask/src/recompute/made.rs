@@ -14,6 +14,8 @@ const DRIVE: &str = "sim:sas-slc-2011";
 const SCALE: &str = "1/1024";
 /// Name of the run that the self-test alters: small, and with maxima.
 const ALTERED: &str = "altered";
+/// Exit code of a burn-in that rejects the drive.
+const REJECTED: i32 = 9;
 /// Exit code of a run whose drive failed.
 const DEVICE_FAILED: i32 = 5;
 
@@ -126,9 +128,30 @@ fn jobs() -> Vec<Job> {
     let oldest = ["wsat", DRIVE, "--profile", "pts-e-1.0"];
     jobs.push(Job::interrupted("restarted", &oldest, "removal:after=22min", &[]));
     jobs.push(Job::interrupted("continued", &oldest, "removal:after=22min", &["--continue-timeline"]));
+    jobs.extend(verified());
     let idle = ["client-write", "sim:nvme-tlc-2018"];
     jobs.push(Job::interrupted("cached-again", &idle, "removal:after=10min", &[]));
     jobs.push(Job { name: "imported".into(), steps: vec![(0, strings(&["examples", "--install"]))] });
+    jobs
+}
+
+/// Burn-ins that accept their drive, and some that reject it.
+fn verified() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    let small_burn = ["burn-in", DRIVE, "--burn-in-hours", "1", "--scale", "1/256"];
+    jobs.push(Job::run("burned-in", &small_burn));
+    let jesd =
+        ["burn-in,jesd219", DRIVE, "--burn-in-hours", "1", "--burn-in-load", "jesd219", "--scale", "1/256"];
+    jobs.push(Job::run("enterprise", &jesd));
+    for (name, fault) in [
+        ("flipped", "flip:at=30%,after=15min"),
+        ("lost", "lost-writes:at=30%"),
+        ("bad", "media:at=30%,on=reads"),
+    ] {
+        let mut job = Job::run(name, &[&small_burn[..], &["--sim-fault", fault]].concat());
+        job.steps[0].0 = REJECTED;
+        jobs.push(job);
+    }
     jobs
 }
 

@@ -17,22 +17,29 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("signatures", &["stdx"]),
     ("device", &["admin", "engine", "record", "signatures", "stdx", "nandsim", "skips"]),
     ("pts", &["record", "stdx"]),
+    ("estimate", &["pts", "record", "stdx"]),
     ("plans", &["pts", "record", "stdx"]),
     ("import", &["pts", "record", "stdx"]),
     ("charts", &["pts", "stdx"]),
-    ("report", &["charts", "pts", "record", "stdx", "skips"]),
+    ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
     ("fio", &["engine", "pts", "record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
     (
         "plateau",
         &[
-            "stdx", "record", "nandsim", "engine", "device", "pts", "plans", "import", "report", "fio",
-            "console", "skips",
+            "stdx", "record", "nandsim", "engine", "device", "estimate", "pts", "plans", "import", "report",
+            "fio", "console", "skips",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
-    ("fuzz", &["stdx", "record", "nandsim", "device", "pts", "plans", "import", "report", "fio", "plateau"]),
+    (
+        "fuzz",
+        &[
+            "stdx", "record", "nandsim", "device", "estimate", "pts", "plans", "import", "report", "fio",
+            "plateau",
+        ],
+    ),
     ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),
 ];
 

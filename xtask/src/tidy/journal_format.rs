@@ -27,6 +27,7 @@ const FORMAT: &[&str] = &[
     "journal",
     "histogram_wire",
     "columns_wire",
+    "verified",
 ];
 const MARK: &str = "<!-- format-sha256: ";
 const MARK_END: &str = " -->";

@@ -38,6 +38,7 @@ impl Chore for Inside {
             queue_depth: 4,
             range: Range::first(reader.facts().capacity_bytes / (1 << 20) * (1 << 20)),
             from_block: 0,
+            align_bytes: 0,
             data_pattern: DataPattern::Random,
             until: Until::AmountBytes(READS * u64::from(READ_BYTES)),
             seed: 1,

@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::{ASKING, Admin, Data};
 use crate::fault::Fault;
 use crate::wire::ata::{
-    BLOCK_BYTES, Command, Direction, GeneralStatistics, Identify, Registers, percentage_used, temperature,
+    BLOCK_BYTES, Command, Direction, GeneralStatistics, Identify, Registers, percentage_used,
+    reallocated_sectors, temperature, uncorrectable_errors,
 };
 
 const IDENTIFY_DEVICE: u8 = 0xec;
@@ -48,12 +49,27 @@ fn statistics(admin: &mut dyn Admin, page: u64) -> Result<[u8; BLOCK_BYTES], Fau
     block(admin, Command { command: READ_LOG_EXT, lba, extended: true, ..Command::default() })
 }
 
-/// Device statistics, temperature in degrees Celsius, and percentage used; each is `None` if it is not reported.
-pub(crate) fn health(admin: &mut dyn Admin) -> (GeneralStatistics, Option<i16>, Option<u8>) {
+/// Device statistics; each value is `None` if it is not reported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct DeviceStatistics {
+    pub(crate) general: GeneralStatistics,
+    pub(crate) reallocated_sectors: Option<u64>,
+    pub(crate) uncorrectable_errors: Option<u64>,
+    /// In degrees Celsius.
+    pub(crate) temperature: Option<i16>,
+    pub(crate) percentage_used: Option<u8>,
+}
+
+pub(crate) fn health(admin: &mut dyn Admin) -> DeviceStatistics {
     let general = statistics(admin, 1).map(|bytes| GeneralStatistics::decode(&bytes)).unwrap_or_default();
-    let degrees = statistics(admin, 5).ok().and_then(|bytes| temperature(&bytes));
-    let used = statistics(admin, 7).ok().and_then(|bytes| percentage_used(&bytes));
-    (general, degrees, used)
+    let mut page = |number| statistics(admin, number).ok();
+    DeviceStatistics {
+        general,
+        reallocated_sectors: page(3).and_then(|bytes| reallocated_sectors(&bytes)),
+        uncorrectable_errors: page(4).and_then(|bytes| uncorrectable_errors(&bytes)),
+        temperature: page(5).and_then(|bytes| temperature(&bytes)),
+        percentage_used: page(7).and_then(|bytes| percentage_used(&bytes)),
+    }
 }
 
 /// SET FEATURES, subcommands 02h and 82h.

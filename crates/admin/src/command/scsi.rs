@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::{ASKING, Admin, Data};
 use crate::fault::Fault;
 use crate::wire::scsi::{
-    CAPACITY_BYTES, CachingPage, Capacity, Inquiry, PAGE_BYTES, Rotation, rotation, serial, supports,
-    temperature, world_wide_name,
+    CAPACITY_BYTES, CachingPage, Capacity, Inquiry, PAGE_BYTES, Rotation, endurance_used, rotation, serial,
+    supports, temperature, total_uncorrected, world_wide_name,
 };
 use crate::wire::sense::Sense;
 
@@ -106,8 +106,23 @@ pub(crate) fn supported(admin: &mut dyn Admin, opcode: u8, action: Option<u8>) -
     answer.ok().and_then(|bytes| supports(&bytes))
 }
 
-/// Sends LOG SENSE for the Temperature page: degrees Celsius.
+/// Sends LOG SENSE for the current values of a page.
+fn log(admin: &mut dyn Admin, code: u8) -> Option<[u8; PAGE_BYTES]> {
+    page(admin, &[0x4d, 0, 0x40 | code, 0, 0, 0, 0, 0, LENGTH, 0]).ok()
+}
+
+/// The Temperature page: degrees Celsius.
 pub(crate) fn degrees(admin: &mut dyn Admin) -> Option<i16> {
-    let answer = page(admin, &[0x4d, 0, 0x4d, 0, 0, 0, 0, 0, LENGTH, 0]);
-    answer.ok().and_then(|bytes| temperature(&bytes))
+    log(admin, 0x0d).and_then(|bytes| temperature(&bytes))
+}
+
+/// The Solid State Media page: used endurance in percent.
+pub(crate) fn percentage_used(admin: &mut dyn Admin) -> Option<u8> {
+    log(admin, 0x11).and_then(|bytes| endurance_used(&bytes))
+}
+
+/// The error counters of writes and of reads: their uncorrected errors; `None` if the device has neither.
+pub(crate) fn uncorrected_errors(admin: &mut dyn Admin) -> Option<u64> {
+    let counts = [0x02, 0x03].map(|code| log(admin, code).and_then(|bytes| total_uncorrected(&bytes, code)));
+    counts.into_iter().flatten().reduce(u64::saturating_add)
 }

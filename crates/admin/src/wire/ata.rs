@@ -285,6 +285,18 @@ pub(crate) fn percentage_used(bytes: &[u8; BLOCK_BYTES]) -> Option<u8> {
     statistic(page.le64::<8>()).filter(|_| page.byte::<2>() == 7).map(|raw| raw as u8)
 }
 
+/// Returns the number of reallocated sectors, from Rotating Media, page 03h of the same log, which some SSDs have as well.
+pub(crate) fn reallocated_sectors(bytes: &[u8; BLOCK_BYTES]) -> Option<u64> {
+    let page = Page(bytes);
+    statistic(page.le64::<32>()).filter(|_| page.byte::<2>() == 3)
+}
+
+/// Returns the number of reported uncorrectable errors, from General Errors, page 04h of the same log.
+pub(crate) fn uncorrectable_errors(bytes: &[u8; BLOCK_BYTES]) -> Option<u64> {
+    let page = Page(bytes);
+    statistic(page.le64::<8>()).filter(|_| page.byte::<2>() == 4)
+}
+
 /// Returns the seven value bytes if the flags in the eighth byte say that they are supported and valid.
 fn statistic(raw: u64) -> Option<u64> {
     (raw >> 62 == 0b11).then_some(raw & 0x00ff_ffff_ffff_ffff)
@@ -388,6 +400,12 @@ mod tests {
         bytes[8..16].copy_from_slice(&(0xc0 << 56 | 0xfbu64).to_le_bytes());
         assert_eq!(temperature(&bytes), Some(-5));
         assert_eq!(percentage_used(&bytes), None);
+        bytes[32..40].copy_from_slice(&(0xc0 << 56 | 12u64).to_le_bytes());
+        assert_eq!((reallocated_sectors(&bytes), uncorrectable_errors(&bytes)), (None, None));
+        bytes[2] = 3;
+        assert_eq!(reallocated_sectors(&bytes), Some(12));
+        bytes[2] = 4;
+        assert_eq!(uncorrectable_errors(&bytes), Some(0xfb));
     }
 
     proptest! {
@@ -399,6 +417,7 @@ mod tests {
             let block: &[u8; BLOCK_BYTES] = bytes[..].try_into().expect("that many");
             prop_assert!(Identify::decode(block).queue_depth <= 32);
             let _ = (GeneralStatistics::decode(block), temperature(block), percentage_used(block));
+            let _ = (reallocated_sectors(block), uncorrectable_errors(block));
             if let Some(registers) = Registers::decode(&sense) {
                 prop_assert!((0.0..1.0).contains(&SanitizeStatus::of(&registers).share_done));
             }

@@ -149,6 +149,35 @@ pub(crate) fn temperature(bytes: &[u8; PAGE_BYTES]) -> Option<i16> {
     (current && bytes[9] != 0xff).then(|| i16::from(bytes[9]))
 }
 
+/// Returns the value of a parameter of the log page `code` (SPC-4, 7.3.2).
+fn parameter(bytes: &[u8; PAGE_BYTES], code: u8, number: u16) -> Option<&[u8]> {
+    if bytes[0] & 0x3f != code {
+        return None;
+    }
+    let length = usize::from(u16::from_be_bytes([bytes[2], bytes[3]]));
+    let mut rest = bytes.get(4..(4 + length).min(PAGE_BYTES))?;
+    loop {
+        let (head, values) = rest.split_at_checked(4)?;
+        let (value, after) = values.split_at_checked(usize::from(head[3]))?;
+        if u16::from_be_bytes([head[0], head[1]]) == number {
+            return Some(value);
+        }
+        rest = after;
+    }
+}
+
+/// Returns the used endurance in percent from the log page 11h (SBC-4, table 190).
+pub(crate) fn endurance_used(bytes: &[u8; PAGE_BYTES]) -> Option<u8> {
+    parameter(bytes, 0x11, 1)?.last().copied()
+}
+
+/// Returns the total of uncorrected errors from an error counter page (SPC-4, table 366).
+pub(crate) fn total_uncorrected(bytes: &[u8; PAGE_BYTES], code: u8) -> Option<u64> {
+    let value = parameter(bytes, code, 6)?;
+    let add = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
+    (1..=8).contains(&value.len()).then(|| value.iter().fold(0, add))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,6 +250,8 @@ mod tests {
             page[1] = [0x80, 0x83, 0xb1, page[1]][code];
             let _ = (Inquiry::decode(&page), serial(&page), world_wide_name(&page), rotation(&page));
             let _ = (supports(&page), temperature(&page));
+            page[0] = [0x02, 0x03, 0x11, page[0]][code];
+            let _ = (endurance_used(&page), total_uncorrected(&page, page[0] & 0x3f));
             if let Some(caching) = CachingPage::decode(&page) {
                 prop_assert!(caching.selecting(true).len() <= PAGE_BYTES + 8);
             }

@@ -1,6 +1,6 @@
 //! The faults of a simulated drive as it is given them, and as a run stores them.
 
-use nandsim::{FaultError, Faults, LostCommands, MediaFault, Throttling};
+use nandsim::{DataDefect, DataFault, FaultError, Faults, LostCommands, MediaFault, Throttling};
 use record::InjectedFault;
 
 use crate::open_options::SimFaults;
@@ -20,8 +20,18 @@ pub(super) fn chosen(
 
 fn injected(recorded: &[InjectedFault]) -> Faults {
     let mut faults = Faults::default();
+    let data = |start_bytes: u64, length_bytes, defect, from_ns| {
+        let bytes = start_bytes..start_bytes.saturating_add(length_bytes);
+        DataFault { bytes, defect, from_ns }
+    };
     for fault in recorded {
         match *fault {
+            InjectedFault::Flip { start_bytes, length_bytes, after_ns } => {
+                faults.data.push(data(start_bytes, length_bytes, DataDefect::Flipped, after_ns));
+            }
+            InjectedFault::LostWrites { start_bytes, length_bytes, after_ns } => {
+                faults.data.push(data(start_bytes, length_bytes, DataDefect::Lost, after_ns));
+            }
             InjectedFault::Media { start_bytes, length_bytes, reads, writes, retry_ns } => {
                 let bytes = start_bytes..start_bytes.saturating_add(length_bytes);
                 faults.media.push(MediaFault { bytes, reads, writes, retry_ns });
@@ -51,6 +61,14 @@ pub(super) fn recorded(faults: &Faults) -> Vec<InjectedFault> {
         writes: media.writes,
         retry_ns: media.retry_ns,
     });
+    let data = faults.data.iter().map(|data| {
+        let (start_bytes, length_bytes) = (data.bytes.start, length(&data.bytes));
+        let after_ns = data.from_ns;
+        match data.defect {
+            DataDefect::Flipped => InjectedFault::Flip { start_bytes, length_bytes, after_ns },
+            DataDefect::Lost => InjectedFault::LostWrites { start_bytes, length_bytes, after_ns },
+        }
+    });
     let lost = faults.lost.iter().map(|lost| InjectedFault::Timeout {
         after_ns: lost.from_ns,
         commands: lost.commands,
@@ -63,7 +81,7 @@ pub(super) fn recorded(faults: &Faults) -> Vec<InjectedFault> {
     });
     let removed = faults.removed_at_ns.iter().map(|&after_ns| InjectedFault::Removal { after_ns });
     let power = faults.power_lost_at_ns.iter().map(|&after_ns| InjectedFault::Power { after_ns });
-    media.chain(lost).chain(slow).chain(removed).chain(power).collect()
+    media.chain(data).chain(lost).chain(slow).chain(removed).chain(power).collect()
 }
 
 #[cfg(test)]
@@ -78,6 +96,8 @@ mod tests {
             "media:at=25%,length=1MiB,on=reads,retry=2s",
             "media:at=0,length=4096B,on=writes,retry=500ms",
             "media:at=10GB",
+            "flip:at=64MiB,length=4KiB,after=25min",
+            "lost-writes:at=1GB",
             "timeout:after=90min,commands=3,wait=500ms",
             "throttle:after=1h,for=40s,rate=50MB",
             "removal:after=8s",
@@ -94,6 +114,8 @@ mod tests {
                 "media:at=25GB,length=1MiB,on=reads,retry=2s",
                 "media:at=0,length=4KiB,on=writes,retry=500ms",
                 "media:at=10GB,length=1MiB,retry=1s",
+                "flip:at=64MiB,length=4KiB,after=25min",
+                "lost-writes:at=1GB,length=1MiB,after=0s",
                 "timeout:after=90min,commands=3,wait=500ms",
                 "throttle:after=1h,for=40s,rate=50MB/s",
                 "removal:after=8s",

@@ -108,6 +108,7 @@ pub fn workload(bytes: u64) -> Workload {
         queue_depth: 4,
         range: Range::first(bytes),
         from_block: 0,
+        align_bytes: 0,
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(100_000_000),
         seed: 7,

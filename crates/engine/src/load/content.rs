@@ -74,7 +74,7 @@ pub(crate) struct Checks {
 
 impl Checks {
     fn new(workload: &Workload) -> Self {
-        let block_bytes = workload.pattern().alignment_bytes();
+        let block_bytes = workload.pattern().granule_bytes();
         let blocks = if workload.writes() { workload.range.segment_bytes / block_bytes } else { 0 };
         Self {
             start_bytes: workload.range.start_bytes,

@@ -45,7 +45,7 @@ pub fn check_verifiable(workload: &Workload) -> Result<(), Unverifiable> {
     if !workload.regime.verify {
         return Ok(());
     }
-    let block_bytes = workload.pattern().alignment_bytes();
+    let block_bytes = workload.pattern().granule_bytes();
     let blocks = workload.range.segment_bytes / block_bytes.max(1);
     let in_flight = u64::from(workload.block_bytes) / block_bytes.max(1) * u64::from(workload.queue_depth);
     if workload.threads != 1 || workload.range.segments != 1 {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Cause, Faults, MediaFault, Throttling};
+use crate::faults::DataWatch;
+use crate::{Cause, Faults, FoundData, MediaFault, Throttling};
 
 /// The injected faults and their state.
 #[derive(Default)]
@@ -10,6 +11,7 @@ struct Injected {
     faults: Faults,
     /// Commands in flight that will fail, by event leaf.
     failing: BTreeMap<u32, Cause>,
+    data: DataWatch,
 }
 
 /// Decides which commands fail, when the drive disappears, and how slow it is.
@@ -26,7 +28,7 @@ impl FaultInjector {
     /// Replaces all faults.
     pub(super) fn inject(&mut self, faults: Faults) {
         let some = faults != Faults::default();
-        self.injected = some.then(|| Box::new(Injected { faults, failing: BTreeMap::new() }));
+        self.injected = some.then(|| Box::new(Injected { faults, ..Injected::default() }));
     }
 
     /// Enables or disables all faults without discarding them.
@@ -100,6 +102,9 @@ impl FaultInjector {
     ) -> Option<(Cause, u64)> {
         let injected = self.injected.as_deref_mut().filter(|_| self.enabled)?;
         let end = offset + u64::from(bytes);
+        if !injected.faults.data.is_empty() {
+            injected.data.see(&injected.faults.data, now_ns, read, offset..end);
+        }
         let lost = injected.faults.lost.iter_mut().find(|lost| lost.commands > 0 && lost.from_ns <= now_ns);
         let (cause, wait_ns) = if let Some(lost) = lost {
             lost.commands -= 1;
@@ -113,6 +118,18 @@ impl FaultInjector {
         };
         injected.failing.insert(leaf as u32, cause);
         Some((cause, now_ns + wait_ns))
+    }
+
+    /// Forgets which data was written; reads of data that is written from now on may be found to be wrong.
+    pub(super) fn expect_data(&mut self) {
+        if let Some(injected) = self.injected.as_deref_mut() {
+            injected.data.renew();
+        }
+    }
+
+    /// What reads found since data is expected.
+    pub(super) fn found_data(&mut self) -> FoundData {
+        self.injected.as_deref_mut().map(|injected| injected.data.take_found()).unwrap_or_default()
     }
 
     /// Why the command on `leaf` failed; `None` if it succeeded. Call this when the command has just completed.

@@ -5,7 +5,7 @@
 //! data, because it erases a source only after copying it.
 
 use super::state::Ssd;
-use crate::{Cause, Defects, Faults};
+use crate::{Cause, Defects, Faults, FoundData};
 
 /// Time from a power loss to the first command, at scale 1.
 const POWER_CYCLE_NS: u64 = 2_000_000_000;
@@ -22,6 +22,17 @@ impl<D: Defects> Ssd<D> {
         self.ftl.track_unprogrammed(loses);
         self.faults.inject(faults);
         self.update_inspection();
+    }
+
+    /// From now on, data is expected to be read as it was written. The drive stores none, but knows where its faults change
+    /// it.
+    pub fn expect_data(&mut self) {
+        self.faults.expect_data();
+    }
+
+    /// The reads whose data was not as expected, since [`expect_data`](Self::expect_data) or the last question.
+    pub fn found_data(&mut self) -> FoundData {
+        self.faults.found_data()
     }
 
     /// Enables or disables all faults without discarding them.

@@ -6,11 +6,13 @@ use std::ops::Range;
 
 use stdx::units::{SECOND_NS, parse_size};
 
-use super::{Faults, LostCommands, MediaFault, Throttling};
+use super::{DataDefect, DataFault, Faults, LostCommands, MediaFault, Throttling};
 
 /// The fault syntax, for help texts.
 pub const FAULT_GRAMMAR: &str = "\
 media:at=PLACE[,length=SIZE][,on=reads|writes|both][,retry=TIME]  a region that cannot be read or written
+flip:at=PLACE[,length=SIZE][,after=TIME]                          a region whose data is read with flipped bits
+lost-writes:at=PLACE[,length=SIZE][,after=TIME]                   a region whose writes succeed but are not stored
 timeout:after=TIME[,commands=N][,wait=TIME]                       commands that never complete
 throttle:after=TIME,for=TIME,rate=SIZE                            a period limited to that many bytes per second
 removal:after=TIME                                                the drive disappears
@@ -117,6 +119,8 @@ impl Faults {
         let after = |keys: &mut Keys<'_>| keys.take("after", None, time_ns);
         match kind.trim() {
             "media" => self.media.push(media(&mut keys, capacity_bytes)?),
+            "flip" => self.data.push(data(&mut keys, capacity_bytes, DataDefect::Flipped)?),
+            "lost-writes" => self.data.push(data(&mut keys, capacity_bytes, DataDefect::Lost)?),
             "timeout" => self.lost.push(LostCommands {
                 from_ns: after(&mut keys)?,
                 commands: keys.take("commands", Some(1), str::parse)?,
@@ -148,14 +152,22 @@ fn rate_bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-fn media(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<MediaFault, String> {
+fn region(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<Range<u64>, String> {
     let place = |text: &str| place_bytes(text, capacity_bytes);
     let start = keys.take("at", None, place)?;
     let length = keys.take("length", Some(1 << 20), place)?;
     let bytes: Range<u64> = start..start.saturating_add(length).min(capacity_bytes);
-    if bytes.is_empty() {
-        return Err("`at` and `length` select no bytes".into());
-    }
+    if bytes.is_empty() { Err("`at` and `length` select no bytes".into()) } else { Ok(bytes) }
+}
+
+fn data(keys: &mut Keys<'_>, capacity_bytes: u64, defect: DataDefect) -> Result<DataFault, String> {
+    let bytes = region(keys, capacity_bytes)?;
+    let from_ns = keys.take("after", Some(0), time_ns)?;
+    Ok(DataFault { bytes, defect, from_ns })
+}
+
+fn media(keys: &mut Keys<'_>, capacity_bytes: u64) -> Result<MediaFault, String> {
+    let bytes = region(keys, capacity_bytes)?;
     let (reads, writes) = keys.take("on", Some((true, true)), |on| match on {
         "reads" => Ok((true, false)),
         "writes" => Ok((false, true)),

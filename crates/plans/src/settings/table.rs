@@ -38,6 +38,12 @@ const SATURATION_LOADS: &[(&str, &str, SaturationLoad)] = &[
     ("composite", "The composite of CBW, 40 % reads", SaturationLoad::Composite),
 ];
 
+/// The loads of a burn-in.
+const BURN_IN_LOADS: &[(&str, &str, &str)] = &[
+    ("mixed", "Random 64 KiB, 50 % reads", "mixed"),
+    ("jesd219", "The enterprise workload of JESD219, from 4 KiB on", "jesd219"),
+];
+
 fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, &'static str)> {
     all.iter().map(|(word, about, _)| (*word, *about)).collect()
 }
@@ -308,6 +314,67 @@ pub const SETTINGS: &[Setting] = &[
         limits: Some(|| words_of(&limits::READ_PERCENT)),
         set: |run, value| {
             value.whole(&limits::READ_PERCENT).map(|percent| run.settings.dirth.read_percent = Some(percent))
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-hours",
+        form: Form::Number("N"),
+        about: "Burn-in: hours of load, {limits} [default: 24]",
+        limits: Some(|| words_of(&limits::BURN_IN_HOURS)),
+        set: |run, value| value.whole(&limits::BURN_IN_HOURS).map(|hours| run.keep("burn-in-hours", &hours)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-load",
+        form: Form::Word("NAME", || words(BURN_IN_LOADS)),
+        about: "Burn-in: the verified load [default: mixed]",
+        set: |run, value| value.word(&choices(BURN_IN_LOADS)).map(|load| run.keep("burn-in-load", &load)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-media-errors",
+        form: Form::Number("N"),
+        about: "Burn-in: media errors that may be added [default: 0]",
+        limits: Some(|| words_of(&limits::BURN_IN_COUNT)),
+        set: |run, value| {
+            value.whole(&limits::BURN_IN_COUNT).map(|count| run.keep("burn-in-media-errors", &count))
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-reallocated",
+        form: Form::Number("N"),
+        about: "Burn-in: reallocated sectors that may be added [default: 0]",
+        limits: Some(|| words_of(&limits::BURN_IN_COUNT)),
+        set: |run, value| {
+            value.whole(&limits::BURN_IN_COUNT).map(|count| run.keep("burn-in-reallocated", &count))
+        },
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-used",
+        form: Form::Number("P"),
+        about: "Burn-in: highest percentage of the rated endurance that may be used [default: 100]",
+        limits: Some(|| words_of(&limits::BURN_IN_USED)),
+        set: |run, value| value.whole(&limits::BURN_IN_USED).map(|used| run.keep("burn-in-used", &used)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-spare",
+        form: Form::Number("P"),
+        about: "Burn-in: lowest percentage of available spare blocks [default: 10]",
+        limits: Some(|| words_of(&limits::BURN_IN_SPARE)),
+        set: |run, value| value.whole(&limits::BURN_IN_SPARE).map(|spare| run.keep("burn-in-spare", &spare)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "burn-in-temperature",
+        form: Form::Number("C"),
+        about: "Burn-in: highest temperature in degrees Celsius [default: 70]",
+        limits: Some(|| words_of(&limits::BURN_IN_CELSIUS)),
+        set: |run, value| {
+            value.whole(&limits::BURN_IN_CELSIUS).map(|celsius| run.keep("burn-in-temperature", &celsius))
         },
         ..Setting::BASE
     },

@@ -20,5 +20,5 @@ pub fn run(cli: &Cli, options: &Demo) -> Done {
     };
     let request = RunRequest::of(&request, &ResumableSettings::default())?;
     let done = lifecycle::perform(cli.library.as_deref(), request, &[])?;
-    lifecycle::finish(cli, done)
+    lifecycle::finish(cli, done)?.done()
 }

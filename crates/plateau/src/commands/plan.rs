@@ -5,8 +5,8 @@ mod presets;
 mod rehearsed;
 
 use device::Drive;
-use pts::assumed::Assumed;
-use pts::dry::{Cost, Estimate};
+use estimate::assumed::Assumed;
+use estimate::dry::{Cost, Estimate};
 use pts::{Context, Profile};
 use record::{RunFile, TargetFacts};
 use serde_json::{Value, json};

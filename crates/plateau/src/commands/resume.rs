@@ -38,7 +38,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     // Do not open the journal of a complete run for writing.
     if lifecycle::is_complete(&stored.load()?) {
         crate::output::printer::tell_line(&format!("run {id} is already complete"));
-        return lifecycle::finish(cli, stored);
+        return lifecycle::finish(cli, stored)?.done();
     }
     let typed = members_confirmed(&stored, is_own, &options.erase)?;
     let (mut journal, loaded) = stored.reopen()?;
@@ -85,7 +85,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     };
     lifecycle::execute(work, &loaded.entries, begin)?;
     drop(journal);
-    lifecycle::finish(cli, stored)
+    lifecycle::finish(cli, stored)?.done()
 }
 
 /// Opens the target of the run, and checks that it is still the same device.

@@ -42,10 +42,11 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
     let done = lifecycle::perform(cli.library.as_deref(), requests.remove(0), &options.erase)?;
     let publication = publication::of(&done, &Publisher::default())?;
     let written = report_file::write_all(&done, &reports, publication, cli.json)?;
-    lifecycle::finish(cli, done)?;
+    let accepted = lifecycle::finish(cli, done)?;
     if cli.json || written.is_empty() {
-        return Ok(());
+        return accepted.done();
     }
     let lines: String = written.iter().map(|(_, path)| format!("report    {}\n", path.display())).collect();
-    printer::print(&lines)
+    printer::print(&lines)?;
+    accepted.done()
 }

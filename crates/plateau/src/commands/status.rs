@@ -53,7 +53,7 @@ fn read(run: Run) -> Done<Option<InProgress>> {
 
 fn line(found: &InProgress, now: Timestamp) -> String {
     let file = &found.run.file;
-    let phase = pts::phase::phase(&found.loaded.entries);
+    let phase = estimate::phase::phase(&found.loaded.entries);
     let left = left(file, &found.loaded).map_or_else(String::new, |(shortest, longest)| {
         if shortest == longest {
             format!("  about {} left", span(shortest))
@@ -73,7 +73,7 @@ fn line(found: &InProgress, now: Timestamp) -> String {
 
 fn document(found: &InProgress, now: Timestamp) -> Value {
     let file = &found.run.file;
-    let phase = pts::phase::phase(&found.loaded.entries);
+    let phase = estimate::phase::phase(&found.loaded.entries);
     let left = left(file, &found.loaded);
     json!({
         "run": file.id,
@@ -96,7 +96,7 @@ fn last(found: &InProgress) -> Timestamp {
 
 /// Returns the remaining time; `None` for a simulated drive, whose clock is unrelated to the wall clock.
 fn left(file: &RunFile, loaded: &Loaded) -> Option<(u64, u64)> {
-    if file.target.simulated.is_some() { None } else { pts::phase::left_ns(file, &loaded.entries) }
+    if file.target.simulated.is_some() { None } else { estimate::phase::left_ns(file, &loaded.entries) }
 }
 
 /// Returns the time between two instants in ns; 0 if the clock was set back.

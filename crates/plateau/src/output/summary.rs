@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use console::columns;
-use pts::cost::TestCost;
+use estimate::cost::TestCost;
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
-use pts::{Outcome, Profile, Replayed, host_limit};
+use pts::{Acceptance, Outcome, Profile, Reason, Replayed, host_limit};
 use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
@@ -73,7 +73,7 @@ impl Summary {
         let now = record::wall_now();
         let age = |since: jiff::Timestamp| elapsed(since, now);
         let last = self.loaded.entries.last().map_or(self.run.file.created, |entry| entry.wall);
-        let phase = pts::phase::phase(&self.loaded.entries);
+        let phase = estimate::phase::phase(&self.loaded.entries);
         Some(format!("running for {}; {phase}; last record {} ago", age(self.run.file.created), age(last)))
     }
 
@@ -208,9 +208,15 @@ impl Summary {
         })
     }
 
+    /// Whether a test of it rejects the drive.
+    pub fn is_rejected(&self) -> bool {
+        let verdicts = self.replayed.outcomes.iter().filter_map(|outcome| outcome.acceptance.as_ref());
+        verdicts.into_iter().any(|acceptance| !acceptance.is_pass())
+    }
+
     /// Returns the actual and estimated costs of the tests.
     fn spent(&self) -> Vec<TestCost> {
-        pts::cost::of_run(&self.run.file, &self.loaded.entries)
+        estimate::cost::of_run(&self.run.file, &self.loaded.entries)
     }
 
     /// Returns the verdict over all tests: `running`, `steady state`, `steady state not reached`, `complete` if no
@@ -322,6 +328,9 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     if is_in_progress && outcome.stop == Some(pts::Stop::EndOfJournal) {
         return format!("none yet: {} so far", count_of(outcome.rounds, "completed round"));
     }
+    if let Some(acceptance) = &outcome.acceptance {
+        return acceptance.to_string();
+    }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
         // The source of an imported run reported this without the values.
@@ -379,8 +388,24 @@ fn outcome_json(outcome: &Outcome) -> Value {
             "unit": figure.unit.symbol(),
             "host_limited": figure.host_limited,
         })).collect::<Vec<_>>(),
+        "acceptance": outcome.acceptance.as_ref().map(acceptance_json),
         "notes": outcome.notes,
         "stopped": outcome.stop.as_ref().map(ToString::to_string),
+    })
+}
+
+fn acceptance_json(acceptance: &Acceptance) -> Value {
+    let reason = |reason: &Reason| {
+        json!({
+            "reason": reason.kind(),
+            "text": reason.to_string(),
+            "offset_bytes": reason.offset_bytes(),
+        })
+    };
+    json!({
+        "verdict": acceptance.word(),
+        "reasons": acceptance.reasons.iter().map(reason).collect::<Vec<_>>(),
+        "unchecked": acceptance.unchecked,
     })
 }
 

@@ -208,11 +208,15 @@ fn tell(cli: &Cli, campaign: &str, ended: Vec<Ended>) -> Done {
     for (run, done) in ended {
         let id = run.file.id.clone();
         match done.and_then(|()| lifecycle::report(run)) {
-            Ok((document, text)) => {
+            Ok((document, text, accepted)) => {
                 if !cli.json {
                     printer::print(&format!("{text}\n"))?;
                 }
                 documents.push(document);
+                if accepted.done().is_err() {
+                    let text = "the burn-in rejects the drive";
+                    failures.push(Failure::text(Exit::Rejected, text).of_run(&id));
+                }
             }
             Err(failure) => {
                 documents.push(json!({

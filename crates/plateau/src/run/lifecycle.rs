@@ -121,7 +121,7 @@ pub fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
     let known = speeds::of(file, &Assumptions::default(), library)?;
     let estimates =
         speeds::estimates(file, &known.assumed).map_err(|text| Failure::text(Exit::Usage, text))?;
-    Ok(Event::Estimated(pts::cost::estimated(&estimates, &known.source)))
+    Ok(Event::Estimated(estimate::cost::estimated(&estimates, &known.source)))
 }
 
 /// Returns the first line of a run: its id and target.
@@ -252,7 +252,10 @@ fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
     let Some(simulated) = &file.target.simulated else { return false };
     // Whatever else ends a run has passed when it is resumed.
     let is_media = |fault: &InjectedFault| matches!(fault, InjectedFault::Media { .. });
-    let may_have_ended_it = |fault: &&InjectedFault| !matches!(fault, InjectedFault::Throttle { .. });
+    let may_have_ended_it = |fault: &&InjectedFault| {
+        use InjectedFault::{Flip, LostWrites, Throttle};
+        !matches!(fault, Throttle { .. } | Flip { .. } | LostWrites { .. })
+    };
     let mut ending = simulated.faults.iter().filter(may_have_ended_it).peekable();
     failure.exit == Exit::Device && ending.peek().is_some() && ending.all(is_media)
 }
@@ -285,13 +288,30 @@ pub fn gap_since(loaded: &Loaded, now: jiff::Timestamp) -> Gap {
 }
 
 /// Writes the report and prints the result.
-pub fn finish(cli: &Cli, run: StoredRun) -> Done {
-    let (document, text) = report(run)?;
-    if cli.json { printer::print_json(&document) } else { printer::print(&text) }
+pub fn finish(cli: &Cli, run: StoredRun) -> Done<Accepted> {
+    let (document, text, accepted) = report(run)?;
+    if cli.json {
+        printer::print_json(&document)?
+    } else {
+        printer::print(&text)?
+    }
+    Ok(accepted)
 }
 
-/// Writes the report; returns the result as a document and as text.
-pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
+/// Whether the drive of a run is accepted, as far as a test decides that.
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted(bool);
+
+impl Accepted {
+    /// Decides the exit code of a command whose result has been printed.
+    pub fn done(self) -> Done {
+        if self.0 { Ok(()) } else { Err(Failure::silent(Exit::Rejected)) }
+    }
+}
+
+/// Writes the report; returns the result as a document and as text, and whether the drive is accepted.
+pub fn report(run: StoredRun) -> Done<(serde_json::Value, String, Accepted)> {
     let report = report_file::write(&run)?;
     let summary = Summary::of(run)?;
     let mut document = summary.json();
@@ -302,7 +322,7 @@ pub fn report(run: StoredRun) -> Done<(serde_json::Value, String)> {
         summary.run.dir.display(),
         report.display()
     );
-    Ok((document, text))
+    Ok((document, text, Accepted(!summary.is_rejected())))
 }
 
 /// Returns a short random prefix, so that a few letters identify a run.

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use device::{Armed, OpenOptions};
 use engine::{Flow, Outcome as Driven};
+use estimate::dry::IOS_PER_OUTSTANDING;
 use nandsim::Scale;
-use pts::dry::IOS_PER_OUTSTANDING;
 use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task, Unit};
 use record::{CustomFigure, Note, Purged, RunFile, Segment, SimulatedFacts, Until, Workload};
 

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::{Audience, Step};
-use device::{Armed, DriveError, ErrorKind, PowerMeter, PurgeOptions, Purging};
+use device::{Armed, DriveError, ErrorKind, PurgeOptions, Purging};
 use engine::{Flow, Outcome as Driven};
 use pts::{Bench, Context, Replay, Stop, Task};
 use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
@@ -14,6 +14,7 @@ use stdx::units::SECOND_NS;
 
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
+use crate::host::power::PowerMeter;
 
 /// Minimum interval of health readings while a test measures; shorter on a scaled drive.
 const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use device::{Armed, OpenOptions, SimFaults};
 use engine::{Flow, Outcome as Driven};
+use estimate::assumed::{Assumed, Observed};
+use estimate::dry::{Estimate, estimate};
 use nandsim::Model;
-use pts::assumed::{Assumed, Observed};
-use pts::dry::{Estimate, estimate};
 use pts::{Bench, Context, Stop, Task, Test};
 use record::{Event, Library, Note, Purged, Run, RunFile, Segment, TargetFacts, Workload};
 use stdx::units::parse_size;
@@ -184,7 +184,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let context = Context::of(&small).map_err(usage)?;
     // Custom tests of a plan need no further kinds of load.
     let tests: Vec<&Test> = file.tests.iter().filter_map(|name| Test::named(name).ok()).collect();
-    pts::probe::run(&context, &tests, &mut bench).map_err(|stop| usage(stop.to_string()))?;
+    estimate::probe::run(&context, &tests, &mut bench).map_err(|stop| usage(stop.to_string()))?;
     let observed = Observed::of(&target, &bench.events);
     Ok((
         observed,

@@ -1,5 +1,6 @@
 //! The conclusions of a test: everything that reports, terminals and comparisons show about it.
 
+use crate::conclusions::acceptance::Acceptance;
 use crate::conclusions::ending::Ending;
 use crate::conclusions::mark::Mark;
 use crate::exhibits::exhibit::Page;
@@ -33,6 +34,8 @@ pub struct Outcome {
     /// How the test ended, if conditions other than steady state end it as well; None if only steady state and the limit
     /// on rounds do, or if its length is fixed.
     pub ending: Option<Ending>,
+    /// Whether the drive is accepted; None if the test does not decide that, or has not.
+    pub acceptance: Option<Acceptance>,
     /// Marks on its curve, which the tester may set.
     pub marks: Vec<Mark>,
     /// The deciding windows, one entry per tracking variable; empty before five rounds.

@@ -52,6 +52,7 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         rounds: answers.rounds.len() as u32,
         converged: (judged && (complete || converged)).then_some(converged),
         ending: None,
+        acceptance: None,
         marks: Vec::new(),
         explained: if judged { explain(&answers.history) } else { Vec::new() },
         precondition_window: None,

@@ -43,6 +43,8 @@ pub enum ReadingHint {
     Runs,
     /// Columns of CPU load by threads and queue depth.
     Processor,
+    /// The rate of a load that lasts for hours.
+    Endurance,
     /// The rate of sustained writes by amount written.
     SustainedWrites,
     /// Long cells, one after another.
@@ -128,6 +130,10 @@ impl ReadingHint {
             }
             Self::Processor => {
                 "Each column is the CPU load at one TC and QD: near 100 % the host may limit the result."
+            }
+            Self::Endurance => {
+                "The rate of the load since its start: dips that come back with the temperature are throttling, a \
+                 lasting fall is a drive that wears or fills."
             }
             Self::SustainedWrites => {
                 "The rate by amount written: the first fall is the end of the SLC cache, the level after it is what \

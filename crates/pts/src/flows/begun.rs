@@ -29,6 +29,7 @@ impl Outcome {
             rounds: 0,
             converged: None,
             ending: None,
+            acceptance: None,
             marks: Vec::new(),
             window: Vec::new(),
             precondition_window: None,

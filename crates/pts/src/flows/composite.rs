@@ -23,6 +23,9 @@ const SIZES: [(u32, u8); 12] = [
     (65536, 3),
 ];
 
+/// The most frequent size, to which JESD219 aligns all I/Os.
+pub const PAGE_BYTES: u32 = 4096;
+
 /// LBA groups from the start of the range: name, percentage of I/Os, percentage of the range.
 const GROUPS: [(&str, u8, u8); 3] = [("A", 50, 5), ("B", 30, 15), ("C", 20, 80)];
 
@@ -48,6 +51,15 @@ impl Composite {
         if let Some(smallest) = sizes.first_mut() {
             smallest.1 += enlarged_percent;
         }
+        Self { sizes, enlarged_percent }
+    }
+
+    /// The sizes of the table from 4 KiB on; the smaller ones are replaced by it.
+    pub fn in_pages() -> Self {
+        let is_smaller = |size: &&(u32, u8)| size.0 < PAGE_BYTES;
+        let enlarged_percent = SIZES.iter().filter(is_smaller).map(|size| size.1).sum();
+        let mut sizes: Vec<_> = SIZES.into_iter().filter(|size| size.0 >= PAGE_BYTES).collect();
+        sizes[0].1 += enlarged_percent;
         Self { sizes, enlarged_percent }
     }
 

@@ -112,6 +112,7 @@ pub(crate) mod tests {
             queue_depth: 1,
             range: Range::first(1 << 30),
             from_block: 0,
+            align_bytes: 0,
             data_pattern: DataPattern::Random,
             until: Until::DurationNs(length_ns),
             seed: 1,
@@ -137,6 +138,7 @@ pub(crate) mod tests {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            verified: None,
             host: None,
         }
     }

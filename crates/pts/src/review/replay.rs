@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use record::{Entry, Event, Note, Purged, RunFile, Segment, Workload};
+use record::{Entry, Event, Health, Note, Purged, RunFile, Segment, Workload};
 
 use crate::imported;
 use crate::quality::depth;
@@ -18,24 +18,29 @@ pub struct Replay {
     answers: VecDeque<Event>,
     /// Notes recorded after the last answer. A note emitted before that answer must already be in the journal.
     notes: VecDeque<Note>,
+    /// Readings from the start of the test up to the next one; the last one of a run follows its last test.
+    health: Vec<Health>,
 }
 
 impl Replay {
     /// Collects the answers to `test` from `entries`; after a restart, only those since the restart.
     #[must_use]
     pub fn of(test: &str, entries: &[Entry]) -> Self {
-        let mut replay = Self { answers: VecDeque::new(), notes: VecDeque::new() };
-        let mut inside = false;
+        let mut replay = Self { answers: VecDeque::new(), notes: VecDeque::new(), health: Vec::new() };
+        let (mut inside, mut is_latest) = (false, false);
         for entry in entries {
             match &entry.event {
                 Event::TestStarted { test: name } | Event::Restarted { test: name } => {
                     inside = name == test;
+                    is_latest = inside;
                     if inside {
                         replay.answers.clear();
                         replay.notes.clear();
+                        replay.health.clear();
                     }
                 }
                 Event::TestEnded { .. } => inside = false,
+                Event::Health { health, .. } if is_latest => replay.health.push(health.clone()),
                 Event::Noted(note) if inside => replay.notes.push_back(note.clone()),
                 Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. }
                     if inside =>
@@ -145,6 +150,10 @@ impl Bench for Replay {
 
     fn note(&mut self, _: Note) -> Result<(), Stop> {
         Ok(())
+    }
+
+    fn recorded_health(&self) -> Vec<Health> {
+        self.health.clone()
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         queue_depth: 1,
         range: Range::first(1 << 30),
         from_block: 0,
+        align_bytes: 0,
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(MINUTE_NS),
         seed: 1,
@@ -39,6 +40,7 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         errors: Vec::new(),
         io_path: record::IoEngine::IoUring.into(),
         gap_before: None,
+        verified: None,
         host: None,
     }
 }

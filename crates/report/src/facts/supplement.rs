@@ -34,7 +34,7 @@ pub(crate) struct Supplement {
 pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
     let all = answers(judged.entries);
     let scale_divisor = judged.run.scale_divisor();
-    let spent = pts::cost::of_run(judged.run, judged.entries);
+    let spent = estimate::cost::of_run(judged.run, judged.entries);
     let scaled = ScaledClock::of(judged.entries, scale_divisor);
     let timings = timing::timings(judged.entries, &scaled);
     let none = Timing::default();

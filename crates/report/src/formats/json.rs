@@ -11,8 +11,8 @@ use record::{Direction, Effort, Settings};
 use super::format::{Format, Make, Source, access};
 use crate::facts::answers::{Answer, answers, percentile_ns};
 use layout::{
-    Cell, Chart, CurveMark, Device, Figure, Host, Link, Report, ReportMark, ReportOrigin, ReportSettings,
-    Row, Series, Simulated, Stated, Table, Test, Way, Window,
+    Acceptance, Cell, Chart, CurveMark, Device, Figure, Host, Link, Reason, Report, ReportMark, ReportOrigin,
+    ReportSettings, Row, Series, Simulated, Stated, Table, Test, Way, Window,
 };
 
 /// The JSON format.
@@ -159,6 +159,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
         rounds: outcome.rounds,
         converged: outcome.converged,
         stopped: outcome.stop.as_ref().map(ToString::to_string),
+        acceptance: outcome.acceptance.as_ref().map(acceptance),
         steady_state: outcome.window.iter().map(|(name, s)| window(name, s)).collect(),
         figures: outcome.key_figures.iter().map(figure).collect(),
         marks: outcome.marks.iter().map(curve_mark).collect(),
@@ -167,6 +168,19 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
         notes: outcome.notes.clone(),
         modified: pts::texts(&outcome.modified),
         cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
+    }
+}
+
+fn acceptance(acceptance: &pts::Acceptance) -> Acceptance {
+    let reason = |reason: &pts::Reason| Reason {
+        reason: reason.kind().into(),
+        text: reason.to_string(),
+        offset_bytes: reason.offset_bytes(),
+    };
+    Acceptance {
+        verdict: acceptance.word().into(),
+        reasons: acceptance.reasons.iter().map(reason).collect(),
+        unchecked: acceptance.unchecked.iter().map(ToString::to_string).collect(),
     }
 }
 

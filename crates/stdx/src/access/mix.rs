@@ -95,6 +95,7 @@ mod tests {
             kinds: SIZES.into_iter().map(kind).collect(),
             zones: GROUPS.into_iter().map(zone).collect(),
             from_block: 0,
+            align_bytes: 0,
         }
     }
 
@@ -135,7 +136,7 @@ mod tests {
         };
         let span = Span::contiguous(0, 1 << 20);
         let kinds = vec![kind(4096, 100), kind(8192, 0)];
-        let pattern = Pattern { span, kinds, zones: Vec::new(), from_block: 0 };
+        let pattern = Pattern { span, kinds, zones: Vec::new(), from_block: 0, align_bytes: 0 };
         let mut stream = Stream::new(1, 0, 1, &pattern);
         let (mut next_read, mut next_write) = (0, 1 << 19);
         for _ in 0..100 {

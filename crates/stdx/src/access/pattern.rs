@@ -40,6 +40,8 @@ pub struct Pattern {
     /// Block of its part of the span at which each thread begins sequential I/O, counted from 0; beyond the end of the
     /// part, it counts on from the start. Lets a stream continue where an earlier one ended.
     pub from_block: u64,
+    /// Offsets of random I/Os are multiples of this, even of smaller ones; 0 for the greatest common divisor.
+    pub align_bytes: u32,
 }
 
 impl Pattern {
@@ -47,7 +49,7 @@ impl Pattern {
     #[must_use]
     pub fn plain(order: Order, read_percent: u8, block_bytes: u32, span: Span) -> Self {
         let kind = Kind { share_percent: 100, order, read_percent, block_bytes };
-        Self { span, kinds: vec![kind], zones: Vec::new(), from_block: 0 }
+        Self { span, kinds: vec![kind], zones: Vec::new(), from_block: 0, align_bytes: 0 }
     }
 
     /// Returns whether there is a single kind of I/O and no zone.
@@ -65,7 +67,14 @@ impl Pattern {
     /// Returns the alignment of offsets, relative to the start of a segment.
     #[must_use]
     pub fn alignment_bytes(&self) -> u64 {
-        self.kinds.iter().map(|kind| u64::from(kind.block_bytes)).fold(0, greatest_common_divisor)
+        if self.align_bytes > 0 { u64::from(self.align_bytes) } else { self.granule_bytes() }
+    }
+
+    /// Returns the largest size of which every offset and every block size is a multiple.
+    #[must_use]
+    pub fn granule_bytes(&self) -> u64 {
+        let sizes = self.kinds.iter().map(|kind| u64::from(kind.block_bytes));
+        sizes.fold(self.align_bytes.into(), greatest_common_divisor)
     }
 
     /// Returns the share of thread `index` in `bytes`; whole blocks if all I/Os have the same size.

@@ -163,6 +163,7 @@ pub fn reads(queue_depth: u16) -> Workload {
         queue_depth,
         range: Range::first(BYTES),
         from_block: 0,
+        align_bytes: 0,
         data_pattern: DataPattern::Random,
         until: Until::DurationNs(RUN_NS),
         seed: 1,

@@ -26,6 +26,7 @@ fn write(until: Until) -> Workload {
         block_bytes: 128 << 10,
         range: Range { start_bytes: 0, segments: 1, segment_bytes: 1 << 30, stride_bytes: 1 << 30 },
         from_block: 0,
+        align_bytes: 0,
         until,
         kinds: Vec::new(),
         zones: Vec::new(),

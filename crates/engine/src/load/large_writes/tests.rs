@@ -93,6 +93,7 @@ fn asked(read_percent: u8, data_pattern: DataPattern) -> Workload {
         queue_depth: 16,
         range: record::Range::first(64 * u64::from(BYTES)),
         from_block: 0,
+        align_bytes: 0,
         data_pattern,
         until: record::Until::AmountBytes(IOS * u64::from(BYTES)),
         seed: 3,

@@ -100,6 +100,7 @@ fn asked(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Work
         queue_depth,
         range: Range::first(8 * u64::from(block_bytes)),
         from_block: 0,
+        align_bytes: 0,
         data_pattern: DataPattern::Random,
         until: Until::AmountBytes(ios * u64::from(block_bytes)),
         seed: 1,

@@ -67,7 +67,13 @@ impl Queue for Scripted {
 fn exactly_the_requested_bytes_of_the_stream_are_drawn() {
     let kind = |block_bytes| Kind { share_percent: 50, order: Order::Random, read_percent: 50, block_bytes };
     let span = Span::contiguous(0, 1 << 20);
-    let pattern = Pattern { span, kinds: vec![kind(512), kind(4096)], zones: Vec::new(), from_block: 0 };
+    let pattern = Pattern {
+        span,
+        kinds: vec![kind(512), kind(4096)],
+        zones: Vec::new(),
+        from_block: 0,
+        align_bytes: 0,
+    };
     for (wanted_bytes, back_every) in
         [0, 1, 512, 100_000, 1 << 20].into_iter().flat_map(|bytes| [(bytes, 2), (bytes, u32::MAX)])
     {

@@ -1,3 +1,5 @@
+//! The table of settings: names, limits and precedence.
+
 use super::super::setting::RunSettings;
 use super::*;
 use pts::PROFILES;
@@ -46,6 +48,10 @@ fn impossible_settings_name_the_nearest_possible_one() {
         (&[("dirth-bs", "1000")], "use a multiple of 512 bytes"),
         (&[("dirth-bs", "2MiB")], "at most 1MiB"),
         (&[("dirth-rwmixread", "101")], "nearest: 100"),
+        (&[("burn-in-hours", "0")], "nearest: 1"),
+        (&[("burn-in-load", "client")], "expected one of \"mixed\""),
+        (&[("burn-in-spare", "101")], "nearest: 100"),
+        (&[("burn-in-temperature", "200")], "nearest: 150"),
         (&[("write-cache", "of")], "expected one of \"profile\""),
         (&[("company", " ")], "is empty"),
         (&[("chassis", "a\nb")], "use one line"),

@@ -1,6 +1,6 @@
 //! Pages of the test: the first writes, the writes after idle time, and a table of the recovery.
 
-use stdx::units::{amount_base10, block_size};
+use stdx::units::{amount_base10, block_size, grouped};
 
 use super::answers::{BLOCK_BYTES, CHUNKS, DEMAND, IDLE_MINUTES, Stretch, WriteAnswers, has_settled};
 use crate::conclusions::header::{Phases, TestHeader};
@@ -115,7 +115,7 @@ fn key_figures(answers: &WriteAnswers) -> Vec<KeyFigure> {
         value: bytes.map(|bytes| bytes / 1e9),
         absent,
         unit: Unit::Gigabytes,
-        decimals: 1,
+        decimals: 2,
         host_limited,
     };
     let rate = |name: String, rate: Option<f64>, absent, host_limited| KeyFigure {
@@ -174,7 +174,7 @@ fn series(name: String, stretch: &Stretch) -> Series {
 
 fn facts(answers: &WriteAnswers) -> Facts {
     let items = key_figures(answers).into_iter().take(3).map(|figure| {
-        let value = figure.value.map(|value| format!("{value:.0$} {1}", figure.decimals, figure.unit));
+        let value = figure.value.map(|value| format!("{} {}", grouped(value, figure.decimals), figure.unit));
         let value = value.map(|text| marked(text, figure.host_limited));
         (figure.name, value.unwrap_or_else(|| figure.absent.into()))
     });
@@ -210,6 +210,6 @@ fn table(answers: &WriteAnswers) -> Table {
             row("Share of the whole cache (%)", &|found| Some(100.0 * found.bytes? / size?)),
             row("Rate (MB/s)", &|found| Some(found.rate? / 1e6)),
         ],
-        decimals: 1,
+        decimals: 2,
     }
 }

@@ -163,6 +163,8 @@ pub struct Test {
     pub converged: Option<bool>,
     /// Why the test is incomplete; null if it is complete.
     pub stopped: Option<String>,
+    /// Whether a burn-in accepts the drive; null for other tests, and while nothing is decided.
+    pub acceptance: Option<Acceptance>,
     pub steady_state: Vec<Window>,
     pub figures: Vec<Figure>,
     /// Marks on the curve of WSAT; empty for other tests.
@@ -173,6 +175,26 @@ pub struct Test {
     pub modified: Vec<String>,
     /// All workloads in journal order.
     pub cells: Vec<Cell>,
+}
+
+/// The verdict of a burn-in.
+#[derive(Serialize, JsonSchema)]
+pub struct Acceptance {
+    /// `PASS` or `FAIL`.
+    pub verdict: String,
+    /// Why the drive is rejected.
+    pub reasons: Vec<Reason>,
+    /// Limits that were not checked because the drive does not report the value.
+    pub unchecked: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Reason {
+    /// `data`, `io`, `grown`, `above`, `below` or `critical_warning`.
+    pub reason: String,
+    pub text: String,
+    /// Where on the drive; null if it has no place.
+    pub offset_bytes: Option<u64>,
 }
 
 /// The measurement window of five rounds for one tracking variable, in the unit of the test.

@@ -3,7 +3,7 @@
 use record::{Entry, Estimated, Event, Expense, Note, RunFile, Segment};
 use stdx::units::{amount_base10, count_of, span};
 
-use crate::estimate::dry::{Cost, Estimate};
+use crate::dry::{Cost, Estimate};
 
 /// Estimated and actual cost of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -248,7 +248,7 @@ mod tests {
     }
 
     fn run_file() -> RunFile {
-        let profile = crate::PROFILES[0];
+        let profile = pts::PROFILES[0];
         RunFile {
             version: record::RUN_FILE_VERSION,
             id: "r".into(),

@@ -6,8 +6,8 @@ use stdx::Histogram;
 use stdx::histogram::slot_of;
 use stdx::units::SECOND_NS;
 
-use crate::estimate::assumed::{Assumed, State};
-use crate::{Bench, Context, Outcome, Stop, Task};
+use crate::assumed::{Assumed, State};
+use pts::{Bench, Context, Outcome, Stop, Task};
 
 /// Minimum I/Os per outstanding I/O on a scaled simulated drive, whose shortened cells would end too early.
 pub const IOS_PER_OUTSTANDING: u32 = 20;
@@ -212,6 +212,7 @@ impl<'a> Dry<'a> {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            verified: None,
             host: None,
         })
     }

@@ -3,7 +3,7 @@
 use record::{Entry, Event, Note, RunFile};
 use stdx::units::count_of;
 
-use crate::estimate::cost;
+use crate::cost;
 
 /// The phase that follows the last record of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,8 @@
 //! Power as reported by the host: energy counters (RAPL) as means between two readings, and hwmon sensors.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-use crate::host::Roots;
 
 /// Upper bound of the power that a CPU draws. A mean is not reported if a counter may have wrapped more than
 /// once since the previous reading, because the mean would be too low.
@@ -19,19 +17,25 @@ struct Energy {
 }
 
 /// The power meters of this host.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PowerMeter {
-    roots: Roots,
+    sys: PathBuf,
     /// Time and values of the previous reading of the counters.
     before: Option<(Instant, BTreeMap<String, Energy>)>,
+}
+
+impl Default for PowerMeter {
+    fn default() -> Self {
+        Self { sys: "/sys".into(), before: None }
+    }
 }
 
 impl PowerMeter {
     /// Returns power in mW by meter name, as far as the host reports it: counters as the mean since the
     /// previous call, sensors as their current value.
     pub fn read(&mut self) -> BTreeMap<String, u64> {
-        let (now, counters) = (Instant::now(), energies(&self.roots.sys.join("class/powercap")));
-        let mut found = sensors(&self.roots.sys.join("class/hwmon"));
+        let (now, counters) = (Instant::now(), energies(&self.sys.join("class/powercap")));
+        let mut found = sensors(&self.sys.join("class/hwmon"));
         if let Some((then, before)) = &self.before {
             let passed_ns = u64::try_from(now.duration_since(*then).as_nanos()).unwrap_or(u64::MAX);
             let mean = |(name, after): (&String, &Energy)| {
@@ -79,7 +83,7 @@ fn sensors(folder: &Path) -> BTreeMap<String, u64> {
     folders(folder).iter().filter_map(|(_, dir)| sensor(dir)).collect()
 }
 
-fn folders(folder: &Path) -> Vec<(String, std::path::PathBuf)> {
+fn folders(folder: &Path) -> Vec<(String, PathBuf)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<_> =
         entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path())).collect();
@@ -128,8 +132,7 @@ mod tests {
         write("hwmon/hwmon0/name", "power_meter\n");
         write("hwmon/hwmon0/power1_average", "153000000\n");
         write("hwmon/hwmon1/name", "nvme\n");
-        let roots = Roots { sys: dir.path().into(), proc: dir.path().into() };
-        let mut meter = PowerMeter { roots, before: None };
+        let mut meter = PowerMeter { sys: dir.path().into(), before: None };
         assert_eq!(
             meter.read(),
             BTreeMap::from([("power_meter".into(), 153_000)]),

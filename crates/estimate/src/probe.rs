@@ -4,9 +4,9 @@
 use record::{Until, Workload};
 use stdx::units::KIB;
 
-use crate::flows::composite::Composite;
-use crate::method::profile::{Cell, Demand};
-use crate::{Bench, Context, Stop, Test};
+use pts::Composite;
+use pts::profile::{Cell, Demand};
+use pts::{Bench, Context, Stop, Test};
 
 /// In descending order, as in a round of the IOPS test.
 const BLOCKS_KIB: [u64; 4] = [1024, 128, 32, 4];

@@ -1,9 +1,10 @@
 //! Compares the cost of tests on an assumed drive with formulas for durations and amounts.
 
+#[path = "../../pts/tests/support/mod.rs"]
 mod support;
 
-use pts::assumed::Assumed;
-use pts::dry::{Estimate, estimate};
+use estimate::assumed::Assumed;
+use estimate::dry::{Estimate, estimate};
 use pts::{Context, Profile, TESTS, Test};
 use record::{Settings, SimulatedFacts, TargetFacts};
 use stdx::units::SECOND_NS;

@@ -1,0 +1,126 @@
+//! Workloads that verify their data: what was found becomes part of the segment, and a failed I/O ends the workload with
+//! a segment that names it, because both are results of such a workload. A drive that disappeared remains an error.
+
+use record::{
+    Direction, ErrorCount, FailedIo, IoEngine, Segment, Series, Verified, Workload, WrongData, WrongPlace,
+    errno,
+};
+
+use stdx::units::SECOND_NS;
+
+use super::concurrent;
+use super::target::Target;
+use super::verify_report::{self, VerifyReport, Wrong};
+use crate::error::{EngineError, FailureCause};
+use crate::options::Engine;
+use crate::outcome::Outcome;
+use crate::progress::{Flow, Tick};
+
+/// Error numbers of a drive that is gone.
+const GONE: [i32; 3] = [libc::ENODEV, libc::ENXIO, libc::ESHUTDOWN];
+
+/// Verifies a workload on a real target, and reads back what it has written.
+///
+/// # Errors
+/// As for [`run`](super::run::run), except for failed I/Os.
+pub fn run(
+    target: &Target<'_>,
+    workload: &Workload,
+    on_tick: &mut dyn FnMut(&Tick) -> Flow,
+) -> Result<Outcome, EngineError> {
+    let start_ns = target.clock.now_ns();
+    let workloads = std::slice::from_ref(workload);
+    match concurrent::run(target, workloads, &[true], &mut |_, tick| on_tick(tick)) {
+        Ok(mut answers) => {
+            let answer = answers.remove(0);
+            let verified = answer.verified.as_ref().map(verified_of);
+            Ok(match answer.outcome {
+                Outcome::Finished(segment) => Outcome::Finished(Segment { verified, ..segment }),
+                Outcome::Stopped => Outcome::Stopped,
+            })
+        }
+        Err(EngineError::Io(failure)) => {
+            let kind = match failure.cause {
+                FailureCause::Errno(number) if GONE.contains(&number) => {
+                    return Err(EngineError::Io(failure));
+                }
+                FailureCause::Errno(number) => errno::name(number),
+                FailureCause::Short(_) => return Err(EngineError::Io(failure)),
+            };
+            let failed = FailedIo {
+                kind,
+                read: failure.read,
+                offset_bytes: failure.offset_bytes,
+                length_bytes: failure.length_bytes,
+            };
+            let times = (start_ns, target.clock.now_ns(), SECOND_NS);
+            // An engine that replaced the requested one is not part of the error.
+            let engine = match target.options.engine {
+                Engine::Auto | Engine::IoUring => IoEngine::IoUring,
+                Engine::Libaio => IoEngine::Libaio,
+                Engine::Threads => IoEngine::Threads,
+                Engine::IoUringCmd => IoEngine::IoUringCmd,
+            };
+            Ok(Outcome::Finished(ended_by(workload, times, engine, failed, failure.errors)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The segment of a workload that a failed I/O ended. What had been completed until then is not known.
+#[must_use]
+pub fn ended_by(
+    workload: &Workload,
+    (start_ns, end_ns, interval_ns): (u64, u64, u64),
+    engine: IoEngine,
+    failed: FailedIo,
+    errors: Vec<ErrorCount>,
+) -> Segment {
+    let end_ns = end_ns.max(start_ns + 1);
+    let intervals = (end_ns - start_ns).div_ceil(interval_ns.max(1)) as usize;
+    let none = || vec![0; intervals];
+    let series = Series {
+        interval_ns,
+        read_ios: none(),
+        write_ios: none(),
+        latency_mean_ns: none(),
+        latency_max_ns: none(),
+        times: None,
+    };
+    let errors = match errors.is_empty() {
+        true => vec![ErrorCount { kind: failed.kind.clone(), count: 1 }],
+        false => errors,
+    };
+    Segment {
+        workload: workload.clone(),
+        start_ns,
+        end_ns,
+        read: Direction::default(),
+        write: Direction::default(),
+        series,
+        errors,
+        io_path: engine.into(),
+        gap_before: None,
+        host: None,
+        verified: Some(Verified { failed: Some(failed), ..Verified::default() }),
+    }
+}
+
+fn verified_of(report: &VerifyReport) -> Verified {
+    let place = |place: &verify_report::WrongPlace| WrongPlace {
+        offset_bytes: place.offset_bytes,
+        length_bytes: place.length_bytes,
+        wrong: match place.wrong {
+            Wrong::Corrupt => WrongData::Corrupt,
+            Wrong::Misdirected { .. } => WrongData::Misdirected,
+            Wrong::Lost { .. } => WrongData::Lost,
+            Wrong::Unstamped => WrongData::Unstamped,
+        },
+    };
+    Verified {
+        checked_blocks: report.checked,
+        wrong_blocks: report.wrong(),
+        places: report.places.iter().map(place).collect(),
+        failed: None,
+    }
+}

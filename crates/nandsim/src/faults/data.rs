@@ -1,0 +1,122 @@
+//! Faults of the data: commands succeed, but reads return something else than what was written.
+
+use std::ops::Range;
+
+/// A region whose data is not what was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataFault {
+    /// The affected bytes.
+    pub bytes: Range<u64>,
+    /// What happens to their data.
+    pub defect: DataDefect,
+    /// Start time in ns.
+    pub from_ns: u64,
+}
+
+/// What happens to data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataDefect {
+    /// Bits of it are flipped when it is read.
+    Flipped,
+    /// Writes to it are acknowledged but not stored, so reads return older data.
+    Lost,
+}
+
+/// Data that a read did not return as it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrongData {
+    /// First byte of the read that is affected.
+    pub offset_bytes: u64,
+    /// Number of bytes of the read that are affected.
+    pub length_bytes: u32,
+    /// What happened to it.
+    pub defect: DataDefect,
+}
+
+/// What the reads since the last question found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FoundData {
+    /// Number of reads with wrong data.
+    pub reads: u64,
+    /// The first of them.
+    pub places: Vec<WrongData>,
+}
+
+/// Maximum number of places; all of them are counted.
+const MOST_PLACES: usize = 32;
+
+/// Which regions with a fault contain data, and what reads of them found.
+#[derive(Debug, Default)]
+pub(crate) struct DataWatch {
+    /// Whether each fault affects data that was written, in the order of the faults.
+    written: Vec<bool>,
+    found: FoundData,
+}
+
+impl DataWatch {
+    /// Forgets what was written and found.
+    pub(crate) fn renew(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(crate) fn take_found(&mut self) -> FoundData {
+        std::mem::take(&mut self.found)
+    }
+
+    /// Sees a command that is accepted now.
+    pub(crate) fn see(&mut self, faults: &[DataFault], now_ns: u64, read: bool, bytes: Range<u64>) {
+        self.written.resize(faults.len(), false);
+        for (fault, written) in faults.iter().zip(&mut self.written) {
+            let (from, to) = (fault.bytes.start.max(bytes.start), fault.bytes.end.min(bytes.end));
+            if from >= to {
+                continue;
+            }
+            let is_due = fault.from_ns <= now_ns;
+            if !read {
+                *written |= is_due || fault.defect == DataDefect::Flipped;
+            } else if *written && is_due {
+                self.found.reads += 1;
+                if self.found.places.len() < MOST_PLACES {
+                    let length_bytes = (to - from) as u32;
+                    self.found.places.push(WrongData {
+                        offset_bytes: from,
+                        length_bytes,
+                        defect: fault.defect,
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_data_that_was_written_can_be_wrong() {
+        let fault = |defect, from_ns| DataFault { bytes: 4096..8192, defect, from_ns };
+        let faults = [fault(DataDefect::Flipped, 100), fault(DataDefect::Lost, 100)];
+        let mut watch = DataWatch::default();
+        watch.see(&faults, 200, true, 0..16384);
+        assert_eq!(watch.take_found(), FoundData::default(), "nothing was written");
+        watch.see(&faults, 50, false, 0..8192);
+        watch.see(&faults, 60, true, 0..8192);
+        assert_eq!(watch.take_found(), FoundData::default(), "too early");
+        watch.see(&faults, 150, true, 0..6144);
+        let place = |defect| WrongData { offset_bytes: 4096, length_bytes: 2048, defect };
+        let found = watch.take_found();
+        assert_eq!(
+            (found.reads, found.places),
+            (1, vec![place(DataDefect::Flipped)]),
+            "this write was not lost"
+        );
+        watch.see(&faults, 160, false, 4096..6144);
+        watch.see(&faults, 170, true, 0..6144);
+        assert_eq!(watch.take_found().reads, 2);
+        watch.renew();
+        watch.see(&faults, 180, true, 0..6144);
+        watch.see(&faults, 190, true, 8192..16384);
+        assert_eq!(watch.take_found(), FoundData::default());
+    }
+}

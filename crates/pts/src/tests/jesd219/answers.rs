@@ -1,0 +1,21 @@
+//! The parameters of the test, and the answers that it received.
+
+use record::{Purged, Segment};
+
+use crate::flows::composite::Composite;
+use crate::flows::rounds::Rounds;
+use crate::method::profile::Demand;
+
+/// Demand of the public description of the workload.
+pub const DEMAND: Demand = Demand { threads: 4, queue_depth: 256 };
+pub const READ_PERCENT: u8 = 40;
+/// Tracking variable.
+pub const NAME: &str = "JESD219 40/60";
+
+/// Every answer the test received, whether or not it completed.
+pub struct Jesd219Answers {
+    pub composite: Composite,
+    pub purge: Option<Purged>,
+    pub precondition: Option<Segment>,
+    pub rounds: Rounds,
+}

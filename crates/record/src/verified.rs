@@ -1,0 +1,66 @@
+//! What the verification of a workload found, whose blocks are stamped when written and checked when read.
+
+use serde::{Deserialize, Serialize};
+
+/// Result of the verification of a workload, including the read-back at its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verified {
+    /// Blocks that were checked; each time counts.
+    pub checked_blocks: u64,
+    /// Blocks that did not contain what was written to them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wrong_blocks: u64,
+    /// The first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<WrongPlace>,
+    /// The first failed I/O, which ended the workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<FailedIo>,
+}
+
+/// A block that did not contain what was written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrongPlace {
+    /// Offset on the target.
+    pub offset_bytes: u64,
+    /// Length of the block.
+    pub length_bytes: u32,
+    /// What is wrong.
+    pub wrong: WrongData,
+}
+
+/// How a block differs from what was written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WrongData {
+    /// Its data was changed.
+    Corrupt,
+    /// It contains data written for another offset.
+    Misdirected,
+    /// It contains data from before the last write to it.
+    Lost,
+    /// It has no stamp.
+    Unstamped,
+}
+
+/// A failed I/O.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailedIo {
+    /// The errno name: `EIO`, `ENODATA`.
+    pub kind: String,
+    /// Whether it was a read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read: bool,
+    /// Its offset.
+    pub offset_bytes: u64,
+    /// Its length.
+    pub length_bytes: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
