@@ -132,8 +132,8 @@ impl ReadingHint {
                 "Each column is the CPU load at one TC and QD: near 100 % the host may limit the result."
             }
             Self::Endurance => {
-                "The rate of the load since its start: dips that come back with the temperature are throttling, a \
-                 lasting fall is a drive that wears or fills."
+                "The rate of the load in each interval: a sound drive shows a level line, and a lasting fall calls for \
+                 a look at its temperature and health."
             }
             Self::SustainedWrites => {
                 "The rate by amount written: the first fall is the end of the SLC cache, the level after it is what \
