@@ -19,7 +19,7 @@ from histogram import Histogram, pairs
 #: Events of a test, between `test_started` and `test_ended`.
 OF_A_TEST = {"purged", "preconditioned", "measured", "idled", "noted", "imported"}
 #: Events that prepare drive and host before a test, or restore what they changed.
-SETTINGS = {"lba_format", "tuned", "host_checked", "write_cache"}
+SETTINGS = {"lba_format", "tuned", "host_checked", "write_cache", "idle_power"}
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ const SUBJECTS: &[&str] = &[
     "device/hidden_users",
     "device/signatures",
     "plateau/hardware_raid",
+    "plateau/power",
     "device/unit",
     "engine/unit",
     "plateau/unit",

@@ -31,6 +31,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::Cut(_) => "cut",
         Event::Idled { .. } => "idled",
         Event::Health { .. } => "health",
+        Event::IdlePower { .. } => "idle_power",
         Event::WriteCache { .. } => "write_cache",
         Event::HostChecked { .. } => "host_checked",
         Event::Tuned { .. } => "tuned",
@@ -48,7 +49,7 @@ fn name_of(event: &Event) -> &'static str {
         Event::Closed => "closed",
     }
 }
-const EVENTS: usize = 24;
+const EVENTS: usize = 25;
 
 #[test]
 fn every_event_has_an_example_that_is_written_like_that() {

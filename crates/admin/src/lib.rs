@@ -11,6 +11,7 @@
 //! | [`health`] | temperature, wear and other health data, in one format for all interfaces |
 //! | [`write_cache`] | the volatile write cache, on or off |
 //! | [`lba_format`] | the sector size of an NVMe namespace |
+//! | [`power_state`] | what an NVMe drive draws at most |
 //! | [`identify`] | the identity of an NVMe namespace |
 //! | [`describe`] | everything that a device reports about itself, as a list of facts |
 //! | `wire` | the pages of the specifications, decoded |
@@ -27,6 +28,7 @@ mod fault;
 pub mod health;
 pub mod identify;
 pub mod lba_format;
+pub mod power_state;
 pub mod purge;
 mod wire;
 pub mod write_cache;

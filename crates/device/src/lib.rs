@@ -11,7 +11,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `open`, `drive` | a target by its name, inspected |
-//! | `armed`, `maintenance`, `reader` | a target in use: loads; purge, health, write cache, LBA format |
+//! | `armed`, `maintenance`, `metered`, `reader` | a target in use: loads; purge, health, write cache, LBA format; what a meter of power needs |
 //! | `array` | several drives as one: created for a test, dismantled after it |
 //! | `inspected`, `exclusive` | a single target: a drive, a file or a simulated drive |
 //! | `target` | a real target: its identity, and how to open it safely |
@@ -20,7 +20,8 @@
 //! | `checks` | conditions around a drive that could skew a result |
 //! | `kernel`, `ioctl` | commands to a real device, for the crate `admin` |
 //!
-//! Only this crate and `engine` contain `unsafe`; only this crate makes ioctls and opens devices.
+//! Only this crate and `engine` contain `unsafe`; only this crate makes ioctls and opens
+//! devices, except for the serial port of a meter (crate `power`).
 
 mod about;
 mod armed;
@@ -38,6 +39,7 @@ mod kernel;
 mod list;
 mod load_options;
 mod maintenance;
+mod metered;
 mod open;
 mod open_options;
 mod program;
@@ -71,6 +73,7 @@ pub use error::tuning::{NotRestored, TuningError};
 pub use error::volume::VolumeError;
 pub use error::{DriveError, ErrorKind, PurgeError, WorkloadProblem};
 pub use list::{Listed, list};
+pub use metered::PowerBound;
 pub use open::open;
 pub use open_options::{OpenOptions, SimFaults};
 pub use program::has_more_rights_than_its_caller;

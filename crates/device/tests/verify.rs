@@ -163,7 +163,8 @@ fn what_cannot_be_checked_is_refused_before_anything_is_written() {
     refused(&[Workload { threads: 2, ..checked() }], "one thread");
     refused(&[Workload { queue_depth: 2000, ..checked() }], "range of at least 8000 blocks");
     refused(&[checked(), workload(SIZE)], "writes to the range that");
-    let error = target.run(&checked(), &mut |_| Flow::Continue).expect_err("nobody would look");
+    let shared = Workload { threads: 2, ..checked() };
+    let error = target.run(&shared, &mut |_| Flow::Continue).expect_err("two threads");
     assert_eq!(error.kind(), ErrorKind::Invalid);
     let holes = std::fs::read(file.path()).expect("the file");
     assert!(holes.iter().all(|byte| *byte == 0));

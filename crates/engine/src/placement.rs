@@ -103,6 +103,33 @@ impl Places {
         Ok(self.free(all, text))
     }
 
+    /// Returns the CPU that loads use last, for work that should not disturb them; `None` if they may use all.
+    #[must_use]
+    pub fn spare(&self) -> Option<u32> {
+        let numbers = |processors: &[Processor]| processors.iter().map(|p| p.number).collect::<Vec<_>>();
+        let used = match &self.asked {
+            Some(Placement::CpusAllowed(all)) if all == ALL => return None,
+            Some(asked) => self.chosen(asked).ok()?,
+            None => {
+                let close =
+                    self.allowed.iter().copied().filter(|p| self.near.is_none_or(|node| p.node == node));
+                let mut close = cores_first(&close.collect::<Vec<_>>());
+                // Threads are pinned only if they leave one CPU, which is the last one of this order.
+                if close.len() == self.allowed.len() {
+                    close.pop();
+                }
+                close
+            }
+        };
+        let left: Vec<Processor> =
+            self.allowed.iter().copied().filter(|p| !used.contains(&p.number)).collect();
+        // The sibling of a CPU that is used shares its core.
+        let is_alone = |p: &&Processor| {
+            !self.allowed.iter().any(|other| other.core == p.core && used.contains(&other.number))
+        };
+        left.iter().find(is_alone).map(|p| p.number).or_else(|| numbers(&left).first().copied())
+    }
+
     fn free(&self, threads: u32, text: String) -> Seating {
         let usable = threads.min(self.allowed.len() as u32).max(1);
         Seating { seats: Vec::new(), usable, online: self.online, text }
@@ -340,6 +367,19 @@ mod tests {
         assert!(seated(&one, 1).1.starts_with("not pinned"));
         assert_eq!(anywhere.seat(1, 2).unwrap().text, "not pinned: 3 threads, including helper threads");
         assert_eq!(one.seat(32, 0).unwrap().usable, 1);
+    }
+
+    #[test]
+    fn a_spare_cpu_is_one_that_loads_use_last() {
+        assert_eq!(server(None, None).spare(), Some(4), "the second one of the first core");
+        assert_eq!(server(Some(1), None).spare(), Some(0), "a core of the other node");
+        let requested = |text: &str| server(None, Some(Placement::CpusAllowed(text.into()))).spare();
+        assert_eq!(requested("0-2"), Some(3));
+        assert_eq!(requested("0-3"), Some(4), "only siblings are left");
+        assert_eq!(requested("0-7"), None);
+        assert_eq!(requested("all"), None);
+        let one = Places { allowed: server(None, None).allowed[..1].to_vec(), ..server(None, None) };
+        assert_eq!(one.spare(), Some(0), "its only CPU is not pinned");
     }
 
     #[test]

@@ -285,6 +285,7 @@ mod tests {
             plan: None,
             driving: None,
             beside: None,
+            power: None,
             labels: record::Labels::default(),
             stated: record::Stated::default(),
         }

@@ -212,6 +212,7 @@ impl<'a> Dry<'a> {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            power: None,
             verified: None,
             host: None,
         })

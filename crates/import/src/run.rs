@@ -62,6 +62,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
         plan: None,
         driving: None,
         beside: None,
+        power: None,
         labels: record::Labels::default(),
         stated: record::Stated::default(),
         origin: Some(Origin {

@@ -55,6 +55,9 @@ pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cel
 /// Seconds under load before the measurement of a cell starts.
 pub const RAMP_SECONDS: Limit<f64> =
     Limit { range: 0.0..=86_400.0, why: "the load runs this long before the cell counts" };
+/// Seconds for which the idle power is measured.
+pub const IDLE_SECONDS: Limit<f64> =
+    Limit { range: 1.0..=3_600.0, why: "the idle power is measured once, before the first test" };
 /// Number of an LBA format.
 pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has at most 64 formats" };
 /// Percentage of reads.

@@ -7,6 +7,7 @@ pub mod course;
 pub(crate) mod driving;
 pub(crate) mod labels;
 pub(crate) mod lifecycle;
+pub(crate) mod power;
 pub(crate) mod preflight;
 pub(crate) mod rebuild;
 pub(crate) mod rehearsal;

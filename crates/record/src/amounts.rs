@@ -90,7 +90,7 @@ fn numbers(event: &Event) -> Numbers {
             all.slots += SLOTS_OF_EVIDENCE * pieces(&purged.evidence);
         }
         Event::Health { at_ns, .. } => all.instants.push(*at_ns),
-        Event::Idled { length_ns } => all.amounts.push(*length_ns),
+        Event::Idled { length_ns } | Event::IdlePower { length_ns, .. } => all.amounts.push(*length_ns),
         Event::Resumed { gap_ns } => all.amounts.push(*gap_ns),
         Event::Estimated(estimated) => {
             let expenses = estimated.tests.iter().flat_map(|test| [test.shortest, test.longest]);
@@ -189,6 +189,7 @@ mod tests {
             errors: Vec::new(),
             io_path: IoPath { engine: IoEngine::Simulated, fallbacks: Vec::new(), remarks: Vec::new() },
             gap_before: None,
+            power: None,
             verified: None,
             host: None,
         })

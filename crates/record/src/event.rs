@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cut, HostCheck, ImportedTest, PurgeEvidence, Segment};
+use crate::{Cut, HostCheck, ImportedTest, Power, PurgeEvidence, Segment};
 
 /// One record of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +53,13 @@ pub enum Event {
         at_ns: u64,
         /// The reported health.
         health: Health,
+    },
+    /// The power of the idle drive or host was measured before the first test.
+    IdlePower {
+        /// Wall-clock length of the measurement in ns.
+        length_ns: u64,
+        /// The measured power.
+        power: Power,
     },
     /// The drive's volatile write cache was set for the run, or restored at its end.
     WriteCache {

@@ -140,6 +140,7 @@ mod tests {
             errors: Vec::new(),
             io_path: engine.into(),
             gap_before: None,
+            power: None,
             verified: None,
             host: Some(HostLoad {
                 effort: Effort { user_ns: cpu_ns / 2, system_ns: cpu_ns - cpu_ns / 2, ..Effort::default() },

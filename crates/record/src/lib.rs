@@ -23,6 +23,7 @@ mod label;
 mod library;
 mod order;
 mod plain;
+mod power;
 mod purge_evidence;
 mod purge_offer;
 mod run_file;
@@ -50,6 +51,7 @@ pub use journal::{
 };
 pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
 pub use order::{Misplaced, check_order};
+pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};
 pub use run_file::{

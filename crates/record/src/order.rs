@@ -81,7 +81,8 @@ impl<'a> Order<'a> {
             Event::HostChecked { .. }
             | Event::WriteCache { .. }
             | Event::Tuned { .. }
-            | Event::LbaFormat { .. } => match self.phase {
+            | Event::LbaFormat { .. }
+            | Event::IdlePower { .. } => match self.phase {
                 Phase::Preparing => Ok(()),
                 _ => Err("drive and host are prepared before the tests, not during them".into()),
             },

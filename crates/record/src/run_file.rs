@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stdx::units::{amount_base2, amount_base10};
 
-use crate::{Ceiling, DirthChoice, Handling, InjectedFault, Origin, PlanFacts, SaturationChoice, Stated};
+use crate::{
+    Ceiling, DirthChoice, Handling, InjectedFault, Origin, PlanFacts, PowerFacts, SaturationChoice, Stated,
+};
 
 /// Version of `run.json` written by this build.
 pub const RUN_FILE_VERSION: u32 = 1;
@@ -58,6 +60,9 @@ pub struct RunFile {
     /// Concurrent runs on other targets; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
+    /// What measures power; `None` if nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerFacts>,
     /// Name, tags and notes given by the operator.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,

@@ -5,7 +5,7 @@ use stdx::Histogram;
 use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
-use crate::{HostLoad, IoEngine, IoPath, Until, Verified, Workload};
+use crate::{HostLoad, IoEngine, IoPath, Power, Until, Verified, Workload};
 
 /// A completed workload: the request and all its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct Segment {
     /// Load on the host; `None` for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostLoad>,
+    /// Power during the workload; `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
     /// What verification found; `None` for a workload that does not verify its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,

@@ -4,6 +4,7 @@
 mod candidate;
 mod comparison;
 mod data;
+mod efficiency;
 mod figures;
 mod html;
 mod noise;

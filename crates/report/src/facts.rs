@@ -5,6 +5,7 @@ pub(crate) mod answers;
 pub(crate) mod conformance;
 pub(crate) mod dates;
 pub(crate) mod drive_and_host;
+pub(crate) mod efficiency;
 pub(crate) mod host_limit;
 pub(crate) mod interruptions;
 pub(crate) mod judged;

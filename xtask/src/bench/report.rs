@@ -181,6 +181,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         plan: None,
         driving: None,
         beside: None,
+        power: None,
         labels: record::Labels::default(),
         stated: record::Stated::default(),
         handling: record::Handling::default(),
@@ -259,6 +260,7 @@ impl Recorder {
             errors: Vec::new(),
             io_path: record::IoEngine::IoUring.into(),
             gap_before: None,
+            power: None,
             verified: None,
             host: None,
         }

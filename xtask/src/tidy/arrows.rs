@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("nandsim", &["stdx"]),
     ("engine", &["record", "stdx", "skips"]),
     ("admin", &["record", "stdx"]),
+    ("power", &["record"]),
     ("signatures", &["stdx"]),
     ("device", &["admin", "engine", "record", "signatures", "stdx", "nandsim", "skips"]),
     ("pts", &["record", "stdx"]),
@@ -27,8 +28,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "plateau",
         &[
-            "stdx", "record", "nandsim", "engine", "device", "estimate", "pts", "plans", "import", "report",
-            "fio", "console", "skips",
+            "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
+            "report", "fio", "console", "skips",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

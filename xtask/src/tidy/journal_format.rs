@@ -12,6 +12,7 @@ const DOCUMENT: &str = "docs/reference/journal-format.md";
 const FORMAT: &[&str] = &[
     "event",
     "segment",
+    "power",
     "io_path",
     "check",
     "choices",

@@ -110,6 +110,14 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
+        folder: "crates/power/src/sources",
+        extension: "rs",
+        helpers: &[],
+        file: "crates/power/src/sources.rs",
+        table: Some("SOURCES"),
+        entry: module,
+    },
+    Listed {
         folder: "xtask/src/tidy",
         extension: "rs",
         helpers: &["check", "ratchet", "tree"],

@@ -181,6 +181,7 @@ impl Party {
             errors: Vec::new(),
             io_path: IoEngine::Simulated.into(),
             gap_before: None,
+            power: None,
             verified: None,
             host: None,
         }

@@ -101,6 +101,7 @@ pub fn ended_by(
         errors,
         io_path: engine.into(),
         gap_before: None,
+        power: None,
         host: None,
         verified: Some(Verified { failed: Some(failed), ..Verified::default() }),
     }

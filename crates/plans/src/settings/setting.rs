@@ -59,6 +59,8 @@ pub enum Scope {
     CommandLine,
     /// Options of `run`, plans, and options of `resume`, which replace the values with which the run started.
     Resume,
+    /// Options of `run` and `resume` only, because whoever wrote a plan must not choose them.
+    Operator,
 }
 
 impl Setting {
@@ -84,7 +86,7 @@ impl Setting {
     /// Whether plans may contain it.
     #[must_use]
     pub const fn is_in_plans(&self) -> bool {
-        !matches!(self.scope, Scope::CommandLine)
+        !matches!(self.scope, Scope::CommandLine | Scope::Operator)
     }
 
     /// Describes its values in a plan, for the manual.
@@ -168,6 +170,10 @@ pub struct RunSettings {
     pub sim_faults: Option<Vec<String>>,
     /// Statements about the tester and the test platform.
     pub stated: Stated,
+    /// Source of power, as written.
+    pub power: Option<String>,
+    /// Seconds for which the idle power is measured.
+    pub power_idle_seconds: Option<f64>,
     /// Names of the settings that were applied.
     pub given: BTreeSet<&'static str>,
 }
@@ -185,6 +191,8 @@ impl RunSettings {
             scale: None,
             sim_faults: None,
             stated: Stated::default(),
+            power: None,
+            power_idle_seconds: None,
             given: BTreeSet::new(),
         }
     }

@@ -4,8 +4,7 @@
 use record::{CacheChoice, Placement, SaturationLoad, SaturationUntil};
 use stdx::units::{MIB, SECOND_NS};
 
-use super::literal::Literal;
-use super::setting::{Form, Given, Scope, Setting, limits as words_of};
+use super::setting::{Form, Scope, Setting, limits as words_of};
 use crate::limits::{self, Limit};
 
 /// Rounds after which a test ends in any case.
@@ -14,6 +13,8 @@ const HARD_LIMIT_ROUNDS: u32 = 100;
 const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount needs a segment" };
 
 const NOT_THROUGH_KERNEL: Option<&str> = Some("its I/Os do not pass through the kernel");
+
+const NO_POWER: &str = "it draws no power, and no model has an energy figure";
 
 /// What to do with the drive's volatile write cache: word, meaning in the help, choice.
 const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
@@ -468,31 +469,29 @@ pub const SETTINGS: &[Setting] = &[
         },
         ..Setting::BASE
     },
+    Setting {
+        name: "power",
+        form: Form::Text("SOURCE"),
+        about: "Measure power, for IOPS/W and MB/s/W: hwmon:NAME (a sensor), rapl (CPU packages), nvme (upper bound), \
+                serial:PORT[,BAUD] or command:PROGRAM (a meter); see docs/guide/power.md",
+        scope: Scope::Operator,
+        no_meaning_simulated: Some(NO_POWER),
+        set: |run, value| value.text().map(|source| run.power = Some(source)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "power-idle",
+        form: Form::Number("S"),
+        about: "Seconds for which the idle power is measured before the first test, {limits} [default: 30]",
+        limits: Some(|| words_of(&limits::IDLE_SECONDS)),
+        scope: Scope::Operator,
+        no_meaning_simulated: Some(NO_POWER),
+        set: |run, value| {
+            value.seconds(&limits::IDLE_SECONDS).map(|seconds| run.power_idle_seconds = Some(seconds))
+        },
+        ..Setting::BASE
+    },
 ];
-
-/// Looks up the setting called `name`.
-#[must_use]
-pub fn setting(name: &str) -> Option<&'static Setting> {
-    SETTINGS.iter().find(|setting| setting.name == name)
-}
-
-/// Reads an argument of the option called `name`.
-///
-/// # Errors
-/// If there is no such setting, or the value is not valid.
-pub fn typed(name: &str, value: &str) -> Result<Given, String> {
-    let setting = setting(name).ok_or_else(|| format!("no setting '{name}'"))?;
-    Given::new(setting, Literal::Typed(value.into()))
-}
-
-/// The settings of plans as rows of a table in Markdown, for the manual.
-#[must_use]
-pub fn manual() -> String {
-    let row =
-        |setting: &Setting| format!("| `{}` | {} | {} |\n", setting.name, setting.values(), setting.about());
-    let rows: String = SETTINGS.iter().filter(|setting| setting.is_in_plans()).map(row).collect();
-    format!("| key | value | meaning |\n|---|---|---|\n{rows}")
-}
 
 #[cfg(test)]
 mod tests;

@@ -24,7 +24,7 @@ pub struct Planned;
 
 impl Part for Planned {
     fn includes(setting: &Setting) -> bool {
-        setting.scope != Scope::Resume
+        !matches!(setting.scope, Scope::Resume | Scope::Operator)
     }
 }
 
@@ -33,7 +33,7 @@ pub struct Resumable;
 
 impl Part for Resumable {
     fn includes(setting: &Setting) -> bool {
-        setting.scope == Scope::Resume
+        matches!(setting.scope, Scope::Resume | Scope::Operator)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::output::places;
 use crate::run::course::Resumption;
 use crate::run::driving;
 use crate::run::lifecycle::{self, Work};
+use crate::run::power;
 use crate::run::rebuild;
 use crate::run::renamed;
 use crate::run::signals;
@@ -40,7 +41,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         crate::output::printer::tell_line(&format!("run {id} is already complete"));
         return lifecycle::finish(cli, stored)?.done();
     }
-    let typed = members_confirmed(&stored, is_own, &options.erase)?;
+    let typed = members_confirmed(&stored, is_own.clone(), &options.erase)?;
     let (mut journal, loaded) = stored.reopen()?;
     if let Some(torn) = loaded.torn {
         crate::output::printer::tell_line(&format!("{torn}; its step will be repeated"));
@@ -52,10 +53,13 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         let text = "a run continues in the LBA format in which it started; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
+    let source = power::of_resumed(&stored.file, &run, is_own)?;
     lifecycle::dismantle_left_over(&library, &typed)?;
     let drive = open_again(&stored.file)?;
     let identities = confirmed(&stored.file, &drive, &loaded.entries, &typed)?;
     let mut armed = drive.arm_for_run(&identities, &places::state()?)?;
+    let metering =
+        source.map(|source| power::open(&source, &armed, stored.file.placement.as_ref())).transpose()?;
     let interrupted = signals::watch()?;
     let gap = lifecycle::gap_since(&loaded, journal.now());
     // An array does not outlive an interrupted run, so its test is restarted.
@@ -82,6 +86,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         interrupted: &interrupted,
         handling: &run.handling,
         progress: &mut progress,
+        metering,
     };
     lifecycle::execute(work, &loaded.entries, begin)?;
     drop(journal);

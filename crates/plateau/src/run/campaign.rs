@@ -20,6 +20,7 @@ use crate::output::printer;
 use crate::output::publication;
 use crate::run::labels;
 use crate::run::lifecycle::{self, Being, Work};
+use crate::run::power::{self, Metering, Requested};
 use crate::run::request::RunRequest;
 use crate::run::session::Begin;
 use crate::run::signals;
@@ -29,6 +30,7 @@ use together::Target;
 /// A target whose run has begun.
 struct Begun {
     run: StoredRun,
+    metering: Option<Metering>,
     armed: Armed,
     journal: Journal,
     /// Duration of the latest purge of the drive.
@@ -49,12 +51,14 @@ pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     }
     lifecycle::dismantle_left_over(&library, erase)?;
     let logo = requests[0].logo.as_deref().map(publication::picture).transpose()?;
+    let source = power::requested(&requests[0].run)?;
+    power::check_campaign(source.as_ref())?;
     let looked_at = look(requests, &library)?;
     let shared = check(&looked_at, &library)?;
     // From here on, an interruption must restore what the runs have changed.
     let interrupted = signals::watch()?;
     let armed = arm(looked_at, erase)?;
-    let begun = begin(armed, shared, &library, logo.as_deref())?;
+    let begun = begin(armed, shared, &library, logo.as_deref(), source.as_ref())?;
     let campaign =
         begun[0].run.file.beside.as_ref().map_or_else(String::new, |beside| beside.campaign.clone());
     let ended = side_by_side(begun, &interrupted);
@@ -145,6 +149,7 @@ fn begin(
     shared: Vec<Vec<String>>,
     library: &Library,
     logo: Option<&[u8]>,
+    source: Option<&Requested>,
 ) -> Done<Vec<Begun>> {
     let campaign = lifecycle::new_letters();
     let paths: Vec<String> = armed.iter().map(|(file, _)| file.target.path.clone()).collect();
@@ -161,10 +166,15 @@ fn begin(
             &file.target.path,
         );
         file.ceiling = if file.target.simulated.is_none() { ceiling.clone() } else { None };
+        // A simulated drive draws no power.
+        let source = source.filter(|_| file.target.simulated.is_none());
+        let metering =
+            source.map(|source| power::open(source, &armed, file.placement.as_ref())).transpose()?;
+        file.power = metering.as_ref().map(|metering| metering.sampler.facts().clone());
         let (run, journal) = lifecycle::begin(library, file, logo)?;
         printer::notice(&lifecycle::announcement(&run.file));
         let usual_purge = speeds::usual_purge(&run.file, library);
-        begun.push(Begun { run, armed, journal, usual_purge });
+        begun.push(Begun { run, metering, armed, journal, usual_purge });
     }
     Ok(begun)
 }
@@ -179,7 +189,7 @@ fn letters(index: usize) -> String {
 fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
     let board = Arc::new(Board::of_process());
     std::thread::scope(|scope| {
-        let start = |Begun { run, mut armed, mut journal, usual_purge }: Begun| {
+        let start = |Begun { run, metering, mut armed, mut journal, usual_purge }: Begun| {
             let mut progress = Progress::beside_others(&board, &run.file, usual_purge);
             scope.spawn(move || {
                 let work = Work {
@@ -189,6 +199,7 @@ fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
                     interrupted,
                     handling: &run.file.handling,
                     progress: &mut progress,
+                    metering,
                 };
                 let done = lifecycle::execute(work, &[], Begin::Fresh);
                 (run, done)

@@ -200,7 +200,7 @@ fn perform(
     let choice = handling.write_cache.unwrap_or(CacheChoice::Profile);
     let library = run.dir.parent().unwrap_or(&run.dir);
     let cache = write_cache::bring(armed, library, profile, choice, journal)?;
-    let work = Work { run, armed, journal, interrupted, handling, progress: audience };
+    let work = Work { run, armed, journal, interrupted, handling, progress: audience, metering: None };
     let result = lifecycle::tests(work, entries, begin);
     if let Some(changed) = cache {
         write_cache::restore(armed, changed, journal);

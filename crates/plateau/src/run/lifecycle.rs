@@ -29,6 +29,7 @@ use crate::output::summary::{self, Summary};
 use crate::output::version;
 use crate::run::active_range;
 use crate::run::labels;
+use crate::run::power::{self, Metering};
 use crate::run::preflight;
 use crate::run::request::RunRequest;
 use crate::run::session::{Begin, Session};
@@ -42,6 +43,7 @@ pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]
     dismantle_left_over(&library, erase)?;
     let logo = request.logo.as_deref().map(publication::picture).transpose()?;
     request.open.libraries = vec![library.root().to_owned()];
+    let source = power::requested(&request.run)?;
     let (file, drive) = prepare(request, Being::now())?;
     // From here on, an interruption must restore what the run has changed.
     let interrupted = signals::watch()?;
@@ -49,6 +51,8 @@ pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]
     if file.target.simulated.is_none() {
         file.ceiling = Some(engine::quick_ceiling()?);
     }
+    let metering = source.map(|source| power::open(&source, &armed, file.placement.as_ref())).transpose()?;
+    file.power = metering.as_ref().map(|metering| metering.sampler.facts().clone());
     let (run, mut journal) = begin(&library, file, logo.as_deref())?;
     printer::notice(&announcement(&run.file));
     let work = Work {
@@ -58,6 +62,7 @@ pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]
         interrupted: &interrupted,
         handling: &run.file.handling,
         progress: &mut Progress::of(&run.file, speeds::usual_purge(&run.file, &library)),
+        metering,
     };
     execute(work, &[], Begin::Fresh)?;
     Ok(run)
@@ -191,6 +196,7 @@ pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
         plan: request.plan,
         driving,
         beside: None,
+        power: None,
         labels: request.labels,
         stated: run.stated,
     };
@@ -207,17 +213,29 @@ pub struct Work<'a> {
     pub interrupted: &'a AtomicBool,
     pub handling: &'a Handling,
     pub progress: &'a mut dyn Audience,
+    /// The source of power; `None` if power is not measured.
+    pub metering: Option<Metering>,
 }
 
 /// Executes the rest of a run. Applies the changes to drive and host before it, and restores them after it.
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
-    let Work { run, armed, journal, interrupted, handling, progress } = work;
+    let Work { run, armed, journal, interrupted, handling, progress, metering } = work;
     journal.set_refuges(places::refuges());
     let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
     let upkeep = setup::begin(armed, &places::state()?, profile, handling, journal)
         .map_err(|failure| failure.of_run(&run.file.id))?;
-    let work = Work { run, armed, journal, interrupted, handling, progress };
-    let result = tests(work, entries, begin);
+    let result = idle_power(metering.as_ref(), journal, entries, interrupted, progress).and_then(|()| {
+        let work = Work {
+            run,
+            armed: &mut *armed,
+            journal: &mut *journal,
+            interrupted,
+            handling,
+            progress,
+            metering,
+        };
+        tests(work, entries, begin)
+    });
     setup::end(upkeep, armed, journal, result.is_ok());
     // A failure of the run takes precedence; the next start dismantles an array that remains.
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
@@ -227,12 +245,27 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
     Ok(journal.check_in_place()?)
 }
 
+/// Measures the idle power before the first test.
+fn idle_power(
+    metering: Option<&Metering>,
+    journal: &mut Journal,
+    entries: &[record::Entry],
+    interrupted: &AtomicBool,
+    progress: &mut dyn Audience,
+) -> Done {
+    if let Some(event) = metering.and_then(|metering| metering.idle(entries, interrupted, progress)) {
+        journal.append(event)?;
+    }
+    Ok(())
+}
+
 /// Executes the remaining tests of a run.
 pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
-    let Work { run, armed, journal, interrupted, handling, progress } = work;
+    let Work { run, armed, journal, interrupted, handling, progress, metering } = work;
     let purge = purge_options(handling);
-    let result =
-        Session::new(armed, journal, progress, interrupted, purge).execute(&run.file, entries, begin);
+    let result = Session::new(armed, journal, progress, interrupted, purge)
+        .with_power(metering.map(|metering| metering.sampler))
+        .execute(&run.file, entries, begin);
     progress.clear();
     result.map_err(|failure| {
         let id = &run.file.id;

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use console::{Audience, Step};
 use device::{Armed, DriveError, ErrorKind, PurgeOptions, Purging};
 use engine::{Flow, Outcome as Driven};
+use power::{HostMeters, PowerError, Sampler};
 use pts::{Bench, Context, Replay, Stop, Task};
-use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Purged, RunFile, Segment, Workload};
+use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Power, Purged, RunFile, Segment, Workload};
 use stdx::units::SECOND_NS;
 
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
-use crate::host::power::PowerMeter;
 
 /// Minimum interval of health readings while a test measures; shorter on a scaled drive.
 const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
@@ -43,8 +43,12 @@ pub struct Session<'a> {
     purge: PurgeOptions,
     /// Time of the last health reading, on the drive's clock.
     asked_ns: Option<u64>,
-    /// Power meter of the host; `None` if the drive is simulated.
-    power: Option<PowerMeter>,
+    /// Power meters of the host, for readings of health; `None` if the drive is simulated.
+    meters: Option<HostMeters>,
+    /// Samples power during loads.
+    sampler: Option<Sampler>,
+    /// Whether the user knows that power cannot be measured.
+    has_warned: bool,
     gap: Option<Gap>,
     ceiling: Option<Ceiling>,
     failure: Option<Failure>,
@@ -59,9 +63,29 @@ impl<'a> Session<'a> {
         purge: PurgeOptions,
     ) -> Self {
         let replay = Replay::of("", &[]);
-        let power = armed.facts().simulated.is_none().then(PowerMeter::default);
+        let meters = armed.facts().simulated.is_none().then(HostMeters::default);
         let (asked_ns, gap, ceiling, failure) = (None, None, None, None);
-        Self { armed, journal, progress, interrupted, replay, purge, asked_ns, power, gap, ceiling, failure }
+        Self {
+            armed,
+            journal,
+            progress,
+            interrupted,
+            replay,
+            purge,
+            asked_ns,
+            meters,
+            sampler: None,
+            has_warned: false,
+            gap,
+            ceiling,
+            failure,
+        }
+    }
+
+    /// Measures power during each load.
+    #[must_use]
+    pub fn with_power(self, sampler: Option<Sampler>) -> Self {
+        Self { sampler, ..self }
     }
 
     /// Executes every test of `run` that is not completed in `entries`.
@@ -145,7 +169,7 @@ impl<'a> Session<'a> {
     fn ask_health(&mut self) -> Result<(), Stop> {
         let at_ns = self.armed.now_ns();
         self.asked_ns = Some(at_ns);
-        let power_milliwatts = self.power.as_mut().map(PowerMeter::read).unwrap_or_default();
+        let power_milliwatts = self.meters.as_mut().map(HostMeters::read).unwrap_or_default();
         let health = Health { power_milliwatts, ..self.armed.health() };
         // Do not record an empty reading: files and many virtual devices report nothing.
         if health == Health::default() { Ok(()) } else { self.keep(Event::Health { at_ns, health }) }
@@ -166,17 +190,32 @@ impl<'a> Session<'a> {
     }
 
     fn drive_load(&mut self, workload: &Workload, measured: bool) -> Result<Segment, Stop> {
+        let metering = self.sampler.as_ref().map(Sampler::begin);
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
         progress.begin(workload, measured);
         let driven = self.armed.run(workload, &mut |tick| {
             progress.tick(tick);
             if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
         });
+        let power = self.power(metering);
         match driven {
-            Ok(Driven::Finished(segment)) => Ok(self.completed(segment)),
+            Ok(Driven::Finished(segment)) => Ok(Segment { power, ..self.completed(segment) }),
             Ok(Driven::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
             Err(error) => Err(self.device(error)),
         }
+    }
+
+    /// Ends a measurement of power. A run does not fail because its meter does.
+    fn power(&mut self, begun: Option<Result<(), PowerError>>) -> Option<Power> {
+        let sampler = self.sampler.as_ref()?;
+        let measured = begun?.and_then(|()| sampler.end());
+        measured.unwrap_or_else(|error| {
+            log::warn!("power was not measured: {error}");
+            if !std::mem::replace(&mut self.has_warned, true) {
+                self.progress.say(&format!("warning: power was not measured: {error}; the test continues"));
+            }
+            None
+        })
     }
 
     /// Waits until the members of an array are synchronized, before anything is measured.

@@ -13,6 +13,12 @@ pub enum Unit {
     Minutes,
     /// Amounts of data, in powers of 1000.
     Gigabytes,
+    /// Power.
+    Watts,
+    /// I/Os per second for each watt.
+    IopsPerWatt,
+    /// Throughput for each watt, in powers of 1000.
+    MegabytesPerSecondPerWatt,
 }
 
 impl Unit {
@@ -25,23 +31,30 @@ impl Unit {
             Self::Milliseconds => "ms",
             Self::Minutes => "min",
             Self::Gigabytes => "GB",
+            Self::Watts => "W",
+            Self::IopsPerWatt => "IOPS/W",
+            Self::MegabytesPerSecondPerWatt => "MB/s/W",
         }
     }
 
     /// Whether a smaller value is better.
     #[must_use]
-    pub const fn is_time(self) -> bool {
+    pub const fn is_cost(self) -> bool {
         match self {
-            Self::Iops | Self::MegabytesPerSecond | Self::Gigabytes => false,
-            Self::Milliseconds | Self::Minutes => true,
+            Self::Iops
+            | Self::MegabytesPerSecond
+            | Self::Gigabytes
+            | Self::IopsPerWatt
+            | Self::MegabytesPerSecondPerWatt => false,
+            Self::Milliseconds | Self::Minutes | Self::Watts => true,
         }
     }
 
     /// Decimal places of a tracking variable.
     pub(crate) const fn decimals(self) -> usize {
         match self {
-            Self::Iops | Self::MegabytesPerSecond | Self::Minutes | Self::Gigabytes => 1,
-            Self::Milliseconds => 3,
+            Self::Iops | Self::MegabytesPerSecond | Self::Minutes | Self::Gigabytes | Self::IopsPerWatt => 1,
+            Self::Milliseconds | Self::Watts | Self::MegabytesPerSecondPerWatt => 3,
         }
     }
 }

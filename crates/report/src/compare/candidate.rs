@@ -2,6 +2,7 @@
 
 use record::{Loaded, RunFile};
 
+use super::efficiency;
 use super::figures::{self, Figure};
 use crate::document::contents::Document;
 use crate::document::fold::fold;
@@ -21,7 +22,8 @@ impl Candidate {
     /// As for [`fold()`].
     pub fn of(run: &RunFile, loaded: &Loaded) -> Result<Self, String> {
         let document = fold(run, loaded)?;
-        let figures = figures::figures(&document, &loaded.entries);
+        let mut figures = figures::figures(&document, &loaded.entries);
+        figures.extend(efficiency::figures(&document, &loaded.entries, &figures));
         let target = &run.target;
         let model = target.model.as_deref().filter(|model| !model.trim().is_empty());
         // Names given by the operator distinguish runs of one model.

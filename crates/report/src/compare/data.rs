@@ -11,7 +11,7 @@ use super::figures::Figure;
 pub fn csv(comparison: &Comparison) -> String {
     let mut out = String::from(
         "key,name,unit,selected,run,run_name,values,mean,spread_percent,difference_percent,low_percent,\
-         high_percent,finding,host_limited,simulated\n",
+         high_percent,finding,host_limited,uncertainty,simulated\n",
     );
     for line in &comparison.lines {
         for ((run, figure), difference) in comparison.runs.iter().zip(&line.figures).zip(&line.differences) {
@@ -33,6 +33,7 @@ pub fn csv(comparison: &Comparison) -> String {
                 number(interval.map(|(_, high)| high)),
                 difference.as_ref().map_or("", |d| d.finding.word()).to_owned(),
                 figure.is_some_and(|figure| figure.host_limited).to_string(),
+                number(figure.and_then(|figure| figure.uncertainty)),
                 quoted(&run.document.simulated()),
             ];
             out.push_str(&fields.join(","));
@@ -85,6 +86,7 @@ fn line_json(line: &Line) -> Value {
             });
             json!({
                 "mean": figure.as_ref().and_then(Figure::mean),
+                "uncertainty": figure.as_ref().and_then(|figure| figure.uncertainty),
                 "host_limited": figure.as_ref().map(|figure| figure.host_limited),
                 "values": figure.as_ref().map(|figure| figure.values.clone()),
                 "difference": difference,

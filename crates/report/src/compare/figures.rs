@@ -24,6 +24,8 @@ pub struct Figure {
     pub selected: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
+    /// Uncertainty of the mean from the meter of power; None for other figures, and if it is not known.
+    pub uncertainty: Option<f64>,
     pub(super) better: Better,
 }
 
@@ -78,8 +80,8 @@ impl Statistic {
     }
 }
 
-const fn better(unit: Unit) -> Better {
-    if unit.is_time() { Better::Less } else { Better::More }
+pub(super) const fn better(unit: Unit) -> Better {
+    if unit.is_cost() { Better::Less } else { Better::More }
 }
 
 const MEASURED: [Measure<Segment>; 4] = [
@@ -99,7 +101,7 @@ pub(super) fn figures(document: &Document, entries: &[Entry]) -> Vec<Figure> {
 }
 
 fn of_test(document: &Document, outcome: &Outcome, entries: &[Entry]) -> Vec<Figure> {
-    let family = pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family);
+    let family = family(outcome);
     let imported = entries.iter().find_map(|entry| match &entry.event {
         Event::Imported(test) if test.test == outcome.test => Some(test),
         _ => None,
@@ -155,25 +157,40 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
         values: selected.value.filter(|value| value.is_finite()).into_iter().collect(),
         selected: true,
         host_limited: selected.host_limited,
+        uncertainty: None,
         better: better(selected.unit),
     }
 }
 
-/// Figures of the workloads in the result rounds, in the unit of the test.
-fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entry]) -> Vec<Figure> {
+/// The family of a test, with which keys of its figures begin.
+pub(super) fn family(outcome: &Outcome) -> &str {
+    pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family)
+}
+
+/// The measured segments of the result rounds.
+pub(super) fn measured_in_window<'a>(outcome: &Outcome, entries: &'a [Entry]) -> Vec<&'a Segment> {
     let Some((_, window)) = outcome.window.first() else { return Vec::new() };
-    let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
     let rounds = window.first_round..=window.last_round;
-    let answers = answers(entries);
-    let measured: Vec<&Segment> = answers
-        .iter()
+    answers(entries)
+        .into_iter()
         .filter(|answer| answer.test == outcome.test && answer.phase == Phase::Measure)
         .filter(|answer| answer.round.is_some_and(|round| rounds.contains(&round)))
         .map(|answer| answer.segment)
-        .collect();
+        .collect()
+}
+
+/// Whether TC and QD of all segments are the same, so that names of workloads omit them.
+pub(super) fn have_one_depth(measured: &[&Segment]) -> bool {
     let depths: Vec<(u16, u16)> =
         measured.iter().map(|s| (s.workload.threads, s.workload.queue_depth)).collect();
-    let one_depth = depths.windows(2).all(|pair| pair[0] == pair[1]);
+    depths.windows(2).all(|pair| pair[0] == pair[1])
+}
+
+/// Figures of the workloads in the result rounds, in the unit of the test.
+fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entry]) -> Vec<Figure> {
+    let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
+    let measured = measured_in_window(outcome, entries);
+    let one_depth = have_one_depth(&measured);
     let mut figures: Vec<Figure> = Vec::new();
     for segment in measured {
         for measure in MEASURED.iter().filter(|measure| measure.unit == unit) {
@@ -196,6 +213,7 @@ fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entr
                     values: vec![value],
                     selected: false,
                     host_limited: segment.is_host_limited(),
+                    uncertainty: None,
                     better: better(measure.unit),
                 }),
             }
@@ -259,6 +277,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                     selected: false,
                     // Host limits are unknown for other tools.
                     host_limited: false,
+                    uncertainty: None,
                     better: better(measure.unit),
                 }),
             }
@@ -286,7 +305,7 @@ fn reading_name(reading: &Reading) -> String {
 }
 
 /// Short name of a workload: `rnd4k.w`, `seq1024k.r`, `rnd64k.65`, `rnd8k.65.tc32qd8`.
-fn code(workload: &Workload, one_depth: bool) -> String {
+pub(super) fn code(workload: &Workload, one_depth: bool) -> String {
     let kinds = if workload.kinds.is_empty() { "" } else { "mix" };
     let depth = depth(workload, one_depth, ".").to_lowercase();
     let short = short(workload.access, workload.block_bytes, workload.read_percent, kinds);
@@ -304,7 +323,7 @@ fn short(access: Access, block_bytes: u32, read_percent: u8, kinds: &str) -> Str
     format!("{access}{kinds}{size}.{mix}")
 }
 
-fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
+pub(super) fn depth(workload: &Workload, one_depth: bool, before: &str) -> String {
     if one_depth {
         String::new()
     } else {

@@ -46,6 +46,11 @@ const PROPERTIES: &[Property] = &[
         of: |c| known(c.document.run.host.scheduler.as_ref()),
     },
     Property { name: "load engine", verb: "differs", of: engines },
+    Property {
+        name: "source of power",
+        verb: "differs",
+        of: |c| c.document.run.power.as_ref().map_or_else(|| "none".into(), |facts| facts.source.clone()),
+    },
     Property { name: "software", verb: "differs", of: |c| tool(&c.document) },
 ];
 

@@ -6,6 +6,7 @@ use stdx::units::grouped;
 use super::comparison::Line;
 use super::figures::Figure;
 use super::noise::Difference;
+use crate::facts::efficiency::printed;
 
 /// Letter of a run: A, B, C.
 pub(super) fn letter(index: usize) -> String {
@@ -17,9 +18,14 @@ pub(super) fn value(value: f64) -> String {
     grouped(value, if value.abs() < 10.0 { 3 } else { 1 })
 }
 
-/// Mean of a figure, marked if it is host-limited; None if not measured.
+/// Mean of a figure with its uncertainty if it is known, marked if it is host-limited; None if not measured.
 pub(super) fn mean(figure: &Figure) -> Option<String> {
-    Some(marked(value(figure.mean()?), figure.host_limited))
+    let mean = figure.mean()?;
+    let text = match figure.uncertainty {
+        Some(uncertainty) => printed(mean, Some(uncertainty)),
+        None => value(mean),
+    };
+    Some(marked(text, figure.host_limited))
 }
 
 /// Explains the mark if any of `lines` has it.

@@ -37,6 +37,10 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
+    /// What measured power, and the idle power.
+    pub(crate) power: String,
+    /// Whether the meter has only upper bounds.
+    pub(crate) power_is_bound: bool,
     /// Test platform, host checks, settings and health.
     pub(crate) drive_and_host: Vec<TextTable>,
     /// What host checks found that would invalidate results.

@@ -6,6 +6,7 @@ use record::{Entry, Event, Loaded, RunFile};
 use super::contents::Document;
 use super::publication::Publication;
 use crate::facts::drive_and_host::TextTable;
+use crate::facts::efficiency::Meter;
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
 use crate::facts::{conformance, dates, drive_and_host, interruptions, platform, supplement};
@@ -24,6 +25,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         .map(|name| pts::Task::named(run, name).map(|task| task.title().to_owned()))
         .collect::<Result<_, _>>()?;
     let first_test = entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
+    let meter = Meter::of(run, entries);
     let judged = JudgedRun { run, profile: Profile::of(run)?, outcomes: &replayed.outcomes, entries };
     // The specification does not apply to results of other tools, and the journal has no I/Os for them.
     let (conformance, supplements) = match run.origin {
@@ -49,6 +51,8 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         publication: Publication::default(),
         conformance,
         supplements,
+        power: meter.statement(),
+        power_is_bound: meter.is_bound(),
         drive_and_host: tables,
         invalidating: drive_and_host::invalidating(entries),
         write_cache_on: drive_and_host::write_cache_on(entries),

@@ -4,10 +4,13 @@
 mod course;
 mod health;
 mod heat;
+pub(crate) mod per_watt;
 pub(crate) mod percentiles;
 mod timing;
+pub(crate) mod workload_table;
 
 use crate::facts::answers::{Answer, Phase, answers};
+use crate::facts::efficiency::Meter;
 use crate::facts::host_limit::chart_remark;
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
@@ -28,6 +31,8 @@ pub(crate) struct Supplement {
     pub remark: String,
     /// Workloads of the window with their response times; empty for tests with too many.
     pub workloads: Vec<percentiles::WorkloadTimes>,
+    /// Workloads of the window with what they did per watt; empty without a source of power.
+    pub per_watt: Vec<per_watt::WorkloadEfficiency>,
 }
 
 /// Collects the data of every started test.
@@ -37,6 +42,7 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
     let spent = estimate::cost::of_run(judged.run, judged.entries);
     let scaled = ScaledClock::of(judged.entries, scale_divisor);
     let timings = timing::timings(judged.entries, &scaled);
+    let meter = Meter::of(judged.run, judged.entries);
     let none = Timing::default();
     let of = |outcome: &pts::Outcome| {
         let measured: Vec<&Answer<'_>> =
@@ -50,6 +56,7 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
             remark: remark(timing, &unavailable, (scale_divisor, &scaled), outcome),
             timeline,
             workloads: percentiles::workloads(judged.outcomes, &measured),
+            per_watt: per_watt::workloads(judged.outcomes, &measured, &meter),
         }
     };
     judged.outcomes.iter().map(of).collect()

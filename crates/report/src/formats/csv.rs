@@ -2,10 +2,11 @@
 
 use pts::exhibit::{Cell, Exhibit};
 use pts::response;
-use record::{Effort, Event};
+use record::{Effort, Event, Power};
 
 use super::format::{Files, Format, Make, Source, access};
 use crate::facts::answers::{Answer, answers, percentile_ns};
+use crate::facts::efficiency::{Efficiency, Meter, Quantity};
 
 /// The CSV format.
 pub(super) const FORMAT: Format = Format {
@@ -109,11 +110,23 @@ const CELLS: &[&str] = &[
     "voluntary_switches",
     "involuntary_switches",
     "host_limited",
+    "power_mean_watts",
+    "power_min_watts",
+    "power_max_watts",
+    "power_samples",
+    "attributed_watts",
+    "attributed_watts_uncertainty",
+    "iops_per_watt",
+    "iops_per_watt_uncertainty",
+    "bytes_per_second_per_watt",
+    "bytes_per_second_per_watt_uncertainty",
 ];
 
 fn cells(source: Source<'_>) -> Result<Vec<u8>, String> {
     let run = &source.document.run.id;
-    table(source, answers(source.entries).iter().map(|answer| cell(run, answer, source)), CELLS)
+    let meter = Meter::of(&source.document.run, source.entries);
+    let row = |answer: &Answer<'_>| [cell(run, answer, source), power(answer, &meter)].concat();
+    table(source, answers(source.entries).iter().map(row), CELLS)
 }
 
 fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
@@ -159,6 +172,29 @@ fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
         effort(|effort| effort.involuntary_switches),
         segment.is_host_limited().to_string(),
     ]
+}
+
+/// Power of a cell, and what it did per watt; empty if not measured.
+fn power(answer: &Answer<'_>, meter: &Meter<'_>) -> Vec<String> {
+    let watts =
+        |of: fn(&Power) -> u64| optional(answer.segment.power.as_ref().map(|power| of(power) as f64 / 1e6));
+    let found = meter.efficiency(answer.segment);
+    let quantity = |of: fn(&Efficiency) -> Quantity, factor: f64| {
+        let quantity = found.as_ref().map(of);
+        let uncertainty = quantity.and_then(|quantity| quantity.uncertainty());
+        [quantity.map(|quantity| quantity.value), uncertainty]
+            .map(|value| optional(value.map(|v| v * factor)))
+    };
+    let mut row = vec![
+        watts(|power| power.mean_microwatts),
+        watts(|power| power.min_microwatts),
+        watts(|power| power.max_microwatts),
+        optional(answer.segment.power.as_ref().map(|power| power.samples)),
+    ];
+    row.extend(quantity(|found| found.watts, 1.0));
+    row.extend(quantity(|found| found.iops_per_watt, 1.0));
+    row.extend(quantity(|found| found.megabytes_per_second_per_watt, 1e6));
+    row
 }
 
 const READINGS: &[&str] = &[

@@ -1,6 +1,7 @@
 //! The whole report as one JSON document with a published schema (docs/reference/report-schema.json). Both follow
 //! from the types in `layout`.
 
+mod efficiency;
 mod layout;
 
 use pts::exhibit::{self, Exhibit};
@@ -10,6 +11,7 @@ use record::{Direction, Effort, Settings};
 
 use super::format::{Format, Make, Source, access};
 use crate::facts::answers::{Answer, answers, percentile_ns};
+use crate::facts::efficiency::Meter;
 use layout::{
     Acceptance, Cell, Chart, CurveMark, Device, Figure, Host, Link, Reason, Report, ReportMark, ReportOrigin,
     ReportSettings, Row, Series, Simulated, Stated, Table, Test, Way, Window,
@@ -66,6 +68,7 @@ fn report(source: Source<'_>) -> Report {
         host: host(&run.host),
         stated: stated(&run.stated),
         settings: settings(&run.settings),
+        power: efficiency::meter(&Meter::of(run, source.entries)),
         modified: pts::texts(&document.modified),
         marks: marks.map(|mark| ReportMark { title: mark.title.into(), details: mark.details }).collect(),
         conformance: document.conformance.clone(),
@@ -165,6 +168,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
         marks: outcome.marks.iter().map(curve_mark).collect(),
         tables: exhibits().filter_map(table).collect(),
         charts: exhibits().filter_map(chart).collect(),
+        efficiency: efficiency::of_test(source.document, &outcome.test),
         notes: outcome.notes.clone(),
         modified: pts::texts(&outcome.modified),
         cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
@@ -290,6 +294,7 @@ fn cell(source: Source<'_>, answer: &Answer<'_>) -> Cell {
         voluntary_switches: effort(|effort| effort.voluntary_switches),
         involuntary_switches: effort(|effort| effort.involuntary_switches),
         host_limited: segment.is_host_limited(),
+        power: efficiency::of_cell(&Meter::of(&source.document.run, source.entries), segment),
     }
 }
 

@@ -33,6 +33,9 @@ const fn base_unit(unit: Unit) -> (&'static str, f64) {
         Unit::Milliseconds => ("seconds", 1e-3),
         Unit::Minutes => ("seconds", 60.0),
         Unit::Gigabytes => ("bytes", 1e9),
+        Unit::Watts => ("watts", 1.0),
+        Unit::IopsPerWatt => ("ios_per_joule", 1.0),
+        Unit::MegabytesPerSecondPerWatt => ("bytes_per_joule", 1e6),
     }
 }
 

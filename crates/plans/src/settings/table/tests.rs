@@ -1,6 +1,8 @@
 //! The table of settings: names, limits and precedence.
 
-use super::super::setting::RunSettings;
+use super::super::literal::Literal;
+use super::super::lookup::{setting, typed};
+use super::super::setting::{Given, RunSettings};
 use super::*;
 use pts::PROFILES;
 

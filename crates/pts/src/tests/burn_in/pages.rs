@@ -91,24 +91,29 @@ fn key_figures(answers: &BurnInAnswers) -> Vec<KeyFigure> {
 }
 
 fn verdict(answers: &BurnInAnswers, acceptance: Option<&Acceptance>) -> Page {
-    let mut items = vec![("Verdict", acceptance.map_or("none yet", Acceptance::word).to_owned())];
-    let reasons = acceptance.map_or(&[][..], |found| &found.reasons);
-    items.extend(reasons.iter().map(|reason| ("Reason", reason.to_string())));
-    items.push(("Load", answers.load.name().to_owned()));
-    items.push(("Data written", amount_base10(sum(answers, |part| part.written_bytes))));
-    items.push(("Data read", amount_base10(sum(answers, |part| part.read_bytes))));
-    items.push(("Blocks checked", answers.checked_blocks().to_string()));
-    items.push(("Blocks wrong", sum(answers, |part| part.verified.wrong_blocks).to_string()));
-    items.push(("Limits", answers.limits.in_words()));
-    if let Some(unchecked) = acceptance.map(|found| &found.unchecked).filter(|names| !names.is_empty()) {
-        items.push(("Not checked", format!("{} (not reported by the drive)", unchecked.join(", "))));
-    }
+    let items = [
+        ("Verdict", acceptance.map_or("none yet", Acceptance::word).to_owned()),
+        ("Load", answers.load.name().to_owned()),
+        ("Data written", amount_base10(sum(answers, |part| part.written_bytes))),
+        ("Data read", amount_base10(sum(answers, |part| part.read_bytes))),
+        ("Blocks checked", answers.checked_blocks().to_string()),
+        ("Blocks wrong", sum(answers, |part| part.verified.wrong_blocks).to_string()),
+    ];
     let facts = Facts {
         heading: "Burn-In".into(),
         items: items.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         host_limited: false,
     };
-    Page::of("verdict", "Burn-In Verdict", Exhibit::Facts(facts))
+    let mut page = Page::of("verdict", "Burn-In Verdict", Exhibit::Facts(facts));
+    // Sentences: a box of facts would cut them off.
+    let reasons = acceptance.map_or(&[][..], |found| &found.reasons);
+    page.remarks.extend(reasons.iter().map(|reason| format!("Reason: {reason}.")));
+    page.remarks.push(format!("Limits: {}.", answers.limits.in_words()));
+    if let Some(unchecked) = acceptance.map(|found| &found.unchecked).filter(|names| !names.is_empty()) {
+        page.remarks
+            .push(format!("Not checked, because the drive does not report it: {}.", unchecked.join(", ")));
+    }
+    page
 }
 
 fn over_time(answers: &BurnInAnswers) -> Page {

@@ -4,6 +4,7 @@ use pts::Outcome;
 use pts::response::Percentile;
 use stdx::Histogram;
 
+use super::workload_table::WorkloadTable;
 use crate::facts::answers::Answer;
 use crate::facts::judged::in_window;
 
@@ -19,15 +20,6 @@ pub(crate) struct WorkloadTimes {
     pub times: Histogram,
     /// Maximum share of the host's capability (`Segment::host_share`); None if no host drove the workload.
     pub host_share: Option<f64>,
-}
-
-/// A table of workloads as text.
-pub(crate) struct PercentileTable {
-    /// Describes the response times (in ms) where the title does not.
-    pub caption: String,
-    pub heads: Vec<String>,
-    /// Rows of cell texts, each starting with the name of the workload.
-    pub rows: Vec<Vec<String>>,
 }
 
 /// Collects the workloads of a test from its `measured` answers; empty if there are too many.
@@ -51,12 +43,12 @@ pub(super) fn workloads(outcomes: &[Outcome], measured: &[&Answer<'_>]) -> Vec<W
 }
 
 /// Formats the workloads as a table; None without workloads. Omits maxima of a scaled drive.
-pub(crate) fn table(workloads: &[WorkloadTimes], scaled: bool) -> Option<PercentileTable> {
+pub(crate) fn table(workloads: &[WorkloadTimes], scaled: bool) -> Option<WorkloadTable> {
     if workloads.is_empty() {
         return None;
     }
     let driven = workloads.iter().any(|workload| workload.host_share.is_some());
-    let mut caption = "n/a: fewer than ten I/Os lie beyond".to_owned();
+    let mut caption = "Response times in ms; n/a: fewer than ten I/Os lie beyond".to_owned();
     if scaled {
         caption += "; maxima of a scaled drive are not those of the full-size drive";
     }
@@ -83,7 +75,9 @@ pub(crate) fn table(workloads: &[WorkloadTimes], scaled: bool) -> Option<Percent
         }
         row
     };
-    Some(PercentileTable { caption, heads, rows: workloads.iter().map(row).collect() })
+    let mut shares = vec![28.0, 14.0, 9.0, 9.0, 9.0, 9.0, 9.0, 13.0];
+    shares.resize(heads.len(), 8.0);
+    Some(WorkloadTable { caption, heads, rows: workloads.iter().map(row).collect(), shares })
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use super::notes;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance, Verdict};
 use crate::facts::drive_and_host::TextTable;
-use crate::facts::supplement::{Supplement, percentiles};
+use crate::facts::supplement::workload_table::WorkloadTable;
+use crate::facts::supplement::{Supplement, per_watt, percentiles};
 use crate::pages::annexes;
 use crate::pages::notes::notes_of_run;
 use charts::markup::escape;
@@ -39,7 +40,11 @@ fn statement_and_supplement(document: &Document) -> String {
     let statement = format!("<p>{}</p>\n{statement}", annexes::statement_introduction(document));
     let tests: String = document.supplements.iter().map(|test| supplement(document, test)).collect();
     let tables: String = document.drive_and_host.iter().map(text_table).collect();
-    let supplement = format!("<p>{}</p>\n{tests}{tables}", annexes::supplement_introduction(document));
+    let supplement = format!(
+        "<p>{}</p>\n<p>{}</p>\n{tests}{tables}",
+        annexes::supplement_introduction(document),
+        escape(&document.power)
+    );
     sheet(document, 'a', annexes::STATEMENT_TITLE, &statement)
         + &sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &supplement)
 }
@@ -105,8 +110,11 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     let picture = charts::timeline(&test.timeline, &annexes::timeline_name(test));
     out += &format!("<figure>{picture}</figure>\n");
     out += &format!("<p class=\"remark\">{}</p>\n", escape(&test.remark));
+    let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
+    let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
     out += &annexes::beyond(document, test).iter().map(page_beyond).collect::<String>();
-    out + &response_times(document, test)
+    out.extend([times, efficiency].into_iter().flatten().map(|table| workload_table(&table)));
+    out
 }
 
 /// A page that the specification does not have.
@@ -119,11 +127,8 @@ fn page_beyond(page: &Page) -> String {
     format!("<h4>{}</h4>\n{charts}", escape(&page.title))
 }
 
-/// Response times of the measured workloads over the window, reads and writes combined.
-fn response_times(document: &Document, test: &Supplement) -> String {
-    let Some(table) = percentiles::table(&test.workloads, document.run.scale_divisor() > 1) else {
-        return String::new();
-    };
+/// A table of the measured workloads over the window.
+fn workload_table(table: &WorkloadTable) -> String {
     let head = |(i, head): (usize, &String)| {
         let class = if i == 0 { "" } else { " class=\"n\"" };
         format!("<th scope=\"col\"{class}>{}</th>", escape(head))
@@ -134,7 +139,7 @@ fn response_times(document: &Document, test: &Supplement) -> String {
         format!("<tr><th scope=\"row\">{}</th>{figures}</tr>\n", escape(&cells[0]))
     };
     format!(
-        "<table class=\"percentiles\"><caption>Response times in ms; {}</caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>\n",
+        "<table class=\"percentiles\"><caption>{}</caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>\n",
         escape(&table.caption),
         table.heads.iter().enumerate().map(head).collect::<String>(),
         table.rows.iter().map(row).collect::<String>()

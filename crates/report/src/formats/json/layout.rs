@@ -31,6 +31,8 @@ pub struct Report {
     pub host: Host,
     pub stated: Stated,
     pub settings: ReportSettings,
+    /// What measured power; null if nothing did.
+    pub power: Option<ReportPower>,
     /// All deviations from the profile.
     pub modified: Vec<String>,
     /// Marks of all pages, strongest first.
@@ -139,6 +141,63 @@ pub struct ReportSettings {
     pub seed: u64,
 }
 
+/// The meter of a run.
+#[derive(Serialize, JsonSchema)]
+pub struct ReportPower {
+    /// As requested: `hwmon:nvme`.
+    pub source: String,
+    /// The meter in words.
+    pub meter: String,
+    /// `drive`; `host`: only what exceeds the idle power is attributed to a workload; `upper_bound`: what the drive draws
+    /// at most, so values per watt are lower bounds.
+    pub subject: String,
+    /// Smallest difference between two values; null if unknown.
+    pub resolution_watts: Option<f64>,
+    /// Tolerance of the values; null if unknown, and then no uncertainty includes it.
+    pub tolerance_percent: Option<f64>,
+    /// Idle power before the first test; null if not measured.
+    pub idle_watts: Option<Uncertain>,
+}
+
+/// A value with its uncertainty: tolerance and half the resolution of the meter, plus twice the standard error of the mean.
+#[derive(Serialize, JsonSchema)]
+pub struct Uncertain {
+    pub value: f64,
+    /// Null if it is not known, as with one sample.
+    pub uncertainty: Option<f64>,
+}
+
+/// Power during a workload.
+#[derive(Serialize, JsonSchema)]
+pub struct CellPower {
+    pub mean_watts: f64,
+    pub min_watts: f64,
+    pub max_watts: f64,
+    pub samples: u32,
+    /// What the workload did per watt; null if nothing can be attributed to it.
+    pub efficiency: Option<CellEfficiency>,
+}
+
+/// What a workload did per watt.
+#[derive(Serialize, JsonSchema)]
+pub struct CellEfficiency {
+    /// Power attributed to the workload.
+    pub watts: Uncertain,
+    pub iops_per_watt: Uncertain,
+    pub bytes_per_second_per_watt: Uncertain,
+}
+
+/// What a workload did per watt, over the rounds of the window.
+#[derive(Serialize, JsonSchema)]
+pub struct TestEfficiency {
+    /// In the notation of the PTS, with TC and QD.
+    pub workload: String,
+    /// Number of rounds with a known power.
+    pub rounds: usize,
+    /// Mean over these rounds; null if not measured.
+    pub mean: Option<CellEfficiency>,
+}
+
 #[derive(Serialize, JsonSchema)]
 pub struct ReportMark {
     /// `SIMULATED`, `SS NOT ACHIEVED`, `NOT COMPLETE`, `INTERRUPTED` or `MODIFIED`.
@@ -171,6 +230,8 @@ pub struct Test {
     pub marks: Vec<CurveMark>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
+    /// What each workload of the window did per watt; empty without a source of power.
+    pub efficiency: Vec<TestEfficiency>,
     pub notes: Vec<String>,
     pub modified: Vec<String>,
     /// All workloads in journal order.
@@ -324,6 +385,8 @@ pub struct Cell {
     pub involuntary_switches: Option<u64>,
     /// Whether the result may reflect the host rather than the drive: `host_share` exceeds 0.7.
     pub host_limited: bool,
+    /// Null if not measured.
+    pub power: Option<CellPower>,
 }
 
 /// Reads or writes of a workload. A percentile is null if fewer than ten I/Os lie beyond it; maxima are null for scaled

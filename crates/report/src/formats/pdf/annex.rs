@@ -7,7 +7,7 @@ use super::writer::PdfWriter;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance};
 use crate::facts::drive_and_host::TextTable;
-use crate::facts::supplement::{Supplement, percentiles};
+use crate::facts::supplement::{Supplement, per_watt, percentiles};
 use crate::pages::annexes;
 use crate::pages::list::pages;
 use crate::pages::notes::NoteRow;
@@ -58,6 +58,7 @@ fn statement_and_supplement(document: &Document) -> Vec<Block> {
     blocks.extend(document.conformance.iter().flat_map(of_test));
     blocks.push(Block::Title(annexes::SUPPLEMENT_TITLE.into()));
     blocks.push(Block::Text(annexes::supplement_introduction(document)));
+    blocks.push(Block::Text(document.power.clone()));
     blocks.extend(document.supplements.iter().flat_map(|test| supplement(document, test)));
     blocks.extend(document.drive_and_host.iter().flat_map(text_table));
     blocks
@@ -115,11 +116,11 @@ fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     let spent = test.spent.iter().map(|spent| format!("{spent}. ")).collect::<String>();
     blocks.push(Block::Text(spent + &test.remark));
     blocks.extend(annexes::beyond(document, test).iter().flat_map(page_beyond));
-    if let Some(table) = percentiles::table(&test.workloads, document.run.scale_divisor() > 1) {
-        let mut shares = vec![28.0, 14.0, 9.0, 9.0, 9.0, 9.0, 9.0, 13.0];
-        shares.resize(table.heads.len(), 8.0);
-        let caption = format!("{}: response times in ms; {}", test.title, table.caption);
-        blocks.push(Block::Table { caption, shares, head: table.heads, rows: table.rows });
+    let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
+    let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
+    for table in [times, efficiency].into_iter().flatten() {
+        let caption = format!("{}: {}", test.title, table.caption);
+        blocks.push(Block::Table { caption, shares: table.shares, head: table.heads, rows: table.rows });
     }
     blocks
 }

@@ -1,0 +1,37 @@
+//! What a meter of power needs to know about an armed target.
+
+use std::path::PathBuf;
+
+use engine::Clock;
+
+use crate::armed::Armed;
+use crate::host::SysDevice;
+use crate::kernel::Kernel;
+
+/// Reads the maximum power of a drive's current power state in microwatts; `None` if the drive does not report it.
+pub type PowerBound = Box<dyn FnMut() -> Option<u64> + Send>;
+
+impl Armed {
+    /// Returns the directory of the drive in sysfs, without symbolic links; `None` for files, arrays and simulated drives.
+    #[must_use]
+    pub fn sysfs_directory(&self) -> Option<PathBuf> {
+        let (block, _, _) = self.inner.block().filter(|_| self.array.is_none())?;
+        let sys = SysDevice::find(block.roots(), block.number()).ok()?;
+        Some(sys.position().to_owned())
+    }
+
+    /// Returns a reader of the power state of an NVMe drive, which sends commands to the drive each time it is called.
+    #[must_use]
+    pub fn power_bound(&self) -> Option<PowerBound> {
+        let (block, held, _) = self.inner.block().filter(|_| self.array.is_none())?;
+        if !block.is_nvme() {
+            return None;
+        }
+        let fd = held.fd.try_clone().ok()?;
+        // It only queries the drive, so there is nothing to check again before its commands.
+        Some(Box::new(move || {
+            let mut kernel = Kernel::new(&fd, 0, Clock::start(), Box::new(|_| Ok(())));
+            admin::power_state::bound_microwatts(&mut kernel)
+        }))
+    }
+}

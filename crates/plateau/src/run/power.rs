@@ -1,0 +1,183 @@
+//! The source of power of a run: who may name it, when it is opened, and the idle power before the first test.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use console::{Audience, Step};
+use device::Armed;
+use engine::Places;
+use plans::settings::RunSettings;
+use power::{Named, PowerError, Sampler, Surroundings};
+use record::{Entry, Event, Placement, RunFile};
+
+use crate::failure::{Done, Exit, Failure};
+
+/// Length of the measurement of the idle power.
+const USUAL_IDLE: Duration = Duration::from_secs(30);
+/// Interval at which a request to stop is noticed.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// A requested source of power.
+#[derive(Debug, Clone)]
+pub struct Requested {
+    named: Named,
+    idle: Duration,
+}
+
+/// An open source of power, and how long the idle power is measured.
+#[derive(Debug)]
+pub struct Metering {
+    pub sampler: Sampler,
+    idle: Duration,
+}
+
+impl From<PowerError> for Failure {
+    fn from(error: PowerError) -> Self {
+        let exit = match error {
+            PowerError::Unknown { .. } | PowerError::Syntax { .. } => Exit::Usage,
+            _ => Exit::Unusable,
+        };
+        Self::text(exit, format!("--power: {error}"))
+    }
+}
+
+/// Returns the source that a command line names.
+pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
+    let Some(source) = &run.power else {
+        if run.power_idle_seconds.is_some() {
+            return Err(Failure::text(Exit::Usage, "--power-idle requires --power, such as --power rapl"));
+        }
+        return Ok(None);
+    };
+    let named = Named::parse(source)?;
+    if named.kind().needs_trust && device::has_more_rights_than_its_caller() {
+        let text = format!("--power {source}: not with more rights than those of the caller");
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    Ok(Some(Requested { named, idle: run.power_idle_seconds.map_or(USUAL_IDLE, Duration::from_secs_f64) }))
+}
+
+/// Refuses a source that would measure several targets at once.
+pub fn check_campaign(requested: Option<&Requested>) -> Done {
+    match requested {
+        Some(Requested { named, .. }) if !named.kind().is_per_drive => {
+            let text = format!(
+                "--power {} does not measure each target separately; test one target at a time",
+                named.kind().syntax()
+            );
+            Err(Failure::text(Exit::Usage, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the source of a run that is resumed: that with which it started. If others may have written `run.json`, a
+/// program or a port named there is used only if the command line names it as well.
+pub fn of_resumed(
+    file: &RunFile,
+    typed: &RunSettings,
+    is_own: Result<(), String>,
+) -> Done<Option<Requested>> {
+    let usage = |text: String| Err(Failure::text(Exit::Usage, text));
+    match (&file.power, &typed.power) {
+        (None, None) => requested(typed),
+        (None, Some(_)) => usage(format!("run {} started without a source of power; omit --power", file.id)),
+        (Some(was), Some(is)) if was.source != *is => usage(format!(
+            "a run continues with the source of power with which it started: --power '{}'",
+            was.source
+        )),
+        (Some(was), is) => {
+            let run = RunSettings { power: Some(was.source.clone()), ..typed.clone() };
+            let requested = requested(&run)?;
+            let needs_trust = requested.as_ref().is_some_and(|requested| requested.named.kind().needs_trust);
+            match is_own {
+                Err(why) if needs_trust && is.is_none() => Err(Failure::text(
+                    Exit::Refused,
+                    format!(
+                        "{why}, so the source of power recorded in it cannot be trusted; if it is the right one, \
+                         confirm with --power '{}'",
+                        was.source
+                    ),
+                )),
+                _ => Ok(requested),
+            }
+        }
+    }
+}
+
+/// Opens the source of power for an armed target.
+pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>) -> Done<Metering> {
+    let around = Surroundings {
+        drive: armed.sysfs_directory(),
+        bound: armed.power_bound(),
+        ..Surroundings::default()
+    };
+    let sys = around.sys.clone();
+    let near = device::attached(&armed.facts().path).numa_node;
+    // The load reports a placement that is impossible.
+    let places = Places::of(&sys, near, placement.cloned()).ok();
+    let spare = places.and_then(|places| places.spare());
+    let sampler = Sampler::start(requested.named.open(around)?, spare);
+    Ok(Metering { sampler, idle: requested.idle })
+}
+
+impl Metering {
+    /// Measures the idle power, unless the run has measured it already or is stopped meanwhile. Sends no command to the
+    /// drive, and does not touch its clock.
+    pub fn idle(
+        &self,
+        entries: &[Entry],
+        interrupted: &AtomicBool,
+        progress: &mut dyn Audience,
+    ) -> Option<Event> {
+        if entries.iter().any(|entry| matches!(entry.event, Event::IdlePower { .. })) {
+            return None;
+        }
+        let length_ns = u64::try_from(self.idle.as_nanos()).unwrap_or(u64::MAX);
+        progress.step(Step::Idle { length_ns });
+        let measured = self.sampler.begin().and_then(|()| {
+            let end = Instant::now() + self.idle;
+            while Instant::now() < end && !interrupted.load(Ordering::Relaxed) {
+                std::thread::sleep(LOOK_EVERY.min(end.saturating_duration_since(Instant::now())));
+            }
+            self.sampler.end()
+        });
+        if interrupted.load(Ordering::Relaxed) {
+            return None;
+        }
+        match measured {
+            Ok(power) => power.map(|power| Event::IdlePower { length_ns, power }),
+            Err(error) => {
+                progress.say(&format!("warning: the idle power was not measured: {error}"));
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(source: Option<&str>) -> RunSettings {
+        let settings = pts::PROFILES[0].settings(1);
+        RunSettings { power: source.map(str::to_owned), ..RunSettings::of(settings) }
+    }
+
+    #[test]
+    fn mistakes_are_found_before_anything_is_opened() {
+        assert!(requested(&typed(None)).expect("nothing").is_none());
+        let idle_only = RunSettings { power_idle_seconds: Some(5.0), ..typed(None) };
+        assert!(requested(&idle_only).unwrap_err().message().contains("requires --power"));
+        assert!(
+            requested(&typed(Some("watts")))
+                .unwrap_err()
+                .message()
+                .contains("--power: 'watts' names no source")
+        );
+        let meter = requested(&typed(Some("command:/bin/meter"))).expect("a name");
+        assert!(check_campaign(meter.as_ref()).unwrap_err().message().contains("one target at a time"));
+        let sensor = requested(&typed(Some("hwmon:nvme"))).expect("a name");
+        assert!(check_campaign(sensor.as_ref()).is_ok());
+    }
+}

@@ -1,0 +1,27 @@
+//! Power of a drive or its host.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `sources` | what can measure power, one file each, listed in [`SOURCES`] |
+//! | `sampler` | reads a source about once a second during a load, away from the CPUs of the load |
+//! | `tally` | samples as mean, extremes and standard error |
+//! | `host` | everything that the host reports, for readings of its health |
+//!
+//! A source that names a program or a serial port is trusted as far as whoever named it. This crate does not know where
+//! a name comes from: callers must not pass one from a file that others can write.
+#![forbid(unsafe_code)]
+
+mod error;
+mod host;
+mod lines;
+mod sampler;
+mod source;
+mod sources;
+mod sysfs;
+mod tally;
+
+pub use error::PowerError;
+pub use host::HostMeters;
+pub use sampler::Sampler;
+pub use source::{BoundReader, Kind, Opened, Sample, Source, Surroundings};
+pub use sources::{Named, SOURCES};

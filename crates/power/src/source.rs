@@ -1,0 +1,106 @@
+//! What a source of power is.
+
+use std::path::PathBuf;
+
+use record::PowerFacts;
+
+use crate::error::PowerError;
+
+/// Reads what the drive draws at most in its current power state, in microwatts; `None` if it does not report that.
+pub type BoundReader = Box<dyn FnMut() -> Option<u64> + Send>;
+
+/// A kind of source.
+pub struct Kind {
+    /// Its name: `hwmon`.
+    pub name: &'static str,
+    /// What follows the name and a colon, in the help; `None` if nothing does.
+    pub argument: Option<&'static str>,
+    /// What it measures, for the help.
+    pub about: &'static str,
+    /// Whether it belongs to one drive, so that each of several targets can have its own.
+    pub is_per_drive: bool,
+    /// Whether naming it starts a program or opens a device, so that only the operator may name it.
+    pub needs_trust: bool,
+    /// Opens it. The first argument is what follows the colon.
+    pub(crate) open: fn(&str, Surroundings) -> Result<Opened, PowerError>,
+}
+
+impl Kind {
+    /// Syntax of the source: `hwmon:NAME`.
+    #[must_use]
+    pub fn syntax(&self) -> String {
+        self.argument.map_or_else(|| self.name.to_owned(), |argument| format!("{}:{argument}", self.name))
+    }
+}
+
+/// Where a source looks for a drive.
+pub struct Surroundings {
+    /// Mount point of sysfs.
+    pub sys: PathBuf,
+    /// Directory of the drive in sysfs, without symbolic links; `None` if it has none.
+    pub drive: Option<PathBuf>,
+    /// Reads the power state of the drive; `None` if it has none.
+    pub bound: Option<BoundReader>,
+}
+
+impl Default for Surroundings {
+    fn default() -> Self {
+        Self { sys: "/sys".into(), drive: None, bound: None }
+    }
+}
+
+/// An open source, and what it measures.
+pub struct Opened {
+    /// What it measures.
+    pub facts: PowerFacts,
+    /// The source.
+    pub source: Box<dyn Source>,
+}
+
+/// When a source is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// About once a second during a load.
+    EachSecond,
+    /// About once a second at all times, because it sends without being asked.
+    AtAllTimes,
+    /// Only before and after a load, because reading it sends a command to the drive.
+    AtEnds,
+}
+
+/// A value of a source.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// The power.
+    pub watts: f64,
+    /// Time that it covers; 1 if that is not known.
+    pub seconds: f64,
+}
+
+impl Sample {
+    pub(crate) const fn now(watts: f64) -> Self {
+        Self { watts, seconds: 1.0 }
+    }
+}
+
+/// A source of power.
+pub trait Source: Send {
+    /// When it may be read.
+    fn pace(&self) -> Pace {
+        Pace::EachSecond
+    }
+
+    /// Begins a measurement: what was measured before does not count. Never waits.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn begin(&mut self) -> Result<Vec<Sample>, PowerError> {
+        self.read().map(|_| Vec::new())
+    }
+
+    /// Returns the power since the previous reading. Never waits.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn read(&mut self) -> Result<Vec<Sample>, PowerError>;
+}

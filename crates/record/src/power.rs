@@ -1,0 +1,81 @@
+//! Power during the workloads of a run, and what measured it.
+
+use serde::{Deserialize, Serialize};
+
+/// Power over some time, such as one workload. Values are in microwatts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// Mean of the samples, weighted by the time that each covers. Of upper bounds the largest.
+    pub mean_microwatts: u64,
+    /// Smallest sample.
+    pub min_microwatts: u64,
+    /// Largest sample.
+    pub max_microwatts: u64,
+    /// Number of samples.
+    pub samples: u32,
+    /// Standard error of the mean; `None` with fewer than two samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard_error_microwatts: Option<u64>,
+    /// Tolerance of the meter at this mean, plus half its resolution; `None` if its tolerance is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance_microwatts: Option<u64>,
+}
+
+/// What measures the power of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PowerFacts {
+    /// As requested: `hwmon:nvme`, `rapl`, `command:/usr/local/bin/meter`.
+    pub source: String,
+    /// The meter in words.
+    pub meter: String,
+    /// What its values are.
+    pub subject: PowerSubject,
+    /// Smallest difference between two values, in microwatts; `None` if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution_microwatts: Option<u64>,
+    /// Tolerance in millionths of the value; `None` if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance_ppm: Option<u32>,
+}
+
+/// What the values of a meter are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PowerSubject {
+    /// The power of the drive.
+    Drive,
+    /// The power of the host or a part of it, of which only the difference from idle is attributed to the workload.
+    Host,
+    /// What the drive draws at most.
+    UpperBound,
+}
+
+impl PowerFacts {
+    /// Returns the tolerance at this value, plus half the resolution, in microwatts; `None` if the tolerance is not known.
+    #[must_use]
+    pub fn tolerance_at(&self, microwatts: u64) -> Option<u64> {
+        let share = u128::from(microwatts) * u128::from(self.tolerance_ppm?) / 1_000_000;
+        let tolerance = u64::try_from(share).unwrap_or(u64::MAX);
+        Some(tolerance.saturating_add(self.resolution_microwatts.unwrap_or(0) / 2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tolerance_includes_half_the_resolution_and_is_unknown_without_a_statement() {
+        let stated = PowerFacts {
+            source: "serial:/dev/ttyUSB0".into(),
+            meter: "serial port /dev/ttyUSB0".into(),
+            subject: PowerSubject::Drive,
+            resolution_microwatts: Some(10_000),
+            tolerance_ppm: Some(5_000),
+        };
+        assert_eq!(stated.tolerance_at(2_000_000), Some(15_000));
+        assert_eq!(PowerFacts { tolerance_ppm: None, ..stated }.tolerance_at(2_000_000), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! Power and efficiency in reports, data and comparisons.
+
+mod fixture;
+
+use fixture::Scenario;
+use record::PowerSubject;
+use report::compare::{Candidate, Comparison, csv, json, text};
+use report::formats::{FORMATS, Make, Source};
+use serde_json::Value;
+
+/// 1,000 IOPS in every cell.
+fn scenario(power: Option<(PowerSubject, f64)>) -> Scenario {
+    Scenario { power, settled_at: Some([[1000.0; 7]; 8]), ..Scenario::default() }
+}
+
+fn export(scenario: &Scenario, format: &str) -> Vec<(String, String)> {
+    let root = fixture::folder();
+    let (run, loaded) = fixture::record(root.path(), scenario);
+    let document = report::fold(&run.file, &loaded).expect("a report");
+    let source = Source { document: &document, entries: &loaded.entries };
+    let files = match FORMATS.iter().find(|known| known.name == format).expect("a format").make {
+        Make::File(make) => vec![(String::new(), make(source).expect("a file"))],
+        Make::Folder(make) => make(source).expect("files"),
+    };
+    files.into_iter().map(|(name, bytes)| (name, String::from_utf8(bytes).expect("text"))).collect()
+}
+
+fn file(scenario: &Scenario, format: &str) -> String {
+    export(scenario, format).swap_remove(0).1
+}
+
+fn document(scenario: &Scenario) -> Value {
+    serde_json::from_str(&file(scenario, "json-file")).expect("JSON")
+}
+
+fn close(value: &Value, expected: f64) -> bool {
+    value.as_f64().is_some_and(|value| (value / expected - 1.0).abs() < 2e-3)
+}
+
+#[test]
+fn a_page_has_efficiency_with_its_uncertainty() {
+    let page = file(&scenario(Some((PowerSubject::Drive, 5.0))), "html");
+    assert!(
+        page.contains("Power: sensor nvme (hwmon2) (hwmon:nvme). Idle: 2.000 ± 0.040 W, measured for"),
+        "idle"
+    );
+    // 1,000 IOPS over 5 W; 1 % and, over five rounds, 20 mW / sqrt(5).
+    assert!(page.contains("200.0 ± 2.4"), "IOPS/W");
+    assert!(page.contains("<th scope=\"col\" class=\"n\">IOPS/W</th>"));
+}
+
+#[test]
+fn a_run_without_a_meter_says_so() {
+    let page = file(&scenario(None), "html");
+    assert!(page.contains("Power and efficiency: not measured."));
+    assert!(!page.contains("IOPS/W"));
+    let simulated = file(&Scenario { simulated: true, ..scenario(None) }, "html");
+    assert!(simulated.contains("a simulated drive has no source of power"));
+    let document = document(&scenario(None));
+    assert_eq!(
+        (&document["power"], &document["tests"][0]["cells"][0]["power"]),
+        (&Value::Null, &Value::Null)
+    );
+}
+
+#[test]
+fn of_a_host_only_the_difference_from_idle_is_attributed() {
+    let host = document(&scenario(Some((PowerSubject::Host, 5.0))));
+    assert_eq!(host["power"]["subject"], "host");
+    let found = &host["tests"][0]["efficiency"][0]["mean"];
+    assert!(
+        close(&found["watts"]["value"], 3.0) && close(&found["iops_per_watt"]["value"], 1000.0 / 3.0),
+        "{found}"
+    );
+    let idle = file(&scenario(Some((PowerSubject::Host, 2.01))), "html");
+    assert!(idle.contains("<td class=\"n\">not measured</td>"), "no difference from idle");
+}
+
+#[test]
+fn an_upper_bound_is_labelled_as_one() {
+    let page = file(&scenario(Some((PowerSubject::UpperBound, 5.0))), "html");
+    assert!(page.contains("at most 5.000 ±") && page.contains("at least 200.0 ±"));
+    assert!(page.contains("values per watt are lower bounds"));
+}
+
+#[test]
+fn data_has_the_power_of_each_cell() {
+    let measured = scenario(Some((PowerSubject::Drive, 5.0)));
+    let files = export(&measured, "csv");
+    let (_, cells) = files.iter().find(|(name, _)| name == "cells.csv").expect("cells");
+    let mut lines = cells.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().expect("a heading");
+    let last = lines.next_back().expect("a cell");
+    let place = |name: &str| head.iter().position(|known| *known == name).expect(name);
+    let value = |name: &str| last[place(name)].parse::<f64>().expect(name);
+    assert_eq!((value("power_mean_watts"), value("power_samples")), (5.0, 61.0));
+    assert!((value("iops_per_watt") / 200.0 - 1.0).abs() < 2e-3);
+    assert!((value("iops_per_watt_uncertainty") / 2.8 - 1.0).abs() < 2e-3, "1 % and 20 mW of 5 W");
+    let document = document(&measured);
+    assert!(close(&document["power"]["idle_watts"]["uncertainty"], 0.04));
+    let cells = document["tests"][0]["cells"].as_array().expect("cells");
+    assert!(cells.iter().all(|cell| close(&cell["power"]["mean_watts"], 5.0)), "preconditioning as well");
+}
+
+#[test]
+fn comparisons_have_figures_per_watt() {
+    let root = fixture::folder();
+    let candidate = |id: &'static str, watts: f64| {
+        let scenario = Scenario { id, ..scenario(Some((PowerSubject::Drive, watts))) };
+        let (run, loaded) = fixture::record(root.path(), &scenario);
+        Candidate::of(&run.file, &loaded).expect("a run")
+    };
+    let comparison = Comparison::of(vec![candidate("a", 5.0), candidate("b", 4.0)]).expect("two runs");
+    let printed = text(&comparison, true);
+    assert!(printed.contains("RND 4KiB W per watt") && printed.contains("200.0 ± 2.4"), "{printed}");
+    assert!(printed.contains("Idle power"), "{printed}");
+    let line = comparison.line("iops.rnd4k.w.per-watt").expect("a line");
+    let mean = |index: usize| line.figures[index].as_ref().and_then(|figure| figure.mean()).expect("a mean");
+    assert!((mean(1) / mean(0) - 1.25).abs() < 1e-3);
+    assert!(csv(&comparison).lines().next().expect("a heading").contains(",uncertainty,"));
+    let document = json(&comparison);
+    let figures = document["figures"].as_array().expect("figures");
+    let idle = figures.iter().find(|figure| figure["key"] == "power.idle").expect("idle power");
+    assert!(close(&idle["runs"][0]["uncertainty"], 0.04), "{idle}");
+}
