@@ -100,7 +100,8 @@ class Setup:
     @property
     def sequential_demand(self) -> tuple[int, int]:
         """PTS 1.7: TC 1 QD 32 for sequential loads, unless the tester chose another demand."""
-        return (1, 32) if self.demand == self.profile.demand else self.demand
+        is_open = self.demand == self.profile.demand and not self.settings.get("demand_is_chosen")
+        return (1, 32) if is_open else self.demand
 
     def ns(self, nanoseconds: int) -> int:
         """A time of the specification in cells of the settings (docs/reference/tests.md, "Time")."""

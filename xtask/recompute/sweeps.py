@@ -37,6 +37,13 @@ class Stimulus:
             return setup.composite(read_percent, demand, until)
         return setup.load("random", read_percent, self.block_bytes, demand, until, setup.test_range)
 
+    @property
+    def mixed(self) -> str:
+        """The load of the points, as printed: with its block size where the tester chooses it."""
+        if self.is_composite:
+            return mix(self.read_percent)
+        return name_of(self.load(self.read_percent, (1, 1), 1))
+
     def name(self, demand: Demand) -> str:
         """Writes of this demand, as printed."""
         load = self.load(0, demand, 1)
@@ -70,7 +77,7 @@ def sweep(script: Script) -> Result:
     result.windows = [*(rounds.windows or {}).items(), *(before.windows or {}).items()]
     for name, demand in points.items():
         art = f"{times[demand]:.3f}"
-        title = f"{name} point, {mix(stimulus.read_percent)} TC {demand[0]} QD {demand[1]}, ART {art} ms"
+        title = f"{name} point, {stimulus.mixed} TC {demand[0]} QD {demand[1]}, ART {art} ms"
         result.figures.append((title, iops[demand], "IOPS"))
     if script.test == "ecw":
         result.tables = _pattern_tables(stimulus.read_percent)

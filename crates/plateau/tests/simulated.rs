@@ -47,6 +47,18 @@ fn both_clocks_of_a_scaled_run_are_named() {
 }
 
 #[test]
+fn a_saturation_that_ends_before_its_fifth_sample_is_not_judged() {
+    let bench = Bench::new();
+    let args = ["run", "wsat", "sim:sata-eslc-2012", "--scale", "1/1024", "--wsat-hours", "1"];
+    let run = bench.json(&[&args[..], &["--profile", "pts-e-2.0"]].concat())["run"].to_string();
+    let run = run.trim_matches('"');
+    assert!(bench.ok(&["show", run]).contains("complete; not judged"), "{}", bench.ok(&["show", run]));
+    bench.ok(&["report", run, "--wsat-mark", "peak-drop=60"]);
+    let said = bench.fails(2, &["report", run, "--wsat-mark", "peak-drop=61"]);
+    assert!(said.contains("peak-drop=61 is after the last minute of the test"), "{said}");
+}
+
+#[test]
 fn same_seed_same_run_but_for_dates() {
     let (a, b) = (Bench::new(), Bench::new());
     let (first, second) = (a.json(&SMALL), b.json(&SMALL));

@@ -4,8 +4,11 @@
 pub(crate) mod acceptance;
 pub(crate) mod deviation;
 pub(crate) mod ending;
+pub(crate) mod failures;
 pub(crate) mod header;
 pub(crate) mod incidents;
+pub(crate) mod judged_loop;
 pub mod mark;
 pub(crate) mod modified;
 pub(crate) mod outcome;
+pub(crate) mod write_cache;

@@ -80,7 +80,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         ending: None,
         acceptance: None,
         marks: Vec::new(),
-        precondition_window: None,
+        loops: Vec::new(),
         window: tracked.iter().zip(window).map(|(tracked, w)| (tracked.name.clone(), w)).collect(),
         explained,
         pages: (kind.pages)(&view),

@@ -29,6 +29,13 @@ fn four_active_ranges_conform() {
             }
         }
         assert_eq!(of(50, Some(16 * GIB), 2048).len(), 2, "PC AR and Test AR");
+        let different = Settings { precondition_range_percent: 75, ..profile.settings(1) };
+        let expected = ["PC AR 75 % instead of 100 %"];
+        assert_eq!(
+            pts::texts(&deviations(&different, profile)),
+            expected,
+            "a quarter would be tested unwritten"
+        );
         assert_eq!(of(100, Some(4 * GIB), 2048).len(), 1);
         assert_eq!(of(100, Some(8 * GIB), 1024).len(), 1);
         assert_eq!(of(100, None, 2048).len(), 1);

@@ -45,7 +45,7 @@ fn the_flow_is_the_one_of_the_specification() {
     assert_eq!(log.next(), None);
     assert_eq!(bench.run_ns, (5 * 30 + 5 * 49 + 3 * 10) * MINUTE_NS);
     assert!(outcome.modified.is_empty(), "{:?}", outcome.modified);
-    assert_eq!(outcome.key_figures[0].name, "Max point, 65/35 TC 2 QD 32, ART 0.100 ms");
+    assert_eq!(outcome.key_figures[0].name, "Max point, RND 8KiB 65/35 TC 2 QD 32, ART 0.100 ms");
 }
 
 /// PTS 14: the tester chooses block size and mix; what precedes the cells writes blocks of the same size.
@@ -62,7 +62,7 @@ fn the_tester_chooses_the_workload() {
     assert!(outcome.modified.is_empty() && pts::deviations(&settings, profile).is_empty());
     assert_eq!(outcome.notes, ["workload chosen by the tester: RND 4KiB W"]);
     assert_eq!(outcome.header.phases.stimulus_1[..3], ["RND 4KiB W", "0:100", "4KiB"]);
-    assert_eq!(outcome.key_figures[0].name, "Max point, 0/100 TC 2 QD 32, ART 0.100 ms");
+    assert_eq!(outcome.key_figures[0].name, "Max point, RND 4KiB W TC 2 QD 32, ART 0.100 ms");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_slow_drive_still_has_its_points() {
     bench.latency_ns = Box::new(|_, w| 9_000_000 + u64::from(w.outstanding()));
     let outcome = run("pts-e-2.0", &mut bench);
     assert!(outcome.notes[0].starts_with("no point has an average response time below 5 ms"));
-    assert!(outcome.key_figures[0].name.starts_with("Max point, 65/35 TC 1 QD 1,"));
+    assert!(outcome.key_figures[0].name.starts_with("Max point, RND 8KiB 65/35 TC 1 QD 1,"));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 mod support;
 
 use pts::exhibit::{Cell, Exhibit, Facts, SCALED};
-use pts::{Outcome, Stop};
-use record::{Access, SimulatedFacts, TargetFacts};
-use support::{Fake, run_on, tables, target, titles};
+use pts::{Outcome, Profile, Stop};
+use record::{Access, Settings, SimulatedFacts, TargetFacts};
+use support::{Fake, run_on, run_with, tables, target, titles};
 
 const MINUTE_NS: u64 = 60_000_000_000;
 
@@ -89,6 +89,23 @@ fn hir_has_returned_only_if_it_stays_back() {
     // 6 of the 12 samples of a minute must be at the higher rate for a mean of 900.
     assert_eq!(returns(1_000), vec![Cell::Value(1_170.0); 5]);
     assert_eq!(returns(800), vec![Cell::Absent("not reached".into()); 5]);
+}
+
+/// With cells of 2 s a return has 60 samples, so a minute has two of them.
+#[test]
+fn hir_with_short_cells_counts_minutes_and_not_samples() {
+    let settings = Settings { cell_ns: 2_000_000_000, ..Profile::named("pts-e-1.1").unwrap().settings(1) };
+    let mut bench = Fake::new(|_, _| 1_000);
+    // Below steady state for 2 of the 30 minutes, worse in the first of them.
+    bench.iops_of_second = Some(Box::new(|_, w, second| match w.until {
+        record::Until::DurationNs(ns) if ns > 30_000_000_000 && second < 2 => 400,
+        record::Until::DurationNs(ns) if ns > 30_000_000_000 && second < 4 => 600,
+        _ => 1_000,
+    }));
+    let outcome = run_with("hir", "pts-e-1.1", &settings, &target(512), &mut bench);
+    let rows = &tables(&outcome)[0].rows;
+    assert_eq!(rows[2].cells, vec![Cell::Value(400.0); 5], "{}", rows[2].name);
+    assert_eq!(rows[3].cells, vec![Cell::Value(120.0); 5], "{}", rows[3].name);
 }
 
 #[test]
@@ -186,6 +203,26 @@ fn xsr_says_when_the_bandwidth_is_back() {
         assert_eq!(notes, ["not yet", "minute 11"], "{profile}: the mean of AG1 has the fresh drive in it");
         assert_eq!(outcome.key_figures[1].value, Some(11.0));
     }
+}
+
+/// With cells of half a second a group of 8 h has 240 samples of two minutes.
+#[test]
+fn xsr_with_short_cells_counts_minutes_and_not_samples() {
+    let settings = Settings { cell_ns: 500_000_000, ..Profile::named("pts-e-2.0").unwrap().settings(1) };
+    let mut bench = Fake::new(|_, _| 300);
+    let groups = std::cell::Cell::new(0);
+    bench.iops_of_second = Some(Box::new(move |_, _, second| {
+        groups.set(groups.get() + u32::from(second == 0));
+        match groups.get() {
+            // The last two hours are faster, but only the last one counts.
+            1 if (180..210).contains(&second) => 900,
+            3 if second < 5 => 100,
+            _ => 300,
+        }
+    }));
+    let outcome = run_with("xsr", "pts-e-2.0", &settings, &target(512), &mut bench);
+    assert_eq!(recovery(&outcome).items[1].1, "minute 12");
+    assert_eq!(outcome.key_figures[1].value, Some(12.0));
 }
 
 #[test]

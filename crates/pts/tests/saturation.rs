@@ -5,7 +5,10 @@ mod support;
 use pts::Outcome;
 use pts::exhibit::{Exhibit, Facts};
 use pts::{Profile, Stop};
-use record::{Access, SaturationChoice, SaturationLoad, SaturationMarks, SaturationUntil, Settings};
+use record::{
+    Access, SaturationChoice, SaturationLoad, SaturationMarks, SaturationUntil, Settings, SimulatedFacts,
+    TargetFacts,
+};
 use support::{Fake, run_on, run_with, target, titles};
 
 /// IOPS at which 4 KiB writes fill the capacity of 100 GB in `minutes`.
@@ -296,14 +299,54 @@ fn a_length_that_the_profile_does_not_provide_for_is_named() {
 #[test]
 fn up_to_24_hours_conform_to_2_0() {
     let long = SaturationChoice { hours: Some(24), ..SaturationChoice::NONE };
-    for (profile, deviates) in [("pts-e-2.0", false), ("pts-c-2.0", false)] {
-        let mut bench = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
-        let outcome = chosen(profile, long, &mut bench);
-        let ending = outcome.ending.unwrap();
-        assert_eq!(bench.log.len(), 1 + 1_440 + 1);
-        assert!(ending.done.ends_with("the operator continued after 6 h"), "{}", ending.done);
-        assert_eq!((ending.deviates, outcome.modified.is_empty()), (deviates, !deviates));
+    let by_time = SaturationChoice { until: Some(SaturationUntil::Time), ..long };
+    // Never steady; steady from its tenth sample on, so in minute 434.
+    let restless: fn(u32) -> u64 = |cycle| 100 * u64::from(1 + cycle % 2);
+    let settles: fn(u32) -> u64 = |cycle| if cycle < 10 { 100 * u64::from(1 + cycle % 2) } else { 100 };
+    for profile in ["pts-e-2.0", "pts-c-2.0"] {
+        for (choice, iops, minutes, done, deviates) in [
+            (long, restless, 1_440, "the operator continued after 6 h", false),
+            (long, settles, 434, "the operator continued after 6 h", false),
+            (by_time, restless, 1_440, "the operator continued after 6 h", false),
+            (by_time, settles, 1_440, "continued after 6 h and after steady state after 434 min", true),
+        ] {
+            let mut bench = Fake::new(move |cycle, _| iops(cycle));
+            let outcome = chosen(profile, choice, &mut bench);
+            let ending = outcome.ending.unwrap();
+            assert_eq!(bench.log.len(), 1 + minutes + 1);
+            assert!(ending.done.ends_with(done), "{}", ending.done);
+            assert_eq!((ending.deviates, outcome.modified.is_empty()), (deviates, !deviates), "{done}");
+        }
     }
+}
+
+#[test]
+fn to_wait_for_both_amount_and_time_has_a_hard_limit() {
+    let both = SaturationChoice { until: Some(SaturationUntil::All), ..SaturationChoice::NONE };
+    let mut bench = Fake::new(|_, _| 0);
+    let outcome = chosen("pts-e-1.0", both, &mut bench);
+    assert_eq!(bench.log.len(), 1 + 240 * 60);
+    assert!(outcome.notes[0].ends_with("the hard limit was reached"), "{:?}", outcome.notes);
+}
+
+/// A cell of the simulator may take longer than a scaled minute. Its amount is that of the time that it took.
+#[test]
+fn extended_cells_are_not_called_minutes_of_the_drive() {
+    let simulated =
+        SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor: 4, seed: 1, faults: Vec::new() };
+    let scaled = TargetFacts { simulated: Some(simulated), ..target(512) };
+    // The bench takes a whole minute for each quarter of one.
+    let outcome = run_on("wsat", "pts-e-2.0", &scaled, &mut Fake::new(|_, _| 1_000));
+    let note = &outcome.notes[0];
+    assert!(note.starts_with("ended after 155 cells, which took 10 h 20 min of the whole drive"), "{note}");
+    for page in &outcome.pages[..3] {
+        let remark =
+            "extended 155 of 155 cells, so that they took 10 h 20 min of the whole drive instead of 155 min";
+        assert!(page.remarks.iter().any(|text| text.contains(remark)), "{:?}", page.remarks);
+    }
+    let real = run_on("wsat", "pts-e-2.0", &target(512), &mut Fake::new(|_, _| 1_000));
+    assert!(real.notes[0].starts_with("ended after 155 min and "), "{:?}", real.notes);
+    assert_eq!(real.pages[0].remarks, [""; 0]);
 }
 
 /// The optional workloads of PTS 2.0.
@@ -320,6 +363,7 @@ fn the_workloads_of_2_0() {
         let outcome = chosen("pts-e-2.0", choice, &mut bench);
         assert_eq!((outcome.converged, outcome.window[0].1.mean), (Some(true), 100.0), "{name}");
         assert_eq!(outcome.key_figures[0].name, format!("{name}, FOB"));
+        assert!(outcome.purpose.starts_with(&format!("show how the performance of {name} falls")));
         assert_eq!(outcome.header.phases.stimulus_1[..3], [name, header[0], header[1]]);
         assert!(outcome.modified.is_empty(), "{:?}", outcome.modified);
         let first = &bench.asked[0];
@@ -372,4 +416,16 @@ fn marks_that_the_tester_sets_are_shown_with_the_computed_ones() {
     assert_eq!(set.key_figures[1].value, Some(990.0));
     let notes = set.notes.iter().filter(|note| note.contains("set by the tester")).count();
     assert_eq!(notes, 3, "{:?}", set.notes);
+
+    let last = plain.marks.iter().map(|mark| mark.set).collect::<Vec<_>>();
+    assert_eq!((last, pts::check_marks(&plain.marks)), (vec![None; 4], Ok(())));
+    let at = |drop_minute| SaturationChoice {
+        marks: SaturationMarks { drop_minute: Some(drop_minute), ..Default::default() },
+        ..SaturationChoice::NONE
+    };
+    assert_eq!(pts::check_marks(&chosen("pts-e-1.1", at(217), &mut bench()).marks), Ok(()));
+    let beyond = pts::check_marks(&chosen("pts-e-1.1", at(218), &mut bench()).marks);
+    assert_eq!(beyond, Err("peak-drop=218 is after the last minute of the test".into()));
+    let other = run_on("tp-128", "pts-e-1.1", &target(512), &mut bench());
+    assert!(pts::check_marks(&other.marks).is_err_and(|text| text.contains("no WSAT")));
 }

@@ -141,6 +141,9 @@ pub struct Settings {
     pub threads: u16,
     /// Outstanding I/Os per thread (QD) of the test loop.
     pub queue_depth: u16,
+    /// Whether the tester chose thread count or queue depth, even if the choice is that of the profile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub demand_is_chosen: bool,
     /// Length of one cell in ns.
     pub cell_ns: u64,
     /// Number of rounds after which a test ends without steady state.

@@ -203,3 +203,35 @@ fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
     assert!(!report::compare::html(&client()).contains("by outstanding I/Os"), "IOPS is no sweep");
     assert!(report::compare::pdf(&runs).unwrap().starts_with(b"%PDF"));
 }
+
+/// Preconditioning and the minutes between judged ones are not results.
+#[test]
+fn figures_average_only_what_the_results_average() {
+    let both = |scenario: &Scenario| {
+        compared(&[scenario.clone(), Scenario { id: "other", ..scenario.clone() }]).expect("two runs")
+    };
+    let scenario = Scenario { profile: "pts-e-2.0", tests: &["dirth"], ..Scenario::default() };
+    let dirth = both(&Scenario { adjust: |s| s.dirth.read_percent = Some(0), ..scenario });
+    for (key, count) in [("dirth.rnd8k.w.tc32qd32", 5), ("dirth.rnd8k.w.tc1qd1", 5)] {
+        let line = dirth.line(key).unwrap_or_else(|| panic!("no {key}"));
+        assert_eq!(line.figures[0].as_ref().map(|figure| figure.values.len()), Some(count), "{key}");
+    }
+    // So slow that steady state ends it before four capacities are written.
+    let settled_at = Some([[1_000.0; 7]; 8]);
+    let saturation =
+        both(&Scenario { profile: "pts-e-2.0", tests: &["wsat"], settled_at, ..Scenario::default() });
+    let line = saturation.line("wsat.rnd4k.w").expect("the steady minutes");
+    assert_eq!(line.figures[0].as_ref().map(|figure| figure.values.len()), Some(5));
+}
+
+#[test]
+fn different_write_caches_are_compared_with_a_warning() {
+    let cached = |id, is_on| Scenario { id, write_cache: Some(is_on), ..Scenario::default() };
+    let mixed = compared(&[cached("on", true), cached("off", false)]).expect("two runs");
+    let warned = |comparison: &Comparison| {
+        comparison.warnings.iter().find(|text| text.starts_with("write cache")).cloned()
+    };
+    let warning = warned(&mixed).unwrap_or_else(|| panic!("{:?}", mixed.warnings));
+    assert!(warning.contains(": WCE; ") && warning.ends_with(": WCD"), "{warning}");
+    assert_eq!(warned(&compared(&[cached("on", true), cached("on-2", true)]).expect("two runs")), None);
+}

@@ -49,6 +49,8 @@ fn every_deviation_has_its_clause() {
             Verdict::Modified,
         ),
         (Scenario { gaps_before_cells: vec![150], ..Scenario::default() }, "Course", Verdict::Modified),
+        (Scenario { gap_before_preconditioning: true, ..Scenario::default() }, "Course", Verdict::Modified),
+        (Scenario { fails_in_cell: Some(150), ..Scenario::default() }, "I/O errors", Verdict::Modified),
         (Scenario { cut_after_cells: Some(70), ..Scenario::default() }, "Course", Verdict::DoesNotConform),
         (Scenario { simulated: true, ..Scenario::default() }, "Device under test", Verdict::DoesNotConform),
     ];
@@ -59,6 +61,58 @@ fn every_deviation_has_its_clause() {
         let (plain, _) = of(&Scenario::default());
         assert_eq!(clause(&plain, name).verdict, Some(Verdict::Conforms), "{name}");
     }
+}
+
+#[test]
+fn failed_ios_are_counted_where_the_run_was_repeated() {
+    let (conformance, loaded) = of(&Scenario { fails_in_cell: Some(150), ..Scenario::default() });
+    let errors = clause(&conformance, "I/O errors");
+    assert_eq!(errors.done, "32");
+    let cut = &loaded.entries[errors.records[0] as usize].event;
+    assert!(matches!(cut, record::Event::Cut(cut) if cut.errors[0].count == 32));
+    let (document, _) = document(&Scenario { fails_in_cell: Some(150), ..Scenario::default() });
+    assert!(report::html(&document).contains("32 I/O errors in "), "the pages say so as well");
+}
+
+#[test]
+fn what_concurrent_runs_share_is_in_the_statement() {
+    let shared = "the link of pcie 0000:3b may be saturated";
+    let (conformance, _) = of(&Scenario { shared: Some(shared), ..Scenario::default() });
+    let others = clause(&conformance, "Other deviations");
+    assert_eq!((others.done.as_str(), others.verdict), (shared, Some(Verdict::Modified)));
+    assert_eq!(conformance.verdict, Verdict::Modified);
+}
+
+/// The write cache may be changed when a run is resumed; pages and statement agree on which states were in force.
+#[test]
+fn every_state_of_the_write_cache_during_the_test_is_stated() {
+    let statement = |write_cache, from: Option<(usize, bool)>| {
+        let scenario = Scenario { write_cache, write_cache_from_cell: from, ..Scenario::default() };
+        let (document, _) = document(&scenario);
+        let cache = clause(&document.conformance()[0], "Write cache").clone();
+        (cache.done, cache.verdict, report::html(&document).contains("write cache WCE (WCD in the profile)"))
+    };
+    let [on, off] = ["enabled (WCE)", "disabled (WCD)"].map(str::to_owned);
+    assert_eq!(statement(Some(false), None), (off.clone(), Some(Verdict::Conforms), false));
+    assert_eq!(statement(Some(true), None), (on.clone(), Some(Verdict::Modified), true));
+    let resumed = statement(Some(true), Some((60, false)));
+    assert_eq!(resumed, (format!("{on}, then {off}"), Some(Verdict::Modified), true));
+}
+
+/// Preconditioning and demand variation are judged separately, so either may fail.
+#[test]
+fn the_loop_that_is_not_steady_is_named_with_its_rounds() {
+    // Fluctuates throughout preconditioning: 25 rounds of 30 minutes.
+    let scenario =
+        Scenario { profile: "pts-e-2.0", tests: &["dirth"], settles_in: 15, ..Scenario::default() };
+    let (document, _) = document(&scenario);
+    let done = &clause(&document.conformance()[0], "Steady state").done;
+    let expected = "preconditioning: not reached in 25 rounds: the operator stopped; demand variation: reached in rounds 2-6";
+    assert_eq!(done, expected);
+    let html = report::html(&document);
+    assert!(
+        html.contains("no steady state in 25 rounds of preconditioning") && !html.contains("in 6 rounds")
+    );
 }
 
 #[test]
@@ -138,8 +192,37 @@ fn to_continue_and_to_stop_after_25_rounds_both_conform() {
         let steady = clause(&conformance, "Steady state");
         assert_eq!((steady.verdict, steady.done.as_str()), (Some(verdict), done));
         assert!(steady.required.ends_with("may continue or stop after 25 rounds"), "{}", steady.required);
-        let settings = clause(&conformance, "Durations, amounts, range, demand");
-        assert_eq!(settings.verdict, Some(verdict), "{}", settings.done);
+        assert_eq!(conformance.verdict, verdict);
+    }
+}
+
+/// A lower limit on rounds is no deviation of a test that reaches steady state before it.
+#[test]
+fn fewer_rounds_deviate_only_where_they_ended_a_test() {
+    let deviations = |settles_in| {
+        let (document, _) = document(&Scenario { settles_in, max_rounds: Some(10), ..Scenario::default() });
+        let html = report::html(&document);
+        (document.conformance()[0].verdict, html.contains("IOPS ended by 10 rounds without steady state"))
+    };
+    assert_eq!(deviations(1), (Verdict::Conforms, false));
+    assert_eq!(deviations(99), (Verdict::Modified, true));
+}
+
+#[test]
+fn only_the_judged_minute_of_each_preconditioning_round_is_in_annex_b() {
+    let scenario = Scenario { profile: "pts-e-2.0", tests: &["dirth"], ..Scenario::default() };
+    let html =
+        report::html(&document(&Scenario { adjust: |s| s.dirth.read_percent = Some(0), ..scenario }).0);
+    let annex = html.split("Annex B").nth(1).unwrap();
+    let ios = |name: &str| {
+        let row = annex.split("<tr>").find(|row| row.contains(name)).unwrap_or_else(|| panic!("no {name}"));
+        let mut cells = row.split(name).nth(1).unwrap().split(['>', '<']);
+        cells.find_map(|cell| cell.replace(',', "").parse::<f64>().ok()).unwrap()
+    };
+    // Five minutes of each, at this rate or up to twice as fast while the drive is fresh.
+    for name in ["RND 8KiB W, TC 32 QD 32<", "RND 8KiB W, TC 32 QD 32, preconditioning<"] {
+        let minutes = ios(name) / 60.0 / 9_559.8;
+        assert!((4.5..10.0).contains(&minutes), "{name}: {minutes}");
     }
 }
 

@@ -20,10 +20,13 @@ const LATENCY_MIXES: [u8; 3] = [100, 65, 0];
 const LATENCY_BLOCKS: [u32; 3] = [8192, 4096, 512];
 /// Rounds of the throughput and latency tests, unless there are fewer.
 const ROUNDS: u32 = 5;
-/// The write saturation has dropped at this share of its first minute, and is steady at that multiple of its steady
-/// state.
-const DROPPED: f64 = 0.8;
-const STEADY: f64 = 1.1;
+/// Times of the write saturation are defined as in reports (docs/reference/tests.md), with which the published marks are
+/// compared: minutes in which a drive is fresh, minutes out of the next ones that a drop lasts, length of the
+/// moving average, and its distance from the steady state.
+const FRESH_MINUTES: usize = 60;
+const DROP_LASTS: (usize, usize) = (5, 6);
+const AVERAGE_MINUTES: usize = 10;
+const STEADY_WITHIN: f64 = 0.1;
 
 /// The simulated counterparts of a set of measurements.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,13 +158,14 @@ impl Bench<'_> {
             |name: &str, unit, of, value| figures.push(Figure::new(name.to_owned(), unit, of, value));
         add("WSAT RND 4KiB W, first minute", iops, measured.fresh_iops, fresh);
         add("WSAT RND 4KiB W, steady state", iops, measured.steady_iops, steady);
-        for (name, below, of) in [
-            ("WSAT, first drop", DROPPED * fresh, measured.drop),
-            ("WSAT, steady from", STEADY * steady, measured.steady),
+        let rates: Vec<f64> = minutes.iter().map(|minute| minute.0).collect();
+        let drop = first_drop(&rates, steady);
+        for (name, at, of) in [
+            ("WSAT, first drop", drop, measured.drop),
+            ("WSAT, steady from", steady_from(&rates, steady, drop.unwrap_or(0)), measured.steady),
         ] {
-            let at = minutes.iter().position(|&(rate, _)| rate < below);
             let fills = at.map_or(0.0, |at| minutes[at].1);
-            add(name, (Kind::Time, "minutes"), of.0, at.map_or(0.0, |at| at as f64));
+            add(name, (Kind::Time, "minutes"), of.0, at.map_or(0.0, |at| (at + 1) as f64));
             add(name, (Kind::Time, "drive fills"), of.1, fills);
         }
         self.ssd.health().since(&before).write_amplification()
@@ -274,10 +278,50 @@ impl Bench<'_> {
     }
 }
 
+/// Index of the first minute below the midpoint of fresh and steady rate that is followed by enough others below it; None
+/// if the drive hardly falls.
+fn first_drop(rates: &[f64], steady: f64) -> Option<usize> {
+    let fresh = rates.iter().take(FRESH_MINUTES).copied().max_by(f64::total_cmp)?;
+    let middle = f64::midpoint(fresh, steady);
+    let (lasts, of) = DROP_LASTS;
+    let drops = |at: &usize| {
+        let following = rates[at + 1..].iter().take(of).filter(|rate| **rate < middle).count();
+        rates[*at] < middle && following >= lasts
+    };
+    (0..rates.len()).find(drops).filter(|_| fresh > (1.0 + STEADY_WITHIN) * steady)
+}
+
+/// Index of the first minute, `earliest` or later, from which the moving average stays near `steady`.
+fn steady_from(rates: &[f64], steady: f64, earliest: usize) -> Option<usize> {
+    let is_away = |some: &[f64]| {
+        let mean = some.iter().sum::<f64>() / some.len() as f64;
+        (mean - steady).abs() > STEADY_WITHIN * steady
+    };
+    let away = rates.windows(AVERAGE_MINUTES).rposition(is_away);
+    let first = away.map_or(0, |at| at + 1).max(earliest);
+    (first + AVERAGE_MINUTES <= rates.len()).then_some(first)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fit::Cell;
+
+    #[test]
+    fn times_are_those_of_reports() {
+        // Two slow minutes are no drop.
+        let rates: Vec<f64> = (0..100)
+            .map(|minute| match minute {
+                10 | 11 => 900.0,
+                0..30 => 5_000.0,
+                30..40 => 2_000.0,
+                _ => 1_000.0,
+            })
+            .collect();
+        let drop = first_drop(&rates, 1_000.0);
+        assert_eq!((drop, steady_from(&rates, 1_000.0, drop.unwrap())), (Some(30), Some(39)));
+        assert_eq!(first_drop(&[1_050.0; 20], 1_000.0), None);
+    }
 
     /// At 1/64, the transfers left over from a cell of 1 MiB take a quarter of the next cell.
     #[test]

@@ -26,8 +26,8 @@ const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
 
 /// Which conditions end WSAT.
 const SATURATION_UNTIL: &[(&str, &str, SaturationUntil)] = &[
-    ("first", "The first of amount, time and, from 1.1 on, steady state", SaturationUntil::First),
-    ("all", "The last of amount and time", SaturationUntil::All),
+    ("first", "The first of amount, time and, from PTS-E 1.1 on, steady state", SaturationUntil::First),
+    ("all", "The last of amount and time, for at most 240 h", SaturationUntil::All),
     ("time", "The time alone", SaturationUntil::Time),
 ];
 
@@ -153,7 +153,11 @@ pub const SETTINGS: &[Setting] = &[
         form: Form::Number("N"),
         about: "Threads (TC) [default: from the profile]",
         limits: Some(|| words_of(&limits::TC)),
-        set: |run, value| value.whole(&limits::TC).map(|tc| run.settings.threads = tc),
+        set: |run, value| {
+            run.settings.threads = value.whole(&limits::TC)?;
+            run.settings.demand_is_chosen = true;
+            Ok(())
+        },
         ..Setting::BASE
     },
     Setting {
@@ -161,7 +165,11 @@ pub const SETTINGS: &[Setting] = &[
         form: Form::Number("N"),
         about: "Outstanding I/Os per thread (QD) [default: from the profile]",
         limits: Some(|| words_of(&limits::QD)),
-        set: |run, value| value.whole(&limits::QD).map(|qd| run.settings.queue_depth = qd),
+        set: |run, value| {
+            run.settings.queue_depth = value.whole(&limits::QD)?;
+            run.settings.demand_is_chosen = true;
+            Ok(())
+        },
         ..Setting::BASE
     },
     Setting {

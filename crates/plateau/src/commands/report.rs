@@ -27,6 +27,12 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     }
     run.file.settings.wsat.marks =
         pts::marks(&options.wsat_mark).map_err(|text| Failure::text(Exit::Usage, text))?;
+    if !options.wsat_mark.is_empty() {
+        let replayed =
+            pts::replay(&run.file, &run.load()?.entries).map_err(|text| Failure::text(Exit::Usage, text))?;
+        pts::check_marks(replayed.outcomes.iter().flat_map(|outcome| &outcome.marks))
+            .map_err(|text| Failure::text(Exit::Usage, text))?;
+    }
     let mut outputs = report_file::once_each(options.outputs.0.iter().cloned().chain(named))?;
     if outputs.is_empty() {
         outputs.push((&report::formats::FORMATS[0], run.dir.join("report.html")));

@@ -337,7 +337,10 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
         (Some(true), None) => {
             format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
         }
-        (Some(_), _) => format!("steady state NOT reached in {}", count_of(outcome.rounds, "round")),
+        (Some(_), _) => format!("steady state NOT reached in {}", outcome.missed_rounds()),
+        (None, _) if outcome.stop.is_none() && !outcome.loops.is_empty() => {
+            "complete; not judged: too few rounds for steady state".to_owned()
+        }
         (None, _) if outcome.stop.is_none() => "complete; this test does not require steady state".to_owned(),
         (None, _) => format!(
             "not complete: {}; {}",

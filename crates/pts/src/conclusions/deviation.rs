@@ -34,7 +34,7 @@ pub enum Deviation {
     /// The end of a test is none of those that the profile provides for.
     Ending {
         /// Title of the test.
-        title: &'static str,
+        title: String,
         /// How it ended.
         is: String,
         /// How it should have.

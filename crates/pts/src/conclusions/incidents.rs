@@ -1,4 +1,4 @@
-//! Problems in the segments of a test: interruptions, buffered I/O, I/O errors.
+//! Problems in the segments of a test: interruptions and buffered I/O.
 
 use record::Segment;
 
@@ -12,7 +12,6 @@ const GAPS_LISTED: usize = 3;
 pub(crate) struct Incidents {
     gaps: Vec<(u64, String)>,
     buffered: bool,
-    errors: Vec<Deviation>,
 }
 
 impl Incidents {
@@ -21,13 +20,6 @@ impl Incidents {
             self.gaps.push((gap.length_ns, segment.workload.to_string()));
         }
         self.buffered |= segment.io_path.is_buffered();
-        if segment.error_count() > 0 {
-            let workload = segment.workload.to_string();
-            let errors = Deviation::Errors { count: segment.error_count(), workload };
-            if !self.errors.contains(&errors) {
-                self.errors.push(errors);
-            }
-        }
     }
 
     /// Note about gaps in a timeline test: the drive recovers while it is idle.
@@ -50,6 +42,5 @@ impl Incidents {
         if self.buffered {
             all.push(Deviation::Buffered);
         }
-        all.extend_from_slice(&self.errors);
     }
 }

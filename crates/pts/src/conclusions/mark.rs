@@ -57,6 +57,26 @@ pub fn marks(all: &[String]) -> Result<SaturationMarks, String> {
     Ok(marks)
 }
 
+/// Checks that marks which the tester set are on a curve.
+///
+/// # Errors
+/// States the first one that is not.
+pub fn check_marks<'m>(marks: impl IntoIterator<Item = &'m Mark>) -> Result<(), String> {
+    let mut all = marks.into_iter().peekable();
+    if all.peek().is_none() {
+        return Err("the run has no WSAT test whose marks could be set".into());
+    }
+    // Only a minute within the test has an amount that was written until then.
+    let is_beyond =
+        |mark: &&Mark| mark.unit == Unit::Minutes && mark.set.is_some() && mark.written_bytes.is_none();
+    match all.find(is_beyond) {
+        Some(Mark { key, set: Some(minute), .. }) => {
+            Err(format!("{key}={minute} is after the last minute of the test"))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

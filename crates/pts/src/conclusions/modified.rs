@@ -1,11 +1,11 @@
 //! Finds the deviations of a run, its settings and its tests from the profile.
 
-use record::{Entry, Event, Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
-use stdx::units::{amount_base2, block_size, span};
+use record::{Note, Purged, RunFile, Segment, Settings, TargetFacts, TargetKind};
+use stdx::units::{amount_base2, block_size, count_of, span};
 
 use crate::conclusions::incidents::Incidents;
 use crate::method::profile::CELL_NS;
-use crate::{Context, Deviation, Outcome, Profile, WriteCache};
+use crate::{Context, Deviation, Outcome, Profile};
 
 /// All deviations of a run from its profile, in report order.
 #[must_use]
@@ -45,10 +45,6 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
     if settings.cell_ns != standard.cell_ns {
         differs("cell time", span(settings.cell_ns), span(standard.cell_ns));
     }
-    // After 25 rounds without steady state the operator may continue or stop.
-    if settings.max_rounds < standard.max_rounds {
-        differs("round limit", settings.max_rounds.to_string(), standard.max_rounds.to_string());
-    }
     let (written, required) = (settings.precondition_capacities, standard.precondition_capacities);
     if written != required {
         let times = |n: u32| format!("{n} x capacity");
@@ -60,14 +56,17 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
     if !profile.demand_is_free && settings.queue_depth != standard.queue_depth {
         differs("queue depth", settings.queue_depth.to_string(), standard.queue_depth.to_string());
     }
+    let (written, tested) = (settings.precondition_range_percent, settings.test_range_percent);
+    // A choice that the specification leaves to the tester counts as the standard one. It is one for both ranges: what
+    // is tested has been preconditioned.
+    let is_choice = written == tested && profile.further_range_percents.contains(&tested);
     let mut range_differs = |name: &str, is: u8, standard: u8| {
-        // A choice that the specification leaves to the tester counts as the standard one.
-        if is != standard && !profile.further_range_percents.contains(&is) {
+        if is != standard && !is_choice {
             differs(name, format!("{is} %"), format!("{standard} %"));
         }
     };
-    range_differs("PC AR", settings.precondition_range_percent, standard.precondition_range_percent);
-    range_differs("Test AR", settings.test_range_percent, standard.test_range_percent);
+    range_differs("PC AR", written, standard.precondition_range_percent);
+    range_differs("Test AR", tested, standard.test_range_percent);
     // The number of segments matters only for an amount.
     let amount_of = |s: &Settings| s.active_range_amount_bytes.map(|bytes| (bytes, s.active_range_segments));
     let chosen = settings.active_range_amount_bytes;
@@ -101,17 +100,16 @@ pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports a write cache that is not in the state required by the profile.
-pub(crate) fn by_write_cache(profile: &Profile, entries: &[Entry]) -> Option<Deviation> {
-    let required = profile.write_cache == WriteCache::Enabled;
-    let otherwise = |entry: &Entry| match entry.event {
-        // Restoring the cache after the last test does not affect any test.
-        Event::WriteCache { is_on: Some(is_on), restored: false, .. } if is_on != required => {
-            Some(Deviation::WriteCache { is_on })
-        }
-        _ => None,
-    };
-    entries.iter().find_map(otherwise)
+/// Reports a test that the operator ended without steady state before the rounds that the profile provides for.
+pub(crate) fn by_rounds(context: &Context<'_>, outcome: &Outcome) -> Option<Deviation> {
+    let (limit, standard) = (context.settings.max_rounds, context.profile.settings(0).max_rounds);
+    // The limit ends only tests that nothing but steady state ends as well.
+    let is_ended = outcome.converged == Some(false) && outcome.stop.is_none() && outcome.ending.is_none();
+    (is_ended && limit < standard).then(|| Deviation::Ending {
+        title: outcome.title.clone(),
+        is: format!("{} without steady state", count_of(limit, "round")),
+        standard: standard.to_string(),
+    })
 }
 
 pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<Deviation>) {

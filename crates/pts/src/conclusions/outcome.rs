@@ -1,7 +1,10 @@
 //! The conclusions of a test: everything that reports, terminals and comparisons show about it.
 
+use stdx::units::count_of;
+
 use crate::conclusions::acceptance::Acceptance;
 use crate::conclusions::ending::Ending;
+use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::mark::Mark;
 use crate::exhibits::exhibit::Page;
 use crate::exhibits::sweep::DemandSweep;
@@ -40,8 +43,8 @@ pub struct Outcome {
     pub marks: Vec<Mark>,
     /// The deciding windows, one entry per tracking variable; empty before five rounds.
     pub window: Vec<(String, WindowStats)>,
-    /// The deciding window of preconditioning, in tests that then judge rounds of another kind.
-    pub precondition_window: Option<WindowStats>,
+    /// The judged loops of rounds, in order; results come from the last one.
+    pub loops: Vec<JudgedLoop>,
     /// Status of each tracking variable, and why it is not steady.
     pub explained: Vec<Explanation>,
     /// Report pages in order.
@@ -60,6 +63,18 @@ pub struct Outcome {
     pub host_limited: Option<String>,
     /// Why the test is incomplete; None if it is complete.
     pub stop: Option<Stop>,
+}
+
+impl Outcome {
+    /// The rounds of the loops that did not reach steady state: `25 rounds of preconditioning`.
+    #[must_use]
+    pub fn missed_rounds(&self) -> String {
+        let of = |name: &str| if name.is_empty() { String::new() } else { format!(" of {name}") };
+        let missed = self.loops.iter().filter(|judged| !judged.converged);
+        let each: Vec<String> =
+            missed.map(|judged| format!("{}{}", count_of(judged.rounds, "round"), of(judged.name))).collect();
+        if each.is_empty() { count_of(self.rounds, "round") } else { each.join(" and ") }
+    }
 }
 
 /// One of the large figures on a summary page.

@@ -9,6 +9,7 @@ use super::figures::{self, Figure, Load, Mean, demand, demand_name, outstanding}
 use super::knee::{Knee, Point};
 use super::means::means;
 use crate::conclusions::header::{Phases, TestHeader};
+use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified::{by_purge, by_segments, by_skips, skip_note};
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::exhibits::reading::ReadingHint;
@@ -16,6 +17,7 @@ use crate::exhibits::sweep::DemandSweep;
 use crate::exhibits::window_pages;
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::mix_name;
+use crate::method::steady::WindowStats;
 use crate::method::timeline::course;
 use crate::quality::host_limit::marked;
 use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
@@ -55,7 +57,7 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         acceptance: None,
         marks: Vec::new(),
         explained: if judged { explain(&answers.history) } else { Vec::new() },
-        precondition_window: None,
+        loops: judged.then(|| loop_of(answers, &window)).into_iter().collect(),
         window,
         pages: pages(context, answers, &means),
         beyond: Vec::new(),
@@ -65,6 +67,16 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         modified: modified(context, answers),
         host_limited: None,
         stop,
+    }
+}
+
+fn loop_of(answers: &CustomAnswers<'_>, window: &[(String, WindowStats)]) -> JudgedLoop {
+    JudgedLoop {
+        name: "",
+        rounds: answers.rounds.len() as u32,
+        converged: answers.steady.is_some(),
+        window: window.first().map(|(_, stats)| stats.clone()),
+        only_step: None,
     }
 }
 

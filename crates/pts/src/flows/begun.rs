@@ -32,7 +32,7 @@ impl Outcome {
             acceptance: None,
             marks: Vec::new(),
             window: Vec::new(),
-            precondition_window: None,
+            loops: Vec::new(),
             explained: Vec::new(),
             pages: Vec::new(),
             beyond: Vec::new(),

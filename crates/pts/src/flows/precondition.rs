@@ -4,6 +4,7 @@
 use record::{Note, Workload};
 
 use crate::conclusions::incidents::Incidents;
+use crate::conclusions::judged_loop::JudgedLoop;
 use crate::flows::rounds::{Verdict, judge};
 use crate::method::history::{History, Tracked};
 use crate::method::timeline::Sample;
@@ -26,6 +27,17 @@ impl Precondition {
     /// Creates an empty state that tracks minute `minute` of each round, starting at 1, as variable `variable`.
     pub fn tracking(minute: u32, variable: String) -> Self {
         Self { rounds: Vec::new(), history: History::of(vec![variable]), converged: false, minute }
+    }
+
+    /// The loop as judged; `name` distinguishes it from others of the test.
+    pub fn judged(&self, name: &'static str) -> JudgedLoop {
+        JudgedLoop {
+            name,
+            rounds: self.rounds.len() as u32,
+            converged: self.converged,
+            window: self.history.window().into_iter().next(),
+            only_step: Some(self.minute - 1),
+        }
     }
 
     /// Runs the rounds, each minute built by `workload` from round and step.

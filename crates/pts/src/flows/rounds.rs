@@ -2,6 +2,7 @@
 
 use record::{Note, Segment, Workload};
 
+use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified;
 use crate::method::explain::{explain, remarks};
 use crate::method::history::{History, Tracked};
@@ -133,6 +134,13 @@ impl Rounds {
             rounds: self.last(),
             converged: (complete || self.converged).then_some(self.converged),
             window: self.history.named_window(),
+            loops: vec![JudgedLoop {
+                name: "",
+                rounds: self.last(),
+                converged: self.converged,
+                window: self.history.window().into_iter().next(),
+                only_step: None,
+            }],
             explained: explain(&self.history),
             modified,
             notes,

@@ -159,7 +159,8 @@ impl<'a> Context<'a> {
     pub fn demand(&self, recommended: Option<Demand>) -> Demand {
         let chosen = Demand { threads: self.settings.threads, queue_depth: self.settings.queue_depth };
         let standard = Demand { threads: self.profile.threads, queue_depth: self.profile.queue_depth };
-        recommended.filter(|_| chosen == standard).unwrap_or(chosen)
+        let is_open = chosen == standard && !self.settings.demand_is_chosen;
+        recommended.filter(|_| is_open).unwrap_or(chosen)
     }
 
     /// The whole Test AR. Timeline tests do not use AR segments, even on client drives.

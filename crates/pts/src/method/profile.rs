@@ -143,6 +143,7 @@ impl Profile {
         Settings {
             threads: self.threads,
             queue_depth: self.queue_depth,
+            demand_is_chosen: false,
             cell_ns: CELL_NS,
             max_rounds: MAX_ROUNDS,
             precondition_capacities: PRECONDITION_CAPACITIES,

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use record::{Entry, Event, Health, Note, Purged, RunFile, Segment, Workload};
 
+use crate::conclusions::{failures, modified, write_cache};
 use crate::imported;
 use crate::quality::depth;
 use crate::quality::extended;
@@ -196,6 +197,9 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
             outcome.host_limited = Some(limited.count);
         }
         outcome.modified.extend(extended);
+        outcome.modified.extend(failures::deviations(&failures::failures(name, entries)));
+        outcome.modified.extend(modified::by_rounds(&context, &outcome));
+        outcome.modified.extend(write_cache::deviation(context.profile, name, entries));
         outcome.notes.extend(few);
         outcome.notes.extend(shallow);
         if outcome.converged == Some(false) {
@@ -203,8 +207,7 @@ pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
         }
         outcomes.push(outcome);
     }
-    let mut modified = crate::modifications(run, context.profile, &outcomes);
-    modified.extend(crate::conclusions::modified::by_write_cache(context.profile, entries));
+    let modified = crate::modifications(run, context.profile, &outcomes);
     Ok(Replayed { outcomes, modified })
 }
 

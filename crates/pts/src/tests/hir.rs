@@ -11,12 +11,11 @@ use crate::conclusions::incidents::Incidents;
 use crate::flows::precondition::{Precondition, ROUND_MINUTES};
 use crate::method::timeline::{Sample, course};
 use crate::{Bench, Context, Outcome, Stop, Test};
-use answers::{BURST_SECONDS, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
+use answers::{BURST_SECONDS, RETURN_MINUTES, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
 
 /// Number of bursts in a wait state.
 const BURSTS: u32 = 360;
-/// Access C: the return to the baseline, with one sample per burst.
-const RETURN_MINUTES: u32 = 30;
+/// Samples of access C: one per burst.
 const RETURN_SAMPLES: usize = 360;
 
 /// The HIR test.

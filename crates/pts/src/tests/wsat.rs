@@ -50,6 +50,8 @@ fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {
         converged: false,
         end: None,
         required_end: None,
+        untimed_end: None,
+        extended: 0,
         histogram: None,
         incidents: Incidents::default(),
     };
@@ -62,7 +64,8 @@ fn measure(
     bench: &mut dyn Bench,
     answers: &mut SaturationAnswers,
 ) -> Result<(), Stop> {
-    let (length, required) = (Length::of(context), Length::required(context));
+    let length = Length::of(context);
+    let (required, untimed) = (Length::required(context), Length::untimed(context));
     let load = answers.load;
     load.check(context)?;
     answers.purge = Some(bench.purge()?);
@@ -78,7 +81,7 @@ fn measure(
         let segment = bench.run(&load.workload(context, cycle, step, from_block))?;
         from_block += requested_blocks(&segment);
         gap = segment.gap_before.map(|_| step as usize).or(gap);
-        let sample = answers.take(minute, &segment);
+        let sample = answers.take(context, minute, &segment);
         if context.profile.saturation_end.when_steady && minute.is_multiple_of(CYCLE_MINUTES) {
             answers.cycles = cycle;
             let verdict = judge(context, bench, &mut answers.history, cycle, gap, vec![sample.tracked()])?;
@@ -86,6 +89,7 @@ fn measure(
         }
         let end = |length: Length| length.end(minute, answers.written_bytes, answers.converged);
         answers.required_end = answers.required_end.or_else(|| Some((end(required)?, minute)));
+        answers.untimed_end = answers.untimed_end.or_else(|| Some((end(untimed)?, minute)));
         answers.end = end(length);
         if answers.end.is_some() {
             break;

@@ -23,7 +23,8 @@ pub(super) fn figures(document: &Document, entries: &[Entry], figures: &[Figure]
         uncertainty: idle.uncertainty(),
         better: better(Unit::Watts),
     });
-    let tests = document.outcomes.iter().flat_map(|outcome| of_test(outcome, entries, &meter, figures));
+    let tests =
+        document.outcomes.iter().flat_map(|outcome| of_test(document, outcome, entries, &meter, figures));
     tests.chain(idle).collect()
 }
 
@@ -35,7 +36,13 @@ struct Rounds<'a> {
     host_limited: bool,
 }
 
-fn of_test(outcome: &Outcome, entries: &[Entry], meter: &Meter<'_>, figures: &[Figure]) -> Vec<Figure> {
+fn of_test(
+    document: &Document,
+    outcome: &Outcome,
+    entries: &[Entry],
+    meter: &Meter<'_>,
+    figures: &[Figure],
+) -> Vec<Figure> {
     type Part = fn(&Efficiency) -> Quantity;
     let (unit, part): (Unit, Part) = match outcome.key_figures.first().map(|figure| figure.unit) {
         Some(Unit::MegabytesPerSecond) => {
@@ -44,7 +51,7 @@ fn of_test(outcome: &Outcome, entries: &[Entry], meter: &Meter<'_>, figures: &[F
         Some(_) => (Unit::IopsPerWatt, |one| one.iops_per_watt),
         None => return Vec::new(),
     };
-    let measured = measured_in_window(outcome, entries);
+    let measured = measured_in_window(document, outcome, entries);
     let one_depth = have_one_depth(&measured);
     let mut all: Vec<Rounds<'_>> = Vec::new();
     for segment in measured {

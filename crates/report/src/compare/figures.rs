@@ -167,14 +167,16 @@ pub(super) fn family(outcome: &Outcome) -> &str {
     pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family)
 }
 
-/// The measured segments of the result rounds.
-pub(super) fn measured_in_window<'a>(outcome: &Outcome, entries: &'a [Entry]) -> Vec<&'a Segment> {
-    let Some((_, window)) = outcome.window.first() else { return Vec::new() };
-    let rounds = window.first_round..=window.last_round;
+/// The measured segments that results come from.
+pub(super) fn measured_in_window<'a>(
+    document: &Document,
+    outcome: &Outcome,
+    entries: &'a [Entry],
+) -> Vec<&'a Segment> {
     answers(entries)
         .into_iter()
         .filter(|answer| answer.test == outcome.test && answer.phase == Phase::Measure)
-        .filter(|answer| answer.round.is_some_and(|round| rounds.contains(&round)))
+        .filter(|answer| document.is_result(answer))
         .map(|answer| answer.segment)
         .collect()
 }
@@ -189,7 +191,7 @@ pub(super) fn have_one_depth(measured: &[&Segment]) -> bool {
 /// Figures of the workloads in the result rounds, in the unit of the test.
 fn of_loop(document: &Document, outcome: &Outcome, family: &str, entries: &[Entry]) -> Vec<Figure> {
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
-    let measured = measured_in_window(outcome, entries);
+    let measured = measured_in_window(document, outcome, entries);
     let one_depth = have_one_depth(&measured);
     let mut figures: Vec<Figure> = Vec::new();
     for segment in measured {

@@ -27,6 +27,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "preconditioning", verb: "differs", of: preconditioning },
     Property { name: "active range", verb: "differs", of: active_range },
     Property { name: "purge", verb: "differs", of: purge },
+    Property { name: "write cache", verb: "differs", of: write_cache },
     Property { name: "sector size", verb: "differs", of: |c| sectors(&c.document.run) },
     Property { name: "interface", verb: "differs", of: |c| known(c.document.run.target.interface.as_ref()) },
     Property { name: "capacity", verb: "differs", of: |c| capacity(&c.document) },
@@ -181,6 +182,10 @@ fn active_range(run: &Candidate) -> String {
         format!(", {} in {} segments", stdx::units::amount_base2(bytes), settings.active_range_segments)
     });
     format!("{} %{}", settings.test_range_percent, amount.unwrap_or_default())
+}
+
+fn write_cache(run: &Candidate) -> String {
+    if run.document.run.origin.is_some() { "unknown".into() } else { run.document.write_cache() }
 }
 
 fn purge(run: &Candidate) -> String {

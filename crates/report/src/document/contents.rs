@@ -45,8 +45,9 @@ pub struct Document {
     pub(crate) drive_and_host: Vec<TextTable>,
     /// What host checks found that would invalidate results.
     pub(crate) invalidating: Vec<String>,
-    /// Whether the drive's volatile write cache was on during the tests; None if it was neither set nor queried.
-    pub(crate) write_cache_on: Option<bool>,
+    /// States of the drive's volatile write cache during the tests, in order of their first use; empty if it was neither
+    /// set nor queried.
+    pub(crate) write_cache: Vec<bool>,
 }
 
 impl Document {
@@ -103,19 +104,25 @@ impl Document {
         (dates::printed(start), dates::printed(end))
     }
 
-    /// State of the drive's write cache, or the state required by the profile.
+    /// States of the drive's write cache during a test or the whole run, or the state required by the profile.
     pub(crate) fn write_cache(&self) -> String {
-        match (self.write_cache_on, self.profile.write_cache) {
-            (Some(true), _) => "WCE",
-            (Some(false), _) => "WCD",
-            (None, WriteCache::Enabled) => "WCE requested, not set",
-            (None, WriteCache::Disabled) => "WCD requested, not set",
+        let word = |is_on: &bool| if *is_on { "WCE" } else { "WCD" };
+        let states: Vec<&str> = self.write_cache.iter().map(word).collect();
+        match (states.is_empty(), self.profile.write_cache) {
+            (false, _) => states.join(", then "),
+            (true, WriteCache::Enabled) => "WCE requested, not set".into(),
+            (true, WriteCache::Disabled) => "WCD requested, not set".into(),
         }
-        .into()
     }
 
     /// Whether the round of `answer` is in the window by which its loop of rounds was judged.
     pub(crate) fn in_window(&self, answer: &Answer<'_>) -> bool {
         judged::in_window(&self.outcomes, answer)
+    }
+
+    /// Whether `answer` contributes to the results of its test.
+    pub(crate) fn is_result(&self, answer: &Answer<'_>) -> bool {
+        let is_earlier = judged::earlier_loop(&self.outcomes, answer).is_some();
+        !is_earlier && judged::is_result(&self.outcomes, answer)
     }
 }

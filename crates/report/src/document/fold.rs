@@ -55,7 +55,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         power_is_bound: meter.is_bound(),
         drive_and_host: tables,
         invalidating: drive_and_host::invalidating(entries),
-        write_cache_on: drive_and_host::write_cache_on(entries),
+        write_cache: drive_and_host::write_cache(&replayed.outcomes, entries),
         outcomes: replayed.outcomes,
     })
 }

@@ -1,7 +1,6 @@
 //! Marks: the caveats that must accompany every number of a run or of a test.
 
 use pts::Outcome;
-use stdx::units::count_of;
 
 use super::contents::Document;
 use crate::facts::interruptions;
@@ -87,9 +86,7 @@ impl Document {
 
 fn not_achieved(concerned: &[&Outcome], is_whole_run: bool) -> Vec<String> {
     let missed = concerned.iter().filter(|o| o.converged == Some(false));
-    missed
-        .map(|o| titled(o, format!("no steady state in {}", count_of(o.rounds, "round")), is_whole_run))
-        .collect()
+    missed.map(|o| titled(o, format!("no steady state in {}", o.missed_rounds()), is_whole_run)).collect()
 }
 
 /// Adds the title of the test where the mark covers several tests.

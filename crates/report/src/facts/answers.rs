@@ -15,6 +15,8 @@ pub(crate) struct Answer<'a> {
     /// Round of the test, starting at 1. None before the first round, after the cells of the last one (such
     /// as the workload for a histogram), and in tests without rounds.
     pub round: Option<u32>,
+    /// Number of cells of the round before this one; None without a round and for preconditioning.
+    pub step: Option<u32>,
     /// Number of loops of rounds that ended before: 0 in the first one, which may be preconditioning.
     pub loops_before: u32,
     pub segment: &'a Segment,
@@ -39,8 +41,10 @@ impl Phase {
 /// A started round.
 struct OpenRound {
     number: u32,
-    /// Number of remaining cells.
+    /// Number of its cells.
     cells: u32,
+    /// Number of measured cells.
+    measured: u32,
 }
 
 /// Position while reading the journal.
@@ -55,16 +59,15 @@ struct Position<'a> {
 impl Position<'_> {
     /// The current round; None if all of its cells are measured.
     fn round(&self) -> Option<u32> {
-        self.round.as_ref().filter(|open| open.cells > 0).map(|open| open.number)
+        self.round.as_ref().filter(|open| open.measured < open.cells).map(|open| open.number)
     }
 
-    /// Counts a measured cell and returns its round.
-    fn measured(&mut self) -> Option<u32> {
-        let round = self.round();
-        if let Some(open) = &mut self.round {
-            open.cells = open.cells.saturating_sub(1);
-        }
-        round
+    /// Counts a measured cell and returns its round and its step within the round.
+    fn measured(&mut self) -> Option<(u32, u32)> {
+        let round = self.round()?;
+        let open = self.round.as_mut()?;
+        open.measured += 1;
+        Some((round, open.measured - 1))
     }
 }
 
@@ -74,11 +77,12 @@ pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
     let mut position = Position::default();
     for entry in entries {
         let loops_before = position.loops_ended;
-        let answer = |test, phase, round, segment| Answer {
+        let answer = |test, phase, round, step, segment| Answer {
             record: entry.seq,
             test,
             phase,
             round,
+            step,
             loops_before,
             segment,
         };
@@ -89,18 +93,18 @@ pub(crate) fn answers(entries: &[Entry]) -> Vec<Answer<'_>> {
                 position = Position { test, ..Position::default() };
             }
             Event::Noted(Note::RoundStarted { round, cells }) => {
-                position.round = Some(OpenRound { number: *round, cells: *cells });
+                position.round = Some(OpenRound { number: *round, cells: *cells, measured: 0 });
             }
             Event::Noted(Note::RoundsEnded) => {
                 position.round = None;
                 position.loops_ended += 1;
             }
             Event::Preconditioned(segment) => {
-                all.push(answer(position.test, Phase::Precondition, position.round(), segment));
+                all.push(answer(position.test, Phase::Precondition, position.round(), None, segment));
             }
             Event::Measured(segment) => {
-                let round = position.measured();
-                all.push(answer(position.test, Phase::Measure, round, segment));
+                let (round, step) = position.measured().unzip();
+                all.push(answer(position.test, Phase::Measure, round, step, segment));
             }
             Event::TestEnded { test, .. } if position.loops_ended == 0 => {
                 detach_last_workload(&mut all, test)

@@ -6,14 +6,13 @@
 use std::cmp::Ordering;
 
 use pts::profile::WriteCache;
-use pts::{Deviation, Outcome, Profile, ReportedBy};
+use pts::{Deviation, JudgedLoop, Outcome, Profile, ReportedBy};
 use record::{DataPattern, Entry, Event, Note, PlanFacts, RunFile, TargetKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 use stdx::units::{amount_base10, count_of, span};
 
 use super::answers::{Answer, Phase, answers};
-use super::drive_and_host;
 use super::judged::JudgedRun;
 
 /// Conformance of a test to its specification, worst last.
@@ -82,14 +81,14 @@ fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conf
     let has_preconditioning =
         outcome.header.workload_independent.is_some() || custom_plan(run, outcome).is_some();
     let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) =
-        mine.into_iter().partition(|answer| has_preconditioning && answer.phase == Phase::Precondition);
+        mine.iter().copied().partition(|answer| has_preconditioning && answer.phase == Phase::Precondition);
     if let Some(plan) = custom_plan(run, outcome) {
         let clauses = vec![
             target(run),
             custom_test(profile, plan),
             pattern(&measured),
-            write_cache(judged),
-            errors(&measured),
+            write_cache(judged, outcome),
+            errors(judged, outcome, &mine),
         ];
         return stated(outcome, clauses);
     }
@@ -97,21 +96,26 @@ fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conf
     clauses.push(preconditioning(judged, outcome, &prepared));
     clauses.push(pattern(&measured));
     clauses.push(settings(judged, outcome));
-    clauses.push(write_cache(judged));
-    clauses.push(course(outcome, &measured));
+    clauses.push(write_cache(judged, outcome));
+    clauses.push(course(outcome, &mine));
     clauses.push(steady_state(judged, outcome));
-    clauses.push(errors(&measured));
-    let is_other = |deviation: &&Deviation| deviation.reported_by() == ReportedBy::Others;
-    let others: Vec<Deviation> = outcome.modified.iter().filter(is_other).cloned().collect();
-    if !others.is_empty() {
-        let done = pts::listed(&others);
-        clauses.push(clause("Other deviations", "none", done, Some(Verdict::Modified), &[]));
-    }
+    clauses.push(errors(judged, outcome, &mine));
+    clauses.extend(others(run, outcome));
     let not_pts = run.plan.iter().filter_map(|plan| plan.not_pts.as_ref());
     clauses.extend(
         not_pts.map(|why| clause("Plan", "none", format!("not PTS: {why}"), Some(Verdict::Modified), &[0])),
     );
     stated(outcome, clauses)
+}
+
+/// The deviations without a clause of their own.
+fn others(run: &RunFile, outcome: &Outcome) -> Option<Clause> {
+    let shared = run.beside.iter().flat_map(|beside| &beside.shared).cloned();
+    let mut others: Vec<Deviation> = shared.map(|what| Deviation::Shared { what }).collect();
+    let is_other = |deviation: &&Deviation| deviation.reported_by() == ReportedBy::Others;
+    others.extend(outcome.modified.iter().filter(is_other).cloned());
+    let done = pts::listed(&others);
+    (!others.is_empty()).then(|| clause("Other deviations", "none", done, Some(Verdict::Modified), &[]))
 }
 
 /// The plan that defines `outcome` as a custom test.
@@ -221,32 +225,29 @@ fn settings(judged: JudgedRun<'_>, outcome: &Outcome) -> Clause {
     clause("Durations, amounts, range, demand", &required, done, Some(verdict), &[0])
 }
 
-fn write_cache(judged: JudgedRun<'_>) -> Clause {
-    let word = |on| if on { "enabled (WCE)" } else { "disabled (WCD)" };
+fn write_cache(judged: JudgedRun<'_>, outcome: &Outcome) -> Clause {
+    let word = |on: bool| if on { "enabled (WCE)" } else { "disabled (WCD)" };
     let required = judged.profile.write_cache == WriteCache::Enabled;
-    let (done, verdict) = match drive_and_host::write_cache_on(judged.entries) {
-        None => ("not recorded", None),
-        Some(on) if on == required => (word(on), Some(Verdict::Conforms)),
-        Some(on) => (word(on), Some(Verdict::Modified)),
+    let states = pts::write_cache_states(&outcome.test, judged.entries);
+    let done: Vec<&str> = states.iter().map(|on| word(*on)).collect();
+    let (done, verdict) = match states.iter().all(|on| *on == required) {
+        _ if states.is_empty() => ("not recorded".into(), None),
+        true => (done.join(", then "), Some(Verdict::Conforms)),
+        false => (done.join(", then "), Some(Verdict::Modified)),
     };
-    clause("Write cache", word(required), done.into(), verdict, &[])
+    clause("Write cache", word(required), done, verdict, &[])
 }
 
-fn course(outcome: &Outcome, measured: &[&Answer<'_>]) -> Clause {
+/// `all` are the answers of the test, including preconditioning: an interruption after it is one of the test.
+fn course(outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     let required = "the whole test, without pauses between its steps";
     if let Some(stop) = &outcome.stop {
-        return clause(
-            "Course",
-            required,
-            stop.to_string(),
-            Some(Verdict::DoesNotConform),
-            &records(measured),
-        );
+        return clause("Course", required, stop.to_string(), Some(Verdict::DoesNotConform), &records(all));
     }
-    let gaps: Vec<&&Answer<'_>> = measured.iter().filter(|a| a.segment.gap_before.is_some()).collect();
+    let gaps: Vec<&&Answer<'_>> = all.iter().filter(|a| a.segment.gap_before.is_some()).collect();
     if gaps.is_empty() {
-        let done = format!("{} steps without pauses", measured.len());
-        return clause("Course", required, done, Some(Verdict::Conforms), &records(measured));
+        let done = format!("{} steps without pauses", all.len());
+        return clause("Course", required, done, Some(Verdict::Conforms), &records(all));
     }
     let total: u64 = gaps.iter().filter_map(|a| a.segment.gap_before).map(|gap| gap.length_ns).sum();
     let times = if gaps.len() == 1 { "once".to_owned() } else { format!("{} times", gaps.len()) };
@@ -282,21 +283,10 @@ fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome:
         return clause("End of the test", &ending.required, ending.done.clone(), Some(verdict), &last);
     }
     let (done, verdict) = match (outcome.converged, &outcome.stop) {
-        (Some(true), _) => {
-            let by = if outcome.rounds > standard {
-                format!(": the operator continued after {standard} rounds")
-            } else {
-                String::new()
-            };
-            (format!("reached in rounds {}{by}", outcome.header.rounds), Some(Verdict::Conforms))
-        }
-        (Some(false), _) => {
-            let (by, verdict) = match run.settings.max_rounds.cmp(&standard) {
-                Ordering::Less => ("the operator stopped early", Verdict::Modified),
-                Ordering::Equal => ("the operator stopped", Verdict::Conforms),
-                Ordering::Greater => ("the operator continued, then stopped", Verdict::Conforms),
-            };
-            (format!("not reached in {}: {by}", count_of(outcome.rounds, "round")), Some(verdict))
+        (Some(converged), _) => {
+            let is_early = !converged && run.settings.max_rounds < standard;
+            let verdict = if is_early { Verdict::Modified } else { Verdict::Conforms };
+            (loops(outcome, run.settings.max_rounds, standard), Some(verdict))
         }
         (None, Some(_)) => ("not complete".into(), Some(Verdict::DoesNotConform)),
         (None, None) => ("the test does not end by steady state".into(), Some(Verdict::Conforms)),
@@ -304,12 +294,40 @@ fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome:
     clause("Steady state", &required, done, verdict, &last)
 }
 
-fn errors(measured: &[&Answer<'_>]) -> Clause {
-    let failed: Vec<&&Answer<'_>> = measured.iter().filter(|a| a.segment.error_count() > 0).collect();
-    let count: u64 = failed.iter().map(|a| a.segment.error_count()).sum();
+/// How each judged loop of a test ended.
+fn loops(outcome: &Outcome, limit: u32, standard: u32) -> String {
+    let one = |judged: &JudgedLoop| {
+        let name = if judged.name.is_empty() { String::new() } else { format!("{}: ", judged.name) };
+        let continued = judged.rounds > standard;
+        let ended = match (judged.converged, limit.cmp(&standard)) {
+            (true, _) if continued => {
+                format!(
+                    "reached in rounds {}: the operator continued after {standard} rounds",
+                    judged.window_rounds()
+                )
+            }
+            (true, _) => format!("reached in rounds {}", judged.window_rounds()),
+            (false, by) => {
+                let by = match by {
+                    Ordering::Less => "the operator stopped early",
+                    Ordering::Equal => "the operator stopped",
+                    Ordering::Greater => "the operator continued, then stopped",
+                };
+                format!("not reached in {}: {by}", count_of(judged.rounds, "round"))
+            }
+        };
+        format!("{name}{ended}")
+    };
+    outcome.loops.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// A failed I/O ends its workload, so few of them are in `all` answers of the test.
+fn errors(judged: JudgedRun<'_>, outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
+    let failures = pts::failures(&outcome.test, judged.entries);
+    let count: u64 = failures.iter().map(|failed| failed.count).sum();
     let verdict = if count == 0 { Verdict::Conforms } else { Verdict::Modified };
-    let places: Vec<u64> = failed.iter().map(|a| a.record).collect();
-    let repeats: u64 = measured.iter().filter_map(|a| a.segment.host.as_ref()).map(|host| host.repeats).sum();
+    let places: Vec<u64> = failures.iter().map(|failed| failed.record).collect();
+    let repeats: u64 = all.iter().filter_map(|a| a.segment.host.as_ref()).map(|host| host.repeats).sum();
     let done = match repeats {
         0 => count.to_string(),
         times => format!("{count}; retries requested by the kernel (EAGAIN, EINTR): {times}"),

@@ -1,5 +1,6 @@
 //! Drive and host of a run: load engines, write cache, host checks, changed settings, health.
 
+use pts::Outcome;
 use record::{Entry, Event, Health, HostVerdict};
 use stdx::units::amount_base10;
 
@@ -37,12 +38,15 @@ pub(crate) fn engines(entries: &[Entry]) -> Vec<String> {
     all
 }
 
-/// Whether the drive's volatile write cache was on during the tests; None if it was neither set nor queried.
-pub(crate) fn write_cache_on(entries: &[Entry]) -> Option<bool> {
-    entries.iter().rev().find_map(|entry| match entry.event {
-        Event::WriteCache { is_on, restored: false, .. } => is_on,
-        _ => None,
-    })
+/// States of the drive's volatile write cache during the tests, in order of their first use.
+pub(crate) fn write_cache(outcomes: &[Outcome], entries: &[Entry]) -> Vec<bool> {
+    let mut states = Vec::new();
+    for state in outcomes.iter().flat_map(|outcome| pts::write_cache_states(&outcome.test, entries)) {
+        if !states.contains(&state) {
+            states.push(state);
+        }
+    }
+    states
 }
 
 /// The latest host check.

@@ -13,8 +13,9 @@ use super::format::{Format, Make, Source, access};
 use crate::facts::answers::{Answer, answers, percentile_ns};
 use crate::facts::efficiency::Meter;
 use layout::{
-    Acceptance, Cell, Chart, CurveMark, Device, Figure, Host, Link, Reason, Report, ReportMark, ReportOrigin,
-    ReportSettings, Row, Series, Simulated, Stated, Table, Test, Way, Window,
+    Acceptance, Cell, Chart, CurveMark, Device, DirthSettings, Figure, Host, Link, Reason, Report,
+    ReportMark, ReportOrigin, ReportSettings, Row, Series, Simulated, Stated, Table, Test, Way, Window,
+    WsatSettings,
 };
 
 /// The JSON format.
@@ -131,6 +132,7 @@ fn settings(settings: &Settings) -> ReportSettings {
     ReportSettings {
         threads: settings.threads,
         queue_depth: settings.queue_depth,
+        demand_is_chosen: settings.demand_is_chosen,
         cell_ns: settings.cell_ns,
         max_rounds: settings.max_rounds,
         precondition_capacities: settings.precondition_capacities,
@@ -138,8 +140,24 @@ fn settings(settings: &Settings) -> ReportSettings {
         test_range_percent: settings.test_range_percent,
         active_range_amount_bytes: settings.active_range_amount_bytes,
         active_range_segments: settings.active_range_segments,
+        composite_fits_sectors: settings.composite_fits_sectors,
+        dirth: DirthSettings {
+            block_bytes: settings.dirth.block_bytes,
+            read_percent: settings.dirth.read_percent,
+        },
+        wsat: WsatSettings {
+            capacities: settings.wsat.capacities,
+            hours: settings.wsat.hours,
+            until: settings.wsat.until.and_then(word),
+            workload: settings.wsat.workload.and_then(word),
+        },
         seed: settings.seed,
     }
+}
+
+/// A choice as it is written in `run.json`.
+fn word(choice: impl serde::Serialize) -> Option<String> {
+    serde_json::to_value(choice).ok()?.as_str().map(str::to_owned)
 }
 
 fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
@@ -171,6 +189,10 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
         efficiency: efficiency::of_test(source.document, &outcome.test),
         notes: outcome.notes.clone(),
         modified: pts::texts(&outcome.modified),
+        io_errors: source.document.run.origin.is_none().then(|| {
+            let failures = pts::failures(&outcome.test, source.entries);
+            failures.iter().map(|failed| failed.count).sum()
+        }),
         cells: all.iter().filter(|a| a.test == outcome.test).map(|a| cell(source, a)).collect(),
     }
 }

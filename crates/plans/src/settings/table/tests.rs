@@ -69,6 +69,8 @@ fn the_last_setting_takes_precedence() {
     let range = applied(&[("ar-amount", "8GiB"), ("test-ar", "75"), ("cell-seconds", "0.5")]).unwrap();
     assert_eq!(range.settings.active_range_amount_bytes, Some(8 << 30));
     assert_eq!((range.settings.test_range_percent, range.settings.cell_ns), (75, 500_000_000));
+    let is_chosen = |name| applied(&[(name, "2")]).unwrap().settings.demand_is_chosen;
+    assert!(is_chosen("tc") && is_chosen("qd") && !range.settings.demand_is_chosen);
     let whole = applied(&[("ar-amount", "8GiB"), ("ar-amount", "all")]).unwrap();
     assert_eq!(whole.settings.active_range_amount_bytes, None);
     let flag = |name| Given::new(setting(name).unwrap(), Literal::Flag(true)).unwrap();

@@ -9,6 +9,7 @@ use super::answers::DemandAnswers;
 use super::pattern::{BETWEEN_MINUTES, HIGHEST, HISTOGRAM_MINUTES, STEPS, Stimulus};
 use super::points::{Point, RESPONSE_LIMIT_MS};
 use crate::conclusions::header::{Phases, TestHeader, titled};
+use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
 use crate::exhibits::reading::ReadingHint;
@@ -65,7 +66,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         notes: notes(context, answers, complete),
         // The window from which results are computed comes first.
         window: histories.iter().flat_map(|history| history.named_window()).collect(),
-        precondition_window: answers.precondition.history.window().into_iter().next(),
+        loops: loops(answers),
         explained: histories.iter().flat_map(|history| explain(history)).collect(),
         ..begun
     }
@@ -76,6 +77,17 @@ fn sweep(answers: &DemandAnswers) -> Option<DemandSweep> {
     let means = answers.means();
     let cells = means.iter().map(|point| (point.outstanding(), point.iops, point.host_limited));
     DemandSweep::of(answers.pattern.name(answers.pattern.read_percent), Unit::Iops, cells)
+}
+
+fn loops(answers: &DemandAnswers) -> Vec<JudgedLoop> {
+    let variation = JudgedLoop {
+        name: "demand variation",
+        rounds: answers.rounds.len() as u32,
+        converged: answers.converged,
+        window: answers.history.window().into_iter().next(),
+        only_step: None,
+    };
+    vec![answers.precondition.judged("preconditioning"), variation]
 }
 
 fn phases(context: &Context<'_>, answers: &DemandAnswers, preconditioned: String, varied: String) -> Phases {
@@ -340,14 +352,18 @@ fn over_total(means: &[Point]) -> Page {
 
 fn key_figures(answers: &DemandAnswers) -> Vec<KeyFigure> {
     let Some(chosen) = answers.chosen else { return Vec::new() };
+    let read = answers.pattern.read_percent;
+    let mix = match answers.pattern.stimulus {
+        Stimulus::Block(_) => answers.pattern.name(read),
+        // The title of the test says what it is.
+        Stimulus::Composite => mix_name(read),
+    };
     let figure = |(name, point): (&str, Point)| {
         let ms = point.mean_ms.map_or_else(|| "n/a".into(), |ms| grouped(ms, 3));
         KeyFigure {
             name: format!(
                 "{name} point, {} TC {} QD {}, ART {ms} ms",
-                mix_name(answers.pattern.read_percent),
-                point.demand.threads,
-                point.demand.queue_depth
+                mix, point.demand.threads, point.demand.queue_depth
             ),
             value: Some(point.iops),
             host_limited: point.host_limited,

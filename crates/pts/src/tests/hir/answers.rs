@@ -14,6 +14,9 @@ pub const WAIT_STATES: [u32; 5] = [1, 2, 3, 5, 10];
 /// Access A: the burst.
 pub const BURST_SECONDS: u32 = 5;
 
+/// Length of access C, the return to the baseline.
+pub const RETURN_MINUTES: u32 = 30;
+
 /// All answers received by the test, whether or not it completed.
 pub struct RecoveryAnswers {
     pub purge: Option<Purged>,

@@ -2,7 +2,7 @@
 
 use stdx::units::block_size;
 
-use super::answers::{BURST_SECONDS, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
+use super::answers::{BURST_SECONDS, RETURN_MINUTES, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::exhibits::reading::ReadingHint;
@@ -15,7 +15,6 @@ use crate::method::steady::WINDOW_ROUNDS;
 use crate::method::timeline::{Sample, is_host_limited, mean};
 use crate::{Context, KeyFigure, Outcome, Stop, Test};
 
-const MINUTE_SAMPLES: usize = 12;
 /// Maximum relative distance from steady state that counts as recovered.
 const BACK_WITHIN: f64 = 0.10;
 
@@ -42,6 +41,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &RecoveryAnswers, st
         key_figures: key_figures(answers),
         notes: notes(answers, complete),
         window: history.named_window(),
+        loops: vec![answers.precondition.judged("")],
         explained: explain(history),
         ..begun
     }
@@ -205,7 +205,17 @@ fn ratio(value: Option<f64>, steady: Option<f64>) -> Option<f64> {
 }
 
 fn first_minute(state: &State) -> Option<f64> {
-    mean(state.baseline.iter().take(MINUTE_SAMPLES).map(|sample| sample.iops))
+    mean(state.baseline.iter().take(samples_of_a_minute(&state.baseline)).map(|sample| sample.iops))
+}
+
+/// Length of a sample of the return. Short cells have fewer samples than there are bursts.
+fn sample_seconds(baseline: &[Sample]) -> f64 {
+    f64::from(RETURN_MINUTES) * 60.0 / baseline.len() as f64
+}
+
+/// Number of samples whose length is nearest to a minute; at least one.
+fn samples_of_a_minute(baseline: &[Sample]) -> usize {
+    (60.0 / sample_seconds(baseline)).round().max(1.0) as usize
 }
 
 /// Seconds of the return from which the mean of each minute stays near `steady` until its end; None if the end is not.
@@ -214,12 +224,13 @@ fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
         mean(minute.iter().map(|sample| sample.iops))
             .is_some_and(|m| (m - steady).abs() <= BACK_WITHIN * steady)
     };
-    let first = baseline.first()?.minute;
-    let length = baseline.get(1).map_or(0.0, |second| second.minute - first);
-    let window = MINUTE_SAMPLES.min(baseline.len());
+    if baseline.is_empty() {
+        return None;
+    }
+    let window = samples_of_a_minute(baseline);
     let away = baseline.windows(window).rposition(|minute| !near(minute));
     let index = away.map_or(0, |last| last + 1);
-    (index + window <= baseline.len()).then(|| (index as f64 * length * 60.0).round())
+    (index + window <= baseline.len()).then(|| index as f64 * sample_seconds(baseline))
 }
 
 fn key_figures(answers: &RecoveryAnswers) -> Vec<KeyFigure> {

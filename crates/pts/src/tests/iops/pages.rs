@@ -33,9 +33,12 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &IopsAnswers, stop: 
     Outcome {
         purpose: "measure random IOPS of every R/W mix and block size at steady state".into(),
         outline: format!(
-            "purge; {}; loop over 7 R/W mixes and 8 block sizes until the tracking variable is steady over \
-             five rounds",
-            context.precondition_in_words()
+            "purge; {}; loop over 7 R/W mixes and 8 block sizes until {} steady over five rounds",
+            context.precondition_in_words(),
+            match context.profile.iops_tracking.len() {
+                1 => "the tracking variable is".to_owned(),
+                several => format!("all {several} tracking variables are"),
+            }
         ),
         header: TestHeader {
             workload_independent: Some(format!("{}X SEQ/128KiB", context.settings.precondition_capacities)),

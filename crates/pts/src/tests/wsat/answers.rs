@@ -33,6 +33,10 @@ pub struct SaturationAnswers {
     pub end: Option<End>,
     /// The first end that the profile provides for, and its minute.
     pub required_end: Option<(End, u32)>,
+    /// The same without the time limit, which the tester may extend in some profiles.
+    pub untimed_end: Option<(End, u32)>,
+    /// Number of minutes that a simulated drive extended.
+    pub extended: u32,
     pub histogram: Option<Segment>,
     pub incidents: Incidents,
 }
@@ -82,9 +86,10 @@ impl SaturationAnswers {
         }
     }
 
-    pub fn take(&mut self, minute: u32, segment: &Segment) -> Sample {
+    pub fn take(&mut self, context: &Context<'_>, minute: u32, segment: &Segment) -> Sample {
         let sample = Sample::of(f64::from(minute), segment);
         self.incidents.see(segment);
+        self.extended += u32::from(segment.extended_by(context.scale_divisor()).is_some());
         self.written_bytes += sample.written_bytes;
         self.elapsed_ns += segment.end_ns.saturating_sub(segment.start_ns);
         self.minutes.push(sample);

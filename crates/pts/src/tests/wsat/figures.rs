@@ -21,7 +21,8 @@ pub struct Figures {
     /// Where the curve ends: the mean of the five samples that are steady, or else of the last 30 minutes (of all,
     /// if there are fewer).
     pub level: Option<f64>,
-    /// First minute of the drop from fresh IOPS to the level.
+    /// First minute of the drop from fresh IOPS to the level; None if fresh IOPS are within 10 % of the level or below
+    /// it.
     pub drop_minute: Option<usize>,
     /// First minute from which the moving average stays near the level; not before the drop.
     pub settled_minute: Option<usize>,
@@ -34,7 +35,9 @@ impl Figures {
         let fresh = iops.iter().take(FRESH_MINUTES).copied().max_by(f64::total_cmp);
         let last = &iops[iops.len().saturating_sub(LAST_MINUTES)..];
         let level = window.or_else(|| mean(last.iter().copied()));
-        let drop_minute = fresh.zip(level).and_then(|(fresh, level)| peak_drop(iops, fresh, level));
+        let falls = |(fresh, level): &(f64, f64)| *fresh > (1.0 + SETTLED_WITHIN) * level;
+        let drop_minute =
+            fresh.zip(level).filter(falls).and_then(|(fresh, level)| peak_drop(iops, fresh, level));
         let settled_minute = level.and_then(|level| settled(iops, level, drop_minute.unwrap_or(1)));
         Self { fresh, level, drop_minute, settled_minute }
     }
@@ -119,6 +122,17 @@ mod tests {
     fn a_drive_that_never_drops_is_steady_from_the_start() {
         let figures = Figures::of(&[900.0; 40], None);
         assert_eq!((figures.drop_minute, figures.settled_minute), (None, Some(1)));
+        // Noise of 4 % around a level without a cliff.
+        let noisy: Vec<f64> = (0..155).map(|minute| 1_000.0 - 10.0 * f64::from(minute * 7 % 5)).collect();
+        let figures = Figures::of(&noisy, None);
+        assert_eq!((figures.drop_minute, figures.settled_minute), (None, Some(1)));
+    }
+
+    #[test]
+    fn a_drive_that_becomes_faster_does_not_drop() {
+        let rising: Vec<f64> = (0..155).map(|minute| if minute < 60 { 1_000.0 } else { 2_000.0 }).collect();
+        let figures = Figures::of(&rising, None);
+        assert_eq!((figures.drop_minute, figures.settled_minute), (None, Some(59)));
     }
 
     #[test]

@@ -13,7 +13,12 @@ pub enum End {
     Steady,
     /// Both the amount and the time.
     Both,
+    /// The hard limit of a test that waits for both.
+    Limit,
 }
+
+/// Hours after which a test ends that waits for both amount and time.
+pub const HARD_LIMIT_HOURS: u32 = 240;
 
 /// The conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +36,12 @@ impl Length {
             until: SaturationUntil::First,
             capacity_bytes: context.target.capacity_bytes,
         }
+    }
+
+    /// What the profile requires, without the time limit.
+    pub fn untimed(context: &Context<'_>) -> Self {
+        let required = Self::required(context);
+        Self { conditions: SaturationEnd { minutes: u32::MAX, ..required.conditions }, ..required }
     }
 
     /// What the tester chose, or else what the profile requires.
@@ -52,7 +63,8 @@ impl Length {
             SaturationUntil::First if is_steady && self.conditions.when_steady => Some(End::Steady),
             SaturationUntil::First if is_written => Some(End::Written),
             SaturationUntil::First | SaturationUntil::Time => is_over.then_some(End::Time),
-            SaturationUntil::All => (is_written && is_over).then_some(End::Both),
+            SaturationUntil::All if is_written && is_over => Some(End::Both),
+            SaturationUntil::All => (minute >= HARD_LIMIT_HOURS * 60).then_some(End::Limit),
         }
     }
 
@@ -104,6 +116,7 @@ impl Length {
             End::Time => self.time(),
             End::Steady => format!("steady state after {minute} min"),
             End::Both => format!("{amount} written and {} over after {minute} min", self.time()),
+            End::Limit => format!("the hard limit of {HARD_LIMIT_HOURS} h without {amount} written"),
         }
     }
 }

@@ -2,13 +2,16 @@
 
 use stdx::units::{SECOND_NS, amount_base10, span};
 
-use super::answers::{HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram, last_minutes};
+use super::answers::{
+    CYCLE_MINUTES, HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram, last_minutes,
+};
 use super::figures::{Figures, drive_fills};
 use super::length::{End, Length};
 use super::marks;
 use crate::conclusions::deviation::Deviation;
 use crate::conclusions::ending::Ending;
 use crate::conclusions::header::{Phases, TestHeader, titled};
+use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::exhibits::reading::ReadingHint;
@@ -36,7 +39,7 @@ pub fn outcome(
     let ending = ending(context, answers);
     if complete && ending.deviates {
         let (is, standard) = (ending.done.clone(), ending.required.clone());
-        begun.modified.push(Deviation::Ending { title: "WSAT", is, standard });
+        begun.modified.push(Deviation::Ending { title: "WSAT".into(), is, standard });
     }
     let (marks, limited) = (marks::marks(context, answers, &figures), marks::limited(answers, &figures));
     let header = TestHeader {
@@ -51,7 +54,10 @@ pub fn outcome(
         false => header,
     };
     Outcome {
-        purpose: "show how random write performance falls from fresh out of the box to steady state".into(),
+        purpose: format!(
+            "show how the performance of {} falls from fresh out of the box to steady state",
+            answers.load.name()
+        ),
         outline: outline(context, answers),
         header: TestHeader { phases: phases(context, answers, &header.steady_rounds()), ..header },
         rounds: answers.cycles,
@@ -63,8 +69,19 @@ pub fn outcome(
         notes: [notes(context, answers, judged, complete), marks::notes(&marks)].concat(),
         marks,
         window: answers.history.named_window(),
+        loops: judged.then(|| loop_of(answers)).into_iter().collect(),
         explained: if complete && !has_verdict { Vec::new() } else { explain(&answers.history) },
         ..begun
+    }
+}
+
+fn loop_of(answers: &SaturationAnswers) -> JudgedLoop {
+    JudgedLoop {
+        name: "",
+        rounds: answers.cycles,
+        converged: answers.converged,
+        window: answers.history.window().into_iter().next(),
+        only_step: Some(CYCLE_MINUTES - 1),
     }
 }
 
@@ -117,9 +134,13 @@ fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
         _ if answers.end.is_none() => (String::new(), false),
         None => ("; none of the required conditions was met".to_owned(), true),
         Some((_, minute)) if minute == minutes => (String::new(), false),
-        Some((end, minute)) => {
-            let met = required.met(end, minute);
-            (format!("; the operator continued after {met}"), !required.may_continue(end, minutes))
+        Some(first) => {
+            // Only the time may be extended: another condition that is met afterwards ends the test.
+            let later = answers.untimed_end.filter(|(_, minute)| first.0 == End::Time && *minute < minutes);
+            let met = [Some(first), later].into_iter().flatten();
+            let met: Vec<String> = met.map(|(end, minute)| required.met(end, minute)).collect();
+            let deviates = !required.may_continue(later.unwrap_or(first).0, minutes);
+            (format!("; the operator continued after {}", met.join(" and after ")), deviates)
         }
     };
     Ending { required: required.words(), done: format!("{by}{judged}{chosen}"), deviates }
@@ -152,15 +173,10 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
             End::Time => "the time limit was reached",
             End::Steady => "steady state was reached",
             End::Both => "the required amount was written and the time was over",
+            End::Limit => "the hard limit was reached",
         };
-        let simulated = match context.scale_divisor() {
-            1 => String::new(),
-            divisor => {
-                let simulated = span(answers.elapsed_ns);
-                format!(" of the whole drive ({simulated} of simulated time at scale 1/{divisor})")
-            }
-        };
-        notes.push(format!("ended after {minutes} min{simulated} and {written}: {why}"));
+        let lasted = lasted(context, answers);
+        notes.push(format!("ended after {lasted} and {written}: {why}"));
     }
     match answers.level() {
         Level::NotSteady if complete => {
@@ -182,6 +198,34 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
         notes.push(format!("NOT COMPLETE: figures are those of the {minutes} completed minutes"));
     }
     notes
+}
+
+/// The duration of the test, for the full-size drive as well if a scaled one was simulated.
+fn lasted(context: &Context<'_>, answers: &SaturationAnswers) -> String {
+    let (minutes, divisor) = (answers.minutes.len(), context.scale_divisor());
+    let simulated = span(answers.elapsed_ns);
+    match answers.extended {
+        _ if divisor == 1 => format!("{minutes} min"),
+        0 => format!("{minutes} min of the whole drive ({simulated} of simulated time at scale 1/{divisor})"),
+        _ => {
+            let took = span(answers.elapsed_ns.saturating_mul(divisor.into()));
+            format!(
+                "{minutes} cells, which took {took} of the whole drive ({simulated} of simulated time at scale 1/{divisor})"
+            )
+        }
+    }
+}
+
+/// Remark on curves whose minutes were extended, so that amounts and minutes do not match.
+fn extended_remark(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
+    let (minutes, extended) = (answers.minutes.len(), answers.extended);
+    let took = span(answers.elapsed_ns.saturating_mul(context.scale_divisor().into()));
+    (extended > 0).then(|| {
+        format!(
+            "The simulator extended {extended} of {minutes} cells, so that they took {took} of the whole drive instead of \
+             {minutes} min. Minutes are numbers of cells; amounts are those of the time that the cells took."
+        )
+    })
 }
 
 /// Quantity on the horizontal axis.
@@ -228,7 +272,10 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
     let curve = |key: &str, title: &str, over: Over, scale: Scale| {
         let series = Series { name: answers.load.name(), points: over.points(context, answers) };
         let x = (over.label(), Scale::LinearFromZero);
-        Page::of(key, title, Exhibit::Lines(Lines::plain(over.reading(), x, ("IOPS", scale), vec![series])))
+        let lines = Lines::plain(over.reading(), x, ("IOPS", scale), vec![series]);
+        let mut page = Page::of(key, title, Exhibit::Lines(lines));
+        page.remarks.extend(extended_remark(context, answers));
+        page
     };
     let (linear, log) = (Scale::LinearFromZero, Scale::Log10);
     let mut pages = vec![curve("linear-over-time", "WSAT IOPS (Linear) v Time (Linear)", Over::Time, linear)];

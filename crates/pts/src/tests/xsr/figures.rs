@@ -3,23 +3,25 @@
 use crate::method::timeline::mean;
 
 /// Plateau's own reference: a fraction of the throughput at the end of the first group.
-const LAST_MINUTES: usize = 60;
+const LAST_MINUTES: f64 = 60.0;
 const RECOVERED_SHARE: f64 = 0.90;
 
-/// First minute of `again`, starting at 1, that reaches the mean of `before`, which includes the fresh drive.
-pub fn recovery_minute(before: &[f64], again: &[f64]) -> Option<usize> {
+/// Index of the first sample of `again` that reaches the mean of `before`, which includes the fresh drive.
+pub fn recovery(before: &[f64], again: &[f64]) -> Option<usize> {
     reached(again, mean(before.iter().copied())?)
 }
 
-/// First minute of `again` that reaches 90 % of the mean of the last hour of `before`. The mean of the whole
-/// group includes the time in which the drive was fresh, whose speed never returns.
-pub fn recovery_minute_of_last_hour(before: &[f64], again: &[f64]) -> Option<usize> {
-    let last = &before[before.len().saturating_sub(LAST_MINUTES)..];
+/// Index of the first sample of `again` that reaches 90 % of the mean of the last hour of `before`, which takes `minutes`.
+/// The mean of the whole group includes the time in which the drive was fresh, whose speed never returns.
+pub fn recovery_of_last_hour(before: &[f64], minutes: f64, again: &[f64]) -> Option<usize> {
+    // Short cells have fewer samples than minutes.
+    let hour = (LAST_MINUTES * before.len() as f64 / minutes).round().max(1.0) as usize;
+    let last = &before[before.len().saturating_sub(hour)..];
     reached(again, RECOVERED_SHARE * mean(last.iter().copied())?)
 }
 
 fn reached(again: &[f64], reference: f64) -> Option<usize> {
-    again.iter().position(|value| *value >= reference).map(|index| index + 1)
+    again.iter().position(|value| *value >= reference)
 }
 
 #[cfg(test)]
@@ -32,13 +34,16 @@ mod tests {
         let before: Vec<f64> = (0..120).map(|minute| if minute < 60 { 500.0 } else { 300.0 }).collect();
         let again: Vec<f64> =
             (0..120).map(|minute| f64::from(minute).mul_add(10.0, 100.0).min(310.0)).collect();
-        assert_eq!(recovery_minute(&before, &again), None, "not yet");
-        assert_eq!(recovery_minute_of_last_hour(&before, &again), Some(18), "270 MB/s");
+        assert_eq!(recovery(&before, &again), None, "not yet");
+        assert_eq!(recovery_of_last_hour(&before, 120.0, &again), Some(17), "270 MB/s");
+        // The same curve in samples of four minutes.
+        let coarse = |all: &[f64]| all.chunks(4).map(|some| some[3]).collect::<Vec<_>>();
+        assert_eq!(recovery_of_last_hour(&coarse(&before), 120.0, &coarse(&again)), Some(4));
     }
 
     #[test]
     fn nothing_to_compare_with() {
-        assert_eq!(recovery_minute(&[], &[1.0]), None);
-        assert_eq!(recovery_minute_of_last_hour(&[1.0], &[]), None);
+        assert_eq!(recovery(&[], &[1.0]), None);
+        assert_eq!(recovery_of_last_hour(&[1.0], 60.0, &[]), None);
     }
 }

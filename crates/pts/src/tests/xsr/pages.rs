@@ -1,9 +1,9 @@
 //! Pages of the XSR test: five in PTS-E 1.1, three in PTS 2.0.
 
-use stdx::units::block_size;
+use stdx::units::{block_size, grouped};
 
 use super::answers::{CrossAnswers, DEMAND, GROUPS, Group};
-use super::figures::{recovery_minute, recovery_minute_of_last_hour};
+use super::figures::{recovery as recovery_of_all, recovery_of_last_hour};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
 use crate::exhibits::reading::ReadingHint;
@@ -183,11 +183,15 @@ fn table_page(context: &Context<'_>, answers: &CrossAnswers) -> Page {
 }
 
 /// Recovery minutes by both references, each None if not reached; None if the third group was not measured.
-fn recoveries(answers: &CrossAnswers) -> Option<[Option<usize>; 2]> {
-    let [before, _, again] = answers.groups.as_slice() else { return None };
+fn recoveries(answers: &CrossAnswers) -> Option<[Option<f64>; 2]> {
+    let [before, between, again] = answers.groups.as_slice() else { return None };
     let rates = |samples: &[Sample]| samples.iter().map(|s| s.megabytes_per_second).collect::<Vec<_>>();
-    let (before, again) = (rates(before), rates(again));
-    Some([recovery_minute(&before, &again), recovery_minute_of_last_hour(&before, &again)])
+    let (earlier, later) = (rates(before), rates(again));
+    let end = |samples: &[Sample]| samples.last().map_or(0.0, |sample| sample.minute);
+    // A sample is a minute, or longer if short cells have fewer samples than minutes.
+    let minute = |index: usize| again[index].minute - end(between);
+    let found = [recovery_of_all(&earlier, &later), recovery_of_last_hour(&earlier, end(before), &later)];
+    Some(found.map(|index| index.map(minute)))
 }
 
 /// Whether the host may have limited a group from which the recovery time is computed.
@@ -199,7 +203,10 @@ fn recovery(answers: &CrossAnswers) -> Facts {
     let text = |index: usize| match recoveries(answers).map(|all| all[index]) {
         None => "not measured".to_owned(),
         Some(None) => "not yet".to_owned(),
-        Some(Some(minute)) => marked(format!("minute {minute}"), recovery_is_host_limited(answers)),
+        Some(Some(minute)) => {
+            let decimals = if minute.fract() == 0.0 { 0 } else { 1 };
+            marked(format!("minute {}", grouped(minute, decimals)), recovery_is_host_limited(answers))
+        }
     };
     Facts {
         heading: "BW Recovery Time".into(),
@@ -212,7 +219,7 @@ fn recovery(answers: &CrossAnswers) -> Facts {
 }
 
 fn key_figures(answers: &CrossAnswers) -> Vec<KeyFigure> {
-    let minute = |index: usize| recoveries(answers).and_then(|all| all[index]).map(|minute| minute as f64);
+    let minute = |index: usize| recoveries(answers).and_then(|all| all[index]);
     let host_limited = recovery_is_host_limited(answers);
     let figure = |name: &str, value| KeyFigure {
         name: name.into(),

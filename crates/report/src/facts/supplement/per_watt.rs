@@ -5,7 +5,7 @@ use pts::Outcome;
 use super::workload_table::WorkloadTable;
 use crate::facts::answers::Answer;
 use crate::facts::efficiency::{Efficiency, Meter};
-use crate::facts::judged::in_window;
+use crate::facts::judged::{earlier_loop, is_result};
 
 /// Maximum rows of a table.
 const MOST: usize = 64;
@@ -30,9 +30,10 @@ pub(crate) fn workloads(
         return Vec::new();
     }
     let mut all: Vec<(String, Vec<Efficiency>)> = Vec::new();
-    for answer in measured.iter().filter(|answer| in_window(outcomes, answer)) {
+    for answer in measured.iter().filter(|answer| is_result(outcomes, answer)) {
         let workload = &answer.segment.workload;
-        let name = format!("{workload}, TC {} QD {}", workload.threads, workload.queue_depth);
+        let earlier = earlier_loop(outcomes, answer).map(|name| format!(", {name}")).unwrap_or_default();
+        let name = format!("{workload}, TC {} QD {}{earlier}", workload.threads, workload.queue_depth);
         let found = meter.efficiency(answer.segment);
         match all.iter_mut().find(|(known, _)| *known == name) {
             Some((_, rounds)) => rounds.extend(found),

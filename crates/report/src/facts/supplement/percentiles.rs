@@ -6,13 +6,13 @@ use stdx::Histogram;
 
 use super::workload_table::WorkloadTable;
 use crate::facts::answers::Answer;
-use crate::facts::judged::in_window;
+use crate::facts::judged::{earlier_loop, is_result};
 
 /// Percentiles in the annex: name, and I/Os per million beyond it.
 const PERCENTILES: [(&str, u32); 5] =
     [("50 %", 500_000), ("99 %", 10_000), ("99.9 %", 1_000), ("99.99 %", 100), ("99.999 %", 10)];
 
-/// A workload, aggregated over the window.
+/// A workload, aggregated over the results of its loop.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkloadTimes {
     pub name: String,
@@ -26,9 +26,10 @@ pub(crate) struct WorkloadTimes {
 pub(super) fn workloads(outcomes: &[Outcome], measured: &[&Answer<'_>]) -> Vec<WorkloadTimes> {
     const MOST: usize = 64;
     let mut all: Vec<WorkloadTimes> = Vec::new();
-    for answer in measured.iter().filter(|a| in_window(outcomes, a)) {
+    for answer in measured.iter().filter(|a| is_result(outcomes, a)) {
         let workload = &answer.segment.workload;
-        let name = format!("{workload}, TC {} QD {}", workload.threads, workload.queue_depth);
+        let earlier = earlier_loop(outcomes, answer).map(|name| format!(", {name}")).unwrap_or_default();
+        let name = format!("{workload}, TC {} QD {}{earlier}", workload.threads, workload.queue_depth);
         let (times, host_share) = (pts::response::merged([answer.segment]), answer.segment.host_share());
         match all.iter_mut().find(|known| known.name == name) {
             Some(known) => {

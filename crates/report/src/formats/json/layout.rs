@@ -130,6 +130,8 @@ pub struct Link {
 pub struct ReportSettings {
     pub threads: u16,
     pub queue_depth: u16,
+    /// Whether the tester chose threads or queue depth, even if the choice is that of the profile.
+    pub demand_is_chosen: bool,
     pub cell_ns: u64,
     pub max_rounds: u32,
     pub precondition_capacities: u32,
@@ -138,7 +140,29 @@ pub struct ReportSettings {
     /// Null if the whole range is active.
     pub active_range_amount_bytes: Option<u64>,
     pub active_range_segments: u32,
+    /// Whether ECW and CBW replace I/Os smaller than a sector.
+    pub composite_fits_sectors: bool,
+    pub dirth: DirthSettings,
+    pub wsat: WsatSettings,
     pub seed: u64,
+}
+
+/// The workload that the tester chose for DIRTH; null where nothing was chosen.
+#[derive(Serialize, JsonSchema)]
+pub struct DirthSettings {
+    pub block_bytes: Option<u32>,
+    pub read_percent: Option<u8>,
+}
+
+/// Length and workload that the tester chose for WSAT; null where nothing was chosen.
+#[derive(Serialize, JsonSchema)]
+pub struct WsatSettings {
+    pub capacities: Option<u32>,
+    pub hours: Option<u32>,
+    /// `first`, `all` or `time`.
+    pub until: Option<String>,
+    /// `oltp`, `video`, `metadata` or `composite`.
+    pub workload: Option<String>,
 }
 
 /// The meter of a run.
@@ -234,7 +258,10 @@ pub struct Test {
     pub efficiency: Vec<TestEfficiency>,
     pub notes: Vec<String>,
     pub modified: Vec<String>,
-    /// All workloads in journal order.
+    /// I/Os that the device failed, most of them in workloads that did not complete and are not in `cells`; null for
+    /// imported tests.
+    pub io_errors: Option<u64>,
+    /// All completed workloads in journal order.
     pub cells: Vec<Cell>,
 }
 
@@ -353,7 +380,7 @@ pub struct Cell {
     /// `precondition` or `measure`.
     pub phase: String,
     pub round: Option<u32>,
-    /// Whether the results include this round.
+    /// Whether the round belongs to the window by which its loop of rounds was judged, preconditioning included.
     pub in_window: bool,
     /// In the notation of the PTS: `RND 4KiB W`.
     pub workload: String,
