@@ -10,7 +10,7 @@ pub mod sbom;
 use crate::packed::sha256;
 pub use artefact::{Artefact, Parts};
 
-/// Every kind.
+/// All kinds.
 const ARTEFACTS: &[Artefact] =
     &[archive::ARTEFACT, deb::ARTEFACT, rpm::ARTEFACT, image::ARTEFACT, sbom::ARTEFACT];
 

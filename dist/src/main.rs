@@ -26,17 +26,17 @@ use program::Program;
 use release::Release;
 use tried::{Ground, seconds};
 
-/// Make the files of a release from a clean tree, byte for byte reproducibly
+/// Build the files of a release from a clean tree, byte for byte reproducibly
 #[derive(Debug, Default, PartialEq, Eq, clap::Parser)]
 #[command(name = "dist", bin_name = "cargo xtask dist")]
 struct Options {
-    /// Make them of a tree with changes, for a trial
+    /// Allow a tree with uncommitted changes, for a trial
     #[arg(long)]
     allow_dirty: bool,
-    /// Make the files twice and compare them
+    /// Build the files twice and compare them
     #[arg(long)]
     check: bool,
-    /// Try the files out, or only in the trials with FILTER in their name
+    /// Run the trials of the files, or only those with FILTER in their name
     #[arg(long = "try", value_name = "FILTER", num_args = 0..=1, default_missing_value = "")]
     tried: Option<String>,
 }
@@ -68,7 +68,7 @@ fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
     println!("dist: {} files in {}", files.len(), seconds(begun));
     if options.check {
         compare(&files, &made(&release, &packages, &program)?)?;
-        println!("dist: made twice; all {} files are identical", files.len());
+        println!("dist: built twice; all {} files are identical", files.len());
     }
     match &options.tried {
         Some(filter) => tried::run(&Ground { folder, release }, filter),
@@ -90,7 +90,7 @@ fn compare(first: &[(String, Vec<u8>)], second: &[(String, Vec<u8>)]) -> anyhow:
         first.len()
     );
     for ((name, bytes), again) in first.iter().zip(second) {
-        ensure!((name, bytes) == (&again.0, &again.1), "{name} differs when it is made again");
+        ensure!((name, bytes) == (&again.0, &again.1), "{name} differs when it is built again");
     }
     Ok(())
 }

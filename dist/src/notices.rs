@@ -16,7 +16,7 @@ const RUNTIME: &str = include_str!("../files/runtime.txt");
 const FONTS: &str = "crates/report/assets/fonts/README.md";
 const LINE: &str = "--------------------------------------------------------------------------------";
 
-/// Returns all notices as one text.
+/// Returns all notices as a single document.
 pub fn notices(root: &Path, packages: &Packages) -> anyhow::Result<String> {
     let mut texts: BTreeMap<String, Vec<&Package>> = BTreeMap::new();
     let mut without = Vec::new();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn one_text_stands_once_with_all_its_packages() {
+    fn a_licence_text_appears_once_with_all_its_packages() {
         let (a, b, c) = (package("a", "MIT"), package("b", "MIT"), package("c", "MIT OR Apache-2.0"));
         let texts = BTreeMap::from([("Permission".to_owned(), vec![&a, &b])]);
         let text = written(&texts, &[&c], "fonts").expect("a text");

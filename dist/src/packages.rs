@@ -87,17 +87,18 @@ impl Packages {
     /// Returns the version of the program.
     pub fn version(&self) -> anyhow::Result<&str> {
         let program = self.all.iter().find(|package| package.name == crate::product::NAME);
-        Ok(&program.context("cargo does not know the program")?.version)
+        Ok(&program.context("cargo does not report the program")?.version)
     }
 
     fn parse(metadata: &str, checksums: &BTreeMap<(String, String), String>) -> anyhow::Result<Self> {
-        let metadata: Metadata = serde_json::from_str(metadata).context("what cargo metadata prints")?;
+        let metadata: Metadata =
+            serde_json::from_str(metadata).context("cannot parse the output of cargo metadata")?;
         let nodes: BTreeMap<&str, &Node> =
             metadata.resolve.nodes.iter().map(|node| (&*node.id, node)).collect();
         let known: BTreeMap<&str, &Known> =
             metadata.packages.iter().map(|known| (&*known.id, known)).collect();
         let root = metadata.packages.iter().find(|known| known.name == crate::product::NAME);
-        let mut left = vec![&*root.context("cargo does not know the program")?.id];
+        let mut left = vec![&*root.context("cargo does not report the program")?.id];
         let mut seen = BTreeSet::new();
         let mut all = Vec::new();
         while let Some(id) = left.pop() {
@@ -116,7 +117,7 @@ impl Packages {
                 licence: package
                     .license
                     .clone()
-                    .with_context(|| format!("{id} is under no licence"))?
+                    .with_context(|| format!("{id} does not state a licence"))?
                     .replace('/', " OR "),
                 authors: package.authors.clone(),
                 folder: package.manifest_path.parent().map(Path::to_owned).unwrap_or_default(),
@@ -177,10 +178,10 @@ pub mod tests {
     }
 
     #[test]
-    fn only_what_is_built_in_counts() {
+    fn only_linked_packages_count() {
         let packages = example();
         let names: Vec<&str> = packages.all.iter().map(|package| &*package.name).collect();
-        assert_eq!(names, ["a", "plateau"], "neither what tests need nor what build scripts need");
+        assert_eq!(names, ["a", "plateau"], "dependencies of tests and build scripts do not count");
         let [a, plateau] = &packages.all[..] else { panic!("two") };
         assert_eq!((&*a.licence, a.sha256.as_deref()), ("MIT OR Apache-2.0", Some("ab")));
         assert_eq!((plateau.sha256.as_deref(), plateau.uses.len()), (None, 1));
@@ -188,7 +189,7 @@ pub mod tests {
     }
 
     #[test]
-    fn this_workspace_is_understood() {
+    fn the_metadata_of_this_workspace_is_parsed() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the root");
         let packages = Packages::of(root).expect("cargo metadata");
         assert_eq!(packages.version().expect("a version"), env!("CARGO_PKG_VERSION"));

@@ -145,11 +145,11 @@ mod tests {
             "755 ./usr/bin/a",
         ];
         assert_eq!(seen, expected);
-        assert!(tar(&[Entry::file("x".repeat(101), "")], "", 7).is_err(), "cut paths would be worse");
+        assert!(tar(&[Entry::file("x".repeat(101), "")], "", 7).is_err(), "a truncated path would be worse");
     }
 
     #[test]
-    fn compressed_bytes_have_no_time_and_come_back() {
+    fn compressed_data_contains_no_time_and_is_restored() {
         let packed = gzip(b"text").expect("packed");
         assert_eq!(packed[3..8], [0; 5], "no name and no time");
         let mut text = String::new();

@@ -44,7 +44,7 @@ impl Payload {
         })
     }
 
-    /// Returns a text of the repository.
+    /// Returns the content of a file of the repository.
     pub fn text(&self, name: &str) -> &[u8] {
         self.texts.get(name).map_or(&[], |text| text)
     }

@@ -39,13 +39,13 @@ impl Release {
                 .map(str::to_owned)
                 .collect::<Vec<_>>()[..]
         else {
-            bail!("git describes the commit in a way that is not understood")
+            bail!("the output of git show has an unexpected form")
         };
         Ok(Self {
             root: root.into(),
             version: version.into(),
             commit: if changed.is_empty() { commit.clone() } else { format!("{commit}{DIRTY}") },
-            time: Timestamp::from_second(seconds.parse().context("the time of the commit")?)?,
+            time: Timestamp::from_second(seconds.parse().context("the commit time is invalid")?)?,
             maintainer: maintainer.clone(),
         })
     }
@@ -116,7 +116,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_release_is_made_of_facts_of_its_commit() {
+    fn a_release_is_derived_from_its_commit() {
         let folder = tempfile::tempdir().expect("a folder");
         git(folder.path(), &["init", "--quiet"]).expect("a repository");
         commit(folder.path(), "a");

@@ -27,7 +27,7 @@ const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 pub fn run(ground: &Ground, filter: &str) -> anyhow::Result<()> {
     let chosen: Vec<&Trial> = TRIALS.iter().filter(|trial| trial.name.contains(filter)).collect();
     let names = || TRIALS.iter().map(|trial| trial.name).collect::<Vec<_>>().join(", ");
-    ensure!(!chosen.is_empty(), "no trial has '{filter}' in its name; there are {}", names());
+    ensure!(!chosen.is_empty(), "no trial has '{filter}' in its name; available: {}", names());
     let required = std::env::var(REQUIRED).unwrap_or_default();
     let is_root = rustix::process::geteuid().is_root();
     let mut skipped = Vec::new();
@@ -69,7 +69,7 @@ impl Trial {
             let reason = format!("{program} is not installed (apt-get install {package})");
             ensure!(
                 !required.split_whitespace().any(|name| name == *program),
-                "the trial {} was skipped, and {REQUIRED} requires what it needs: {reason}",
+                "the trial {} cannot be skipped, because {REQUIRED} lists what it needs: {reason}",
                 self.name
             );
             return Ok(Some(reason));
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trial_is_skipped_by_the_name_of_what_is_missing_but_not_if_that_is_required() {
+    fn a_trial_is_skipped_if_a_program_is_missing_unless_that_is_required() {
         let trial = Trial { name: "x", needs: &[("here", "a"), ("gone", "b")], root: true, run: |_| Ok(()) };
         let all = |_: &str| true;
         let some = |program: &str| program == "here";
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_looked_for_in_the_usual_folders() {
+    fn programs_are_searched_for_in_the_usual_folders() {
         assert!(is_installed("sh") && !is_installed("no-such-program"));
     }
 }

@@ -1,5 +1,5 @@
-//! Import of files of other tools, with format detection: no input makes it panic, and every imported run is closed
-//! and contains only finite numbers.
+//! Import of files of other tools, with format detection: no input causes a panic, and every imported run is
+//! closed and contains only finite numbers.
 
 #![no_main]
 
@@ -19,9 +19,9 @@ fuzz_target!(|bytes: &[u8]| {
         command: Vec::new(),
     };
     let (_, events) = import::run(imported, format, source);
-    assert!(matches!(events.last(), Some(record::Event::Closed)), "a run that does not end");
+    assert!(matches!(events.last(), Some(record::Event::Closed)), "the run is not closed");
     for event in &events {
         let record::Event::Imported(test) = event else { continue };
-        assert!(test.readings.iter().filter_map(|r| r.iops).all(f64::is_finite), "a number that is none");
+        assert!(test.readings.iter().filter_map(|r| r.iops).all(f64::is_finite), "a value is not finite");
     }
 });

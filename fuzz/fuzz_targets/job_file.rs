@@ -1,5 +1,5 @@
-//! Job files of `plateau load`: no text makes the parser panic,
-//! and every resulting workload is either refused or possible.
+//! Job files of `plateau load`: no input causes a panic, and every resulting workload is either refused or
+//! possible.
 
 #![no_main]
 

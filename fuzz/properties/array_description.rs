@@ -1,5 +1,5 @@
-//! Descriptions of arrays: any text yields a possible array or an error. An array has at least one member, no member
-//! twice, and at most the sum of its members' capacities.
+//! Descriptions of arrays: any text yields a possible array or an error. An array has at least one member, no
+//! duplicate members, and at most the total capacity of its members.
 
 use device::untrusted::ArrayDescription;
 
@@ -9,7 +9,7 @@ pub fn check(bytes: &[u8]) {
     let members = array.members();
     assert!(!members.is_empty() && members.len() <= text.len());
     let distinct: std::collections::BTreeSet<&String> = members.iter().collect();
-    assert_eq!(distinct.len(), members.len(), "a member twice");
+    assert_eq!(distinct.len(), members.len(), "a duplicate member");
     for bytes in [0, 1, 4 << 20, (4 << 20) + 1, 1 << 30, 1 << 50] {
         let sizes = vec![bytes; members.len()];
         assert!(array.capacity_bytes(&sizes) <= bytes * members.len() as u64);

@@ -7,7 +7,7 @@ pub fn check(bytes: &[u8]) {
         Ok(plan) => {
             assert!(!plan.tests.is_empty(), "a plan without tests");
             for test in &plan.custom_tests {
-                let json = serde_json::to_string(test).expect("an own test is JSON");
+                let json = serde_json::to_string(test).expect("a custom test is JSON");
                 let again =
                     serde_json::from_str::<record::CustomTest>(&json).expect("what was written is read");
                 assert_eq!(again, *test);

@@ -28,7 +28,7 @@ pub enum Promise {
     NoPanic,
 }
 
-/// A promise that was broken.
+/// A promise that the product broke.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The promise.
@@ -43,7 +43,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// What was shown so far.
+/// Everything that has been shown so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     id: bool,
@@ -181,8 +181,8 @@ fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
             event if is_answer(event) => match expected.next() {
                 None => return Ok(()),
                 // Round numbers start over after an interruption, so the test may request a different workload.
-                Some(wanted) if asked(event) != asked(wanted) => return Ok(()),
-                Some(wanted) if without_gap(event) == *wanted => {}
+                Some(expected) if asked(event) != asked(expected) => return Ok(()),
+                Some(expected) if without_gap(event) == *expected => {}
                 Some(_) => {
                     let text = format!("record {} differs from that of the undisturbed run", entry.seq);
                     return broken(Promise::FiguresAreTrue, text);

@@ -1,4 +1,4 @@
-//! Tries every crash of a scenario: at each event of its run, with several disks that may survive.
+//! Tries every crash of a scenario: at each event of its run, with several possible surviving disks.
 //!
 //! The run is played once, and its log yields the disk that each crash leaves. A new process starts on each surviving
 //! disk. Processes that find the same state behave identically from then on, so each state is played only once.
@@ -18,14 +18,14 @@ use crate::life::{Found, Lived, Process, Product};
 use crate::scenario::{Scenario, Setting};
 use crate::script::{Cut, Life, Script};
 
-/// Random surviving disks per event, for the first life, the first resumption, and later ones.
+/// Number of random surviving disks per event, for the first life, the first resumption, and later ones.
 const DRAWN: [u64; 3] = [60, 24, 12];
-/// One in this many events is crashed, for the same lives.
+/// A crash is simulated at one in this many events, for the same lives.
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
-/// One in this many states from which a run was resumed is also resumed on a failing disk.
+/// One in this many resumptions is repeated on a failing disk.
 const TROUBLED: u64 = 5;
-/// One in this many completed runs is replayed on a new drive and compared answer by answer. A resumption does the
-/// same with the records that it finds.
+/// One in this many completed runs is replayed on a new drive and compared answer by answer. A resumption
+/// does the same with the existing records.
 const REPEATED: u64 = 4;
 
 /// What was covered.
@@ -98,7 +98,7 @@ pub fn explore(product: &dyn Product, seed: u64, until: Option<Instant>) -> Resu
         Box::new(Failure { script: Script { seed, words, lives }, broken })
     };
     let (scenario, file) = made.map_err(|text| failed(text, None))?;
-    let clean = clean.ok_or_else(|| failed("no run was made".into(), Some(&scenario)))?;
+    let clean = clean.ok_or_else(|| failed("no run was created".into(), Some(&scenario)))?;
     let undisturbed = undisturbed(product, &file, &clean);
     let undisturbed = undisturbed.map_err(|broken| failed(broken.to_string(), Some(&scenario)))?;
     let mut count = Count { seeds: 1, ..Count::default() };

@@ -55,7 +55,7 @@ pub(crate) struct Process<'a> {
 pub(crate) struct Found {
     /// The run; `None` if it had not been created.
     pub run: Option<Reopened>,
-    /// Hash of the disk after left-overs were removed.
+    /// Hash of the disk after leftovers were removed.
     pub state: u64,
     /// The raw bytes of the journal.
     pub journal: Option<Vec<u8>>,

@@ -9,7 +9,7 @@ use swarm::{Count, WholeProduct, explore, explore_notes, shrink};
 
 /// Failures after which the program stops; further ones usually have the same cause.
 const MOST_FAILURES: usize = 3;
-/// Seeds without a limit on the command line.
+/// Number of seeds if the command line sets no limit.
 const SEEDS: u64 = 100;
 const REPORT_EVERY: Duration = Duration::from_secs(60);
 
@@ -23,7 +23,7 @@ struct Options {
     /// The first seed
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     first: u64,
-    /// Number of seeds [default: 100; with --minutes as many as there is time for]
+    /// Number of seeds [default: 100; with --minutes, as many as time allows]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// Stop after this time
@@ -87,7 +87,7 @@ fn run(extent: Extent) -> ExitCode {
             Ok(crash_points) => count.crash_points += crash_points,
             Err(broken) => {
                 failures += 1;
-                println!("FAILED {broken}\nagain: cargo xtask swarm --seed {seed}");
+                println!("FAILED {broken}\nto reproduce: cargo xtask swarm --seed {seed}");
             }
         }
         match explore(&WholeProduct, seed, extent.until) {
@@ -96,14 +96,14 @@ fn run(extent: Extent) -> ExitCode {
                 failures += 1;
                 println!("FAILED {}\n{}", failure.broken, failure.script);
                 match shrink(&WholeProduct, &failure.script) {
-                    Some((script, broken)) => println!("at least: {broken}\n{script}"),
+                    Some((script, broken)) => println!("minimal script: {broken}\n{script}"),
                     None => {
                         println!(
                             "played alone, the script breaks no promise, so the simulation itself has a defect"
                         )
                     }
                 }
-                println!("again: cargo xtask swarm --seed {seed}");
+                println!("to reproduce: cargo xtask swarm --seed {seed}");
             }
         }
         if told.elapsed() >= REPORT_EVERY {
@@ -124,7 +124,7 @@ fn processor_seconds() -> Option<f64> {
 fn report(count: Count, took: Duration, seed: u64) -> String {
     let busy_seconds = processor_seconds().unwrap_or(took.as_secs_f64()).max(1e-9);
     format!(
-        "{} crash points in {:.0} s ({:.0} per hour of a processor), {} runs, {} seeds, up to seed {seed}",
+        "{} crash points in {:.0} s ({:.0} per CPU hour), {} runs, {} seeds, up to seed {seed}",
         count.crash_points,
         took.as_secs_f64(),
         count.crash_points as f64 / busy_seconds * 3600.0,

@@ -1,8 +1,9 @@
-//! Restore records: kills runs that tune the host at every call, and cuts the power with every disk that may survive.
+//! Restore records: kills runs that tune the host, at each of their calls, and cuts power with every possible
+//! surviving disk.
 //!
-//! Several runs start, change settings and end in an order drawn from the seed. Each of them in turn is killed at
-//! each of its calls while the others continue. Then the power fails at every event. In every case, the next start
-//! must restore every setting to its value from before the first run, and leave no record.
+//! Several runs start, change settings and end in an order drawn from the seed. Each of them in turn is
+//! killed at each of its calls while the others continue. Then the power fails at every event. In every case,
+//! the next process must restore every setting to its value from before the first run, and leave no record.
 
 mod mortal;
 mod world;
@@ -32,11 +33,12 @@ use world::{Process, World};
 const STATE: &str = "/state";
 /// Prefix of the setting that stands for the write cache of a drive.
 const CACHE: &str = "/cache ";
-/// Random surviving disks per event.
+/// Number of random surviving disks per event.
 const DRAWN: u64 = 12;
 const MOST_RUNS: u64 = 3;
-/// Settings of the host, and most settings of each run's own device.
+/// Number of host settings that a run may change.
 const HOST_SETTINGS: u64 = 3;
+// Maximum number of settings of each run's own device.
 const DEVICE_SETTINGS: u64 = 2;
 
 fn unowned(path: &Path, source: io::Error) -> Unowned {
@@ -109,7 +111,7 @@ impl StateFolder for Folder {
         match file.try_lock() {
             Ok(true) => Ok(file),
             // Processes run one at a time here, so waiting for a lock would never end.
-            Ok(false) => Err(unowned(&self.at(name), io::Error::other("locked for ever"))),
+            Ok(false) => Err(unowned(&self.at(name), io::Error::other("locked forever"))),
             Err(error) => Err(unowned(&self.at(name), error)),
         }
     }
@@ -271,7 +273,8 @@ impl Scenario {
             let mut cache = Cache { process, run: *run };
             match lives.remove(run) {
                 None => {
-                    // Like the product: restores left-overs, reads the settings, and changes those that differ.
+                    // Like the product: restores leftover settings, reads the settings, and changes those
+                    // that differ.
                     let facts = &self.runs[*run].facts;
                     let begun = tuning::restore_on(facts, process, process)
                         .and_then(|()| Tuner::begin_on(process, Arc::new(process.clone())))
@@ -294,7 +297,8 @@ impl Scenario {
         processes.iter().map(|process| process.calls.load(Ordering::Relaxed)).collect()
     }
 
-    /// Starts once more on each drive after all processes are gone, and checks the settings and records.
+    /// Starts one more process on each drive after all processes are gone, and checks the settings and
+    /// records.
     fn recover(&self, world: &Arc<World>, booted: bool, what: &str) -> Result<(), Broken> {
         let broken =
             |text: String| Broken { promise: Promise::SettingsRestored, text: format!("{what}: {text}") };

@@ -10,7 +10,7 @@ use record::{Event, Loaded, Workload};
 use crate::check::{Broken, Promise};
 use crate::shown::{Line, Shown};
 
-/// What the continued test has done so far.
+/// The state of the test that is being continued.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Attempt {
     /// Whether it was purged since it last started or restarted.

@@ -152,7 +152,8 @@ impl Stored for FlawedFile {
     }
 }
 
-/// Tests start in the directory of their package; models and plans are named from the workspace root.
+/// Tests start in the directory of their package, but paths of models and plans are relative to the workspace
+/// root.
 fn at_the_root() {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the root");
 }
@@ -184,17 +185,17 @@ fn without_syncs_of_folders() {
 }
 
 #[test]
-fn what_is_shown_before_it_is_synced() {
+fn records_shown_before_they_are_synced() {
     assert_eq!(found_out(Flaw::ShowsBeforeSync), (Promise::ShownIsKept, Promise::ShownIsKept));
 }
 
 #[test]
-fn a_purge_that_nobody_asked_for() {
+fn an_unrequested_purge() {
     assert_eq!(found_out(Flaw::Restarts).0, Promise::PurgedOnce);
 }
 
 #[test]
-fn a_seed_says_the_same_each_time() {
+fn a_seed_gives_the_same_result_every_time() {
     at_the_root();
     let first = explore(&Flaw::ShowsBeforeSync, 3, None).expect_err("a failure");
     let second = explore(&Flaw::ShowsBeforeSync, 3, None).expect_err("a failure");

@@ -18,7 +18,7 @@ fn every_setting_is_restored_after_every_crash() {
 }
 
 #[test]
-fn a_disk_that_does_not_sync_is_found_out() {
+fn a_disk_that_does_not_sync_is_detected() {
     let drive = drive();
     let broken = (1..=12).find_map(|seed| explore_notes(seed, drive.facts(), false).err());
     assert_eq!(broken.expect("a failure").promise, Promise::SettingsRestored);

@@ -70,7 +70,7 @@ impl Chore for Bench {
             return again_optimised(root);
         }
         let folder = root.join("target/bench");
-        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let results = (benchmark.run)(root, &folder, arguments)?;
         print(&results);
         keep(&folder.join(format!("{}.jsonl", benchmark.name)), &results)
@@ -94,7 +94,7 @@ fn print(results: &Results) {
     }
     let count = |verdict| results.rows.iter().filter(|row| row.verdict() == verdict).count();
     println!(
-        "{} targets met, {} level (missed by less than the scatter of the pairs), {} missed; {}",
+        "{} targets met, {} level (missed by less than the spread of the pairs), {} missed; {}",
         count(Verdict::Met),
         count(Verdict::Level),
         count(Verdict::Missed),
@@ -102,7 +102,7 @@ fn print(results: &Results) {
     );
 }
 
-/// Appends the table to the results of earlier runs.
+/// Appends the results to those of earlier runs.
 fn keep(path: &Path, results: &Results) -> anyhow::Result<()> {
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
     let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());

@@ -1,12 +1,12 @@
-//! The definition of a chore: arguments that clap parses, and the work.
+//! The definition of a chore: arguments, which clap parses, and the work.
 
 use std::path::Path;
 
 use clap::ArgMatches;
 
-/// The arguments of a chore; their documentation is its help.
+/// The arguments of a chore; their doc comments are the help text.
 pub trait Chore: clap::Args {
-    /// Runs it in the workspace at `root`.
+    /// Runs the chore in the workspace at `root`.
     fn run(self, root: &Path) -> anyhow::Result<()>;
 }
 
@@ -19,7 +19,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns the line of a chore.
+    /// Returns the entry of a chore.
     pub const fn of<C: Chore>(name: &'static str) -> Self {
         Self {
             name,
@@ -39,7 +39,7 @@ impl Entry {
     }
 }
 
-/// Reads the arguments of a chore.
+/// Parses the arguments of a chore.
 #[cfg(test)]
 pub fn parsed<C: Chore>(words: &[&str]) -> Result<C, clap::Error> {
     let command = C::augment_args(clap::Command::new("chore").no_binary_name(true));

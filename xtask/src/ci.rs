@@ -10,7 +10,8 @@ use anyhow::{Context as _, bail};
 use crate::chore::Chore;
 use crate::test::SKIPS;
 
-/// Environment variable: programs, separated by spaces, for whose absence no test may be skipped.
+/// Environment variable with a list of programs, separated by spaces, whose absence is no reason to skip a
+/// test.
 const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 
 /// One check.
@@ -18,7 +19,7 @@ struct Step {
     /// Name of the step.
     name: &'static str,
     how: How,
-    /// Variables added to our environment.
+    /// Additional environment variables.
     environment: &'static [(&'static str, &'static str)],
 }
 
@@ -26,8 +27,8 @@ struct Step {
 enum How {
     /// Runs cargo with these arguments.
     Cargo(&'static [&'static str]),
-    /// Runs the chore of the same name in this process; the function returns a reason if it skipped the check. The
-    /// arguments are those of the equivalent command.
+    /// Runs the chore of the same name in this process; the function returns the reason if it skipped the
+    /// check. The strings are the arguments of the equivalent command.
     Part(&'static [&'static str], fn(&Path) -> anyhow::Result<Option<String>>),
 }
 
@@ -42,7 +43,7 @@ const STEPS: &[Step] = &[
         environment: &[],
     },
     Step { name: "test", how: How::Part(&[], crate::test::ci), environment: &[] },
-    // It follows `test`, because it uses the program that is built there.
+    // This step follows `test`, because it uses the program that is built there.
     Step { name: "vm-test", how: How::Part(&["--ci"], crate::vm_test::ci), environment: &[] },
     Step { name: "recompute", how: How::Part(&["--ci"], crate::recompute::ci), environment: &[] },
     Step { name: "swarm", how: How::Part(&["--minutes", "0.5"], crate::swarm::ci), environment: &[] },
@@ -101,7 +102,7 @@ fn check_required(left_out: &BTreeSet<skips::Skip>, required: &str) -> anyhow::R
     let missing = left_out.iter().find(|skip| skip.program.as_deref().is_some_and(is_required));
     match missing {
         Some(skip) => {
-            bail!("{} was skipped, although {REQUIRED} requires what it needs: {}", skip.test, skip.reason)
+            bail!("{} was skipped, although {REQUIRED} names the missing program: {}", skip.test, skip.reason)
         }
         None => Ok(()),
     }

@@ -1,8 +1,8 @@
 //! `cargo xtask crosscheck TARGET`: compares the IOPS test with fio on the same target, cell by cell.
 //!
 //! The real test (`pts`) runs on the real engine (`engine`), and before or after every cell, fio runs the same
-//! workload. Both therefore find the drive in the same state and under the same disturbances, and the compared
-//! figures are those that a report would contain.
+//! workload. Both tools therefore find the drive in the same state and under the same disturbances, and the
+//! compared figures are those that a report would contain.
 
 mod fio;
 mod idleness;
@@ -24,10 +24,11 @@ use record::{Note, Purged, Segment, Settings, Workload};
 use rule::{CLOSE_IOPS, Tally, spread};
 use stdx::units::{SECOND_NS, grouped, parse_size};
 
-/// Compared rounds.
+/// Number of rounds to compare.
 const ROUNDS: u32 = 5;
-/// Idle time before each cell. After idling, a drive (or a throttle with a burst allowance) is faster, so it must
-/// idle before both tools alike. Because that is never exact, the order alternates between rounds.
+/// Idle time before each cell. After idling, a drive (or a throttle with a burst allowance) is faster, so it
+/// must idle for the same time before each tool. Because that is never exact, the order of the tools alternates
+/// between rounds.
 const REST_NS: u64 = 250_000_000;
 
 /// Compare the IOPS test with fio on one target, cell by cell; its content is lost
@@ -35,7 +36,7 @@ const REST_NS: u64 = 250_000_000;
 pub struct Crosscheck {
     /// Device, file or simulated drive, as for `plateau run`
     target: String,
-    /// Identity of the target, whose data will be lost
+    /// Identity of the target, to confirm that its data may be lost
     #[arg(long, value_name = "IDENTITY")]
     erase: Option<String>,
     /// Use only this much of the target
@@ -170,7 +171,7 @@ fn verdict(pairs: &[Pair]) -> anyhow::Result<()> {
     println!("{tally}");
     let wrong = tally.wrong() + latency::verdict(pairs, &cells);
     if wrong > 0 {
-        bail!("{wrong} numbers disagree");
+        bail!("{wrong} figures disagree");
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Checks Cargo.lock against the rules in `deny.toml`. Licences and sources are checked here. If cargo-deny is
-//! installed, it checks them again, as well as bans, and advisories if their database can be fetched. Checks that were
-//! not done are reported.
+//! installed, it checks them again, as well as bans and, if the database can be fetched, advisories. Checks
+//! that were not performed are reported.
 
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -12,11 +12,11 @@ use serde_json::Value;
 
 const RULES: &str = "deny.toml";
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// One of the platforms in `deny.toml`; for the checks here, the others do not differ.
+/// One of the platforms in `deny.toml`; the others give the same result for the checks here.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 const MISSING: &str =
     "bans and advisories were not checked: cargo-deny is not installed (cargo install --locked cargo-deny)";
-const NO_DATABASE: &str = "advisories were not checked: their database cannot be fetched";
+const NO_DATABASE: &str = "advisories were not checked: the database cannot be fetched";
 const NOT_ASKED: &str =
     "advisories were not checked; `cargo xtask deny` checks them if the network can be reached";
 
@@ -31,7 +31,7 @@ enum Advisories {
 /// Compare licences, sources and advisories of Cargo.lock with deny.toml
 #[derive(clap::Args)]
 pub struct Deny {
-    /// Leave out advisories, whose database needs the network
+    /// Do not check advisories, whose database has to be fetched
     #[arg(long)]
     offline: bool,
 }
@@ -45,7 +45,8 @@ impl Chore for Deny {
     }
 }
 
-/// Runs the checks of `cargo xtask ci`: without the network, so that their duration does not vary.
+/// Runs the checks that are part of `cargo xtask ci`: those that do not use the network, so that their duration
+/// does not vary.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     let left_out = checked(root, Advisories::No)?;
     // Expected in ci: only `cargo xtask deny` checks advisories.
@@ -95,7 +96,7 @@ fn check_packages(root: &Path) -> anyhow::Result<usize> {
 fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
     let Some(licence) = package["license"].as_str() else {
-        return Some(format!("{name} names no licence"));
+        return Some(format!("{name} does not state a licence"));
     };
     if !is_allowed(licence, allowed) {
         return Some(format!("{name} is licensed under {licence}, which {RULES} does not allow"));
@@ -107,7 +108,7 @@ fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns whether the allowed licences satisfy an SPDX expression. Treats AND as binding less tightly than OR, which
+/// Returns whether the allowed licences satisfy an SPDX expression. Gives AND a lower precedence than OR, which
 /// is at least as strict as SPDX.
 fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     let meets = |one: &str| allowed.contains(&one.trim_matches(['(', ')', ' ']));
@@ -158,7 +159,7 @@ mod tests {
         };
         assert_eq!(package("MIT".into(), REGISTRY.into()), None);
         assert_eq!(package("MIT".into(), Value::Null), None);
-        assert!(package(Value::Null, REGISTRY.into()).unwrap() == "a 1.0.0 names no licence");
+        assert!(package(Value::Null, REGISTRY.into()).unwrap() == "a 1.0.0 does not state a licence");
         assert!(package("GPL-3.0".into(), REGISTRY.into()).unwrap().contains("GPL-3.0"));
         let git = package("MIT".into(), "git+https://example.org/a".into()).unwrap();
         assert!(git.contains("comes from git+"), "{git}");

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 
 use crate::chore::Chore;
 
-/// Make the files of a release; `--help` for the options
+/// Build the files of a release; `--help` lists the options
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Dist {

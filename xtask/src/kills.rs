@@ -1,8 +1,9 @@
-//! `cargo xtask kills`: kills, hangs up, stops and interrupts real runs at chosen system calls, then resumes them.
+//! `cargo xtask kills`: sends signals to real runs at chosen system calls, then resumes the runs.
 //!
-//! After each interruption, the journal must contain everything that was displayed, and the run must be intact. After
-//! completion, `verify` must pass, the results must equal those of an undisturbed run or state their gap, and no
-//! setting may remain changed. Trials are spread evenly over the system calls of a run.
+//! After each interruption, the journal must contain everything that was displayed, and the run must be intact.
+//! After the resumed run has completed, `verify` must pass, the results must equal those of an undisturbed run
+//! or state their gap, and no setting may remain changed. Trials are spread evenly over the system calls of a
+//! run.
 
 mod judge;
 mod power;
@@ -23,15 +24,15 @@ use trial::Trials;
 const POWER: &str = "power";
 const TIMES: u64 = 1_000;
 const TIMES_POWER: u64 = 50;
-/// Number of trials in `ci`: enough to cover each kind of interruption.
+/// Number of trials in `ci`, enough to cover each kind of interruption.
 const TIMES_CI: u64 = 12;
 
-/// Kill real runs at chosen system calls, then resume them; or cut the power below their library
+/// Kill real runs at chosen system calls, then resume them; or cut the power below the library
 ///
 /// With the filter `power`, the power is cut in the VM of vm-test, for each of two file systems and two targets.
 #[derive(Default, clap::Args)]
 pub struct Kills {
-    /// Kills of each kind [default: 1000, or 50 power cuts]
+    /// Kills per target [default: 1000, or 50 power cuts]
     #[arg(long, value_name = "N")]
     times: Option<u64>,
     /// Seed of the trials
@@ -49,7 +50,7 @@ pub struct Kills {
 }
 
 impl Chore for Kills {
-    /// Fails if one of the trials found a fault.
+    /// Fails if any trial found a fault.
     fn run(self, root: &Path) -> anyhow::Result<()> {
         match conducted(root, &self)? {
             Some(reason) => bail!("not everything was tested: {reason}"),
@@ -71,7 +72,11 @@ fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
     if options.filter == POWER {
         let times = options.times.unwrap_or(TIMES_POWER);
         let faults = power::conduct(root, &binary, times, options.seed)?;
-        return if faults == 0 { Ok(None) } else { bail!("faults on {faults} of file systems and targets") };
+        return if faults == 0 {
+            Ok(None)
+        } else {
+            bail!("faults with {faults} combinations of file system and target")
+        };
     }
     let folder = root.join("target/kills");
     std::fs::create_dir_all(&folder)?;
@@ -111,8 +116,8 @@ fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
     Ok(without(&skipped, requested, options.ci))
 }
 
-/// Returns why the trials count as skipped, if they do. In `ci`, it is enough that some target could be created,
-/// which the simulated one can be without root; otherwise every requested target has to be tested.
+/// Returns why the trials count as skipped, if they do. In `ci`, it is enough that one target could be created
+/// (the simulated one does not need root); otherwise, every requested target has to be tested.
 fn without(skipped: &[&str], requested: usize, ci: bool) -> Option<String> {
     let is_enough = skipped.is_empty() || ci && skipped.len() < requested;
     (!is_enough)

@@ -1,6 +1,6 @@
-//! Checks the promises of CONTRIBUTING.md that a test of the PTS is one file and one line, and a setting of a run one
-//! entry of a table. Extracts the examples from the page, adds them to a copy of the crates, and checks that
-//! everything that is derived from the tables includes them.
+//! Checks the claims of CONTRIBUTING.md that a PTS test is one file and one line, and that a setting of a run
+//! is one entry of a table. Extracts the examples from the page, adds them to a copy of the crates, and checks
+//! that everything derived from the tables includes them.
 
 mod copied;
 
@@ -15,17 +15,17 @@ use copied::copy_folder;
 use crate::chore::Chore;
 
 const PAGE: &str = "CONTRIBUTING.md";
-/// Paths of the examples; in the page, each is preceded by a comment with its path.
+/// Path of an example; on the page, each example is preceded by a comment with its path.
 const TEST: &str = "crates/pts/src/tests/toy.rs";
 const SETTING: &str = "crates/plans/src/settings/table.rs";
 /// The table of tests.
 const TESTS: &str = "crates/pts/src/tests.rs";
-/// Integration tests of every test in the table (`pts`), and of the page that lists the settings (`plans`).
+/// Integration test that runs every test in the table (`pts`).
 const TEST_CHECKS: &str = "replayed";
 const PAGE_CHECKS: &str = "settings_page";
 /// The page that lists the settings.
 const SETTINGS_PAGE: &str = "docs/reference/plans.md";
-/// Name of the setting, and a part of its meaning as the help shows it.
+/// Name of the setting in the example.
 const NAME: &str = "toy-minutes";
 const MEANING: &str = "Minutes of the toy test, 1 to 60";
 
@@ -65,7 +65,7 @@ struct ModifiedCopy {
 }
 
 impl ModifiedCopy {
-    /// Makes the copy, a persistent folder so that later runs rebuild little.
+    /// Makes the copy, in a persistent folder so that later runs rebuild little.
     fn prepare(&self, root: &Path) -> anyhow::Result<()> {
         let text = |path: &str| fs::read_to_string(root.join(path)).with_context(|| path.to_owned());
         let page = text(PAGE)?;
@@ -81,7 +81,7 @@ impl ModifiedCopy {
             (self.folder.join(SETTING), settings),
         ]);
         copy_folder(&root.join("crates"), &self.folder.join("crates"), &changed)?;
-        // Tests of plans read documents.
+        // Tests of `plans` read documents.
         copy_folder(&root.join("docs"), &self.folder.join("docs"), &BTreeMap::new())?;
         fs::copy(root.join("Cargo.lock"), self.folder.join("Cargo.lock"))?;
         fs::write(self.folder.join("Cargo.toml"), manifest(&text("Cargo.toml")?, &crates(root)?)?)?;
@@ -118,7 +118,7 @@ impl ModifiedCopy {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// The option is in the help and in shell completion, and refuses values beyond its limits.
+    /// Checks that the option is in the help and in shell completion, and refuses values beyond its limits.
     fn check_options(&self) -> anyhow::Result<()> {
         for command in ["run", "plan"] {
             let help = self.text(&[command, "--help"])?;
@@ -130,7 +130,7 @@ impl ModifiedCopy {
         ensure!(refused.status.code() == Some(2), "--{NAME} 61 is accepted");
         ensure!(
             error.contains("use 1 to 60 (nearest: 60)"),
-            "--{NAME} 61 is refused with this message: {error}"
+            "--{NAME} 61 is refused with an unexpected message: {error}"
         );
         let completed = Command::new(self.target.join("debug/plateau"))
             .args(["--", "plateau", "run", "--toy"])
@@ -141,11 +141,12 @@ impl ModifiedCopy {
         Ok(())
     }
 
-    /// Plans may contain the key, the command line overrides it, and the result states it as a deviation.
+    /// Checks that plans may contain the key, that the command line overrides it, and that the result lists it
+    /// as a deviation.
     fn check_plan(&self) -> anyhow::Result<()> {
         let plan = self.folder.join("toy.toml");
         fs::write(&plan, "tests = [\"toy\"]\n[settings]\ntoy-minutes = 7\n")?;
-        let plan = plan.to_str().context("a path in UTF-8")?;
+        let plan = plan.to_str().context("the path is not UTF-8")?;
         self.text(&["plan", "--check", plan])?;
         let target = ["sim:sas-slc-2011", "--scale", "1/64", "--no-rehearsal", "--json"];
         for (more, minutes) in [(&[][..], "7"), (&["--toy-minutes", "9"], "9")] {
@@ -154,14 +155,14 @@ impl ModifiedCopy {
             let found = &document["settings"]["further"][NAME];
             ensure!(found == minutes, "plan --json has {found} for {NAME}, not {minutes}");
             let modified = document["modified"].to_string();
-            ensure!(modified.contains(NAME), "{NAME} is not among the deviations: {modified}");
+            ensure!(modified.contains(NAME), "{NAME} is not listed as a deviation: {modified}");
         }
         Ok(())
     }
 
     fn check_manual(&self) -> anyhow::Result<()> {
         let folder = self.folder.join("man");
-        self.text(&["man", folder.to_str().context("a path in UTF-8")?])?;
+        self.text(&["man", folder.to_str().context("the path is not UTF-8")?])?;
         let page = fs::read_to_string(folder.join("plateau-run.1"))?;
         ensure!(page.contains(MEANING), "the manual page of run does not explain --{NAME}");
         Ok(())

@@ -1,8 +1,8 @@
 //! `cargo xtask pictures`: renders the pictures of the README
 //! from real runs: the demo in a terminal, and a report page.
 //!
-//! Chromium renders both with fonts of the host, so this is run by
-//! hand when the content changes, and the pictures are reviewed.
+//! Chromium renders them with the fonts of the host, so this chore is run by hand when the content changes, and
+//! the pictures are reviewed.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -21,7 +21,7 @@ const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 const PAGE: &str = "Steady State Measurement Window - RND/64KiB 65/35";
 /// Width of a standard terminal.
 const COLUMNS: u16 = 80;
-/// Upper limit for the size of a picture on the web page.
+/// Maximum size of a picture on a web page.
 const MOST_BYTES: u64 = 200_000;
 
 /// Render the pictures of the README from real runs
@@ -72,7 +72,7 @@ fn demo(program: &Path, scratch: &Path) -> anyhow::Result<String> {
     let size = Winsize { ws_row: 48, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
     let terminal = openpty(Some(&size), None)?;
     let mut child = plateau(program, scratch, &["demo"])
-        // Disables lines that are rewritten in place.
+        // On a dumb terminal, lines are not rewritten in place.
         .env("TERM", "dumb")
         .env("LC_ALL", "C.UTF-8")
         .stdin(Stdio::null())
@@ -118,7 +118,7 @@ fn report(program: &Path, scratch: &Path) -> anyhow::Result<String> {
 fn only_page(html: &str) -> anyhow::Result<String> {
     let title = html
         .find(&format!("<h2 class=\"plot-title\">{PAGE}<"))
-        .with_context(|| format!("no page '{PAGE}' in the report"))?;
+        .with_context(|| format!("the report has no page '{PAGE}'"))?;
     let section = html[..title].rfind("<section").context("a page is a section")?;
     let id = html[section..].split('"').find(|part| part.starts_with("page-")).context("a page has an id")?;
     let style = format!(

@@ -16,7 +16,7 @@ const FIRST: &str = "README.md";
 const FOLDERS: [&str; 3] = ["docs/guide", "docs/reference", "docs/measurements"];
 /// Time limit of a command: long enough for the release build, which the first command starts.
 const LONGEST_SECONDS: &str = "1800";
-/// Texts that may follow the six random letters in the id of a run.
+/// Words that may follow the six random letters in the id of a run.
 const AFTER_LETTERS: [&str; 7] = ["iops", "tp", "lat", "wsat", "map", "campaign", "quick"];
 
 /// Prefixes of environment variables that cargo sets for the programs it runs.
@@ -33,7 +33,7 @@ struct Typed {
 /// Type every command of the documents in a fresh clone
 #[derive(clap::Args)]
 pub struct Readme {
-    /// Only pages with this in their path
+    /// Type only the commands of pages whose path contains this
     page: Option<String>,
 }
 
@@ -154,7 +154,7 @@ impl User {
             path: format!("{}:{path}", installed.join("bin").display()),
             environment: vec![
                 ("CARGO_INSTALL_ROOT", installed),
-                // Kept between runs, so that only changes are rebuilt.
+                // This directory is kept, so that later runs rebuild only what changed.
                 ("CARGO_TARGET_DIR", root.join("target/readme")),
                 ("PLATEAU_LIBRARY", place.join("lab")),
             ],

@@ -1,8 +1,9 @@
 //! `cargo xtask recompute [RUN]...`: recomputes runs from their journals and compares them with their reports.
 //!
 //! The recomputation is `xtask/recompute/recompute.py`, written from the description of the format and the
-//! specification alone. Without runs, this module first makes small simulated ones: every test of every profile, and
-//! runs that were interrupted, signed or imported. A self-test alters a run and must notice each alteration.
+//! specification alone. If no runs are given, this module first creates small simulated ones: every test of
+//! every profile, and runs that were interrupted, signed or imported. A self-test alters a run and must notice
+//! each alteration.
 
 mod made;
 
@@ -16,12 +17,13 @@ use crate::chore::Chore;
 use crate::test::SKIPS;
 
 const PYTHON: &str = "python3";
-/// Runs and recomputations at the same time.
+/// Number of runs, and of recomputations, at the same time.
 const LANES: usize = 2;
 
 /// Recompute runs from their journals in Python and compare them with what Plateau reports
 ///
-/// Without runs: small simulated runs of every test and profile, and a self-test.
+/// If no runs are given, small simulated runs of every test and profile are recomputed, followed by a
+/// self-test.
 #[derive(Default, clap::Args)]
 pub struct Recompute {
     /// A plateau binary to use instead of building one
@@ -75,7 +77,7 @@ fn conducted(root: &Path, options: &Recompute) -> anyhow::Result<Option<String>>
     }
 }
 
-/// Returns a folder for the runs: in memory if possible, because every record is synced to disk.
+/// Returns a folder for the runs, in memory if possible, because every record is synced to disk.
 fn fast_place(root: &Path) -> anyhow::Result<PathBuf> {
     let memory = Path::new("/dev/shm");
     if tempfile::tempfile_in(memory).is_ok() {

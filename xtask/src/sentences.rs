@@ -1,4 +1,4 @@
-//! `cargo xtask sentences`: a random sample of the project's prose, for a reader to judge.
+//! `cargo xtask sentences`: prints a random sample of the project's prose for a reader to judge.
 //!
 //! A draw depends only on the files and the seed, so that the same sentences can be read before and after a change.
 
@@ -27,7 +27,7 @@ pub struct Sentences {
 impl Chore for Sentences {
     fn run(self, root: &Path) -> anyhow::Result<()> {
         let mut all = prose::sentences(&Tree::read(root)?);
-        ensure!(!all.is_empty(), "no sentence is in {}", root.display());
+        ensure!(!all.is_empty(), "there are no sentences in {}", root.display());
         let found = all.len();
         for Sentence { path, line, text } in drawn(&mut all, self.seed, self.count) {
             println!("{path}:{line}: {text}");

@@ -1,7 +1,7 @@
-//! Rust source for tidy: separates code, comments and string literals.
+//! Rust source as `tidy` sees it: code, comments and string literals are distinguished.
 //!
-//! This is not a parser. It recognises comments, strings and brackets, which is enough to find words in code, and
-//! code that is compiled for tests only.
+//! This is not a parser. It recognises comments, strings and brackets, which is enough to find words in code,
+//! and to identify code that is compiled only for tests.
 
 use std::ops::Range;
 
@@ -38,8 +38,8 @@ impl Source {
         &self.code
     }
 
-    /// Returns the file with everything but comments blanked out; characters other than ASCII are blanked out as
-    /// well.
+    /// Returns the file with everything other than comments blanked out; non-ASCII characters are also blanked
+    /// out.
     pub fn comments(&self) -> &str {
         &self.comments
     }
@@ -49,7 +49,7 @@ impl Source {
         self.raw.lines().count()
     }
 
-    /// Returns the number of lines outside code that is compiled for tests only.
+    /// Returns the number of lines outside of code that is compiled only for tests.
     pub fn lines_outside_tests(&self) -> usize {
         let lines = |range: &Range<usize>| self.raw[range.clone()].lines().count();
         self.lines() - self.tests.iter().map(lines).sum::<usize>()
@@ -60,7 +60,7 @@ impl Source {
         self.raw.as_bytes()[..place].iter().filter(|&&b| b == b'\n').count() + 1
     }
 
-    /// Returns whether a byte is compiled for tests only.
+    /// Returns whether a byte belongs to code that is compiled only for tests.
     pub fn in_test(&self, place: usize) -> bool {
         self.tests.iter().any(|range| range.contains(&place))
     }
@@ -70,12 +70,13 @@ impl Source {
         places(&self.code, needle)
     }
 
-    /// Returns positions of `needle` in comments, by the same rule.
+    /// Returns positions of `needle` in comments, with the same rule for words.
     pub fn comment_places(&self, needle: &str) -> Vec<usize> {
         places(&self.comments, needle)
     }
 
-    /// Returns the position of every string literal outside tests, and its content with escaped line ends joined.
+    /// Returns the position of every string literal outside of tests, and its content, in which escaped line
+    /// breaks are joined.
     pub fn texts(&self) -> Vec<(usize, String)> {
         let bytes = self.raw.as_bytes();
         let is_text = |place: usize| self.kinds[place] == Kind::Text;
@@ -94,7 +95,8 @@ impl Source {
         self.kinds[place..].iter().take_while(|kind| **kind == Kind::Text).count()
     }
 
-    /// Returns the name of each module that is declared here and has its own file, and whether it is for tests only.
+    /// Returns the name of each module that is declared here and has its own file, and whether it is compiled
+    /// only for tests.
     pub fn modules(&self) -> Vec<(String, bool)> {
         let module = |place: usize| {
             let behind = self.code[place + 3..].trim_start();
@@ -116,8 +118,8 @@ impl Source {
         Some(&self.raw[begin..begin + statement_end(&self.code[begin..])?])
     }
 
-    /// Returns the file without comments, tests, white space and trailing commas, so that it changes only if the
-    /// meaning of the code does.
+    /// Returns the file without comments, tests, white space and trailing commas, so that the result changes
+    /// only if the meaning of the code does.
     pub fn essence(&self) -> String {
         let mut essence = String::new();
         for (place, c) in self.raw.char_indices() {
@@ -218,7 +220,7 @@ fn raw_string(rest: &str) -> Option<usize> {
     Some(content.find(&close).map_or(rest.len(), |end| begun + end + close.len()))
 }
 
-/// Returns the length of a string that starts with its quotation mark.
+/// Returns the length of a string literal that starts with its quotation mark.
 fn quoted(rest: &str) -> usize {
     let mut escaped = false;
     for (place, c) in rest.char_indices().skip(1) {
@@ -232,7 +234,7 @@ fn quoted(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the length of a character literal, if one starts here; a lifetime is not one.
+/// Returns the length of a character literal, if one starts here; a lifetime does not count.
 fn character(rest: &str) -> Option<usize> {
     let content = rest.strip_prefix('\'')?;
     let first = content.chars().next()?;

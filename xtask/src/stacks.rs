@@ -1,9 +1,9 @@
 //! `cargo xtask stacks`: builds many random stacks of devices, files, mounts and locks
 //! (`crates/device/tests/stacks.rs`).
 //!
-//! On the host it needs root and loop devices; `--in-vm` boots the machine of `vm-test`, whose kernel also has device
-//! mapper and md. Layers and outcomes are counted; in the machine, a run of at least [`SENSIBLE`] stacks fails if it
-//! never built one of the required kinds of layers.
+//! On the host, it needs root and loop devices; `--in-vm` boots the virtual machine of `vm-test`, whose kernel
+//! also has device mapper and md. Layers and outcomes are counted; in the machine, a run of at least
+//! [`SENSIBLE`] stacks fails if any required kind of layer was never built.
 
 mod counts;
 mod drawn;
@@ -23,21 +23,21 @@ use drawn::Drawn;
 /// Number of stacks after which every kind of layer has been drawn many times.
 const SENSIBLE: u64 = 1000;
 
-/// Build random stacks of devices, files, mounts and locks, and check that none in use is written to
+/// Build random stacks of devices, files, mounts and locks, and check that nothing in use is written to
 #[derive(clap::Args)]
 pub struct Stacks {
     #[command(flatten)]
     drawn: Drawn,
-    /// Build them in the virtual machine of vm-test, which also has device mapper and md
+    /// Build the stacks in the virtual machine of vm-test, which also has device mapper and md
     #[arg(long)]
     in_vm: bool,
-    /// Boot the kernel of this Debian package, a file linux-image-VERSION-amd64
+    /// Boot the kernel of this Debian package (a file linux-image-VERSION-amd64)
     #[arg(long, value_name = "PACKAGE", requires = "in_vm")]
     kernel: Vec<PathBuf>,
 }
 
 impl Chore for Stacks {
-    /// Fails if one of the stacks fails.
+    /// Fails if any stack fails.
     fn run(self, root: &Path) -> anyhow::Result<()> {
         let program = build(root, self.in_vm)?;
         let begun = Instant::now();
@@ -50,7 +50,7 @@ impl Chore for Stacks {
         println!("{} stacks in {:.0} s", counts.stacks() + failed, begun.elapsed().as_secs_f64());
         if failed > 0 {
             let place = if self.in_vm { " --in-vm" } else { "" };
-            bail!("{failed} stacks failed; --count 1 --seed SEED{place} repeats one");
+            bail!("{failed} stacks failed; to repeat one of them, use --count 1 --seed SEED{place}");
         }
         if self.in_vm && self.drawn.count >= SENSIBLE { counts.all_kinds() } else { Ok(()) }
     }
@@ -90,7 +90,7 @@ fn start(program: &Path, seed: u64, count: u64, counts: &Path) -> anyhow::Result
         .with_context(|| program.display().to_string())
 }
 
-/// Builds the test, optimised if it runs in the machine, whose emulated CPU is slow.
+/// Builds the test; with optimisation if it runs in the virtual machine, whose emulated CPU is slow.
 fn build(root: &Path, is_optimised: bool) -> anyhow::Result<PathBuf> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
         .args(["test", "--package", "device", "--test", "stacks", "--no-run", "--quiet", "--locked"])
@@ -103,7 +103,7 @@ fn build(root: &Path, is_optimised: bool) -> anyhow::Result<PathBuf> {
     if !output.status.success() {
         bail!("the test does not build");
     }
-    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo reports no test 'stacks'")
+    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo did not report a test 'stacks'")
 }
 
 fn executable(messages: &str) -> Option<PathBuf> {

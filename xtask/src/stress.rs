@@ -58,16 +58,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Prefix of the line that a skipped test prints.
 const SKIP: &str = "skipped: ";
 
-/// Run the tests of devices, signals and time many times, each at the same time as a copy of itself
+/// Run the tests that use devices, signals or time repeatedly, each alongside a copy of itself
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct Stress {
-    /// Run only test binaries with one of these in their name
+    /// Run only test binaries whose name contains one of these
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
-    /// How often each binary runs
+    /// Number of runs of each binary
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     times: u32,
-    /// Run no copy at the same time
+    /// Do not run a copy at the same time
     #[arg(long)]
     alone: bool,
 }
@@ -95,12 +95,12 @@ impl Chore for Stress {
             bail!("no test binary matches; available: {}", SUBJECTS.join(", "));
         }
         let folder = root.join(FOLDER);
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let built = test_binaries::build(root)?;
         let mut tallies = Vec::new();
         for label in chosen {
             let binary = built.iter().find(|binary| binary.label() == label);
-            let binary = binary.with_context(|| format!("cargo built no {label}"))?;
+            let binary = binary.with_context(|| format!("cargo did not build {label}"))?;
             let command = || {
                 let mut command = Command::new(&binary.executable);
                 command.arg("--show-output").current_dir(&binary.home);
@@ -139,7 +139,7 @@ fn repeat(
             let output = folder.join(format!("{}-{time}{copy}.txt", label.replace('/', "-")));
             let file = File::create(&output).with_context(|| output.display().to_string())?;
             let child = command().stdout(file.try_clone()?).stderr(file).spawn();
-            running.push((child.with_context(|| format!("{label} cannot be run"))?, output));
+            running.push((child.with_context(|| format!("cannot run {label}"))?, output));
         }
         let deadline = Instant::now() + LONGEST;
         for (mut child, output) in running {
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// A stand-in for a test binary, whose second copy fails in the second round.
+    /// The stand-in for a test binary fails in its second copy of the second round.
     #[test]
     fn failures_are_counted_and_their_output_is_kept() {
         let folder = tempfile::tempdir().unwrap();

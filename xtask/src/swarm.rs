@@ -1,6 +1,6 @@
 //! `cargo xtask swarm`: complete runs on simulated drives and disks, crashed at every event.
 //!
-//! A separate package does the work, because it depends on the whole product and xtask does not.
+//! A separate package does the work, because it depends on the whole product, whereas xtask does not.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::chore::Chore;
 /// Arguments for `ci`, which limit the time in minutes.
 const CI: &[&str] = &["--minutes", "0.5"];
 
-/// Play simulated runs with a crash at every event; `--help` for the options
+/// Perform simulated runs with a crash at every event; `--help` lists the options
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Swarm {

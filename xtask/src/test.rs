@@ -1,9 +1,10 @@
 //! `cargo xtask test [FILTER]...`: runs the test binaries, two at a time.
 //!
-//! `cargo test` runs them one after another, and many of them mostly wait: for a timer, a device or a browser. Two at
-//! a time take little more than half as long. No test may depend on having the machine to itself anyway, which `cargo
-//! xtask stress` checks. Binaries that would disturb all others ([`ALONE`]) run one at a time after the others have
-//! ended. All of them run even after a failure, so that the output shows everything that fails on a machine.
+//! `cargo test` runs the binaries one after another, and many of them mostly wait: for a timer, a device or a
+//! browser. Running two at a time takes little more than half as long. No test may depend on having the machine
+//! to itself, which `cargo xtask stress` checks. Binaries that would disturb all others ([`ALONE`]) run one at
+//! a time after the others have ended. All binaries run even after a failure, so that the output shows
+//! everything that fails on a machine.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -19,12 +20,12 @@ use crate::test_binaries::{self, TestBinary};
 
 /// Number of binaries that run at the same time.
 const LANES: usize = 2;
-/// Binaries to start first, because they take longest: otherwise they would run alone at the end.
+/// Binaries to start first because they take longest: otherwise, they would run alone at the end.
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
-/// Test binaries that run when all others have ended, one at a time: what they set up is a reason to refuse the targets
-/// of every other test, such as a mount that nobody can see.
+/// Test binaries that run one at a time when all others have ended, because their set-up (such as a mount that
+/// no process can see) makes Plateau refuse the targets of every other test.
 pub const ALONE: &[&str] = &["device/hidden_users"];
 
 /// File in which tests record what they skipped. Relative to the root; tests get the absolute path, because each
@@ -38,10 +39,10 @@ struct Ran {
     took: Duration,
 }
 
-/// Run every test, two binaries at a time, and the examples in the documentation; or some of them
+/// Run all tests, two binaries at a time, and all doctests; or only some tests
 #[derive(clap::Args)]
 pub struct Test {
-    /// Run only test binaries with one of these in their name, as in `device/load`
+    /// Run only test binaries whose name contains one of these, such as `device/load`
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
 }
@@ -57,8 +58,8 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     matching(root, &[]).map(|()| None)
 }
 
-/// Builds the workspace and runs the binaries whose label contains one of the filters; without filters all of them
-/// and the examples in the documentation.
+/// Builds the workspace and runs the binaries whose label contains one of the filters; without filters, runs
+/// all of them and the doctests.
 fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
     let mut binaries = test_binaries::build(root)?;
     let all = binaries.iter().map(TestBinary::label).collect::<Vec<_>>().join(", ");
@@ -83,22 +84,22 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
     if !filters.is_empty() {
         return Ok(());
     }
-    // Run examples in the documentation through cargo, because they have no binaries.
+    // Run doctests through cargo, because they have no binaries.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = ["test", "--workspace", "--locked", "--doc", "--quiet"];
     let output =
         Command::new(cargo).args(arguments).current_dir(root).output().context("cannot start cargo")?;
     if !output.status.success() {
         std::io::stderr().write_all(&[output.stdout, output.stderr].concat())?;
-        bail!("an example in the documentation failed; to run them again: cargo {}", arguments.join(" "));
+        bail!("a doctest failed; to run the doctests again: cargo {}", arguments.join(" "));
     }
     Ok(())
 }
 
-/// A label and what it runs.
+/// A label and its command.
 type Job = (String, Command);
 
-/// Runs the commands in order, `LANES` at a time, and then those that run alone.
+/// Runs the first commands in order, `LANES` at a time, and then those that run alone.
 fn run_all(others: Vec<Job>, alone: Vec<Job>, passed: impl Fn(&Ran) + Sync) -> anyhow::Result<()> {
     let failed: Mutex<Vec<Ran>> = Mutex::default();
     for (jobs, lanes) in [(others, LANES), (alone, 1)] {
@@ -133,11 +134,12 @@ fn run_all(others: Vec<Job>, alone: Vec<Job>, passed: impl Fn(&Ran) + Sync) -> a
         return Ok(());
     }
     let labels: Vec<_> = failed.iter().map(|ran| ran.label.as_str()).collect();
-    // A smaller selection than the workspace, as with `cargo test -p`, would be built again with other features.
+    // Do not suggest `cargo test -p`: it selects fewer packages, so cargo would build them again with other
+    // features.
     bail!("{} failed; to run it again: cargo xtask test {}", labels.join(", "), labels.join(" "))
 }
 
-/// One line for a binary that passed: `device/load  12 passed in 14.2 s`.
+/// Returns a line for a binary that passed: `device/load  12 passed in 14.2 s`.
 fn line(ran: &Ran) -> String {
     let text = String::from_utf8_lossy(&ran.output.stdout);
     let passed: u32 = text
@@ -184,7 +186,7 @@ mod tests {
     #[test]
     fn what_disturbs_the_others_runs_alone() {
         let dir = tempfile::tempdir().unwrap();
-        // Fails if another one is under way, or one that must not be disturbed is still to come.
+        // Fails if another job is running, or if a job that must not be disturbed has not run yet.
         let alone = |name: &str| {
             let script = "test $(ls $D | wc -l) = 2 && mkdir $D/here && sleep 0.05 && rmdir $D/here";
             let mut job = job(name, script);

@@ -1,4 +1,4 @@
-//! The test binaries of the workspace: builds and finds them.
+//! Builds and finds the test binaries of the workspace.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,8 +19,8 @@ pub struct TestBinary {
 
 /// Builds every test of the workspace and returns the binaries, sorted by package and name.
 ///
-/// Always builds the whole workspace: with fewer packages, cargo would choose other features and build everything
-/// again.
+/// Always builds the whole workspace: with fewer packages, cargo would select different features and build
+/// everything again.
 ///
 /// # Errors
 /// If the build fails.
@@ -39,7 +39,7 @@ pub fn build(root: &Path) -> anyhow::Result<Vec<TestBinary>> {
 fn parse(messages: &str) -> anyhow::Result<Vec<TestBinary>> {
     let mut binaries = Vec::new();
     for message in messages.lines() {
-        let message: Value = serde_json::from_str(message).context("cannot parse a message of cargo")?;
+        let message: Value = serde_json::from_str(message).context("cannot parse a message from cargo")?;
         binaries.extend(TestBinary::from_message(&message));
     }
     binaries.sort();
@@ -56,7 +56,7 @@ impl TestBinary {
         let target = message["target"]["name"].as_str()?;
         let name = match message["target"]["kind"][0].as_str()? {
             "test" => target,
-            // Libraries and programs both have unit tests; a package with both has them in the library.
+            // Both libraries and programs can have unit tests; in a package with both, they are in the library.
             "bin" if message["target"]["src_path"].as_str()?.ends_with("/main.rs") => "main",
             _ => "",
         };

@@ -1,4 +1,4 @@
-//! Style rules about the contents of files. They are pure functions, each with a test that makes it fail.
+//! Rules about the contents of files. They are pure functions, each with a test that makes it fail.
 //!
 //! To add a rule, add a file to `tidy/` and a line to [`CHECKS`].
 
@@ -48,10 +48,10 @@ const CHECKS: &[Check] = &[
     words::CHECK,
 ];
 
-/// Check the rules of form
+/// Check the rules about the contents of files
 #[derive(clap::Args)]
 pub struct Tidy {
-    /// Accept smaller counts, and the format of the journal after its page was changed
+    /// Accept smaller counts, and a new journal format if its page was changed
     #[arg(long)]
     bless: bool,
 }
@@ -86,7 +86,7 @@ fn report(tree: &Tree) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Rewrites the file of one rule and returns the resulting tree, because several rules share a file.
+/// Rewrites the file of one rule. Returns the resulting tree, because several rules share a file.
 fn bless(root: &Path, tree: Tree, check: &Check) -> anyhow::Result<Tree> {
     let Some((path, content)) = check.bless.and_then(|bless| bless(&tree)) else { return Ok(tree) };
     if tree.text(path) == Some(content.as_str()) {

@@ -3,7 +3,7 @@
 //! QEMU provides disposable NVMe, SCSI, SATA and virtio disks, a power switch, and hot removal of a drive. Everything
 //! that it needs comes from Debian packages (`kit`). The guest is a kernel and one shell script that executes
 //! commands from a serial line (`guest`), and every check is a function of this program (`checks`).
-//! `docs/measurements/vm-test.md` says what this proves and what it cannot prove.
+//! `docs/measurements/vm-test.md` states what this proves and what it cannot prove.
 
 mod accelerator;
 mod check;
@@ -35,7 +35,7 @@ use kit::{Kit, Missing};
 pub use lab::Lab;
 use lab::Lacking;
 
-/// Time limits for all checks together, in `ci` and otherwise.
+/// Time limit for all checks in `ci`.
 const LIMIT_CI: Duration = Duration::from_secs(8 * 60);
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
@@ -47,7 +47,7 @@ pub struct VmTest {
     /// A plateau binary to test instead of building one
     #[arg(long, value_name = "PROGRAM")]
     binary: Option<PathBuf>,
-    /// Boot the kernel of this Debian package, a file linux-image-VERSION-amd64
+    /// Boot the kernel of this Debian package (a file linux-image-VERSION-amd64)
     #[arg(long, value_name = "PACKAGE")]
     kernel: Vec<PathBuf>,
     /// List the checks
@@ -93,7 +93,10 @@ fn selected(options: &VmTest) -> Vec<(&'static Group, &'static Check)> {
 fn judged(root: &Path, options: &VmTest) -> anyhow::Result<Option<String>> {
     let selected = selected(options);
     if selected.is_empty() {
-        bail!("no check matches '{}'; --list names them", options.filter.as_deref().unwrap_or_default());
+        bail!(
+            "no check matches '{}'; --list prints all names",
+            options.filter.as_deref().unwrap_or_default()
+        );
     }
     let folder = root.join("target/vm-test");
     std::fs::create_dir_all(&folder)?;
@@ -117,11 +120,11 @@ fn judged(root: &Path, options: &VmTest) -> anyhow::Result<Option<String>> {
     Ok(None)
 }
 
-/// Time limit for commands that run their own programs in the machine.
+/// Time limit for chores that run their own programs in the machine.
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(150 * 60);
 
-/// Calls `action` with the machine, which contains these programs and boots the given kernel, if any. Fails if a
-/// requirement is missing, instead of skipping.
+/// Calls `action` with the machine, which contains these programs and boots the given kernel, if any. If a
+/// requirement is missing, this fails instead of skipping.
 pub fn with_programs(
     root: &Path,
     programs: &[(&Path, &str)],
@@ -147,8 +150,8 @@ fn alone_in(folder: &Path) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// Builds the program under test. It is optimised, as for users, and because an emulated CPU is slow. For `ci`, it is
-/// the test build, which already exists.
+/// Builds the program under test. It is optimised, like the program that users run, and because an emulated CPU
+/// is slow. For `ci`, the test build is used, which already exists.
 pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
     let words: &[&str] = if of_the_tests {
         &["test", "--workspace", "--no-run"]
@@ -165,7 +168,7 @@ pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> 
     if !output.status.success() {
         bail!("plateau does not build");
     }
-    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo reports no program plateau")
+    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo did not report a program plateau")
 }
 
 /// Returns the path of the program from cargo's messages.
@@ -197,7 +200,7 @@ fn judge(selected: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
                 println!("not ok {what} # {:.1} s", check_begun.elapsed().as_secs_f64());
                 format!("{error:#}").lines().for_each(|line| println!("#   {line}"));
                 lab.last_words().lines().for_each(|line| println!("#   kernel: {line}"));
-                // Resets the machine, so that a failed check does not affect the next one.
+                // Reset the machine, so that a failed check does not affect the next one.
                 lab.power_cut();
                 if lab.is_over() {
                     println!("Bail out! the time limit of all checks has passed");
@@ -211,7 +214,7 @@ fn judge(selected: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
     if failed == 0 { Ok(()) } else { bail!("{failed} of {} checks failed", selected.len()) }
 }
 
-/// Runs one check; returns the reason if program or kernel lack a requirement.
+/// Runs one check; returns the reason if the program or the kernel does not meet a requirement.
 fn attempt(group: &Group, check: &Check, lab: &mut Lab) -> anyhow::Result<Option<String>> {
     if let Some(needed) = group.needs
         && lab.guest()?.run(needed)?.code != 0

@@ -1,5 +1,5 @@
 //! The examples in `docs/reference/journal-format.md` are real:
-//! they parse, their hashes form a chain, and no event is missing.
+//! they can be parsed, their hashes form a chain, and no event is missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn run_file() -> (RunFile, String) {
     (serde_json::from_str(&text).expect("run.json parses"), text)
 }
 
-/// Every name here needs an example: a new event fails to compile until it is listed.
+/// Every name here needs an example. A new event causes a compile error until it is listed.
 fn name_of(event: &Event) -> &'static str {
     match event {
         Event::Opened { .. } => "opened",
@@ -82,7 +82,7 @@ fn the_example_journal_chains_up_and_belongs_to_the_example_run() {
     assert_eq!(loaded.entries[0].event, Event::Opened { run_sha256: digest });
 }
 
-/// Calls `each` with copies of `value`, each of which has an unknown field in a different object.
+/// Calls `each` with copies of `value`; each copy has an unknown field in a different object.
 fn with_unknown_fields(value: &serde_json::Value, each: &mut impl FnMut(serde_json::Value, &str)) {
     fn objects(value: &serde_json::Value, path: String, found: &mut Vec<String>) {
         match value {
@@ -101,7 +101,7 @@ fn with_unknown_fields(value: &serde_json::Value, each: &mut impl FnMut(serde_js
     for path in found {
         let mut changed = value.clone();
         let object = changed.pointer_mut(&path).and_then(|object| object.as_object_mut()).expect("an object");
-        // In a table of values by name, the unknown field has the wrong type.
+        // In a map of values by name, the unknown field is refused because its value has the wrong type.
         object.insert("unknown".into(), serde_json::json!({ "x": [] }));
         each(changed, &path);
     }

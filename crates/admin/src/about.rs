@@ -23,7 +23,7 @@ pub enum Value {
     Number(f64),
     /// Yes or no.
     Flag(bool),
-    /// List of texts.
+    /// List of strings.
     List(Vec<String>),
 }
 

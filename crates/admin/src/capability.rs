@@ -32,7 +32,7 @@ pub enum Protocol {
     Scsi(Scsi),
     /// None that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
     Plain,
-    /// It has one, but could not be queried; the reason.
+    /// The device has one, but it could not be queried, for this reason.
     Unasked(String),
 }
 
@@ -74,7 +74,7 @@ const SANITIZE: u8 = 0x48;
 /// Queries a device that is known to accept NVMe commands.
 ///
 /// # Errors
-/// When it does not answer.
+/// If the device does not respond.
 pub fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<OtherNamespace>) -> Result<Protocol, Fault> {
     let controller = nvme::controller(admin)?;
     let namespace = nvme::namespace(admin, number)?;
@@ -85,7 +85,7 @@ pub fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<OtherNamespace>)
 /// that drive.
 ///
 /// # Errors
-/// If it does not answer.
+/// If the device does not respond.
 pub fn ask_scsi(admin: &mut dyn Admin) -> Result<Protocol, Fault> {
     let inquiry = scsi::inquiry(admin)?;
     if inquiry.vendor.as_deref() == Some("ATA") {

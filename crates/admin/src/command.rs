@@ -41,7 +41,7 @@ pub struct NvmeCommand {
 }
 
 impl NvmeCommand {
-    /// Returns a command with the timeout of those that only query.
+    /// Returns a command with the timeout for queries.
     #[must_use]
     pub fn of(opcode: u8, namespace: u32, cdw10: u32, cdw11: u32) -> Self {
         Self { opcode, namespace, cdw10_to_15: [cdw10, cdw11, 0, 0, 0, 0], timeout: ASKING }
@@ -67,20 +67,20 @@ pub trait Admin {
         command: &NvmeCommand,
         meanwhile: &mut dyn FnMut(&mut dyn Admin),
     ) -> Result<u32, Fault>;
-    /// Sends a SCSI command. Any status of the device is `Ok`.
+    /// Sends a SCSI command. Returns `Ok` for any status of the device.
     fn scsi(&mut self, command: &[u8], data: Data<'_>, timeout: Duration) -> Result<ScsiAnswer, Fault>;
     /// Discards the whole device.
     fn discard(&mut self) -> Result<(), Fault>;
     /// Zeroes a byte range.
     fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault>;
-    /// Writes this content.
+    /// Writes `content` at `at_bytes`.
     fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault>;
-    /// Reads as much as `content` has room for.
+    /// Reads as many bytes as `content` has room for.
     fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault>;
     /// Verifies, right before a destructive command, that this is still the inspected device and that it is
     /// not in use. With `all_namespaces`, no other namespace of its NVMe subsystem may be in use either.
     fn recheck(&mut self, all_namespaces: bool) -> Result<(), AdminError>;
-    /// Waits.
+    /// Waits for `length`.
     fn pause(&mut self, length: Duration);
     /// Returns the time on the target's clock.
     fn now_ns(&self) -> u64;

@@ -1,4 +1,5 @@
-//! Errors of administrative commands, as data. Their text says what happened; what to type next is the caller's to say.
+//! Errors of administrative commands, as data. Their text says what happened; advice on what to type next is
+//! left to the caller.
 
 use std::fmt;
 
@@ -55,7 +56,7 @@ pub enum AdminError {
         /// Why it failed.
         fault: Fault,
     },
-    /// A step that the device continues by itself is not waited for any longer.
+    /// Plateau stopped waiting for a step that the device continues by itself.
     #[error("stopped waiting for {0}, which the drive continues on its own")]
     StoppedWaiting(Step),
     /// Writing was stopped before the end.
@@ -94,21 +95,21 @@ pub enum LbaFormatError {
     /// It is not an NVMe namespace.
     #[error("only NVMe namespaces have a choice of LBA formats")]
     NotNvme,
-    /// The drive has no command for it.
+    /// The drive does not support Format NVM.
     #[error("the drive does not support Format NVM, so its LBA format cannot be changed")]
     NoFormatCommand,
     /// A format affects all namespaces.
     #[error("a format would affect all namespaces of this drive, including {}", .others.join(", "))]
     AffectsOthers {
-        /// Kernel names of the others.
+        /// Kernel names of the other namespaces.
         others: Vec<String>,
     },
-    /// The drive does not have it.
+    /// The drive does not have this format.
     #[error("the drive has no LBA format {format} without metadata; it has {}", formats(.known))]
     Unknown {
         /// The requested format.
         format: u8,
-        /// The numbers of those that it has, with their block sizes.
+        /// The numbers and block sizes of the formats that it has.
         known: Vec<(u8, u64)>,
     },
 }
@@ -190,7 +191,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// What a device did instead of what it accepted.
+/// How a device failed to do what it accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DriveFault {
     /// The LBA format was not changed.
@@ -198,7 +199,7 @@ pub enum DriveFault {
     LbaFormatKept {
         /// The requested format.
         requested: u8,
-        /// The one that it still has.
+        /// The format that it still has.
         kept: u8,
     },
     /// A format that was to keep size and LBA format changed them.
@@ -227,41 +228,43 @@ pub enum DriveFault {
     /// The password survived the erase.
     #[error("the drive reports success, but its password is still set, so nothing was erased")]
     PasswordLeft,
-    /// The firmware of the computer does not permit a sanitize.
+    /// The firmware of the computer has frozen sanitize operations.
     #[error("this computer's firmware has frozen SANITIZE")]
     SanitizeFrozen,
-    /// A sanitize is in progress already.
-    #[error("a sanitize started by another program is running on this drive")]
+    /// A sanitize operation is already in progress.
+    #[error("a sanitize operation started by another program is running on this drive")]
     SanitizeRunning,
-    /// An ATA sanitize failed.
-    #[error("SANITIZE failed, and the drive accepts only another SANITIZE now")]
+    /// An ATA sanitize operation failed.
+    #[error("SANITIZE failed; another sanitize operation is needed to recover the drive")]
     AtaSanitizeFailed,
-    /// An NVMe sanitize failed.
-    #[error("the sanitize failed, according to the drive's log; it accepts only another sanitize now")]
-    SanitizeFailed,
-    /// A SCSI format or sanitize failed.
-    #[error("{}; the drive may accept only the same command now", .0.text())]
-    ScsiFailed(Sense),
-    /// The sanitize is not in the log.
-    #[error("the drive accepted the sanitize, but its log reports none ({0:?})")]
-    NoSanitize(SanitizeState),
-    /// The log has another sanitize.
+    /// An NVMe sanitize operation failed.
     #[error(
-        "the sanitize log reports another sanitize ({found:08x}h) than the one requested ({requested:08x}h): the \
-         drive did not perform it"
+        "the drive's log reports that the sanitize operation failed; another one is needed to recover the drive"
+    )]
+    SanitizeFailed,
+    /// A SCSI format or sanitize operation failed.
+    #[error("{}; the drive may not recover until the same command succeeds", .0.text())]
+    ScsiFailed(Sense),
+    /// The log reports no sanitize operation.
+    #[error("the drive accepted the sanitize command, but its log reports no such operation ({0:?})")]
+    NoSanitize(SanitizeState),
+    /// The log reports a different sanitize operation.
+    #[error(
+        "the sanitize log reports a different command ({found:08x}h) than the one that was sent ({requested:08x}h), so the \
+         drive did not perform the latter"
     )]
     OtherSanitize {
         /// Command dword 10 in the log.
         found: u32,
-        /// That of the command.
+        /// Dword 10 of the command.
         requested: u32,
     },
-    /// A step does not end.
+    /// A step does not complete.
     #[error("{step} has not completed after {hours} hours, so the drive is hung")]
     Hangs {
         /// The step.
         step: Step,
-        /// How long it was waited for.
+        /// How long Plateau waited for it.
         hours: u64,
     },
     /// A sample was lost before the purge.
@@ -269,7 +272,7 @@ pub enum DriveFault {
     SampleLost(u64),
     /// A sample survived the purge.
     #[error(
-        "the purge reported success, but what was written at byte {0} before is still there: the drive was not \
+        "the purge reported success, but the sample that had been written at byte {0} is still there: the drive was not \
          purged"
     )]
     SampleSurvived(u64),

@@ -1,4 +1,5 @@
-//! LBA format of an NVMe namespace: its sector size. Changing it erases the namespace.
+//! The LBA format of an NVMe namespace, which determines its sector size and metadata size. Changing it
+//! erases the namespace.
 
 use crate::capability::{Capabilities, Nvme, Protocol};
 use crate::command::{Admin, Data, NvmeCommand, nvme};
@@ -26,7 +27,7 @@ pub fn check(can: &Capabilities, format: u8) -> Result<&Nvme, AdminError> {
 /// Formats the namespace and verifies the new format.
 ///
 /// # Errors
-/// If the device does not support the format, or the change failed.
+/// If the device does not support the format, or if the change fails.
 pub fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), AdminError> {
     let drive = check(can, format)?;
     admin.recheck(drive.controller.format_hits_all)?;
@@ -94,13 +95,13 @@ mod tests {
     }
 
     #[test]
-    fn a_format_is_set_and_looked_at_again() {
+    fn a_format_is_set_and_verified() {
         let can = drive(0b10, 0);
         assert_eq!(get(&can), Some(0));
         let script = Script::new(0).nvme(0x80, 2, 1, Answer::Ok);
         let mut script = script.nvme(0x06, 2, 0, Answer::Bytes(namespace(1)));
         set(&mut script, &can, 1).expect("a format");
-        assert_eq!(script.rechecks, [false], "looked at again, and the other namespace does not matter");
+        assert_eq!(script.rechecks, [false], "rechecked, and the other namespace does not matter");
         script.finish();
     }
 
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_for_a_format_that_cannot_be_had() {
+    fn nothing_is_sent_for_a_format_that_is_unavailable() {
         let unknown = |format| LbaFormatError::Unknown { format, known: vec![(0, 512), (1, 4096)] };
         let others = vec!["nvme0n1".to_owned()];
         let cases = [

@@ -16,8 +16,8 @@
 //! | [`describe`] | everything that a device reports about itself, as a list of facts |
 //! | `wire` | the pages of the specifications, decoded |
 //!
-//! Nothing here opens a device, makes a system call or knows who uses one: before each destructive command,
-//! [`Admin::recheck`] verifies that the device is still the one that may be erased.
+//! Nothing here opens a device, makes a system call or knows whether a device is in use: before each
+//! destructive command, [`Admin::recheck`] verifies that the device is still the one that may be erased.
 #![forbid(unsafe_code)]
 
 mod about;

@@ -197,7 +197,7 @@ pub fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), AdminErro
 /// Purges, waits until it completes, and returns the method with its evidence.
 ///
 /// # Errors
-/// If no method is available, or the purge failed.
+/// If no method is available, or if the purge fails.
 pub fn perform(
     admin: &mut dyn Admin,
     can: &Capabilities,

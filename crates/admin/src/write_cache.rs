@@ -5,10 +5,10 @@ use crate::command::{Admin, ata, nvme, scsi};
 use crate::error::{AdminError, DriveFault, Step};
 use crate::fault::Fault;
 
-/// Returns whether it is on; `None` if there is none, or it cannot be set.
+/// Returns whether the cache is on; `None` if there is none, or if it cannot be switched.
 ///
 /// # Errors
-/// If the device does not answer.
+/// If the device does not respond.
 pub fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fault> {
     match &can.protocol {
         Protocol::Nvme(drive) if drive.controller.has_write_cache => nvme::write_cache(admin).map(Some),
@@ -20,7 +20,8 @@ pub fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fa
     }
 }
 
-/// Turns it on or off and verifies the result; `false` if there is no cache that can be set.
+/// Turns the cache on or off and verifies the result; returns `false` if there is no cache that can be
+/// switched.
 ///
 /// # Errors
 /// If the device does not support the change or did not make it.
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_set_and_looked_at_again() {
+    fn the_cache_is_set_and_the_result_verified() {
         let script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Ok);
         let mut script = asked(script, 0);
         assert_eq!(set(&mut script, &nvme(), false).ok(), Some(true));

@@ -1,4 +1,4 @@
-//! Golden pictures, and data that is hard to draw. `PLATEAU_BLESS=1` rewrites the golden files.
+//! Compares charts with golden files, and draws difficult data. `PLATEAU_BLESS=1` rewrites the golden files.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The receiver of everything that happens in a run.
+//! The observer of the events of a run.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use engine::Tick;
 use record::{Event, Workload};
 use stdx::units::span;
 
-/// A step without ticks.
+/// A step that, unlike a load, has no ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step<'a> {
     /// The drive is being purged.

@@ -1,5 +1,5 @@
-//! What a person or a program sees of this process: standard output, standard error, and the progress of runs on them.
-//! It knows neither the command line nor the commands, and it decides nothing about a run.
+//! The output of this process for people and programs: standard output, standard error, and the progress of
+//! runs. This crate knows neither the command line nor the commands, and it makes no decisions about a run.
 //!
 //! Nothing else writes to the two streams: [`printer`] prints results and messages. A run reports to an [`Audience`],
 //! of which [`progress::Progress`] is the one that displays it; other activities show a [`progress::View`] on a

@@ -1,7 +1,7 @@
 //! Prints results to standard output, where a closed pipe is not an error, and everything else to standard error.
 //!
-//! All text is written here, and only this module writes escape sequences for the terminal: those in text from outside
-//! are escaped.
+//! All text is written here, and only this module writes escape sequences for the terminal; those in text
+//! from outside are escaped.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,10 +16,10 @@ use crate::terminal::{self, Abilities, Size, folded, in_ascii, wrapped};
 /// Why a result could not be printed.
 #[derive(Debug, thiserror::Error)]
 pub enum PrintError {
-    /// Standard output does not accept it.
+    /// Writing to standard output failed.
     #[error("cannot write to standard output")]
     Write(#[source] std::io::Error),
-    /// A document that cannot be written as JSON.
+    /// The document cannot be represented as JSON.
     #[error(transparent)]
     Serialize(#[from] serde_json::Error),
 }
@@ -89,7 +89,7 @@ pub fn manner() -> Manner {
     MANNER.get().copied().unwrap_or(DEFAULT)
 }
 
-/// Returns the size of the terminal at standard error.
+/// Returns the size of the terminal that standard error is connected to.
 pub(crate) fn size() -> Size {
     terminal::size(&std::io::stderr())
 }
@@ -153,7 +153,7 @@ fn print_as_it_is(text: &str) -> Printed {
     outcome(printed.and_then(|()| out.flush()))
 }
 
-/// Converts the result of writing to standard output.
+/// Ignores a broken pipe: the reader, such as `head`, may have seen enough.
 pub fn outcome(printed: std::io::Result<()>) -> Printed {
     match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(PrintError::Write(error)),
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_is_said_is_taken_for_a_command_or_for_another_message() {
+    fn messages_contain_no_escape_sequences_and_cannot_pose_as_others() {
         assert_eq!(said("a\x1b[2Jb\nplateau: c\n"), "a\\u{1b}[2Jb\n  plateau: c");
     }
 }

@@ -28,7 +28,8 @@ pub struct Progress {
     board: Arc<Board>,
     row: usize,
     facts: Arc<Shown>,
-    /// Whether cells take real time. Those of a simulated drive may follow each other faster than they can be read.
+    /// Whether cells take real time. The cells of a simulated drive may follow each other faster than a
+    /// person can read.
     is_real_time: bool,
     run: Option<String>,
     /// Prefix of its lines if there are several runs.
@@ -68,7 +69,7 @@ impl Progress {
         Self::showing(board, Facts::of(run, usual_purge), Some(&run.id), &run.target.path, name)
     }
 
-    /// Displays the purge of a drive without tests.
+    /// Displays a purge that is not part of a run.
     pub fn of_purge(target: &TargetFacts) -> Self {
         let facts = Facts::without_tests(target.simulated.is_none());
         Self::showing(&Arc::new(Board::of_process()), facts, None, &target.path, "")

@@ -15,7 +15,7 @@ pub struct Line {
 pub enum Taskbar {
     #[default]
     Nothing,
-    /// Percentage done of the current activity.
+    /// Completed percentage of the current activity.
     Percent(u8),
     /// Active, with unknown progress.
     Busy,
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_stay_scroll_above_those_that_are_rewritten() {
+    fn permanent_lines_scroll_above_rewritten_ones() {
         let mut screen = Screen::new();
         assert_eq!(screen.redraw(&[], vec![line("a"), line("b")], 80), "a\x1b[K\nb\x1b[K\n\x1b[J");
         assert_eq!(screen.redraw(&[], vec![line("a"), line("b")], 80), "", "nothing has changed");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_that_became_narrower_has_wrapped_the_lines() {
+    fn lines_wrapped_by_a_narrower_terminal_are_erased_as_a_whole() {
         let mut screen = Screen::new();
         drop(screen.redraw(&[], vec![line(&"x".repeat(79)), line("y")], 80));
         assert_eq!(screen.redraw(&[], vec![line("z")], 40), "\x1b[3A\rz\x1b[K\n\x1b[J");

@@ -93,7 +93,7 @@ fn version(text: &str) -> [u32; 3] {
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-/// Returns the size of the terminal behind a stream; the default size for anything else.
+/// Returns the size of the terminal that a stream is connected to; the default size for anything else.
 pub fn size(stream: &impl AsFd) -> Size {
     let known = rustix::termios::tcgetwinsize(stream).ok();
     let of = |known: rustix::termios::Winsize| Size {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_label_stays_next_to_it() {
+    fn text_after_a_label_stays_next_to_it() {
         let text = "took    one two three four five\n        indented text that is long\nshort\nno label that is long";
         let expected = "took    one two three\n        four five\n        indented text\n        that is \
                         long\nshort\nno label that is long";
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn colour_is_omitted_where_it_is_disabled() {
         assert!(of(&[("TERM", "xterm")]).colour);
-        assert!(of(&[("TERM", "xterm"), ("NO_COLOR", "")]).colour, "an empty NO_COLOR says nothing");
+        assert!(of(&[("TERM", "xterm"), ("NO_COLOR", "")]).colour, "an empty NO_COLOR has no effect");
         let without = of(&[("TERM", "xterm"), ("NO_COLOR", "1")]);
         assert!(!without.colour && without.rewrites);
         for unable in [&[("TERM", "dumb")][..], &[]] {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn only_terminals_that_show_progress_are_sent_it() {
+    fn only_terminals_that_show_progress_receive_it() {
         let terminal = |variables: &[(&str, &str)]| of(&[&[("TERM", "xterm-256color")], variables].concat());
         for (variables, shows) in [
             (&[("WT_SESSION", "0b3c")][..], true),

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn without_values_there_is_no_picture() {
+    fn without_values_there_is_no_chart() {
         assert!(bars(&[], 0).is_empty());
         assert!(bars(&[(1.0, 0.0)], 0).is_empty());
         assert_eq!(bars(&[(1.0, 2.0)], 0).len(), ROWS + 2);

@@ -1,4 +1,4 @@
-//! The engine's I/O loop does not allocate: issuing a hundred times as many I/Os causes no more allocations.
+//! The engine's I/O loop does not allocate: a hundred times as many I/Os cause no additional allocations.
 
 mod support;
 
@@ -71,7 +71,7 @@ fn the_loop_does_not_allocate() {
             count(200);
             let (few, many) = (count(200), count(20_000));
             println!("{name}, {engine:?}: {few} for 200 I/Os, {many} for 20,000");
-            // The watching thread allocates a little when it waits on its channel.
+            // The monitoring thread may allocate a little when it waits on its channel.
             assert!(
                 many <= few + 60,
                 "{few} allocations for 200 I/Os, {many} for 20,000 with {engine:?}, {name}"

@@ -14,7 +14,7 @@ fn options(engine: Engine) -> OpenOptions {
     OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() }
 }
 
-/// Which 4 KiB blocks are not all zeros.
+/// Returns whether each 4 KiB block contains data other than zeros.
 fn touched(path: &std::path::Path) -> Vec<bool> {
     let bytes = std::fs::read(path).expect("the file");
     bytes.chunks(4096).map(|block| block.iter().any(|&byte| byte != 0)).collect()
@@ -98,7 +98,7 @@ fn what_is_cut_short_is_an_error_and_counted() {
         for queue_depth in [1, 8] {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
-            file.open().set_len(0).expect("a file cut behind the engine's back");
+            file.open().set_len(0).expect("the file is truncated during the load");
             let asked = Workload { queue_depth, read_percent: 100, threads: 2, ..workload(SIZE) };
             let error = target.run(&asked, &mut |_| Flow::Continue).expect_err("nothing to read");
             assert_eq!(error.kind(), ErrorKind::Device, "{engine:?}");

@@ -12,7 +12,7 @@ use support::{Loop, armed, command, finish, skip, workload};
 
 const SIZE: u64 = 64 << 20;
 const HOUR_NS: u64 = 3_600_000_000_000;
-/// Far less than the length of the load, and more than any busy machine needs.
+/// Time limit: far less than the length of the load, and more than even a busy machine needs.
 const NO_HANG: Duration = Duration::from_secs(60);
 
 fn start(behaviour: Behaviour) -> Option<(tempfile::TempDir, StorageDaemon)> {
@@ -34,10 +34,10 @@ fn a_device_of_500_iops_is_measured_as_such() {
         let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
         let until = Until::DurationNs(4_000_000_000);
         let segment = finish(&mut target, &Workload { queue_depth: 8, until, ..workload(SIZE) });
-        // A busy machine may starve the program that serves the device, but not speed it up. If I/Os were not
-        // counted, the queue would not seem full in the check below.
+        // A busy machine may starve the program that serves the device, but cannot make it faster. If some I/Os
+        // were not counted, the queue would not appear to be full in the check below.
         assert!((250.0..525.0).contains(&segment.iops()), "{engine:?}: {}", segment.iops());
-        // Little's law. Helper threads that wait for a CPU have no I/O in flight.
+        // By Little's law. Helper threads that wait for a CPU have no I/O in flight.
         let depth = segment.iops() * segment.mean_latency_ms().expect("I/O") / 1e3;
         let least = if engine == Engine::Threads { 6.0 } else { 7.5 };
         assert!((least..8.5).contains(&depth), "{engine:?}: the queue was kept full: {depth}");
@@ -54,7 +54,7 @@ fn a_medium_error_ends_the_run_and_says_where() {
         let pass = Workload {
             access: Access::Sequential,
             read_percent: 100,
-            // At a higher depth, the kernel may merge adjacent reads, and all of them would fail.
+            // At a higher depth, the kernel may merge adjacent reads, all of which would then fail.
             queue_depth: 1,
             until: Until::AmountBytes(SIZE),
             ..workload(SIZE)
@@ -91,7 +91,7 @@ fn a_device_that_dies_ends_the_run_at_once() {
             let asked =
                 Workload { threads: 2, queue_depth: 16, read_percent: 50, until, regime, ..workload(SIZE) };
             let result = target.run(&asked, &mut |_| {
-                // Only the message of the first tick is received.
+                // Only the message from the first tick is received.
                 let _ = runs.send(());
                 Flow::Continue
             });
@@ -106,7 +106,7 @@ fn a_device_that_dies_ends_the_run_at_once() {
     }
 }
 
-/// Makes a device writable again, because a loop device number keeps this setting for its next user.
+/// Makes a device writable again on drop, because a loop device number keeps this setting for the next image.
 struct Writable(String);
 
 impl Drop for Writable {

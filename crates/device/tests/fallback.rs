@@ -1,5 +1,5 @@
-//! If io_uring cannot be set up, another engine takes over and the segment records why. This test has a process of
-//! its own, because the limit that blocks io_uring applies to the whole process.
+//! If io_uring cannot be set up, another engine takes over and the segment records why. This test has its own
+//! process, because the limit that blocks io_uring applies to the whole process.
 
 mod support;
 

@@ -1,8 +1,9 @@
-//! Users of a file that no process shows: mounts in namespaces in which no process is, or in no namespace at all, and
-//! loop devices whose file system does not answer.
+//! Users of a file that cannot be found through any process: mounts in namespaces without processes, or in no
+//! namespace at all, and loop devices whose file system does not answer.
 //!
-//! While most of them exist, every device over a file is refused, also those of other tests. So this binary runs alone
-//! (`ALONE` in `xtask/src/test.rs`), one test at a time, and each holds its user for as short a time as possible.
+//! While most of these users exist, every device over a file is refused, including those of other tests.
+//! Therefore this binary runs alone (`ALONE` in `xtask/src/test.rs`), one test at a time, and each test keeps
+//! its user for as short a time as possible.
 
 mod support;
 
@@ -24,7 +25,7 @@ fn one_at_a_time() -> MutexGuard<'static, ()> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An EROFS image `F`, padded to `SIZE`, with a mount point `m` beside it.
+/// An EROFS image `F`, padded to `SIZE`, with a mount point `m` in the same folder.
 struct Image {
     path: PathBuf,
     dir: tempfile::TempDir,
@@ -32,7 +33,7 @@ struct Image {
 
 impl Image {
     fn new() -> Option<Self> {
-        // Not on a tmpfs: its files cannot be mounted directly.
+        // Do not use a tmpfs, whose files cannot be mounted directly.
         let dir = tempfile::tempdir().expect("a folder");
         let [path, content, at] = ["F", "content", "m"].map(|name| dir.path().join(name));
         for folder in [&content, &at] {
@@ -45,7 +46,7 @@ impl Image {
     }
 }
 
-/// Mounts the image `F` in a mount namespace of its own.
+/// Mounts the image `F` in a new mount namespace.
 const MOUNT: &str = "
 import threading
 def private():
@@ -67,7 +68,7 @@ def elsewhere(then):
     return thread
 keeps = False";
 
-/// How something is mounted out of sight, and whether its mount is found.
+/// Ways to hide a mount, and whether the mount is found.
 const HIDDEN: &[(&str, &str, bool)] = &[
     (
         "detached, with an open file",
@@ -96,7 +97,7 @@ fn devices_over_an_image_that_is_mounted_out_of_sight() {
         assert_eq!(found.iter().any(is_mounted), *is_found, "{how}: {found:?}");
         let unknown = |refusal: &Refusal| refusal.to_string().contains("no mount table shows");
         assert_eq!(found.iter().any(unknown), !is_found, "{how}: {found:?}");
-        // No output replaces it.
+        // No output may replace the image.
         assert!(!in_its_place.is_empty(), "{how}");
         drop(support::armed(&device.path, &OpenOptions::default()));
     }
@@ -106,7 +107,7 @@ fn is_mounted(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::Mounted { .. })
 }
 
-/// As snapd does: `mount --bind /proc/PID/ns/mnt FILE`.
+/// snapd keeps namespaces in this way: `mount --bind /proc/PID/ns/mnt FILE`.
 #[test]
 fn devices_over_an_image_that_is_mounted_in_a_namespace_without_processes() {
     let _alone = one_at_a_time();
@@ -118,7 +119,7 @@ keeps = True
 thread = elsewhere(lambda: None)
 link = f'/proc/self/task/{thread.native_id}/ns/mnt'
 if libc.mount(link.encode(), b'namespace', None, 0x1000, None): sys.exit(print('skip: no mount of a namespace'))";
-    // The namespace can only be mounted in one that is older.
+    // A namespace can be mounted only in an older one.
     let code = format!("{MOUNT}\nos.chdir(os.path.dirname(sys.argv[1]))\n{code}");
     let Some(device) = Loop::over(&image.path, &["--offset", "32M"]) else { return };
     let Some(holder) = Holder::new(&code, text(&image.path)) else { return };
@@ -131,7 +132,7 @@ if libc.mount(link.encode(), b'namespace', None, 0x1000, None): sys.exit(print('
     drop(support::armed(&device.path, &OpenOptions::default()));
 }
 
-/// Its driver waits for the server forever.
+/// The driver of the loop device waits for the server forever.
 #[test]
 fn a_loop_device_whose_file_server_has_stopped() {
     let _alone = one_at_a_time();
@@ -140,12 +141,12 @@ fn a_loop_device_whose_file_server_has_stopped() {
         Ok(daemon) => daemon,
         Err(why) => return skip(&why),
     };
-    // An open file without a lease: every unknown user counts. A target would be looked at for longer.
+    // An open file without a lease, so that every unknown user counts. A target would be examined for longer.
     let file = support::file_of(SIZE);
     let _open = file.open();
     assert_eq!(device::built_on_file(file.path()), []);
     daemon.pause();
-    // Until then, the kernel knows the attributes of the backing file.
+    // Until a process waits, the kernel still has the attributes of the backing file.
     let mut waiting = waiting_for(&fs::canonicalize(dir.path()).expect("a folder").join("export"));
     let (path, (answer, answers)) = (file.path().to_owned(), std::sync::mpsc::channel());
     std::thread::spawn(move || answer.send(device::built_on_file(&path)));
@@ -167,7 +168,7 @@ fn a_loop_device_whose_file_server_has_stopped() {
     }
 }
 
-/// Far more than the deadline, on any machine.
+/// Far more than the deadline takes on any machine.
 const NO_HANG: Duration = Duration::from_secs(60);
 
 /// Returns a process that waits for the server of a file.

@@ -1,7 +1,8 @@
 //! The engine's results are accurate: it measures a device with a known rate.
 //!
-//! `qemu-storage-daemon` admits a fixed number of I/Os per second, evenly spaced. With a fixed number outstanding,
-//! each takes that number divided by the rate (Little's law); this holds for the mean as well as for the slowest.
+//! `qemu-storage-daemon` admits a fixed number of I/Os per second, evenly spaced. With a fixed number of
+//! outstanding I/Os, each takes that number divided by the rate (Little's law); this applies to the mean as
+//! well as to the slowest I/O.
 
 mod support;
 
@@ -16,14 +17,14 @@ use support::{armed, finish, skip, workload};
 
 const SIZE: u64 = 16 << 20;
 const IOPS: u32 = 100;
-/// Warm-up that is long enough to use up the burst that the device allows after idling.
+/// Warm-up time, long enough to use up the burst that the device allows after idling.
 const WARM_UP_NS: u64 = 500_000_000;
 const LENGTH_NS: u64 = 2_000_000_000;
 const WITHIN: f64 = 0.05;
 const ATTEMPTS: u32 = 5;
 
-/// Raises the priority of this process and its children above all others, if permitted (root); they sleep
-/// most of the time. On a busy machine, the scheduler would otherwise determine the percentiles.
+/// Raises the priority of this process and its children above that of all others, if permitted (root). On a
+/// busy machine, the scheduler would otherwise determine the percentiles. The processes sleep most of the time.
 fn go_first() {
     let process = std::process::id().to_string();
     let _ = Command::new("chrt").args(["--fifo", "--all-tasks", "--pid", "10", &process]).output();
@@ -33,14 +34,14 @@ fn is_near(ns: f64, known_ns: f64) -> bool {
     (ns / known_ns - 1.0).abs() <= WITHIN
 }
 
-/// 99th percentile of plain reads, without the engine.
+/// Returns the 99th percentile of plain reads, without the engine.
 fn plain_p99_ns(device: &str) -> f64 {
     let file = std::fs::OpenOptions::new().read(true).open(device).expect("a readable device");
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).expect("advice");
     let mut buffer = [0; 4096];
     let mut times: Vec<f64> = (0..100u64)
         .map(|i| {
-            // Bypasses the page cache: every block is read only once, and the engine uses direct I/O.
+            // Bypass the page cache, because the engine uses direct I/O; every block is read only once.
             rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("advice");
             let begin = Instant::now();
             file.read_exact_at(&mut buffer, (i * 37 % 4096) * 4096).expect("a read");
@@ -51,8 +52,9 @@ fn plain_p99_ns(device: &str) -> f64 {
     times[98]
 }
 
-/// Returns the first segment whose 99th percentile is right, or else the last one with the worst 99th percentile of
-/// the plain reads. Plain reads follow each attempt, because a busy machine changes from second to second.
+/// Returns the first segment whose 99th percentile is right or, if there is none, the last segment, each with
+/// the worst 99th percentile of plain reads. Plain reads follow each attempt, because the load of a busy
+/// machine changes from second to second.
 fn measured(
     target: &mut device::Armed,
     device: &str,
@@ -96,8 +98,8 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
         let seen =
             format!("depth {queue_depth}: mean {mean_ns:.0} ns, p99 {p99_ns:?} ns, known {known_ns:.0} ns");
         if let Some(plain_ns) = plain_ns {
-            // On a busy machine, the program that serves the device is late, which delays the next I/O and
-            // therefore changes the mean as well.
+            // On a busy machine, the program that serves the device runs late, which delays the next I/O and
+            // therefore also changes the mean.
             let busy = !is_near(plain_ns, 1e9 / f64::from(IOPS));
             assert!(busy, "{seen}; plain reads keep to {plain_ns:.0} ns");
             skip(&format!("{seen}: this machine is too busy, also for plain reads"));

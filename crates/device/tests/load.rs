@@ -98,14 +98,14 @@ fn timed_runs_keep_mix_time_and_depth() {
         check_sums(&segment);
         assert_eq!(segment.end_ns - segment.start_ns, 1_500_000_000);
         let ios = segment.read.ios + segment.write.ios;
-        // The number of reads has a binomial distribution, and a busy machine does few I/Os.
+        // The number of reads has a binomial distribution, and a busy machine completes few I/Os.
         let share = segment.read.ios as f64 / ios as f64;
         let deviation = (0.65 * 0.35 / ios as f64).sqrt();
         assert!((share - 0.65).abs() < 5.0 * deviation, "{share} of {ios}");
-        // Little's law: depth = rate x response time. The difference is time spent outside the kernel.
+        // By Little's law, depth = rate x response time. The rest is time spent outside the kernel.
         let depth = segment.iops() * segment.mean_latency_ms().expect("I/O") / 1e3;
-        // Only an upper bound, because helper threads that wait for a CPU have no I/O in flight; the lower bound is
-        // checked on a device of 500 IOPS, in failing_device.rs.
+        // Check only an upper bound, because helper threads that wait for a CPU have no I/O in flight;
+        // failing_device.rs checks the lower bound on a device of 500 IOPS.
         assert!(depth < 16.5, "{depth} with {engine:?}");
         // A busy machine may deliver a second tick while the last I/Os complete.
         assert!(

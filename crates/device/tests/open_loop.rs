@@ -47,8 +47,9 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
     }
 }
 
-/// A device of 200 IOPS under an offered load of 400: after two seconds, the last I/O has waited for one second. A
-/// busy machine may slow it down further at any moment, so the assertions hold at any speed.
+/// A device of 200 IOPS under an offered load of 400: after two seconds, the last I/O has waited for one
+/// second. A busy machine may slow the device down further at any moment, so the assertions must hold at any
+/// speed.
 #[test]
 fn waiting_for_a_slow_device_is_part_of_the_response_time() {
     for queue_depth in [1, 4] {
@@ -65,10 +66,11 @@ fn waiting_for_a_slow_device_is_part_of_the_response_time() {
         let open = finish(&mut target, &Workload { queue_depth, until, regime, ..workload(SIZE) });
         assert_eq!(open.write.ios, 400);
         let (last, seconds) = (open.max_latency_ms().expect("I/O"), open.seconds());
-        // The last I/O was due after one second; after idling, the device may admit a burst of a few dozen I/Os.
+        // The last I/O was due after one second. After idling, the device may admit a burst of a few dozen
+        // I/Os.
         assert!(seconds > 1.8 && last >= (seconds * 1e3 - 1000.0) * 0.98, "{last} ms after {seconds} s");
         assert!(mean_ms(&open) > 400.0, "{} ms", mean_ms(&open));
-        // The closed loop does not see this queueing: its response times match its own depth.
+        // A closed loop does not show this queueing: its response times match its own depth.
         let depth_ms = |segment: &Segment| mean_ms(segment) * 400.0 / segment.seconds() / 1e3;
         let (within, beyond) = (depth_ms(&closed), depth_ms(&open));
         assert!(within <= f64::from(queue_depth) * 1.05, "{within} in flight on average");
@@ -99,7 +101,7 @@ fn a_simulated_drive_shows_overload_as_well() {
     };
     let (half, twice) = (at(0.5, Process::Constant), at(2.0, Process::Constant));
     assert!((half.iops() / (most * 0.5) - 1.0).abs() < 0.01, "{} of {}", half.iops(), most * 0.5);
-    // The drive is always idle when the next command arrives, so nothing waits.
+    // The drive is always idle when the next command arrives, so no command waits.
     assert!(mean_ms(&half) < 1.3e3 / most, "{} ms", mean_ms(&half));
     assert!((twice.iops() / most - 1.0).abs() < 0.05, "{} of {most}", twice.iops());
     let waited = twice.max_latency_ms().expect("I/O");

@@ -14,7 +14,8 @@ fn open(path: impl AsRef<Path>) -> Result<device::Drive, DriveError> {
     device::open(path.as_ref().to_str().expect("a printable path"), &OpenOptions::default())
 }
 
-/// Arms with the correct identity, so that only a refusal can prevent it, and checks for the expected one.
+/// Arms the target with the correct identity, so that only a refusal can prevent it, and checks for the
+/// expected refusal.
 #[track_caller]
 fn assert_refused(path: &str, expected: impl Fn(&Refusal) -> bool, kind: ErrorKind) {
     let before = fingerprint(path);
@@ -119,8 +120,7 @@ fn read_only_devices() {
 #[test]
 fn what_a_device_is_built_on_has_to_be_writable() {
     let Some(lower) = Loop::new(SIZE, &["--read-only"]) else { return };
-    // losetup(8) would make this one read-only as well if it noticed the read-only lower device; it notices
-    // only read-only files.
+    // losetup(8) makes a device read-only only if the lower object is a read-only file, not a read-only device.
     let Some(upper) = Loop::over(Path::new(&lower.path), &[]) else { return };
     let below = |r: &Refusal| matches!(r, Refusal::ReadOnlyBelow { what } if *what == lower.kname());
     assert_refused(&upper.path, below, ErrorKind::Unusable);
@@ -261,7 +261,7 @@ fn symbolic_links_are_followed_to_the_device() {
     assert_eq!(drive.facts().path, link.to_str().expect("a path"));
 }
 
-/// Only inspect it: no test may ever arm a drive of the machine itself.
+/// The drive is only inspected: no test may ever arm a drive of the machine itself.
 #[test]
 fn the_drive_under_the_root_directory() {
     let Ok(source) = command("findmnt", &["--noheadings", "--output", "SOURCE", "/"]) else {

@@ -1,5 +1,5 @@
-//! A device is free once its target is dropped. This test has a process of its own, because a child of
-//! another test would hold a copy of the descriptor between fork and exec.
+//! A device is free once its target is dropped. This test has its own process, because a child of another test
+//! would hold a copy of the descriptor between fork and exec.
 
 mod support;
 

@@ -1,5 +1,5 @@
 //! If neither io_uring nor libaio is allowed, as in some containers, threads do the I/O and the segment records
-//! why. If a ring is allowed but accepts nothing, the load fails. This test has a process of its own, because its
+//! why. If a ring is allowed but accepts nothing, the load fails. This test has its own process, because its
 //! threads cannot lift the restrictions.
 
 mod support;

@@ -11,8 +11,8 @@ use support::users::{Cleanup, Holder, refused, shared, text};
 use support::{Loop, command, skip};
 
 const SIZE: u64 = 64 << 20;
-/// A Python program that claims a device exclusively without opening it for writing, as mounted file systems
-/// do with devices that are in no list.
+/// A Python program that claims a device exclusively without opening it for writing, as mounted file systems do
+/// with devices that no list contains.
 const CLAIM: &str = "f = os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)";
 const WRITER: &str = "f = os.open(sys.argv[1], os.O_RDWR)";
 
@@ -31,7 +31,7 @@ struct Overlay {
 
 impl Overlay {
     fn new() -> Option<Self> {
-        // Do not use /dev/shm: some kernels accept no upper layer on a tmpfs.
+        // Do not use /dev/shm: some kernels do not accept an upper layer on a tmpfs.
         let dir = tempfile::tempdir().expect("a folder");
         let [lower, upper, work, merged] =
             ["lower", "upper", "work", "merged"].map(|name| dir.path().join(name));
@@ -82,7 +82,7 @@ fn devices_over_both_names_of_a_file_on_an_overlay() {
     }
 }
 
-/// Something that was mounted over the upper layer later is not the upper layer.
+/// A directory that was later mounted over the upper layer is not the upper layer.
 #[test]
 fn files_of_an_overlay_whose_layer_cannot_be_seen() {
     let Some(overlay) = Overlay::new() else { return };
@@ -121,7 +121,7 @@ fn a_file_of_an_overlay_that_is_a_mount_point_elsewhere() {
     accepted(&device.path);
 }
 
-/// The mount table shows the mount point below the overlay, but not the file to which its path leads.
+/// The mount table shows the mount point below the overlay, but not the file that its path leads to.
 #[test]
 fn a_file_of_an_overlay_that_is_mounted_over_another_mount() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -165,7 +165,7 @@ fn with_partition(image: Option<&Path>) -> Option<Loop> {
     Some(device)
 }
 
-/// The external log of a mounted XFS is such a device.
+/// The external log of a mounted XFS is an example of such a device.
 #[test]
 fn a_claimed_device_with_partitions() {
     let Some(disk) = with_partition(None) else { return };
@@ -221,7 +221,7 @@ fn many_loop_devices_above_a_claimed_one() {
     while stack.pop().is_some() {}
 }
 
-/// The kernel stacks up to two overlays: the lower layer of one is another one.
+/// The kernel allows a stack of two overlays: the lower layer of one is on another one.
 #[test]
 fn a_lower_layer_on_another_overlay() {
     let Some(lower) = Overlay::new() else { return };
@@ -244,7 +244,7 @@ fn a_lower_layer_on_another_overlay() {
     accepted(&device.path);
 }
 
-/// As `ip netns add` and Docker do.
+/// `ip netns add` and Docker mount network namespaces in this way.
 #[test]
 fn a_mounted_network_namespace_uses_no_file() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -260,7 +260,7 @@ fn a_mounted_network_namespace_uses_no_file() {
     accepted(text(support::file_of(SIZE).path()));
 }
 
-/// In a new PID namespace without a `/proc` of its own, this process has another ID there.
+/// In a new PID namespace without its own `/proc`, this process has a different ID in `/proc`.
 #[test]
 fn a_process_in_another_pid_namespace_does_not_take_itself_for_another() {
     const INSIDE: &str = "PLATEAU_TEST_INSIDE";
@@ -290,7 +290,7 @@ fn a_process_in_another_pid_namespace_does_not_take_itself_for_another() {
     }
 }
 
-/// A file that is handed on from process to process, each of which ends at once.
+/// A file that is passed from process to process, each of which ends immediately.
 #[test]
 fn a_file_that_short_lived_processes_hand_on() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };

@@ -15,13 +15,13 @@ const MIB: u64 = 1 << 20;
 /// Metadata that a tool creates on a device.
 struct Case {
     name: &'static str,
-    /// Names that the refusal may use for it.
+    /// Names that the refusal may use for the metadata.
     called: &'static [&'static str],
     bytes: u64,
     program: &'static str,
     /// `DEV` stands for the device.
     arguments: &'static [&'static str],
-    /// Copies that remain after the primary is wiped.
+    /// Copies that remain after the primary signature is wiped.
     leaves: Leaves,
 }
 
@@ -100,7 +100,7 @@ fn is_copy(signature: &Signature) -> bool {
     matches!(signature, Signature::Known { is_copy: true, .. } | Signature::Copies { .. })
 }
 
-/// All data on a device, except for holes.
+/// Returns all data on a device, except for holes.
 fn content(device: &Loop) -> Vec<(u64, Vec<u8>)> {
     File::open(&device.path).and_then(|node| node.sync_all()).expect("what was written is in the image");
     let (image, mut found) = (File::open(&device.image).expect("the image"), Vec::new());
@@ -114,7 +114,7 @@ fn content(device: &Loop) -> Vec<(u64, Vec<u8>)> {
     found
 }
 
-/// Arming must fail without writing a byte.
+/// Checks that arming fails without writing a byte.
 #[track_caller]
 fn assert_refused(name: &str, device: &Loop) {
     let before = content(device);

@@ -1,12 +1,12 @@
 //! Random stacks of files, loop devices, partitions, device mapper, md, links, mounts, swap, locks and open
-//! writers, generated from a seed, on real devices over files of the test. If the target of a stack is in use, it
-//! must be refused with every byte unchanged; if it is free, it must be accepted and actually written. The
-//! expected outcome is derived from the plan (`stacks/plan.rs`), not by inspection.
+//! writers, generated from a seed, on real devices over files of the test. If the target of a stack is in use,
+//! it must be refused with every byte unchanged; if it is free, it must be accepted and actually written to.
+//! The expected outcome is derived from the plan (`stacks/plan.rs`), not by inspection.
 //!
 //! `PLATEAU_STACKS_COUNT` and `PLATEAU_STACKS_SEED` set the number of stacks and the first seed; a failure is
-//! printed with its seed. The layers built and their outcomes are counted, on standard output or as JSON in the
-//! file named by `PLATEAU_STACKS_COUNTS`. `cargo xtask stacks` runs many stacks. Needs root; everything happens in
-//! a private mount namespace.
+//! printed with its seed. The numbers of layers and outcomes are printed on standard output or written as JSON
+//! to the file named by `PLATEAU_STACKS_COUNTS`. `cargo xtask stacks` runs many stacks. The test needs root;
+//! everything happens in a private mount namespace.
 
 #[path = "stacks/build.rs"]
 mod build;
@@ -125,7 +125,7 @@ fn judged(place: &tempfile::TempDir, templates: &Templates) -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Builds the stack of a seed and tries to arm its target. The error describes the failure and the stack.
+/// Builds the stack for a seed and tries to arm its target. The error describes the failure and the stack.
 fn attempt(
     seed: u64,
     kernel: Kernel,
@@ -166,9 +166,9 @@ fn attempt(
             may_change.extend(written);
             Came::Accepted
         }
-        // A signature can be wiped at any time, so a refusal for a signature alone is not enough: it must
-        // name the actual user. Exclusive claims are an exception, because they are checked only if nothing
-        // else forbids writing.
+        // A signature can be wiped at any time, so a refusal because of a signature alone is not enough: the
+        // refusal must name the actual user. Exclusive claims are an exception, because they are checked only
+        // if nothing else forbids writing.
         (Err(error), Some(why)) if is_signature(error) && !why.is_claim() => {
             return Err(shown(format!("refused for a signature alone, although {why:?}: {error}")));
         }

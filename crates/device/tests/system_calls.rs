@@ -1,5 +1,5 @@
-//! The engine's I/O loop makes only the system calls of its queue: the kernel reports every call to the test, and
-//! twenty times as many I/Os cause no more calls of any other kind.
+//! The engine's I/O loop makes only the system calls of its queue: the kernel reports every call to the test,
+//! and twenty times as many I/Os cause no additional calls of any other kind.
 
 mod support;
 
@@ -14,8 +14,8 @@ use support::{armed, seccomp, skip, workload};
 const SIZE: u64 = 16 << 20;
 const FEW: u64 = 200;
 const MANY: u64 = 4_000;
-/// Allowance for other calls: once a second, a worker passes its sums to the display, and waiting at a gate may take
-/// more than one call.
+/// Allowance for other calls: once a second, a worker passes its sums to the display, and waiting for the
+/// common start may take more than one call.
 const OTHERS_MORE: u64 = 4;
 /// Allowance for memory: at the end, a worker merges its histograms, which grow with the spread of response times, and
 /// a thread's heap grows through mprotect. `allocations.rs` checks that the loop itself does not allocate.
@@ -23,7 +23,7 @@ const HEAP_MORE: u64 = 20;
 /// When the next arrival is near, an open loop polls for completions as often as it can.
 const NO_LIMIT: u64 = u64::MAX / MANY;
 
-/// Which calls the threads of one name may make, and how many per I/O.
+/// The calls that threads with one name may make, and how many per I/O.
 struct Role {
     name: &'static str,
     own: &'static [i64],
@@ -34,7 +34,7 @@ const fn worker(own: &'static [i64]) -> Role {
     Role { name: "load-", own, most_per_io: 2 }
 }
 
-/// Counts the calls of all threads for `ios` I/Os; the error is a reason to skip.
+/// Counts the calls of all threads for `ios` I/Os; an error is a reason to skip.
 fn calls(ios: u64, asked: &Workload, drive: &(dyn Fn(&Workload) + Sync)) -> Result<Calls, String> {
     let asked = Workload { until: Until::AmountBytes(ios * 4096), ..asked.clone() };
     let ((), calls) =
@@ -52,7 +52,7 @@ fn check(what: &str, asked: &Workload, roles: &[Role], drive: &(dyn Fn(&Workload
     }
 }
 
-/// Calls of all threads of a role, by system call number.
+/// Returns the calls of all threads of a role, by system call number.
 fn of_role(role: &Role, calls: &Calls) -> BTreeMap<i64, u64> {
     let mut sums = BTreeMap::new();
     for ((_, call), count) in calls.iter().filter(|((name, _), _)| name.starts_with(role.name)) {
@@ -118,7 +118,7 @@ fn nothing_but_the_queue_calls_the_kernel() {
 
 #[test]
 fn helping_threads_read_and_wait_for_each_other() {
-    // Each I/O is handed over twice. Each hand-over takes a lock for which nine threads contend, wakes up the
+    // Each I/O is handed over twice. Each hand-over takes a lock that nine threads contend for, wakes up the
     // other side, and makes it wait again.
     let roles = [
         Role { most_per_io: 20, ..worker(&[libc::SYS_futex]) },

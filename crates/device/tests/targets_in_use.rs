@@ -1,5 +1,5 @@
-//! Targets that are in use under another name or at another layer. Each one is refused, and the data of its user
-//! is unchanged, to the byte.
+//! Targets that are in use under another name or at another layer. Each one is refused, and not a byte of the
+//! data in use changes.
 
 mod support;
 
@@ -38,7 +38,7 @@ impl Mounted {
     }
 }
 
-/// Mounts read-only, so that the kernel writes nothing on its own.
+/// Mounts the device read-only, so that the kernel does not write to it on its own.
 fn mount(device: &str, dir: &Path) -> Option<Cleanup> {
     let at = dir.join("mnt");
     fs::create_dir_all(&at).expect("a folder");
@@ -73,7 +73,7 @@ fn hard_links_and_bind_mounts_of_a_mounted_image() {
         let _bound = Cleanup("umount", vec![text(&other).to_owned()]);
         assert!(loops_over(&refused(text(&other.join("image")))));
     }
-    // The name used to attach the loop device is gone.
+    // The name that was used to attach the loop device is gone.
     fs::remove_file(&mounted.image).expect("one name less");
     assert!(loops_over(&refused(text(&link))));
 }
@@ -171,7 +171,8 @@ const HOLDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Refuses `target` while another process uses `held` in each of these ways, and accepts it afterwards.
+/// Checks that `target` is refused while another process uses `held` in each of these ways, and accepted
+/// afterwards.
 fn refused_while_held(held: &str, target: &str, holds: &[(&str, &str)]) {
     for (how, code) in holds {
         let Some(holder) = Holder::new(code, held) else { continue };
@@ -196,7 +197,7 @@ fn a_device_in_use_by_another_process() {
     refused_while_held(&device.path, &device.path, HOLDS);
 }
 
-/// A few of the ways are enough: the two tests above cover all of them, and each refusal takes two seconds,
+/// This test tries only a few ways: the two tests above cover all of them, and each refusal takes two seconds,
 /// because Plateau waits for transient users.
 #[test]
 fn a_backing_file_or_another_node_in_use_by_another_process() {
@@ -248,7 +249,7 @@ fn mounts_in_another_mount_namespace() {
     let Some(mounted) = Mounted::new() else { return };
     let at = mounted.dir.path().join("mnt");
     let device = mounted._device.path.clone();
-    // Keeps the file system mounted in the other namespace after it is unmounted here.
+    // The file system remains mounted in the other namespace after it is unmounted here.
     let code = "import subprocess\nlibc.unshare(0x20000)\nsubprocess.run(['mount', '--make-rprivate', '/'])";
     let Some(holder) = Holder::new(code, text(&at)) else { return };
     command("umount", &[text(&at)]).expect("no mount here");
@@ -314,7 +315,7 @@ fn devices_over_the_record_of_a_run() {
     assert_eq!(refused_with(&part.path, &options), [Refusal::OfRun], "by its library");
 }
 
-/// The link shows a path where there is a different file by now.
+/// The link shows a path at which there is now a different file.
 #[test]
 fn links_of_proc_do_not_lead_where_they_say() {
     let dir = support::directory();
@@ -409,7 +410,7 @@ fn files_that_are_exchanged_all_the_time() {
             if let Ok(drive) = device::open(text(&target), &OpenOptions::default())
                 && let Ok(armed) = drive.arm(None)
             {
-                // Whichever file was armed, the file with data must not be open for writing.
+                // Regardless of which file was armed, the file with data must not be open for writing.
                 assert!(!has_open(inode), "a file with data was armed");
                 drop(armed);
             }
@@ -427,7 +428,7 @@ impl Drop for Raised<'_> {
     }
 }
 
-/// Whether this process has a file with this inode open for writing.
+/// Returns whether this process has a file with this inode open for writing.
 fn has_open(inode: u64) -> bool {
     let entries = fs::read_dir("/proc/self/fd").expect("descriptors").flatten();
     entries.into_iter().any(|entry| {
@@ -455,7 +456,7 @@ fn a_file_that_was_made_is_never_opened_by_its_name_again() {
     assert!(probe.as_raw_fd() >= 0 && !has_open(inode));
 }
 
-/// Moves a loop device by 1 MiB (`LOOP_SET_STATUS64`).
+/// Shifts the offset of a loop device by 1 MiB (`LOOP_SET_STATUS64`).
 const MOVE: &str = "
 f = os.open(sys.argv[1], os.O_RDONLY)
 info = bytearray(232)
@@ -466,7 +467,7 @@ try:
 except OSError as error:
     sys.exit(print(f'skip: the kernel does not move a claimed device: {error}'))";
 
-/// The device itself, and one that it is built on.
+/// Tries both the target itself and a device that it is built on.
 #[test]
 fn a_loop_device_that_is_moved_to_other_bytes_during_a_run() {
     for is_below in [false, true] {
@@ -492,7 +493,7 @@ fn a_file_that_comes_into_use_during_a_run() {
     let file = support::file_of(SIZE);
     let mut armed = support::armed(text(file.path()), &OpenOptions::default());
     support::finish(&mut armed, &support::workload(SIZE));
-    // A process that only reads it does not prevent a test.
+    // A process that only reads the file does not prevent a test.
     let reader = fs::File::open(file.path()).expect("a file");
     support::finish(&mut armed, &support::workload(SIZE));
     drop(reader);

@@ -64,7 +64,8 @@ fn good_targets_are_found_good_by_every_engine() {
         for asked in &cases {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
-            // Run twice over the same range: the second run finds the stamps of the first, which must not confuse it.
+            // Run twice over the same range: the second run finds the stamps of the first, which must not be
+            // reported.
             for seed in [1, 2] {
                 let found = findings(&mut target, &Workload { seed, ..asked.clone() }, true);
                 assert_eq!(found.wrong(), 0, "{engine:?} {asked}: {found}");
@@ -124,7 +125,7 @@ fn lost_writes_are_found_by_the_load_that_wrote_them() {
     };
     let found = findings(&mut target, &writes, true);
     assert_eq!((found.wrong(), found.checked), (0, SIZE / 4096));
-    // The same writes, but wiped before they are read back.
+    // The same writes, but the range is wiped before it is read back.
     let slow = Workload {
         regime: Regime {
             arrivals: Some(record::Arrivals { per_second: 1500, process: record::Process::Constant }),

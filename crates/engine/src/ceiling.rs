@@ -43,7 +43,7 @@ pub enum Nowhere {
     NoOpRing,
 }
 
-/// Result of a workload without a device, which is the engine's own share of every measurement.
+/// Result of a workload without a device: the cost that the engine itself adds to every measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rehearsed {
     /// Measurements of the engine, recorded as for a drive.
@@ -64,7 +64,8 @@ impl Rehearsed {
 /// Runs a workload without a device, in the loop that is used for devices.
 ///
 /// # Errors
-/// If the workload is invalid, the host lacks a resource that it needs, or the host was suspended during the run.
+/// If the workload is invalid, if the host lacks a required resource, or if the host was suspended during the
+/// run.
 pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, EngineError> {
     rehearse_by(nowhere, workload, INTERVAL_NS)
 }
@@ -99,14 +100,14 @@ pub fn rehearse_by(
             let effort = segment.host.as_ref().map(|host| host.effort).unwrap_or_default();
             Ok(Rehearsed { segment, effort })
         }
-        Outcome::Stopped => unreachable!("nobody stops a rehearsal"),
+        Outcome::Stopped => unreachable!("a rehearsal cannot be stopped"),
     }
 }
 
 /// Measures the host's throughput ceiling. Takes about five seconds and loads one CPU.
 ///
 /// # Errors
-/// If the host cannot provide a thread and some memory.
+/// If a thread cannot be started or memory cannot be allocated.
 pub fn ceiling() -> Result<Ceiling, EngineError> {
     measured(THOROUGH)
 }
@@ -187,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rehearsal_does_what_was_asked() {
+    fn a_rehearsal_performs_the_requested_load() {
         for nowhere in [Nowhere::Null, Nowhere::NoOpRing] {
             for (threads, queue_depth) in [(1, 1), (1, 4), (2, 7), (1, 128)] {
                 let until = Until::AmountBytes(10_000 * 4096);
@@ -205,8 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_look_is_a_measurement() {
-        let ceiling = quick_ceiling().expect("a host that can do something");
+    fn a_quick_measurement_yields_a_ceiling() {
+        let ceiling = quick_ceiling().expect("a ceiling");
         let depths: Vec<u16> = ceiling.null.iter().map(|cost| cost.queue_depth).collect();
         assert_eq!(depths, DEPTHS);
         assert!(ceiling.no_op_ring.len() == DEPTHS.len() || ceiling.no_op_ring_missing.is_some());
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_wrong_ends_a_run_and_voids_it() {
+    fn a_clock_that_goes_wrong_ends_a_run_and_invalidates_it() {
         if !Clock::start().is_counter() {
             return skips::skip!("the processor's counter is not used here");
         }

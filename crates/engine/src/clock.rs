@@ -65,7 +65,7 @@ impl Clock {
         self.rate > 0
     }
 
-    /// Returns the time since its creation.
+    /// Returns the time since the clock was started.
     #[inline]
     #[must_use]
     pub fn now_ns(&self) -> u64 {
@@ -192,9 +192,9 @@ fn trusted() -> Result<(), String> {
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
     let processor = read("/proc/cpuinfo");
     let flags = processor.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
-    for wanted in ["constant_tsc", "nonstop_tsc"] {
-        if !flags.split_whitespace().any(|flag| flag == wanted) {
-            return Err(format!("no {wanted}"));
+    for required in ["constant_tsc", "nonstop_tsc"] {
+        if !flags.split_whitespace().any(|flag| flag == required) {
+            return Err(format!("no {required}"));
         }
     }
     let source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_keeps_pace_with_the_kernel() {
+    fn the_clock_keeps_pace_with_the_kernel() {
         let (clock, begin_ns) = (Clock::start(), ns_of(ClockId::MonotonicRaw));
         std::thread::sleep(Duration::from_millis(50));
         let (ours, kernels) = (clock.now_ns(), ns_of(ClockId::MonotonicRaw) - begin_ns);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_runs_backwards() {
+    fn the_clock_never_runs_backwards() {
         let clock = Clock::start();
         let mut last_ns = 0;
         for _ in 0..100_000 {
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn its_cost_and_resolution_are_known() {
+    fn the_cost_and_resolution_of_the_clock_are_known() {
         let facts = facts();
         assert!(facts.cost_ns > 0.0 && facts.resolution_ns < 1_000_000, "{facts:?}");
     }

@@ -1,4 +1,4 @@
-//! What the host can do to a measurement that invalidates it.
+//! Disturbances by the host that invalidate a measurement.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use stdx::units::span;
 pub enum Disturbance {
     /// The host was suspended.
     Suspended {
-        /// For how long, in ns.
+        /// Length of the suspension in ns.
         length_ns: u64,
     },
     /// The CPU's counter disagrees with the kernel's clocks.
@@ -22,12 +22,12 @@ pub enum Disturbance {
     },
     /// The process was stopped, or its guest was paused.
     Stopped {
-        /// For how long.
+        /// How long this lasted.
         length: Duration,
     },
     /// The process got no CPU time.
     Starved {
-        /// For how long.
+        /// How long this lasted.
         length: Duration,
     },
 }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_says_for_how_long() {
+    fn the_text_states_the_length() {
         let text = |disturbance: Disturbance| disturbance.to_string();
         assert_eq!(
             text(Disturbance::Suspended { length_ns: 3_000_000_000 }),

@@ -1,6 +1,7 @@
 //! Errors of loads.
 //!
-//! Every message is a lowercase fragment: what happened, and the likely cause. What to type next is the caller's to say.
+//! Every message is a lowercase fragment: what happened, and the likely cause. Advice on what to type next is
+//! left to the caller.
 
 use std::io;
 
@@ -36,11 +37,11 @@ pub enum EngineError {
         /// Why.
         source: io::Error,
     },
-    /// There is no memory for reading back what was written.
-    #[error("no memory to read back what was written: {0}")]
+    /// No memory could be allocated to read back the written data.
+    #[error("cannot allocate memory to read back the written data: {0}")]
     ReadBackMemory(#[source] io::Error),
-    /// The host provides no thread for one of several workloads.
-    #[error("no thread for a workload: {0}")]
+    /// A thread for one of several workloads could not be started.
+    #[error("cannot start a thread for a workload: {0}")]
     WorkloadThread(#[source] io::Error),
     /// An I/O failed.
     #[error(transparent)]
@@ -87,11 +88,11 @@ pub enum EngineError {
     /// The threads cannot be placed as requested.
     #[error(transparent)]
     Placement(#[from] PlacementError),
-    /// A load without a target needs a valid workload like any other.
+    /// The workload of a load without a target is invalid.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// The intervals of a time series must not be empty.
-    #[error("intervals of no length")]
+    #[error("the length of an interval is zero")]
     NoInterval,
     /// Without a target, there is no data to verify.
     #[error("a load without a target reads no data that could be verified")]
@@ -120,7 +121,7 @@ pub struct IoFailure {
     pub offset_bytes: u64,
     /// Why it failed.
     pub cause: FailureCause,
-    /// Whether it failed while reading back what was written.
+    /// Whether it failed while the written data was read back.
     pub in_read_back: bool,
     /// Number of retries that the kernel requested.
     pub repeats: u64,
@@ -136,18 +137,19 @@ impl std::fmt::Display for IoFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let verb = if self.read { "read" } else { "write" };
         let (length, offset) = (self.length_bytes, self.offset_bytes);
-        write!(f, "{}: a {verb} of {length} B at byte {offset} failed with ", self.target)?;
+        write!(f, "{}: a {verb} of {length} B at byte {offset} ", self.target)?;
+        if self.in_read_back {
+            f.write_str("while reading back the written data ")?;
+        }
+        f.write_str("failed with ")?;
         match self.cause {
             FailureCause::Short(bytes) if self.in_read_back => {
-                write!(f, "only {bytes} B were transferred; did the file shrink?")?;
+                write!(f, "only {bytes} B transferred; did the file shrink?")?;
             }
             FailureCause::Short(bytes) => {
                 write!(f, "only {bytes} B transferred; the device vanished or shrank")?;
             }
             FailureCause::Errno(errno) => write!(f, "{}: {}", name(errno), cause(errno))?,
-        }
-        if self.in_read_back {
-            f.write_str(" while reading back what was written")?;
         }
         let more = self.errors.iter().map(|error| error.count).sum::<u64>().saturating_sub(1);
         if more > 0 {

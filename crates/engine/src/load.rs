@@ -2,7 +2,7 @@
 //! watches them.
 //!
 //! Every exit path joins all threads, and every thread reaps all I/Os that it submitted. How long that takes
-//! after a stop depends on the device; if it never completes them, the kernel's driver times out.
+//! after a stop depends on the device; if the device never completes its I/Os, the kernel's driver times out.
 
 mod attempt;
 mod conclude;

@@ -68,14 +68,14 @@ impl Places {
     /// thread, so with helpers one list must serve all threads.
     pub(crate) fn seat(&self, threads: u16, helpers: u16) -> Result<Seating, PlacementError> {
         let all = u32::from(threads) * (1 + u32::from(helpers));
-        let wanted = all as usize;
+        let all_threads = all as usize;
         if self.asked == Some(Placement::CpusAllowed(ALL.into())) {
             return Ok(self.free(all, "not pinned, as requested".into()));
         }
         if let Some(asked) = &self.asked {
             let chosen = self.chosen(asked)?;
-            let seats = if helpers == 0 && wanted <= chosen.len() {
-                chosen.iter().take(wanted).map(|&number| vec![number]).collect()
+            let seats = if helpers == 0 && all_threads <= chosen.len() {
+                chosen.iter().take(all_threads).map(|&number| vec![number]).collect()
             } else {
                 vec![chosen]
             };
@@ -84,10 +84,10 @@ impl Places {
         }
         let close: Vec<Processor> =
             self.allowed.iter().copied().filter(|p| self.near.is_none_or(|node| p.node == node)).collect();
-        let of_node =
-            self.near.map_or_else(String::new, |node| format!(" of NUMA node {node}, the device's"));
-        if helpers == 0 && wanted <= close.len() && wanted < self.allowed.len() {
-            let seats = cores_first(&close).into_iter().take(wanted).map(|number| vec![number]).collect();
+        let of_node = self.near.map_or_else(String::new, |node| format!(" of the device's NUMA node {node}"));
+        if helpers == 0 && all_threads <= close.len() && all_threads < self.allowed.len() {
+            let seats =
+                cores_first(&close).into_iter().take(all_threads).map(|number| vec![number]).collect();
             return Ok(self.seating(seats, all, &of_node));
         }
         if close.len() < self.allowed.len() {
@@ -188,8 +188,8 @@ impl Places {
 }
 
 /// Divides CPUs among concurrent loads on several targets, given the NUMA node of each target if known. Each
-/// target gets its own cores, out of the requested ones or of all; if there are enough, one core is left for
-/// everything else. `None` if pinning is disabled or there are fewer cores than targets.
+/// target gets cores of its own, taken from the requested CPUs or from all of them; if there are enough, one
+/// core is left for everything else. `None` if pinning is disabled or there are fewer cores than targets.
 ///
 /// # Errors
 /// If the requested CPUs are not usable.
@@ -280,7 +280,7 @@ fn read(sys: &Path, path: &str) -> Option<String> {
 /// Parses a CPU list such as `0-3,8`, in the format of the kernel and fio.
 ///
 /// # Errors
-/// What is wrong with the list.
+/// If the list is not valid; the error says why.
 pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
     const MOST: u32 = 4096;
     let mut numbers = Vec::new();
@@ -337,13 +337,13 @@ mod tests {
     #[test]
     fn threads_are_near_the_device_on_cores_of_their_own() {
         let near = server(Some(1), None);
-        assert_eq!(seated(&near, 1), (vec![vec![3]], "cpu 3 of NUMA node 1, the device's".into()));
+        assert_eq!(seated(&near, 1), (vec![vec![3]], "cpu 3 of the device's NUMA node 1".into()));
         let (seats, text) = seated(&near, 2);
         assert_eq!(
             (seats, text.as_str()),
-            (vec![vec![3], vec![2]], "cpus 2-3 of NUMA node 1, the device's, one thread each")
+            (vec![vec![3], vec![2]], "cpus 2-3 of the device's NUMA node 1, one thread each")
         );
-        assert_eq!(seated(&near, 4).0, [[3], [2], [7], [6]], "then the second ones of each core");
+        assert_eq!(seated(&near, 4).0, [[3], [2], [7], [6]], "then the second CPU of each core");
         let (seats, text) = seated(&near, 5);
         assert_eq!(seats, [[2, 3, 6, 7]]);
         assert!(text.ends_with("shared by 5 threads"), "{text}");
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_pinned_where_that_would_leave_no_processor() {
+    fn threads_are_not_pinned_if_that_would_leave_no_cpu_free() {
         let anywhere = server(None, None);
         assert_eq!(seated(&anywhere, 1), (vec![vec![1]], "cpu 1".into()));
         assert_eq!(seated(&anywhere, 7).0.len(), 7);
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_spare_cpu_is_one_that_loads_use_last() {
-        assert_eq!(server(None, None).spare(), Some(4), "the second one of the first core");
+        assert_eq!(server(None, None).spare(), Some(4), "the second CPU of the first core");
         assert_eq!(server(Some(1), None).spare(), Some(0), "a core of the other node");
         let requested = |text: &str| server(None, Some(Placement::CpusAllowed(text.into()))).spare();
         assert_eq!(requested("0-2"), Some(3));
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operator_has_the_last_word() {
+    fn requested_cpus_take_precedence() {
         let cpus = |text: &str| server(Some(1), Some(Placement::CpusAllowed(text.into())));
         assert_eq!(
             seated(&cpus("5,0-1"), 2),
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn this_host_is_understood_and_threads_go_where_they_are_told() {
+    fn threads_run_on_the_requested_cpus_of_this_host() {
         let places = Places::of(Path::new(SYS), None, None).unwrap();
         assert!(!places.allowed.is_empty() && places.online as usize >= places.allowed.len(), "{places:?}");
         let number = places.allowed[0].number;

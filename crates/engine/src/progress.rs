@@ -19,6 +19,6 @@ pub struct Tick {
     pub latency_mean_ns: u64,
     /// Longest response time.
     pub latency_max_ns: u64,
-    /// Completed share of the workload, 0 to 1.
+    /// Completed fraction of the workload, 0 to 1.
     pub share_done: f64,
 }

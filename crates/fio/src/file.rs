@@ -10,7 +10,7 @@ const GLOBAL: &str = "global";
 /// set.
 ///
 /// # Errors
-/// Names the file, line and option of the first thing that is not supported.
+/// Reports the file, line and option of the first problem.
 pub fn parse(name: &str, text: &str, defaults: &Job) -> Result<Vec<Job>, String> {
     let mut defaults = defaults.clone();
     let mut jobs: Vec<Job> = Vec::new();
@@ -23,7 +23,7 @@ pub fn parse(name: &str, text: &str, defaults: &Job) -> Result<Vec<Job>, String>
         }
         if let Some(title) = line.strip_prefix('[') {
             let title = title.strip_suffix(']').map(str::trim).filter(|title| !title.is_empty());
-            let title = title.ok_or_else(|| at(format!("{line}: a section is [its name]")))?;
+            let title = title.ok_or_else(|| at(format!("{line}: a section starts with [its name]")))?;
             let global = title.eq_ignore_ascii_case(GLOBAL);
             if !global {
                 jobs.push(Job { name: title.to_owned(), ..defaults.clone() });
@@ -57,7 +57,7 @@ enum Section {
     Job,
 }
 
-/// Like fio: a comment begins with `;` or `#` anywhere in a line.
+/// Returns the line without its comment. As in fio, a comment begins with `;` or `#` anywhere in a line.
 fn without_comment(line: &str) -> &str {
     line.split([';', '#']).next().unwrap_or(line).trim()
 }
@@ -76,10 +76,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named_with_its_line() {
-        for (text, wanted) in [
+    fn errors_name_the_line_of_the_problem() {
+        for (text, expected) in [
             ("bs=4k\n", "x.fio:1: bs: an option before the first [section]"),
-            ("[a\n", "x.fio:1: [a: a section is"),
+            ("[a\n", "x.fio:1: [a: a section starts with"),
             ("[]\n", "x.fio:1: []"),
             ("", "x.fio: contains no job"),
             ("[global]\nbs=4k\n", "x.fio: contains no job"),
@@ -91,8 +91,8 @@ mod tests {
             ("[a]\nfilename=${DEVICE}\n", "x.fio:2: filename=${DEVICE}: variables"),
             ("include other.fio\n", "x.fio:1: include other.fio"),
         ] {
-            let error = parse("x.fio", text, &Job::default()).expect_err(wanted);
-            assert!(error.starts_with(wanted), "{text:?}: {error}");
+            let error = parse("x.fio", text, &Job::default()).expect_err(expected);
+            assert!(error.starts_with(expected), "{text:?}: {error}");
         }
     }
 
@@ -100,12 +100,12 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn arbitrary_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let _ = parse("x", &String::from_utf8_lossy(&bytes), &Job::default());
         }
 
         #[test]
-        fn no_values_make_it_panic(
+        fn arbitrary_values_cause_no_panic(
             lines in prop::collection::vec((0..super::super::KEYS.len(), "[0-9a-zA-Z%/:,.=+\\- _\\\\]{0,24}"), 0..12),
             capacity: u64,
         ) {
@@ -119,7 +119,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_at_the_edge_do_not_make_it_panic(
+        fn extreme_numbers_cause_no_panic(
             lines in prop::collection::vec((0..super::super::KEYS.len(), prop::sample::select(EDGES.to_vec())), 0..8),
             capacity in prop::sample::select(vec![0, 1, 4096, 1 << 30, u64::MAX]),
         ) {

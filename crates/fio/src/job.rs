@@ -136,7 +136,7 @@ impl Job {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.access == Access::Random && !self.norandommap {
-            notes.push("offsets are drawn independently, as fio does with norandommap".to_owned());
+            notes.push("offsets are drawn independently, as in fio with norandommap".to_owned());
         }
         if let (Some(seed), false) = (self.seed, self.randrepeat) {
             notes.push(format!("seed {seed}; randseed={seed} repeats the same load"));

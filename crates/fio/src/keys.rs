@@ -46,13 +46,13 @@ const fn key(
 const N: Form = Form::Word("N");
 const P: Form = Form::Word("P");
 const NAME: Form = Form::Word("NAME");
-/// fio requires a value here.
+/// A switch for which fio requires a value.
 const BIT: Form = Form::Word("0|1");
 
 /// Every supported option.
 pub const KEYS: &[Key] = &[
     key("name", &[], NAME, "name of the job in the results", |_, _| Ok(())),
-    key("description", &[], Form::Word("TEXT"), "without effect", |_, _| Ok(())),
+    key("description", &[], Form::Word("TEXT"), "no effect", |_, _| Ok(())),
     key(
         "filename",
         &[],
@@ -73,15 +73,15 @@ pub const KEYS: &[Key] = &[
     key("rwmixwrite", &[], P, "percentage of writes in a mix", |job, text| {
         percent_of(text).map(|percent| job.mix = Some(100 - percent))
     }),
-    key("bs", &["blocksize"], Form::Size, "bytes per I/O [4k]; `READ,WRITE` where they differ", block_size),
+    key("bs", &["blocksize"], Form::Size, "bytes per I/O [4k]; `READ,WRITE` if they differ", block_size),
     key(
         "bssplit",
         &[],
         Form::Word("SHARES"),
-        "sizes with shares in percent, `4k/70:64k/30`; blank shares get the rest; `READ,WRITE` where they differ",
+        "sizes with shares in percent, `4k/70:64k/30`; blank shares get the rest; `READ,WRITE` if they differ",
         block_split,
     ),
-    key("iodepth", &[], N, "outstanding I/Os of each clone [1]", |job, text| {
+    key("iodepth", &[], N, "outstanding I/Os per clone [1]", |job, text| {
         number(text, 1, 4096).map(|depth| job.iodepth = depth)
     }),
     key("numjobs", &[], N, "clones of the job, one thread each [1]", |job, text| {
@@ -91,7 +91,7 @@ pub const KEYS: &[Key] = &[
         "size",
         &[],
         Form::Size,
-        "bytes or percentage of the target that each clone may touch, and transfers [everything after \
+        "part of the target that each clone may access, in bytes or percent; also the amount it transfers [everything after \
          `offset`]",
         |job, text| size(text).map(|size| job.size = Some(size)),
     ),
@@ -123,14 +123,14 @@ pub const KEYS: &[Key] = &[
         "runtime",
         &[],
         Form::Time,
-        "the job ends after this time even if its amount is incomplete; in seconds if without unit",
+        "the job ends after this time even if it has not transferred its whole amount; the default unit is seconds",
         |job, text| time_ns(text).map(|ns| job.runtime_ns = Some(ns)),
     ),
     key(
         "time_based",
         &[],
         Form::Switch,
-        "the job continues until `runtime` even if its amount is complete",
+        "the job continues until `runtime`, even if it has transferred its whole amount",
         |job, text| switch(text).map(|on| job.time_based = on),
     ),
     key("ramp_time", &[], Form::Time, "unmeasured time under load before `runtime`", |job, text| {
@@ -186,7 +186,7 @@ pub const KEYS: &[Key] = &[
         "randrepeat",
         &["allrandrepeat"],
         BIT,
-        "same seed, same offsets [1]; 0 draws a seed, which a note reports",
+        "use the same seed every time [1]; 0 draws a random one, which a note reports",
         |job, text| switch(text).map(|on| job.randrepeat = on),
     ),
     key(
@@ -205,7 +205,7 @@ pub const KEYS: &[Key] = &[
         "cpus_allowed",
         &[],
         Form::Word("LIST"),
-        "CPUs for the threads, such as `0-3,8`; `all`: do not pin [one core each, close to the device, while \
+        "CPUs for the threads, such as `0-3,8`; `all`: do not pin [one core per thread, close to the device, if \
          available]",
         |job, text| {
             job.placement = Some(Placement::CpusAllowed(text.to_owned()));
@@ -216,7 +216,7 @@ pub const KEYS: &[Key] = &[
         "numa_cpu_nodes",
         &[],
         Form::Word("LIST"),
-        "the same, as NUMA nodes; the last of the two applies",
+        "the same as NUMA nodes; if `cpus_allowed` is also given, the later option applies",
         |job, text| {
             job.placement = Some(Placement::NumaCpuNodes(text.to_owned()));
             Ok(())
@@ -226,7 +226,7 @@ pub const KEYS: &[Key] = &[
         "cpus_allowed_policy",
         &[],
         NAME,
-        "`split`: one CPU for each thread; always on while there are enough",
+        "`split`: one CPU for each thread; always on if there are enough",
         |_, text| match text {
             "split" => Ok(()),
             _ => Err("only split is supported".into()),
@@ -236,14 +236,14 @@ pub const KEYS: &[Key] = &[
         "hipri",
         &[],
         Form::Switch,
-        "poll for completions; needs a block device with poll queues, otherwise continues without polling",
+        "poll for completions; on a target without poll queues, the load runs without polling",
         |job, text| polling(job, text, Polling::Completions),
     ),
     key(
         "sqthread_poll",
         &[],
         Form::Switch,
-        "let a kernel thread poll for submissions; it occupies one CPU; the last of the two applies",
+        "let a kernel thread poll for submissions, which occupies one CPU; if `hipri` is also given, the later option applies",
         |job, text| polling(job, text, Polling::Submissions),
     ),
     key(
@@ -265,9 +265,9 @@ pub const KEYS: &[Key] = &[
         if switch(text)? { Err("only 0 is supported".into()) } else { Ok(()) }
     }),
     key("thread", &[], Form::Switch, "clones are threads; always on", only_on),
-    key("invalidate", &[], BIT, "without effect: nothing is cached", |_, text| switch(text).map(drop)),
+    key("invalidate", &[], BIT, "no effect: nothing is cached", |_, text| switch(text).map(drop)),
     key("refill_buffers", &[], Form::Switch, "new data for every write; always on", only_on),
-    key("scramble_buffers", &[], BIT, "without effect: every write has new data", |_, text| {
+    key("scramble_buffers", &[], BIT, "no effect: every write has new data", |_, text| {
         switch(text).map(drop)
     }),
     key(
@@ -304,7 +304,7 @@ pub const KEYS: &[Key] = &[
         "verify",
         &[],
         NAME,
-        "`crc32c`: every block is stamped and read back; the stamps are not fio's",
+        "`crc32c`: every block is stamped and read back; the stamps differ from fio's",
         |job, text| {
             job.verify = match text {
                 "crc32c" | "crc32c-intel" => true,
@@ -374,21 +374,21 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/load.md");
         let page = std::fs::read_to_string(path).unwrap();
         let (before, rest) = page.split_once(MARKS[0]).unwrap();
-        let (_, behind) = rest.split_once(MARKS[1]).unwrap();
+        let (_, after) = rest.split_once(MARKS[1]).unwrap();
         let row = |key: &Key| {
             let names = [&key.name].into_iter().chain(key.aliases).map(|name| format!("`{name}`"));
             format!("| {} | {} |\n", names.collect::<Vec<_>>().join(", "), key.about)
         };
         let table: String = KEYS.iter().map(row).collect();
         let (begin, end) = (MARKS[0], MARKS[1]);
-        let wanted = format!("{before}{begin}| option | meaning here |\n|---|---|\n{table}{end}{behind}");
+        let expected = format!("{before}{begin}| option | meaning here |\n|---|---|\n{table}{end}{after}");
         if std::env::var_os("PLATEAU_BLESS").is_some() {
-            std::fs::write(path, &wanted).unwrap();
+            std::fs::write(path, &expected).unwrap();
             return;
         }
         assert!(
-            page == wanted,
-            "docs/reference/load.md has another table; PLATEAU_BLESS=1 takes this one over"
+            page == expected,
+            "the table in docs/reference/load.md is out of date; PLATEAU_BLESS=1 updates it"
         );
     }
 
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn of_places_and_of_ways_to_poll_the_last_one_holds() {
+    fn the_last_placement_and_the_last_polling_mode_apply() {
         let places = [("cpus_allowed", "0"), ("numa_cpu_nodes", "1")];
         assert_eq!(job(&places).unwrap().placement, Some(Placement::NumaCpuNodes("1".into())));
         let polling = |words: &[(&str, &str)]| job(words).unwrap().polling;
@@ -435,8 +435,8 @@ mod tests {
     }
 
     #[test]
-    fn impossible_values_say_what_is_possible() {
-        for (name, value, wanted) in [
+    fn errors_list_the_possible_values() {
+        for (name, value, expected) in [
             ("rw", "randtrimwrite", "randread"),
             ("bs", "0", "1 to 1g"),
             ("bs", "4KiB", "write k"),
@@ -459,8 +459,8 @@ mod tests {
             ("gtod_reduce", "1", "every I/O is timed"),
             ("fixedbufs", "0", "only 1"),
         ] {
-            let error = job(&[(name, value)]).expect_err(wanted);
-            assert!(error.starts_with(&format!("{name}={value}: ")) && error.contains(wanted), "{error}");
+            let error = job(&[(name, value)]).expect_err(expected);
+            assert!(error.starts_with(&format!("{name}={value}: ")) && error.contains(expected), "{error}");
         }
     }
 }

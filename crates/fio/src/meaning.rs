@@ -161,7 +161,7 @@ impl Job {
         }
     }
 
-    /// Returns the kind of I/O for one size, within the I/Os that are `share` percent of all.
+    /// Returns the kind of I/O for one size of a direction that makes up `share` percent of all I/Os.
     fn kind(&self, row: &BlockShare, read_percent: u8, share: u32) -> Result<IoKind, String> {
         let part = u32::from(row.share_percent) * share;
         if !part.is_multiple_of(ALL) {
@@ -183,7 +183,7 @@ impl Job {
         let (part, all) = (u64::from(reads) * u64::from(ALL), u64::from(reads) + u64::from(writes));
         if reads == writes && self.mix.is_some_and(|mix| mix != 50) || reads == 0 || writes == 0 {
             return Err(format!(
-                "rate_iops in a mix is for each direction: write READ,WRITE, such as {},{}",
+                "in a mix, rate_iops needs a rate for each direction: write READ,WRITE, such as {},{}",
                 u32::from(self.read_percent()) * 10,
                 1000 - u32::from(self.read_percent()) * 10
             ));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn fios_words_mean_what_they_mean_there() {
+    fn options_mean_the_same_as_in_fio() {
         let mix = only("rw=randrw rwmixread=65 bs=8k iodepth=16 numjobs=2 runtime=90 time_based ramp_time=5");
         assert_eq!((mix.access, mix.read_percent, mix.block_bytes), (Access::Random, 65, 8192));
         assert_eq!((mix.queue_depth, mix.threads, mix.until), (16, 2, Until::DurationNs(90_000_000_000)));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn clones_do_what_fios_clones_do() {
+    fn clones_behave_as_in_fio() {
         let random = only("rw=randwrite numjobs=4 size=64m rate_iops=100");
         assert_eq!((random.threads, random.until), (4, Until::AmountBytes(256 << 20)));
         assert_eq!(random.regime.arrivals, Some(Arrivals { per_second: 400, process: Process::Constant }));
@@ -288,8 +288,8 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_says_why() {
-        for (options, wanted) in [
+    fn options_that_cannot_be_combined_say_why() {
+        for (options, expected) in [
             ("rw=read rwmixread=50", "apply to mixes"),
             ("time_based", "needs a runtime"),
             ("runtime=0", "runtime is 0"),
@@ -304,8 +304,8 @@ mod tests {
             ("numjobs=3 offset_increment=512m", "the start of clone 3 lies beyond the end"),
             ("rw=randwrite rate_iops=100,", "specifies no rate"),
         ] {
-            let error = streams(options).expect_err(wanted);
-            assert!(error.contains(wanted), "{options}: {error}");
+            let error = streams(options).expect_err(expected);
+            assert!(error.contains(expected), "{options}: {error}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub use self::document::Document;
 pub use self::part::Part;
 
 impl Part {
-    /// Formats the results for people; `clock` is the one that measured them.
+    /// Formats the results for people; `clock` is the clock that the response times were measured with.
     #[must_use]
     pub fn text(&self, clock: Option<&ClockFacts>) -> String {
         let mut out = String::new();
@@ -57,7 +57,7 @@ impl Part {
         )
     }
 
-    /// Formats the host's share in the result.
+    /// Formats how much of the host's capacity the load used: its ceiling, CPU time and placement.
     fn host_text(&self, clock: Option<&ClockFacts>) -> String {
         let percent = |share: Option<f64>, what: &str, absent: &str| match share {
             Some(share) => format!("{:.0} % {what}", share * 100.0),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_says_what_the_host_had_to_do_with_it() {
+    fn the_results_show_how_much_of_the_host_was_used() {
         let clock = ClockFacts { source: "TSC".into(), cost_ns: 8.8, resolution_ns: 1 };
         let (idle, busy) = (part(400_000_000, Some(0.25), false), part(100_000_000, Some(0.93), false));
         let text = idle.text(Some(&clock));
@@ -136,16 +136,19 @@ mod tests {
         assert!(text.contains("used more than 70 % of the host's ceiling or CPU time (93 %)"), "{text}");
         let parts = [idle, busy];
         let document = serde_json::to_value(Document::of(&parts, None)).unwrap();
-        let told: Vec<_> = document["jobs"].as_array().unwrap().iter().collect();
-        assert_eq!((&told[0]["host_share"], &told[0]["host_limited"]), (&0.4.into(), &false.into()));
-        assert_eq!((&told[1]["host_share"], &told[1]["host_limited"]), (&0.93.into(), &true.into()));
-        assert_eq!(told[1]["placement"][0], "cpu 1");
+        let jobs: Vec<_> = document["jobs"].as_array().unwrap().iter().collect();
+        assert_eq!((&jobs[0]["host_share"], &jobs[0]["host_limited"]), (&0.4.into(), &false.into()));
+        assert_eq!((&jobs[1]["host_share"], &jobs[1]["host_limited"]), (&0.93.into(), &true.into()));
+        assert_eq!(jobs[1]["placement"][0], "cpu 1");
         let polled = part(SECOND_NS, Some(0.5), true).text(None);
         assert!(polled.contains("polled, so always busy") && !polled.contains("HOST-LIMITED"), "{polled}");
         let mut shallow = part(400_000_000, None, false);
         (0..1000).for_each(|_| shallow.segments[0].read.latency.record(812_000));
         let text = shallow.text(None);
-        assert!(text.contains("note   DEPTH NOT KEPT: on average 81 % of the requested I/Os"), "{text}");
+        assert!(
+            text.contains("note   QUEUE DEPTH NOT MAINTAINED: on average only 81 % of the requested depth"),
+            "{text}"
+        );
         let mut repeated = part(400_000_000, None, false);
         assert!(!repeated.text(None).contains("repeats"));
         repeated.segments[0].host.as_mut().expect("a host").repeats = 3;

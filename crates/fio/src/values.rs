@@ -49,7 +49,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         ));
     }
     let unit = if unit.len() == 2 { unit.strip_suffix('b').unwrap_or(&unit) } else { &unit };
-    scaled(number, unit, SIZE_UNITS, "sizes end in k, m, g, t, p or nothing")
+    scaled(number, unit, SIZE_UNITS, "a size ends in k, m, g, t or p, or has no unit")
 }
 
 /// Parses a time to nanoseconds: `60`, `60s`, `5m`, `250ms`; seconds without a unit.
@@ -59,7 +59,7 @@ pub fn time_ns(text: &str) -> Result<u64, String> {
         number,
         &unit.to_ascii_lowercase(),
         TIME_UNITS,
-        "times end in us, ms, s, m, h, d or nothing for seconds",
+        "a time ends in us, ms, s, m, h or d; without a unit, it is in seconds",
     )
 }
 
@@ -85,7 +85,7 @@ pub fn number<T: TryFrom<u64>>(text: &str, least: u64, most: u64) -> Result<T, S
         .ok_or_else(|| format!("it must be from {least} to {most}"))
 }
 
-/// Parses a switch; it is on without a value.
+/// Parses a switch; without a value, it is on.
 pub fn switch(text: &str) -> Result<bool, String> {
     match text {
         "1" | "true" | "yes" => Ok(true),
@@ -117,7 +117,9 @@ pub fn shares(given: &[Option<u8>]) -> Result<Vec<u8>, String> {
     }
     let rest = 100 - sum;
     if blanks > 0 && (!rest.is_multiple_of(blanks) || rest == 0) {
-        return Err(format!("{rest} % are left for {blanks} shares; write integer percentages"));
+        return Err(format!(
+            "the remaining {rest} % cannot be divided evenly among {blanks} shares; write integer percentages"
+        ));
     }
     Ok(given.iter().map(|share| share.unwrap_or((rest / blanks.max(1)) as u8)).collect())
 }
@@ -142,8 +144,8 @@ mod tests {
 
     /// Compared with the output of fio 3.33.
     #[test]
-    fn sizes_and_times_are_fios() {
-        for (text, wanted) in [
+    fn sizes_and_times_are_parsed_as_in_fio() {
+        for (text, expected) in [
             ("4096", 4096),
             ("4k", 4096),
             ("4K", 4096),
@@ -152,12 +154,12 @@ mod tests {
             ("1m", 1 << 20),
             ("512b", 512),
         ] {
-            assert_eq!(bytes(text), Ok(wanted), "{text}");
+            assert_eq!(bytes(text), Ok(expected), "{text}");
         }
-        for (text, wanted) in
+        for (text, expected) in
             [("60", 60 * SECOND_NS), ("60s", 60 * SECOND_NS), ("5m", 300 * SECOND_NS), ("250ms", 250_000_000)]
         {
-            assert_eq!(time_ns(text), Ok(wanted), "{text}");
+            assert_eq!(time_ns(text), Ok(expected), "{text}");
         }
         for wrong in ["", "k", "4KiB", "4ki", "4.5k", "-1", "4x", "99999999999t", "0x", " 4k"] {
             assert!(bytes(wrong).is_err(), "{wrong}");

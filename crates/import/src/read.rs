@@ -70,7 +70,11 @@ pub fn read(bytes: &[u8], name: Option<&str>) -> Result<(&'static Format, Import
         return Err(refused("it contains no results".into()));
     }
     if let Some(test) = imported.tests.iter().find(|test| test.readings.len() > MOST_READINGS) {
-        return Err(refused(format!("{} has {} values", test.test, test.readings.len())));
+        return Err(refused(format!(
+            "{} has {} values; at most {MOST_READINGS} are supported",
+            test.test,
+            test.readings.len()
+        )));
     }
     Ok((format, imported))
 }

@@ -38,7 +38,7 @@ fn figures_are_those_of_the_tables_and_not_of_the_misprints() {
 }
 
 #[test]
-fn drive_fills_are_worked_out() {
+fn drive_fills_are_computed() {
     let fills = |name: &str| -> Vec<(String, String)> {
         let rows = printed(&tables(&example(name), "wsat")[0]);
         rows.into_iter()
@@ -57,7 +57,7 @@ fn drive_fills_are_worked_out() {
 }
 
 #[test]
-fn windows_of_tkperf_reports_are_judged_again() {
+fn windows_of_tkperf_reports_are_reevaluated() {
     for name in ["stec-mach16", "wd-sn720"] {
         for outcome in example(name) {
             assert!(outcome.window[0].1.steady && outcome.converged == Some(true), "{name} {}", outcome.test);

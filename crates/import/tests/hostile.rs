@@ -93,14 +93,14 @@ fn wrong_shapes_and_truncated_files_are_reported() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn arbitrary_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         for format in import::FORMATS {
             let _ = import::read(&bytes, Some(format.name));
         }
     }
 
     #[test]
-    fn no_change_of_a_good_file_makes_it_panic(at in 0usize..100_000, byte: u8, cut in 0usize..100_000) {
+    fn changes_to_a_valid_file_cause_no_panic(at in 0usize..100_000, byte: u8, cut in 0usize..100_000) {
         for example in import::examples::EXAMPLES {
             let mut bytes = example.text.as_bytes().to_vec();
             let place = at % bytes.len();
@@ -119,7 +119,7 @@ proptest! {
 
 /// The parser's time is quadratic in the attributes of an element, so their number must be limited.
 #[test]
-fn attributes_are_bounded_and_take_no_time() {
+fn attributes_are_bounded_and_checked_quickly() {
     let many: String = (0..200_000).map(|i| format!(" a{i}='{i}'")).collect();
     let begun = std::time::Instant::now();
     refused(&tkperf(&format!("<iops{many}></iops>")), "more than 100 attributes");

@@ -186,7 +186,7 @@ fn file(report: &Report) -> String {
 }
 
 #[test]
-fn both_reports_to_the_printed_digit() {
+fn both_reports_are_reproduced_to_the_printed_digit() {
     for report in [&STEC, &SN720] {
         let found = outcomes(file(report).as_bytes());
         let iops: Vec<Vec<String>> = report
@@ -255,7 +255,7 @@ fn both_reports_to_the_printed_digit() {
 }
 
 #[test]
-fn what_the_file_says_of_itself_is_worked_out_again() {
+fn derived_values_in_the_file_are_recomputed() {
     let remarks = |text: &str| import::read(text.as_bytes(), None).unwrap().1.remarks;
     let whole = file(&SN720);
     let told = remarks(&whole);
@@ -277,7 +277,7 @@ fn what_the_file_says_of_itself_is_worked_out_again() {
 }
 
 #[test]
-fn rounds_that_are_not_there_are_refused() {
+fn missing_rounds_are_refused() {
     let text =
         file(&STEC).replace("<stdyrounds>[1,2,3,4,5]</stdyrounds>", "<stdyrounds>[4,5,6,7,8]</stdyrounds>");
     let error = import::read(text.as_bytes(), None).unwrap_err().to_string();

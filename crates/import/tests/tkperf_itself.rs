@@ -38,7 +38,7 @@ fn mirrored(rows: Vec<(f64, Vec<f64>)>) -> Vec<(f64, Vec<f64>)> {
 }
 
 #[test]
-fn its_report_has_the_same_figures_to_the_printed_digit() {
+fn the_report_of_tkperf_has_the_same_figures_to_the_printed_digit() {
     let iops = mirrored(report("Average IOPS"));
     assert_eq!((iops.len(), iops[0].1.len()), (8, 7));
     assert_eq!(ours("iops", 0), iops);
@@ -53,7 +53,7 @@ fn its_report_has_the_same_figures_to_the_printed_digit() {
 }
 
 #[test]
-fn its_verdicts_and_windows_are_those_of_tkperf() {
+fn verdicts_and_windows_are_those_of_tkperf() {
     let found = outcomes(FILE);
     for (test, mean) in [("iops", 67_490.6), ("tp", 2_930_419.6 * 1024.0 / 1e6), ("lat", 56.500_343_6e-3)] {
         let outcome = found.iter().find(|outcome| outcome.test == test).expect("the test");

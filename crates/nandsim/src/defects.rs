@@ -3,7 +3,7 @@
 /// A mistake that firmware could make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defect {
-    /// Occasionally, the slots that a program freed are not returned to the write buffer.
+    /// Occasionally, the slots that a program operation freed are not returned to the write buffer.
     LeaksBuffer,
     /// Occasionally, a freed superblock still holds a valid map unit.
     FreesTooEarly,

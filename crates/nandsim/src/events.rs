@@ -1,4 +1,4 @@
-//! The event queue: ends of programs and erases, and command completions.
+//! The event queue: completions of program operations, erase operations and commands.
 //!
 //! Every die and every command in flight has at most one pending event. They are held in winner trees instead
 //! of a heap: an update replays the matches from the leaf to the root. Write completions nearly always occur
@@ -16,7 +16,7 @@ type Key = u64;
 /// No event. No real key equals it, because no leaf has all its bits set.
 const NO_EVENT: Key = Key::MAX;
 
-/// Leaves below the number of dies are dies; the following ones are commands in flight.
+/// Leaves with an index below the number of dies represent dies; the others represent commands in flight.
 pub(crate) struct Events {
     dies: Tree,
     commands: Tree,
@@ -198,8 +198,9 @@ struct Fifo {
     ring: Vec<Key>,
     first: usize,
     end: usize,
-    /// The first event in the queue, and the last one added.
+    /// The first event in the queue.
     front: Key,
+    /// The event that was added last.
     last: Key,
 }
 
@@ -209,7 +210,7 @@ impl Fifo {
         Self { ring, first: 0, end: 0, front: NO_EVENT, last: NO_EVENT }
     }
 
-    /// Appends an event. False if it is earlier than the last one, or is [`NO_EVENT`].
+    /// Appends an event. Returns false if it is earlier than the last one, or is [`NO_EVENT`].
     #[inline]
     fn append(&mut self, key: Key) -> bool {
         let fits = (self.front == NO_EVENT || key > self.last) && key != NO_EVENT;
@@ -276,9 +277,9 @@ mod tests {
 
     proptest! {
         /// Compares the queue with a plain list. Dies and commands set, clear and replace events as in a
-        /// drive, some of them at times too late for a key.
+        /// drive, some at times that do not fit into a key.
         #[test]
-        fn the_earliest_of_a_list_comes_next(steps in prop::collection::vec((0usize..12, 0u64..50, 0u8..8), 1..400)) {
+        fn the_next_event_is_the_earliest(steps in prop::collection::vec((0usize..12, 0u64..50, 0u8..8), 1..400)) {
             let (dies, commands) = (3, 9);
             let mut events = Events::new(dies, commands);
             let mut list = vec![NEVER; dies + commands];

@@ -24,13 +24,14 @@ pub struct Faults {
     pub slow: Vec<Throttling>,
     /// When the drive disappears; [`Ssd::power_cycle`](crate::Ssd::power_cycle) brings it back.
     pub removed_at_ns: Option<u64>,
-    /// When the drive loses its power; [`Ssd::power_cycle`](crate::Ssd::power_cycle) brings it back.
+    /// When the drive loses power; [`Ssd::power_cycle`](crate::Ssd::power_cycle) brings it back.
     pub power_lost_at_ns: Vec<u64>,
 }
 
 impl Faults {
-    /// Returns the faults of a scaled drive, which takes that much less time for everything: the times at which faults
-    /// begin, and the lengths of throttles, are divided. Retry times and timeouts are not.
+    /// Returns the faults of a scaled drive: the times at which faults begin and the lengths of throttles are
+    /// divided, because the drive gets through a test in that much less time. Retry times and timeouts are not
+    /// divided.
     #[must_use]
     pub fn scaled(mut self, scale: Scale) -> Self {
         let divisor = u64::from(scale.divisor());
@@ -52,7 +53,7 @@ impl Faults {
     }
 
     /// The faults without one-time events: a removed drive has been plugged in again, and lost commands are in the
-    /// past. Power losses stay, because they change the drive's contents and a replay of its history needs them.
+    /// past. Power losses are kept, because they change the drive's contents and a replay of its history needs them.
     #[must_use]
     pub fn lasting(self) -> Self {
         Self { removed_at_ns: None, lost: Vec::new(), ..self }

@@ -77,9 +77,9 @@ pub(crate) fn error(measured: f64, simulated: f64) -> f64 {
     (simulated / measured).max(measured / simulated) - 1.0
 }
 
-/// Sorted errors of the cells whose mix is selected by `wanted`.
-pub(crate) fn errors(measured: &Measured, iops: &[f64], wanted: impl Fn(u8) -> bool) -> Vec<f64> {
-    let cells = measured.cells.iter().zip(iops).filter(|(cell, _)| wanted(cell.read_percent));
+/// Returns the sorted errors of the cells whose read percentage satisfies `selects`.
+pub(crate) fn errors(measured: &Measured, iops: &[f64], selects: impl Fn(u8) -> bool) -> Vec<f64> {
+    let cells = measured.cells.iter().zip(iops).filter(|(cell, _)| selects(cell.read_percent));
     let mut errors: Vec<f64> = cells.map(|(cell, &iops)| error(cell.iops, iops)).collect();
     errors.sort_by(f64::total_cmp);
     errors
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn deviations_are_of_the_reference() {
+    fn deviations_are_relative_to_the_reference() {
         let off = Deviation::between(&[100.0; 4], &[100.0, 90.0, 130.0, 104.0]);
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
         assert!(close(off.median_percent, 7.0) && close(off.most_percent, 30.0), "{off:?}");
     }
 
     #[test]
-    fn errors_are_ratios_and_mixes_are_kept_apart() {
+    fn errors_are_ratios_and_mixes_are_separated() {
         let cell = |read_percent| Cell { block_bytes: 4096, read_percent, iops: 100.0 };
         let measured = measured([0, 35, 100, 5, 50].map(cell).to_vec());
         let score = Score::of(&measured, &[110.0, 100.0, 50.0, 125.0, 125.0], 64);
@@ -155,6 +155,6 @@ mod tests {
         assert_eq!((score.median_percent, score.p90_percent), (25.0, 100.0));
         assert_eq!((score.within_15, score.within_30, score.cells), (2, 4, 5));
         assert_eq!(score.held_out_ratio(), 2.5);
-        assert_eq!(error(1.0, 0.0), f64::INFINITY, "nothing done is no hit");
+        assert_eq!(error(1.0, 0.0), f64::INFINITY, "zero IOPS is an infinite error");
     }
 }

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 const BUCKETS: usize = 2048;
-/// Number of full stretches to remember. A lagging thread books in the past, in alternation with bookings in
-/// the present.
+/// Number of full stretches to remember. More than one is needed, because a lagging thread's bookings in the
+/// past alternate with bookings in the present.
 const STRETCHES: usize = 4;
 
 #[derive(Clone)]
@@ -17,8 +17,9 @@ pub(crate) struct Link {
     /// is before the bucket's start, it is left over from an earlier lap, and the bucket is empty. If it is after the
     /// bucket's end, a later lap has reused the bucket; for a booking that far back, the bucket counts as full.
     filled_ns: Box<[u64; BUCKETS]>,
-    /// Length of a bucket, a power of two, and its logarithm.
+    /// Length of a bucket, a power of two.
     width_ns: u64,
+    /// Binary logarithm of the length.
     shift: u32,
     /// Stretches known to be full, most recently used first, each from the start of its first bucket to the
     /// end of its last. They save transfers from walking a long backlog again.
@@ -119,10 +120,10 @@ mod tests {
         assert_eq!(link.book(10_000, 1000), 11_000);
     }
 
-    /// Bookings in the present, some of them long, mixed with bookings far in the past, as a lagging thread
-    /// makes them.
+    /// Remembered full stretches only speed up the search: they change no booked time, even if a lagging
+    /// thread books far in the past.
     #[test]
-    fn what_is_remembered_changes_no_time() {
+    fn remembered_stretches_change_no_time() {
         let mut rng = stdx::rng::Rng::from_seed(7);
         let mut link = Link::new(1000);
         let (mut now_ns, mut remembered) = (0, 0);

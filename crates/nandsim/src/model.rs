@@ -144,7 +144,7 @@ pub struct Timing {
     pub erase_us: f64,
     /// Throughput of each flash channel in MB/s.
     pub channel_mb_per_s: f64,
-    /// Whether a die is busy until its data is transferred (no cache register).
+    /// Whether a die is busy until its data has been transferred (no cache register).
     pub die_held_through_transfer: bool,
     /// Throughput of the host link in MB/s.
     pub link_mb_per_s: f64,
@@ -168,10 +168,11 @@ pub struct Timing {
     pub modify_in_background: bool,
     /// Duration of a purge in ms.
     pub purge_ms: f64,
-    /// Overhead in us of a read that suspends a program instead of waiting for it; 0 disables suspension.
+    /// Overhead in us of a read that suspends a program operation instead of waiting for it; 0 disables
+    /// suspension.
     #[serde(default)]
     pub program_suspend_us: f64,
-    /// Maximum number of suspensions per program.
+    /// Maximum number of suspensions per program operation.
     #[serde(default = "program_suspends")]
     pub program_suspends: u32,
     /// Whether a die senses the next page during a transfer, so that sequential reads wait only for the transfers.
@@ -234,8 +235,8 @@ pub enum VictimPolicy {
     Ring,
 }
 
-/// SLC cache: takes the host's writes while it has room, and is folded into the other flash while few
-/// programs are outstanding, or in idle time. Its size adds to the other flash.
+/// SLC cache: takes the host's writes while it has room, and is folded into the other flash while few program
+/// operations are outstanding, or in idle time. Its size adds to the other flash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
@@ -247,7 +248,8 @@ pub struct Cache {
     pub read_us: f64,
     /// Share of the cache in use, in percent, above which it is folded under load.
     pub fold_from_percent: f64,
-    /// Number of outstanding programs below which the cache is folded under load; 0 folds in idle time only.
+    /// Number of outstanding program operations below which the cache is folded under load; 0 folds in idle
+    /// time only.
     pub fold_below_programs: u32,
 }
 
@@ -274,7 +276,7 @@ pub struct Thermal {
     pub rest_c: f64,
     /// Temperature rise in degrees Celsius per GB/s of host transfers and flash programs combined.
     pub rise_c_per_gb_per_s: f64,
-    /// Time constant in seconds: after this time, a change of the load has had 63 percent of its effect.
+    /// Time constant in seconds: after this time, a change in load has had 63 percent of its effect.
     pub time_constant_s: f64,
     /// Temperature at which the drive begins to throttle; 0 for never.
     pub throttle_c: f64,
@@ -305,7 +307,7 @@ pub enum ModelError {
         /// The available names.
         known: String,
     },
-    /// Not TOML, or a key is missing, unknown or of the wrong type; the message names it.
+    /// The text is not TOML, or a key is missing, unknown or of the wrong type; the message names it.
     #[error("not a drive model: {0}")]
     Text(String),
     /// A value is outside the allowed range.

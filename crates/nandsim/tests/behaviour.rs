@@ -36,7 +36,7 @@ fn fresh_then_a_cliff_then_steady() {
 }
 
 #[test]
-fn memory_that_is_looked_after_changes_no_result() {
+fn memory_hooks_do_not_change_the_result() {
     static FETCHED: AtomicU64 = AtomicU64::new(0);
     let count = |_| _ = FETCHED.fetch_add(1, Ordering::Relaxed);
     let model = Model::named("nvme-tlc-2018").unwrap();
@@ -53,7 +53,7 @@ fn memory_that_is_looked_after_changes_no_result() {
 }
 
 #[test]
-fn ticks_are_the_whole_run() {
+fn ticks_cover_the_whole_run() {
     let mut ssd = small(64, 20.0, 256);
     let load = Load {
         tick_ns: SECOND / 7,
@@ -105,7 +105,7 @@ fn a_timed_run_waits_for_its_completions() {
 }
 
 #[test]
-fn idle_time_and_purge_bring_speed_back() {
+fn idle_time_and_purge_restore_speed() {
     let mut ssd = small(256, 20.0, 1024);
     let burst = |ssd: &mut Ssd| {
         let load = load(ssd, Order::Random, 0, 4096, Until::ForNs(SECOND / 2));
@@ -123,7 +123,7 @@ fn idle_time_and_purge_bring_speed_back() {
     assert!(rested > 1.5 * steady, "rested {rested}, steady {steady}");
     churn(&mut ssd, 2);
     let again = burst(&mut ssd);
-    assert!(near(again, steady, 5.0), "{again} after the rest, {steady} before");
+    assert!(near(again, steady, 5.0), "{again} after idle time, {steady} before");
 
     ssd.purge();
     assert!(near(burst(&mut ssd), fresh, 1.0));
@@ -223,7 +223,7 @@ fn small_writes_cost_a_read() {
 }
 
 #[test]
-fn one_command_at_a_time_takes_its_parts() {
+fn the_latency_of_a_single_command_is_the_sum_of_its_parts() {
     let mut ssd = small(64, 20.0, 256);
     fill(&mut ssd);
     ssd.idle(SECOND);
@@ -246,7 +246,7 @@ fn every_model_reads_and_names_itself() {
 }
 
 #[test]
-fn a_wrong_model_names_the_key() {
+fn an_error_in_a_model_names_the_key() {
     let good = MODELS[0].1;
     let wrong = |from: &str, to: &str| {
         assert!(good.contains(from), "{from}");

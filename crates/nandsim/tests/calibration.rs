@@ -13,8 +13,8 @@ const ROUNDS: u32 = 6;
 /// Scales of the printed scores. The test repeats the first one only.
 const SCALES: [u32; 2] = [64, 16];
 
-/// Recomputes the scores and figures that a model prints, to catch changes of the simulator that affect them.
-/// `PLATEAU_BLESS=1` writes what was simulated to the model's file instead.
+/// Recomputes the scores and figures that a model prints, to catch changes in the simulator that affect them.
+/// `PLATEAU_BLESS=1` writes the simulated values to the model's file instead.
 fn check(name: &str) {
     let model = Model::named(name).unwrap();
     let measured = Measured::of_model(name).unwrap();
@@ -107,9 +107,10 @@ fn a_model_with_a_reference_prints_its_calibration() {
     }
 }
 
-/// The published client drives write sequentially within their active range at full speed, although small random writes
-/// to the same range are slow. That must not depend on the number of streams, so it is checked at the measured demand
-/// and at others. The errors were 9 to 10 % and 1 %.
+/// The published client drives write sequentially within their active range at full speed, although small
+/// random writes to the same range are slow. That must not depend on the number of streams, so it is checked
+/// at the measured demand and at others. The errors were 9 to 10 % for the first model and 1 % for the
+/// second.
 #[test]
 fn sequential_writes_to_an_active_range_are_as_fast_as_measured() {
     for (name, mb_per_s) in [("sata-mlc-2011", 267.2), ("sata-mlc-hybrid-2011", 99.0)] {
@@ -131,7 +132,7 @@ fn sequential_writes_to_an_active_range_are_as_fast_as_measured() {
 
 /// After steady random writes, idle time restores some speed with any translation layer.
 #[test]
-fn a_rest_gives_speed_back() {
+fn idle_time_restores_speed() {
     for name in ["sas-slc-2011", "sata-mlc-2011", "sata-mlc-hybrid-2011"] {
         let scale = Scale::one_over(64).unwrap();
         let mut ssd = Ssd::new(&Model::named(name).unwrap(), scale, 1);
@@ -143,7 +144,7 @@ fn a_rest_gives_speed_back() {
         ssd.idle(120 * SECOND / 64);
         let rested = run(&mut ssd, &five(2)).iops() / steady;
         println!("{name}: {rested:.2} x steady");
-        assert!(rested > 1.1, "{name}: {rested} x steady after two minutes of rest");
+        assert!(rested > 1.1, "{name}: {rested} x steady after two idle minutes");
     }
 }
 

@@ -35,7 +35,7 @@ fn the_health_log_counts_what_was_done() {
 }
 
 #[test]
-fn work_warms_and_rest_cools() {
+fn load_heats_the_drive_and_idle_time_cools_it() {
     let mut model = small_model(64, 20.0, 256);
     (model.thermal.time_constant_s, model.thermal.rise_c_per_gb_per_s) = (2.0, 500.0);
     let mut ssd = Ssd::new(&model, Scale::FULL, 1);
@@ -57,7 +57,7 @@ fn work_warms_and_rest_cools() {
 }
 
 #[test]
-fn admin_verbs_bring_the_drive_back() {
+fn admin_commands_restore_the_drive() {
     let mut ssd = small(64, 20.0, 256);
     let burst = |ssd: &mut Ssd| {
         let load = load(ssd, Order::Random, 0, 4096, Until::ForNs(SECOND / 4));
@@ -71,8 +71,8 @@ fn admin_verbs_bring_the_drive_back() {
     ssd.check().unwrap();
     // A power cycle only empties the buffer, which absorbs 256 of the roughly 1000 writes of a burst.
     let cycled = burst(&mut ssd);
-    assert!(cycled < 1.4 * steady, "{cycled} behind a power cycle, {steady} before");
-    // A format unmaps everything but leaves the erases to the collector; a sanitize performs them.
+    assert!(cycled < 1.4 * steady, "{cycled} after a power cycle, {steady} before");
+    // A format unmaps everything but leaves the erases to the collector; a sanitize operation performs them.
     let erases = ssd.health().erases;
     ssd.format();
     ssd.check().unwrap();
@@ -97,7 +97,7 @@ fn with_faults(faults: impl Fn(u64) -> Faults, load_of: impl Fn(&Ssd) -> Load) -
     faulty.inject_faults(faults(faulty.now_ns()));
     faulty.set_faulty(false);
     let load = load_of(&pristine);
-    assert_eq!(run(&mut faulty, &load), run(&mut pristine, &load), "switched off they change nothing");
+    assert_eq!(run(&mut faulty, &load), run(&mut pristine, &load), "disabled faults must change nothing");
     assert_eq!(faulty.state_hash(), pristine.state_hash());
     faulty.set_faulty(true);
     let tally = run(&mut faulty, &load);
@@ -106,7 +106,7 @@ fn with_faults(faults: impl Fn(u64) -> Faults, load_of: impl Fn(&Ssd) -> Load) -
 }
 
 #[test]
-fn a_media_error_ends_a_run_where_it_lies() {
+fn a_media_error_ends_a_run_at_its_location() {
     let bytes = 1_000_000..1_200_000;
     let (ssd, tally) = with_faults(
         |_| {
@@ -115,7 +115,7 @@ fn a_media_error_ends_a_run_where_it_lies() {
         },
         |ssd| Load { until: Until::ForNs(60 * SECOND), ..reads(ssd) },
     );
-    let failed = tally.failed.expect("it was read");
+    let failed = tally.failed.expect("the region was read");
     assert_eq!((failed.first.cause, failed.first.read), (Cause::Media, true));
     assert!(failed.first.offset_bytes < 1_200_000 && failed.first.offset_bytes + 4096 > 1_000_000);
     assert!(failed.media >= 1 && failed.media <= 32 && failed.timeouts + failed.removed == 0);
@@ -168,7 +168,7 @@ fn a_removed_drive_is_gone_until_it_is_plugged_in() {
 }
 
 #[test]
-fn a_slow_time_has_its_rate() {
+fn throttling_limits_the_rate() {
     let (_, tally) = with_faults(
         |now| {
             let slow = Throttling { times_ns: now..now + 100 * SECOND, bytes_per_second: 5_000_000 };
@@ -181,7 +181,7 @@ fn a_slow_time_has_its_rate() {
 }
 
 #[test]
-fn a_slow_time_is_reported_while_it_lasts() {
+fn throttling_is_reported_while_it_lasts() {
     let mut ssd = small(64, 20.0, 256);
     let now = ssd.now_ns();
     let slow = Throttling { times_ns: now + SECOND..now + 2 * SECOND, bytes_per_second: 5_000_000 };
@@ -228,7 +228,7 @@ fn the_load_recorder_reports_what_arrived() {
 }
 
 #[test]
-fn a_pattern_of_several_kinds_arrives_as_asked() {
+fn a_pattern_of_several_kinds_arrives_as_requested() {
     let mut ssd = small(64, 20.0, 256);
     fill(&mut ssd);
     ssd.record_load(true);
@@ -269,7 +269,7 @@ fn recording_changes_nothing() {
 }
 
 #[test]
-fn a_cache_takes_writes_fast_until_it_is_full_and_again_after_a_rest() {
+fn a_cache_takes_writes_fast_until_it_is_full_and_again_after_idle_time() {
     let mut model = small_model(256, 20.0, 512);
     model.timing.program_us = 1500.0;
     model.cache = Some(Cache {
@@ -287,7 +287,7 @@ fn a_cache_takes_writes_fast_until_it_is_full_and_again_after_a_rest() {
     let cached = write(&mut ssd, 24);
     write(&mut ssd, 16);
     let direct = write(&mut ssd, 16);
-    assert!(cached > 4.0 * direct, "{cached} into the cache, {direct} beside it");
+    assert!(cached > 4.0 * direct, "{cached} into the cache, {direct} past it");
     ssd.idle(60 * SECOND);
     ssd.check().unwrap();
     let again = write(&mut ssd, 24);
@@ -330,10 +330,10 @@ fn read_ahead_hides_sensing_only_of_reads_in_order() {
     assert!((random_ahead / random - 1.0).abs() < 0.02, "{random_ahead} with, {random} B/s without");
 }
 
-/// With its write cache off, a drive completes a write only after its program has ended, even with many
-/// writes in flight. A drive with a non-volatile buffer has no such setting.
+/// With its write cache off, a drive completes a write only after its program operation has completed, even
+/// with many writes in flight. A drive with a non-volatile buffer has no such setting.
 #[test]
-fn a_write_cache_that_is_off_answers_when_the_flash_has_it() {
+fn with_the_write_cache_off_a_write_completes_once_it_is_on_flash() {
     let mut model = common::small_model(64, 20.0, 256);
     let mut drive = |volatile: bool| {
         model.firmware.volatile_buffer = volatile;
@@ -347,7 +347,7 @@ fn a_write_cache_that_is_off_answers_when_the_flash_has_it() {
     fill(&mut ssd);
     let one = Load { threads: 1, queue_depth: 1, ..load(&ssd, Order::Random, 0, 4096, Until::ForNs(SECOND)) };
     let off = run(&mut ssd, &one);
-    // A program takes at least 190 us: 200 us minus the spread.
+    // A program operation takes at least 190 us: 200 us minus the spread.
     assert!(off.write.latency.min().unwrap() > 190_000, "{:?}", off.write.latency.min());
     let before = ssd.health();
     let many = run(&mut ssd, &Load { threads: 2, queue_depth: 16, ..one });

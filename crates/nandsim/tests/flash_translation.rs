@@ -206,7 +206,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn invariants_hold_whatever_is_done(steps in prop::collection::vec(step(), 1..25), op in 1u32..40, burst in any::<bool>()) {
+    fn invariants_hold_after_random_commands(steps in prop::collection::vec(step(), 1..25), op in 1u32..40, burst in any::<bool>()) {
         let mut model = common::small_model(64, f64::from(op), 64);
         model.firmware.collect_burst_map_units = if burst { 100 } else { 1 };
         model.timing.die_held_through_transfer = op % 2 == 0;

@@ -55,7 +55,7 @@ fn fingerprint(name: &str) -> u64 {
 }
 
 #[test]
-fn every_model_does_the_same_everywhere() {
+fn every_model_has_the_same_fingerprint_everywhere() {
     let lines: String =
         MODELS.iter().map(|(name, _)| format!("{name} {:016x}\n", fingerprint(name))).collect();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/golden.txt");
@@ -63,13 +63,13 @@ fn every_model_does_the_same_everywhere() {
         std::fs::write(path, &lines).unwrap();
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(lines, golden, "a wanted change is taken over with PLATEAU_BLESS=1");
+    assert_eq!(lines, golden, "to accept an intended change, set PLATEAU_BLESS=1");
 }
 
 /// Floating-point sums, products, quotients and roundings are the same on every machine. Functions whose last bit
 /// depends on a math library are not, nor is the iteration order of a hash map.
 #[test]
-fn nothing_that_differs_between_machines_is_used() {
+fn nothing_machine_dependent_is_used() {
     let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {

@@ -21,7 +21,7 @@ fn cut_off(mut ssd: Ssd) -> (Ssd, Tally, u64) {
     let all = load(&ssd, Order::Sequential, 0, 4096, Until::Bytes(ssd.capacity_bytes()));
     let tally = run(&mut ssd, &Load { threads: 1, ..all });
     assert!(ssd.is_gone() && tally.end_ns == at, "{} is not {at}", tally.end_ns);
-    let failed = tally.failed.expect("a loss of power");
+    let failed = tally.failed.expect("a power loss");
     assert_eq!((failed.first.cause, failed.unpowered, failed.removed), (Cause::Power, 16, 0));
     ssd.power_cycle();
     ssd.check().unwrap();
@@ -31,7 +31,7 @@ fn cut_off(mut ssd: Ssd) -> (Ssd, Tally, u64) {
 }
 
 #[test]
-fn a_volatile_buffer_loses_what_it_answered_and_a_protected_one_does_not() {
+fn a_volatile_buffer_loses_acknowledged_writes_and_a_protected_one_does_not() {
     let buffer = drive(true, |_| ()).buffer_bytes() / 4096;
     let (ssd, tally, mapped) = cut_off(drive(true, |_| ()));
     let answered = tally.write.ios;
@@ -42,16 +42,16 @@ fn a_volatile_buffer_loses_what_it_answered_and_a_protected_one_does_not() {
 }
 
 #[test]
-fn behind_a_cache_that_is_off_no_answer_is_lost() {
+fn with_the_write_cache_off_no_acknowledged_write_is_lost() {
     let mut ssd = drive(true, |_| ());
     assert!(ssd.set_write_cache(false));
     let (ssd, tally, mapped) = cut_off(ssd);
     assert!(tally.write.ios > 100 && mapped >= tally.write.ios, "{mapped} of {}", tally.write.ios);
-    assert_eq!(ssd.write_cache(), Some(true), "as the drive wakes up");
+    assert_eq!(ssd.write_cache(), Some(true), "on after power-up");
 }
 
 #[test]
-fn a_cache_of_single_bits_and_granules_lose_no_more_than_the_buffer() {
+fn an_slc_cache_and_granules_lose_no_more_than_the_buffer() {
     let cached = |model: &mut Model| {
         let (bytes, program_us, read_us) = (8 << 20, 100.0, 20.0);
         model.cache =
@@ -74,7 +74,7 @@ fn a_cache_of_single_bits_and_granules_lose_no_more_than_the_buffer() {
 }
 
 #[test]
-fn a_loss_that_waits_changes_nothing_and_each_happens_once() {
+fn a_scheduled_power_loss_changes_nothing_beforehand_and_happens_once() {
     let [mut without, mut with] = [1, 1].map(|_| drive(true, |_| ()));
     let now = with.now_ns();
     let power_lost_at_ns = vec![now + 20_000 * SECOND, now + 10_000 * SECOND];

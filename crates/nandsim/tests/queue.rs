@@ -161,7 +161,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn both_ways_are_the_same_to_the_bit(
+    fn the_queue_and_the_closed_loop_agree_bit_for_bit(
         loads in prop::collection::vec(
             (0u8..=100, prop_oneof![Just(512u32), Just(4096), Just(65_536)], 1u16..4, 1u16..33, 1u64..3000, 0u8..3, any::<bool>()),
             1..8,

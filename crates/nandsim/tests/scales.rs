@@ -65,8 +65,8 @@ fn wear_is_counted_for_each_superblock() {
     };
     let (greedy, ring) = (spread(VictimPolicy::Greedy), spread(VictimPolicy::Ring));
     assert_eq!(greedy.least_erases, 0, "greedy collection leaves cold blocks alone: {greedy:?}");
-    assert!(ring.least_erases * 10 >= ring.most_erases * 8, "a ring wears all alike: {ring:?}");
-    assert!(ring.mean_erases > greedy.mean_erases, "and pays for it");
+    assert!(ring.least_erases * 10 >= ring.most_erases * 8, "a ring wears all superblocks evenly: {ring:?}");
+    assert!(ring.mean_erases > greedy.mean_erases, "and needs more erases");
 }
 
 /// Each drive runs in its own thread and behaves as it does alone.
@@ -90,5 +90,5 @@ fn concurrent_drives_behave_as_they_do_alone() {
             .map(|thread| thread.join().unwrap())
     });
     assert_eq!(alone, together);
-    assert_ne!(alone[0], alone[3], "another seed is another drive");
+    assert_ne!(alone[0], alone[3], "another seed yields another drive");
 }

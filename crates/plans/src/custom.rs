@@ -19,7 +19,7 @@ use pts::steady::WINDOW_ROUNDS;
 /// Maximum cells per round: limits memory use and run time.
 const MOST_CELLS: usize = 2_000;
 
-/// Maximum length of a test name, given by the sheet names of spreadsheets.
+/// Maximum length of a test name, imposed by the sheet names of spreadsheets.
 const MOST_LETTERS: usize = 31;
 
 /// A custom test: name, position in the file, and the test if it is valid.
@@ -116,7 +116,7 @@ impl Draft {
     /// Workloads in the order of `rw`; a mixed one is repeated for each of its mixes.
     fn loads(&self) -> Result<Vec<(Access, u8)>, Contradiction> {
         if self.rw.is_empty() {
-            return Err(("rw", "is missing; such as rw = \"randread\"".into()));
+            return Err(("rw", "is missing; add it, such as rw = \"randread\"".into()));
         }
         let mixed = self.rw.iter().any(|(_, read)| read.is_none());
         if mixed && self.mixes.is_empty() {
@@ -159,7 +159,7 @@ impl Draft {
     fn cells(&self) -> Result<Vec<CustomCell>, Contradiction> {
         let loads = self.loads()?;
         if self.blocks.is_empty() {
-            return Err(("bs", "is missing; such as bs = \"4KiB\"".into()));
+            return Err(("bs", "is missing; add it, such as bs = \"4KiB\"".into()));
         }
         let mut cells = vec![CustomCell {
             access: Access::Random,
@@ -173,7 +173,7 @@ impl Draft {
         for one in self.loops()? {
             cells = cells.iter().flat_map(|cell| self.varied(*cell, one, &loads)).collect();
             if cells.len() > MOST_CELLS {
-                return Err(("rw", format!("its loops make more than {MOST_CELLS} cells per round")));
+                return Err(("rw", format!("the loops yield more than {MOST_CELLS} cells per round")));
             }
         }
         let total_ns: u128 = cells.iter().map(|cell| u128::from(cell.run_ns + cell.ramp_ns)).sum();
@@ -241,7 +241,10 @@ impl Draft {
         };
         let rounds = self.average.unwrap_or(most);
         if rounds > most {
-            return Err(("average", format!("{rounds} of {most} rounds; use at most {most}")));
+            return Err((
+                "average",
+                format!("{rounds} rounds requested, but the test has only {most}; use at most {most}"),
+            ));
         }
         if self.from_steady && (tracked.is_empty() || most < WINDOW_ROUNDS as u32) {
             let text = "\"steady\" requires track and at least five rounds";

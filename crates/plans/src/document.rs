@@ -1,4 +1,4 @@
-//! What a plan says.
+//! The content of a plan.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ impl Plan {
         self.settings.iter().map(|given| (given.setting().name, given.value().to_string())).collect()
     }
 
-    /// What it says, one line each.
+    /// Describes the plan, one line per item.
     #[must_use]
     pub fn in_words(&self) -> String {
         let mut out = String::new();

@@ -19,10 +19,10 @@ const SHARE: Limit<u8> = Limit { range: 1..=100, why: "a percentage of the LBA s
 
 /// Threads (TC).
 pub const TC: Limit<u16> =
-    Limit { range: 1..=256, why: "a load needs a thread, and each thread costs the host CPU time" };
+    Limit { range: 1..=256, why: "a load needs at least one thread, and each thread costs CPU time" };
 /// Outstanding I/Os per thread (QD).
 pub const QD: Limit<u16> =
-    Limit { range: 1..=1024, why: "a thread needs an I/O, and each I/O needs a buffer" };
+    Limit { range: 1..=1024, why: "a thread needs at least one I/O, and each I/O needs a buffer" };
 /// Rounds of a test that ends at steady state.
 pub const ROUNDS: Limit<u32> = Limit {
     range: WINDOW_ROUNDS as u32..=MAX_ROUNDS,
@@ -31,7 +31,7 @@ pub const ROUNDS: Limit<u32> = Limit {
 };
 /// Rounds of a custom test without steady state.
 pub const FIXED_ROUNDS: Limit<u32> =
-    Limit { range: 1..=100, why: "a test needs a round, and each round takes time" };
+    Limit { range: 1..=100, why: "a test needs at least one round, and each round takes time" };
 /// Amount of preconditioning in user capacities.
 pub const CAPACITIES: Limit<u32> = Limit { range: 1..=10, why: "the PTS writes the capacity twice" };
 /// Amount that WSAT writes, in user capacities.
@@ -54,7 +54,7 @@ pub const BURN_IN_CELSIUS: Limit<u8> = Limit { range: 20..=150, why: "a temperat
 pub const CELL_SECONDS: Limit<f64> = Limit { range: 0.01..=86_400.0, why: "a cell is 60 s in the PTS" };
 /// Seconds under load before the measurement of a cell starts.
 pub const RAMP_SECONDS: Limit<f64> =
-    Limit { range: 0.0..=86_400.0, why: "the load runs this long before the cell counts" };
+    Limit { range: 0.0..=86_400.0, why: "the load runs this long before the measurement of a cell begins" };
 /// Seconds for which the idle power is measured.
 pub const IDLE_SECONDS: Limit<f64> =
     Limit { range: 1.0..=3_600.0, why: "the idle power is measured once, before the first test" };
@@ -62,9 +62,9 @@ pub const IDLE_SECONDS: Limit<f64> =
 pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has at most 64 formats" };
 /// Percentage of reads.
 pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "a percentage of reads" };
-/// Percentage of the LBA space that preconditioning touches.
+/// Percentage of the LBA space that preconditioning accesses.
 pub const PC_AR: Limit<u8> = SHARE;
-/// Percentage of the LBA space that a test touches.
+/// Percentage of the LBA space that a test accesses.
 pub const TEST_AR: Limit<u8> = SHARE;
 
 impl<T: PartialOrd + Display + Copy> Limit<T> {

@@ -42,7 +42,7 @@ impl Preset {
     #[must_use]
     pub fn plan(&self) -> Plan {
         let read = Plan::read(&format!("{}.toml", self.name), self.text);
-        read.unwrap_or_else(|errors| panic!("the preset {} is wrong: {}", self.name, errors[0]))
+        read.unwrap_or_else(|errors| panic!("the preset {} is invalid: {}", self.name, errors[0]))
     }
 }
 
@@ -72,7 +72,8 @@ mod tests {
         }
     }
 
-    /// TKperf and ezFIO leave the write cache alone, as do looks at a drive as it is; one review requires it to be off.
+    /// TKperf and ezFIO leave the write cache alone, as do presets that examine a drive as it is; one review
+    /// requires the cache to be off.
     #[test]
     fn only_the_preset_whose_source_sets_the_write_cache_sets_it() {
         for preset in PRESETS {

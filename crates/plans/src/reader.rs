@@ -12,7 +12,7 @@ use crate::table::{Complaints, Key, KeyDoc, PlanError, docs, in_order, joined};
 use crate::value::{Problem, Value};
 use pts::{PROFILES, Profile, TESTS, Test};
 
-/// All keys that a plan may contain, besides those of `[settings]`: they are [`SETTINGS`].
+/// All keys that a plan may contain except those of `[settings]`, which are [`SETTINGS`].
 pub static KEYS: std::sync::LazyLock<Vec<KeyDoc>> = std::sync::LazyLock::new(|| {
     let mut all = docs("", PLAN);
     all.extend(docs("publisher", PUBLISHER));
@@ -38,12 +38,12 @@ const PLAN: &[Key<Draft>] = &[
     },
     Key {
         name: "about",
-        about: "what it is for, in one line",
+        about: "the purpose of the plan, in one line",
         set: |draft, value| value.text().map(|text| draft.about = Some(text)),
     },
     Key {
         name: "not-pts",
-        about: "why none of its results, including those of PTS tests, is a PTS result; printed on each page",
+        about: "why no result of the plan, even of PTS tests, is a PTS result; printed on each page",
         set: |draft, value| value.text().map(|text| draft.not_pts = Some(text)),
     },
     Key {

@@ -5,6 +5,7 @@ mod literal;
 mod lookup;
 mod setting;
 mod table;
+mod words;
 
 pub use literal::{Literal, typed_whole};
 pub use lookup::{manual, setting, typed};

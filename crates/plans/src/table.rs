@@ -53,10 +53,10 @@ pub fn docs<T>(table: &'static str, keys: &[Key<T>]) -> Vec<KeyDoc> {
 /// Keys that belong on the command line and are never allowed in a plan, with the reason.
 const NEVER: &[(&str, &str)] = &[
     ("erase", "a plan cannot confirm the loss of data; type --erase for each run"),
-    ("target", "a plan names no target; name it on the command line"),
+    ("target", "a plan does not name a target; specify it on the command line"),
 ];
 
-/// Collects all errors in a text.
+/// Collects all errors in a file.
 pub struct Complaints<'a> {
     file: &'a str,
     text: &'a str,

@@ -53,12 +53,12 @@ impl<'a> Value<'a> {
         of(&self.literal()?).or_else(|text| self.problem(text))
     }
 
-    /// A non-empty text.
+    /// Returns a non-empty string.
     pub fn text(self) -> Result<String, Problem> {
         self.converted(Literal::text)
     }
 
-    /// One of `words`.
+    /// Returns the meaning of the value, which must be one of `words`.
     pub fn word<T: Copy>(self, words: &[(&str, T)]) -> Result<T, Problem> {
         self.converted(|literal| literal.word(words))
     }
@@ -67,7 +67,7 @@ impl<'a> Value<'a> {
         self.converted(Literal::flag)
     }
 
-    /// An integer within `limit`.
+    /// Returns an integer within `limit`.
     pub fn whole<T>(self, limit: &Limit<T>) -> Result<T, Problem>
     where
         T: TryFrom<i128> + FromStr + PartialOrd + Display + Copy,
@@ -75,12 +75,12 @@ impl<'a> Value<'a> {
         self.converted(|literal| literal.whole(limit))
     }
 
-    /// Seconds within `limit`, converted to ns.
+    /// Returns a number of seconds within `limit`, converted to ns.
     pub fn seconds_ns(self, limit: &Limit<f64>) -> Result<u64, Problem> {
         Ok((self.converted(|literal| literal.seconds(limit))? * SECOND_NS as f64).round() as u64)
     }
 
-    /// A transfer size: whole sectors of 512 bytes, at most 16 MiB.
+    /// Returns a transfer size: whole sectors of 512 bytes, at most 16 MiB.
     pub fn block_bytes(self) -> Result<u32, Problem> {
         const MOST: u64 = 16 << 20;
         let text = self.text()?;
@@ -94,7 +94,7 @@ impl<'a> Value<'a> {
         ))
     }
 
-    /// The items of a list; any other value is treated as a list of one item.
+    /// Returns the items of a list; any other value is treated as a list of one item.
     pub fn list(self) -> Result<Vec<Self>, Problem> {
         match self.0.get_ref() {
             DeValue::Array(items) if items.is_empty() => self.problem("is empty; remove the key"),

@@ -84,7 +84,7 @@ const TRACKED: &str =
     "[test.a]\nrw = [\"randread\", \"randwrite\"]\nbs = \"4KiB\"\ntrack = { rw = \"randwrite\" }\n";
 
 #[test]
-fn it_ends_with_steady_state_and_shows_how() {
+fn a_test_ends_at_steady_state_and_shows_the_window() {
     let test = custom(&format!("{TRACKED}rounds = \"steady\"\n"));
     let mut bench = Fake::new(|round, _| if round < 4 { 5000 / u64::from(round) } else { 1000 });
     let outcome = run(&test, &target(512), &standard(), &mut bench);
@@ -104,7 +104,7 @@ fn it_ends_with_steady_state_and_shows_how() {
 }
 
 #[test]
-fn without_steady_state_it_ends_at_the_limit_and_says_so() {
+fn without_steady_state_a_test_ends_at_the_limit_and_reports_that() {
     let test = custom(&format!("{TRACKED}rounds = \"steady\"\n"));
     let mut bench = Fake::new(|round, _| 1000 + 800 * u64::from(round % 2));
     let outcome = run(&test, &target(512), &standard(), &mut bench);
@@ -113,7 +113,7 @@ fn without_steady_state_it_ends_at_the_limit_and_says_so() {
 }
 
 #[test]
-fn fixed_rounds_continue_after_steady_state_and_average_from_where_it_was_entered() {
+fn fixed_rounds_continue_after_steady_state_and_average_from_its_first_window() {
     let text = format!("{TRACKED}rounds = 25\naverage = 4\naverage-from = \"steady\"\n");
     // Steady in rounds 4 to 8, and faster from round 8 on.
     let mut bench = Fake::new(|round, _| match round {
@@ -132,7 +132,7 @@ fn fixed_rounds_continue_after_steady_state_and_average_from_where_it_was_entere
 }
 
 #[test]
-fn cells_below_the_sector_size_are_skipped_and_a_test_of_nothing_else_is_refused() {
+fn cells_below_the_sector_size_are_skipped_and_a_test_without_other_cells_is_refused() {
     let some = custom("[test.a]\nrw = \"randread\"\nbs = [\"512\", \"4KiB\"]\n");
     let mut bench = Fake::new(|_, _| 1000);
     let outcome = run(&some, &target(4096), &standard(), &mut bench);
@@ -162,7 +162,7 @@ fn a_gap_is_reported_and_no_window_spans_it() {
 }
 
 #[test]
-fn a_failing_drive_leaves_what_was_measured() {
+fn a_failing_drive_leaves_the_completed_measurements() {
     let test = custom(&format!("{TRACKED}rounds = 3\n"));
     let mut bench = Fake::new(|_, _| 1000);
     bench.fail_after_cells = Some(3);

@@ -9,7 +9,7 @@ fn errors(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_plan_is_read_whole() {
+fn a_plan_is_read_completely() {
     let plan = Plan::read(
         "folder/mine.toml",
         r#"
@@ -99,12 +99,12 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "tests = [\"iops\"]\n[settings]\ntc = 0",
-        "plan.toml:3:6: settings.tc: 0 is out of range: a load needs a thread, and each thread costs the \
-         host CPU time; use 1 to 256 (nearest: 1)",
+        "plan.toml:3:6: settings.tc: 0 is out of range: a load needs at least one thread, and each thread costs \
+         CPU time; use 1 to 256 (nearest: 1)",
     ),
     (
         "tests = [\"iops\"]\n[settings]\nqd = 70000",
-        "plan.toml:3:6: settings.qd: 70000 is out of range: a thread needs an I/O, and each I/O needs a \
+        "plan.toml:3:6: settings.qd: 70000 is out of range: a thread needs at least one I/O, and each I/O needs a \
          buffer; use 1 to 1024 (nearest: 1024)",
     ),
     (
@@ -136,7 +136,7 @@ const WRONG: &[(&str, &str)] = &[
         "[test.lat]\nrw = \"read\"\nbs = \"4KiB\"",
         "plan.toml:1:7: test.lat: 'lat' is a PTS test; choose another name",
     ),
-    ("[test.a]\nbs = \"4KiB\"", "plan.toml:1:7: test.a.rw: is missing; such as rw = \"randread\""),
+    ("[test.a]\nbs = \"4KiB\"", "plan.toml:1:7: test.a.rw: is missing; add it, such as rw = \"randread\""),
     (
         "[test.a]\nrw = \"randraed\"\nbs = \"4KiB\"",
         "plan.toml:2:6: test.a.rw: unknown value \"randraed\"; expected one of \"read\", \"write\", \"rw\", \
@@ -174,7 +174,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nrounds = 4\naverage = 5",
-        "plan.toml:5:1: test.a.average: 5 of 4 rounds; use at most 4",
+        "plan.toml:5:1: test.a.average: 5 rounds requested, but the test has only 4; use at most 4",
     ),
     (
         "[test.a]\nrw = \"read\"\nbs = \"4KiB\"\nruntime = 0",
@@ -208,7 +208,7 @@ fn all_mistakes_are_reported_at_once_in_file_order() {
         errors(text),
         [
             "plan.toml:2:1: profil: unknown key; did you mean 'profile'?",
-            "plan.toml:4:6: settings.qd: 0 is out of range: a thread needs an I/O, and each I/O needs a \
+            "plan.toml:4:6: settings.qd: 0 is out of range: a thread needs at least one I/O, and each I/O needs a \
              buffer; use 1 to 1024 (nearest: 1)",
             "plan.toml:7:6: test.a.bs: expected a quoted string, found an integer",
         ]

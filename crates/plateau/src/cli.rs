@@ -128,7 +128,7 @@ pub struct Demo {
     /// Simulated drive
     #[arg(long, default_value = "sas-slc-2011", add = completion::model())]
     pub model: String,
-    /// Divide capacity and minutes by this, such as 1/16
+    /// Scale of capacity and durations, such as 1/16
     #[arg(long, default_value = "1/16")]
     pub scale: String,
     /// Version of the specification
@@ -349,7 +349,7 @@ pub struct Info {
     /// Size of a regular file that does not exist yet
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// Simulated drives: divide capacity and minutes by this
+    /// Simulated drives: scale of capacity and durations
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
 }
@@ -379,7 +379,7 @@ pub struct Purge {
     /// Write samples before the purge and check afterwards that they are gone
     #[arg(long)]
     pub verify_purge: bool,
-    /// Simulated drives: divide capacity and minutes by this
+    /// Simulated drives: scale of capacity and durations
     #[arg(long, value_name = "1/N")]
     pub scale: Option<String>,
 }

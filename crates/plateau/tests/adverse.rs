@@ -1,5 +1,5 @@
-//! Every command on a misconfigured host: a full standard output, no working directory, no space for files, a wrong
-//! clock, an unreadable target. Exit codes are the documented ones, and nothing panics.
+//! Every command in an adverse environment: a full standard output, no working directory, no space for files, a
+//! wrong clock, an unreadable target. Exit codes are the documented ones, and nothing panics.
 
 mod support;
 
@@ -51,7 +51,7 @@ const COMMANDS: &[(&str, &[i32])] = &[
     ("--version", &[0]),
     ("no-such-command", &[2]),
 ];
-/// These print nothing to standard output, or fail earlier.
+/// Commands that print nothing to standard output, or fail earlier.
 const SILENT: [&str; 3] = ["man DIR/man", "import DIR/data", "no-such-command"];
 
 struct Stage {
@@ -85,8 +85,8 @@ impl Stage {
         command.split(' ').map(word).collect()
     }
 
-    /// Runs every command in a shell that executes `first` before it; expects the normal exit codes or those in
-    /// `allowed`.
+    /// Runs every command in a shell that executes `first` beforehand; expects the normal exit codes or those
+    /// in `allowed`.
     fn each(&self, first: &str, environment: &[(&str, &str)], allowed: impl Fn(&str) -> Vec<i32>) {
         for (command, usual) in COMMANDS {
             let words = self.words(command);
@@ -168,7 +168,7 @@ fn a_clock_in_any_year_is_only_a_clock() {
             [("LD_PRELOAD", *library), ("FAKETIME", time), ("FAKETIME_DONT_FAKE_MONOTONIC", "1")];
         stage.each("exec \"$@\"", &environment, |_| vec![]);
     }
-    // A run that is interrupted at one date and resumed at another.
+    // Interrupt a run at one date and resume it at another.
     let bench = Bench::new();
     let words: Vec<&str> = RUN.split(' ').collect();
     let mut child = bench.start(&words);
@@ -203,7 +203,7 @@ fn a_target_that_cannot_be_read_is_no_target() {
     ] {
         ends(&words.join(" "), &bench.run(&words), wanted);
     }
-    // Typing the name does not help either: a target that cannot be read may contain data.
+    // Confirming with the name does not help either: a target that cannot be read may contain data.
     let info = bench.json(&["info", name]);
     let identity = info["target"]["identity"].as_str().unwrap();
     ends("its name was typed", &bench.run(&["run", "lat", name, "--erase", identity]), &[3, 4]);

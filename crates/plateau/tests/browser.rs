@@ -13,9 +13,9 @@ const BROWSER: &str = "chromium";
 const PROBE: &str = include_str!("browser/probe.js");
 /// Script that finds content that is invisible or unreadable.
 const LAYOUT: &str = include_str!("browser/layout.js");
-/// The same for comparisons; it also checks their colours.
+/// Script that does the same for comparisons and also checks their colours.
 const COMPARED: &str = include_str!("browser/compared.js");
-/// Disables the browser's own network traffic, which would look like requests of the page.
+/// Options that disable the browser's own network traffic, which would look like requests by the page.
 const QUIET: [&str; 10] = [
     "--headless",
     "--no-sandbox",

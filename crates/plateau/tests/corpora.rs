@@ -65,7 +65,7 @@ fn with_number(bytes: &[u8], from: usize, number: &str) -> Vec<u8> {
     [&bytes[..begin], number.as_bytes(), &bytes[begin + length..]].concat()
 }
 
-/// Changes a byte, removes a part, doubles a part, or replaces a number.
+/// Changes a byte, removes a part, duplicates a part, or replaces a number.
 fn changed(bytes: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let length = out.len().max(1) as u64;
@@ -143,7 +143,7 @@ fn with_numbers(text: &str, name: &str, number: &str) -> String {
     out
 }
 
-/// Repeats every answer of a drive, so that sums have more than a few terms.
+/// Repeats every answer of the drive, so that sums have more than a few terms.
 fn with_answers_repeated(text: &str) -> String {
     let (file, records) = text.split_once("\n---\n").expect("both parts");
     let is_answer =
@@ -166,7 +166,7 @@ fn no_extreme_number_in_all_records_of_a_run_breaks_what_must_hold() {
     for path in corpus("run") {
         let text = with_answers_repeated(&std::fs::read_to_string(&path).expect("text"));
         for name in field_names(&text) {
-            // Some of these numbers are valid individually, but have too large a sum.
+            // Some of these numbers are valid individually, but their sum is too large.
             for number in EXTREMES.into_iter().chain(["100000000000000000"]) {
                 properties::run::check(with_numbers(&text, name, number).as_bytes());
             }

@@ -1,4 +1,4 @@
-//! The device side of simulated drives: the health they report, how they are purged, and power losses.
+//! The device side of simulated drives: health, purge methods and power losses.
 
 mod support;
 
@@ -129,7 +129,7 @@ fn a_drive_that_lost_its_power_continues_as_it_was_then() {
     bench.wait_for("another cell", |journal| finished(journal) > cells);
     child.kill().unwrap();
     child.wait().unwrap();
-    // If the kill came late, the second power loss has already happened.
+    // If the process was killed late, the second power loss has already happened.
     if losses() == 1 {
         assert!(bench.fails(5, &["resume", &id]).contains("lost its power"));
     }

@@ -38,7 +38,7 @@ fn loop_device_with_4096_byte_sectors() {
     assert!(cells[0].iter().all(Option::is_none) && cells[1..].iter().flatten().all(Option::is_some));
     let html = text(document["report"].as_str().unwrap().as_ref());
     assert!(html.contains("n/a (4Kn)"));
-    // The host's ceiling, and the I/O path of each cell.
+    // The result contains the host's ceiling and the I/O path of each cell.
     assert_eq!(document["ceiling"]["null"].as_array().map(Vec::len), Some(3), "{}", document["ceiling"]);
     let engines = document["engines"].to_string();
     assert!(engines.contains("; not pinned") || engines.contains("; cpu"), "{engines}");
@@ -55,7 +55,7 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &st
         &[
             &["run", &names.join(","), device, "--erase", &identity],
             &["--profile", "pts-e-2.0", "--cell-seconds", cell_seconds, "--max-rounds", "5"][..],
-            // Used if the operator may choose, because large blocks at the profile's depth take long.
+            // Used if the operator may choose, because large blocks at the profile's depth take too long.
             &["--tc", "1", "--qd", "8"][..],
             options,
         ]
@@ -72,7 +72,7 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &st
         let figures = test["key_figures"].as_array().unwrap();
         let missing: Vec<_> =
             figures.iter().filter(|f| f["value"].as_f64().is_none_or(|v| v < 0.0)).collect();
-        // The recovery time may not be measurable in such a short time.
+        // In such a short time, the recovery time may not be measurable.
         assert!(missing.is_empty() || test["test"] == "xsr", "{}: {missing:?}", test["test"]);
         assert!(!figures.is_empty(), "{test}");
     }
@@ -201,7 +201,7 @@ fn finds_the_plateau_after_a_write_cliff() {
     };
     let identity = identity(&bench, &daemon.device);
     let child = bench.start(&[
-        // Two cells per round, which are long enough for a busy host not to cause variation.
+        // There are two cells per round, which are so long that a busy host does not cause variation.
         "run",
         "tp-128",
         &daemon.device,

@@ -1,5 +1,6 @@
-//! An array of a RAID controller, whose tool is replaced by a stateful script: which commands it receives, in which
-//! order, and what a crash leaves. Its volume never becomes a block device, so nothing is measured.
+//! An array of a RAID controller, whose tool is replaced by a stateful script. The tests check which commands
+//! the script receives, in which order, and what a crash leaves behind. The volume never becomes a block
+//! device, so nothing is measured.
 
 mod support;
 
@@ -148,7 +149,8 @@ fn ctrl_c_does_not_cut_a_command_of_the_controller_in_two() {
     let group = format!("-{}", run.id());
     let killed = Command::new("kill").args(["-INT", "--", &group]).status().expect("kill is there");
     assert!(killed.success());
-    // If the signal had reached the process, it would have ended by now and would not notice this.
+    // If the signal had reached the script, it would have ended by now and would not notice the removal of this
+    // file.
     fs::remove_file(bench.path("slow")).expect("a controller that comes to its end");
     wait_for(&bench, &bench.path("added"));
     // Plateau may wait up to half a minute more for the block device of the volume.
@@ -163,7 +165,7 @@ fn what_a_crash_left_is_deleted_at_the_next_start() {
     let args = [&["run", "iops", &target], &ERASE[..]].concat();
     let mut run = command(&bench, &args);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("plateau starts");
-    // Wait for this file instead of that of the volume, which is empty for a moment.
+    // Wait for this file instead of the file of the volume, which is empty for a moment.
     wait_for(&bench, &bench.path("added"));
     // Plateau now waits for the block device.
     run.kill().expect("it is killed");

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use support::{Bench, text, texts};
 
-/// Time limit that suffices for a debug build on a busy machine; a FIFO or an endless device would block forever.
+/// Time limit that is sufficient for a debug build on a busy machine; a FIFO or an endless device would block
+/// forever.
 const LONGEST: Duration = Duration::from_secs(120);
 
 fn fifo(path: &Path) {
@@ -36,7 +37,7 @@ fn bounded(bench: &Bench, args: &[&str]) -> Output {
     child.wait_with_output().expect("it is gone")
 }
 
-/// Temporarily replaces a file by something else.
+/// Temporarily replaces a file with something else.
 fn in_place_of(path: &Path, make: impl Fn(&Path), try_it: impl Fn(&str)) {
     let kept = path.with_extension("kept");
     std::fs::rename(path, &kept).expect("our own");
@@ -62,7 +63,7 @@ fn another(path: &Path) {
     std::os::unix::fs::symlink(path.with_extension("kept"), path).expect("a link");
 }
 
-/// Replacement of a file, and the term for it in messages.
+/// A function that creates the replacement of a file, and the term for it in messages.
 type Kind = (fn(&Path), &'static str);
 const KINDS: [Kind; 4] =
     [(fifo, "a FIFO"), (folder, "a directory"), (zeroes, "a symbolic link"), (another, "a symbolic link")];
@@ -173,7 +174,7 @@ fn notes_are_regular_files() {
     assert!(output.status.success(), "{:?}", texts(&output));
 }
 
-/// The journal of a modified `run.json`, with nothing but its header.
+/// The `run.json` is modified, and its journal consists only of the header.
 #[test]
 fn a_journal_says_at_its_beginning_which_run_it_is() {
     let bench = Bench::new();
@@ -188,7 +189,7 @@ fn a_journal_says_at_its_beginning_which_run_it_is() {
     assert!(message.contains("the first record is not `opened`"), "{message}");
     std::fs::write(run.join("run.json"), file).unwrap();
     assert!(bench.fails(6, &["show", id]).contains("not `opened`"));
-    // Different version numbers in the header, which this build could parse.
+    // Version numbers in the header that this build can parse but does not support.
     for other in ["plateau-journal 0", "plateau-journal 01", "plateau-journal +1"] {
         std::fs::write(run.join("journal"), journal.replacen(header, other, 1)).unwrap();
         bench.fails(6, &["verify", id]);
@@ -200,7 +201,7 @@ fn a_journal_says_at_its_beginning_which_run_it_is() {
 #[test]
 fn a_logo_that_took_the_place_of_another_is_reported() {
     let bench = Bench::new();
-    // The smallest file with a PNG header; it is not drawn in this test.
+    // A minimal file with a PNG header; this test does not draw it.
     let png = |end: &[u8]| [b"\x89PNG\r\n\x1a\n", end].concat();
     std::fs::write(bench.path("logo.png"), png(b"ours")).expect("a picture");
     let plan =

@@ -1,4 +1,4 @@
-//! Impossible requests are refused with the reason and the nearest valid choice, before anything is touched.
+//! Impossible requests are refused with the reason and the nearest valid value, before anything is touched.
 
 mod support;
 

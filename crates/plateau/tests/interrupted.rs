@@ -15,7 +15,7 @@ fn ten_kills_then_a_complete_report() {
     let mut child = bench.start(&RUN);
     let mut kept = 0;
     for kill in 1..=10 {
-        // Somewhere inside a round, a little later each time.
+        // Kill the run somewhere inside a round, a little later each time.
         bench.wait_for("more finished cells", |journal| {
             round(journal) > 0 && finished(journal) >= kept + 4 + kill
         });
@@ -43,7 +43,7 @@ fn ten_kills_then_a_complete_report() {
     assert!(first >= u64::from(whole), "window from {first}, but round {whole} is the first behind the gaps");
 }
 
-/// Returns the first round after the last gap; a round that begins with the gap is complete.
+/// Returns the first round after the last gap; a round that begins with the gap counts as complete.
 fn first_whole_round(journal: &record::Loaded) -> u32 {
     let (mut round, mut step, mut first) = (0, 0, 1);
     for entry in &journal.entries {
@@ -94,8 +94,8 @@ fn a_judgement_is_recorded_once_whatever_its_last_bit() {
     let id = bench.json(&RUN)["run"].as_str().unwrap().to_owned();
     let mut events: Vec<Event> = bench.journal().unwrap().entries.into_iter().map(|e| e.event).collect();
     let judged = events.iter().rposition(|event| matches!(event, Event::Noted(Note::Judged(_)))).unwrap();
-    // Simulate that the machine stopped right after the last judgement, and that another build rounded its value
-    // differently.
+    // Simulate that the machine stopped right after the last judgement, and that another build rounded the
+    // value of the judgement differently.
     events.truncate(judged + 1);
     let Event::Noted(Note::Judged(judgement)) = &mut events[judged] else { unreachable!() };
     let value = &mut judgement.variables[0].value;
@@ -119,7 +119,7 @@ fn two_writers_are_refused() {
     let bench = Bench::new();
     let mut child = bench.start(&RUN);
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
-    // Keep the process alive, however long the second one takes to check.
+    // Keep the process alive, no matter how long the checks of the second one take.
     assert!(Command::new("kill").args(["-STOP", &child.id().to_string()]).status().unwrap().success());
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let message = bench.fails(6, &["resume", &id]);
@@ -182,7 +182,8 @@ fn a_full_disk_leaves_a_journal_that_is_whole_and_continues() {
     bench.ok(&RUN);
     let room = std::fs::metadata(bench.runs()[0].join("journal")).unwrap().len();
     let bench = Bench::new();
-    // Records have several thousand bytes, so that none of these three positions is likely to be the end of a record.
+    // Records have several thousand bytes, so it is unlikely that any of these three positions is the end of a
+    // record.
     let mut run = String::new();
     for part in [5, 6, 7] {
         let kib = u32::try_from(room * part / 10 / 1024).unwrap();
@@ -291,7 +292,7 @@ fn a_file_that_was_used_since_is_not_written_to() {
         assert!(message.contains(why) && message.contains("--erase 'target'"), "{message}");
         assert!(std::fs::read(&file).unwrap() == before, "it was written to");
     };
-    // All of these keep the inode.
+    // All of these changes keep the inode.
     if Command::new("mkfs.ext4")
         .args(["-q", "-F"])
         .arg(&file)
@@ -344,7 +345,7 @@ fn a_journal_that_is_emptied_ends_the_run_and_loses_nothing() {
     bench.wait_for("a few cells", |journal| finished(journal) >= 6);
     let run = bench.runs()[0].clone();
     let (path, rescued) = (run.join("journal"), run.join("journal.rescued"));
-    // A file from an earlier rescue has the name, and must be kept.
+    // A file from an earlier rescue already has that name and must be kept.
     std::fs::write(&rescued, "mine").unwrap();
     let before = std::fs::read(&path).unwrap();
     std::fs::File::create(&path).unwrap();

@@ -58,7 +58,7 @@ fn runs_are_filtered_sorted_and_limited() {
     }
     let text = bench.ok(&["runs", "fw1"]);
     assert!(text.contains("shelf") && text.contains("#fw1  #rack") && text.lines().count() == 2, "{text}");
-    // Each column begins where its heading does.
+    // Each column is aligned with its heading.
     let text = bench.ok(&["runs"]);
     let lines: Vec<&str> = text.lines().collect();
     let heading = lines[0].find("started (UTC)").expect("a heading");

@@ -1,4 +1,5 @@
-//! `plateau load`: fio's options on the command line and in job files, and the rights that each of them needs.
+//! `plateau load`: fio's options on the command line and in job files, and the permissions that each of them
+//! requires.
 
 mod support;
 
@@ -52,7 +53,8 @@ fn reads_need_no_confirmation_and_change_nothing() {
     let bench = Bench::new("");
     let path = bench.data();
     let path = path.to_str().expect("a path");
-    // Limit the load by an amount, because a busy machine may do too few I/Os in a short time for a 90th percentile.
+    // Limit the load by an amount, because a busy machine may complete too few I/Os for a 90th percentile in a
+    // short time.
     let words = ["--rw", "randread", "--iodepth", "4", "--io_size", "4M", "--json"];
     let output = plateau(&[&["load", path], &words[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -83,7 +85,7 @@ fn polling_says_what_came_of_it() {
         let output = plateau(&["load", path, "--rw", "randread", "--iodepth", "4", "--json", option]);
         let document = json(&output);
         let engines = document["jobs"][0]["engines"].to_string();
-        // The kernel may refuse its polling thread to users other than root, which must then be stated.
+        // The kernel may refuse a polling thread to users other than root; the result must then say so.
         let refused = option == "--sqthread_poll" && !support::is_root() && engines.contains("not polled: ");
         assert!(engines.contains(expected) || refused, "{option}: {document}");
     }
@@ -173,7 +175,7 @@ fn job_files_are_refused_with_file_line_and_option() {
     assert_eq!(bench.run(&["--filename", bench.data().to_str().expect("a path")]).status.code(), Some(0));
 }
 
-/// Returns fio's results of the same job file.
+/// Returns fio's results for the same job file.
 fn fios(bench: &Bench) -> Option<Value> {
     let mut command = Command::new("fio");
     command.args([&bench.job(), "--output-format=json"]).current_dir(bench.dir.path());
@@ -286,7 +288,7 @@ fn shares_are_those_that_fio_draws() {
         let [read, _] = counts(document, name);
         read.1 as f64 / read.0 as f64
     };
-    // With 16,384 I/Os, the standard deviation of the share is 0.36 %, that of the mean size 1.4 %.
+    // With 16,384 I/Os, the standard deviation of the proportion is 0.36 %, and that of the mean size is 1.4 %.
     assert!((reads(&ours) - 0.7).abs() < 0.018, "{}", reads(&ours));
     assert!((size(&ours, "sizes") / 17_612.8 - 1.0).abs() < 0.07, "{}", size(&ours, "sizes"));
     assert_eq!(size(&ours, "zones"), 4096.0);
@@ -340,7 +342,7 @@ fn verify_writes_and_reads_back_and_finds_what_changed() {
     assert_eq!(document["exit_code"], 5);
 }
 
-/// A closed loop, an almost idle open loop, and two concurrent jobs.
+/// Tries a closed loop, an almost idle open loop, and two concurrent jobs.
 #[test]
 fn signals_end_a_load_without_a_result() {
     let slow = "[slow]\nfilename=DATA\nrw=randread\nrate_iops=1\nruntime=1h\ntime_based\n";
@@ -446,7 +448,7 @@ fn a_seed_that_is_drawn_is_reported() {
     };
     let (first, document) = seed("--randrepeat=0");
     assert!(document["jobs"][0]["notes"].to_string().contains(&format!("randseed={first} ")), "{document}");
-    // Two random 32-bit seeds are equal once in four billion pairs; three almost never.
+    // Two random 32-bit seeds are equal in one of four billion cases, and three almost never.
     assert!([seed("--randrepeat=0").0, seed("--randrepeat=0").0] != [first; 2]);
     assert_eq!(seed(&format!("--randseed={first}")).0, first);
     assert_eq!((seed("--randrepeat=1").0, seed("--norandommap").0), (1, 1));

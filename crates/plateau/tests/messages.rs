@@ -14,7 +14,7 @@ const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----\n\
 fn is_answered(bench: &Bench, words: &[&str], code: i32, part: &str) {
     let error = bench.fails(code, words);
     assert!(error.contains(part), "{words:?}: {error}");
-    // If the command is missing, the help is the only message.
+    // If the command is missing, only the help is printed.
     let is_help = part.starts_with("Usage: ");
     assert!(is_help != error.starts_with("plateau: "), "one prefix: {words:?}: {error}");
     assert!(!error.contains("error: "), "{words:?}: {error}");
@@ -257,7 +257,7 @@ fn models_have_the_same_names_in_all_commands() {
     }
 }
 
-/// A media fault is still there after `resume`, so suggesting `resume` would never end.
+/// A media fault is still present after `resume`, so following that suggestion would never end.
 #[test]
 fn a_run_that_cannot_be_completed_does_not_suggest_to_resume_it() {
     let bench = Bench::new();
@@ -320,7 +320,7 @@ fn an_empty_library_variable_counts_as_unset() {
     };
     let empty = listed(Some(""));
     assert_eq!(empty, listed(None));
-    // A library that is specified has nothing in common with it.
+    // A library that is given explicitly is independent of the default one.
     let own = bench.library();
     std::fs::create_dir_all(&own).expect("a library");
     assert_ne!(empty, listed(Some(&own.to_string_lossy())));

@@ -52,7 +52,7 @@ fn in_the_way(bench: &Bench, victim: &Victim) -> Vec<PathBuf> {
     drop(UnixListener::bind(at("socket")).expect("a socket"));
     assert!(mknod(&at("fifo"), &["p"]));
     let mut all = ["link", "dangling", "folder", "socket", "fifo"].map(at).to_vec();
-    // A device like /dev/full, which this test must not put at risk.
+    // A device node such as /dev/full, which itself must not be put at risk by this test.
     if mknod(&at("device"), &["c", "1", "7"]) {
         all.push(at("device"));
     } else {
@@ -71,7 +71,7 @@ fn a_link_planted_next_to_a_report_is_not_written_through() {
     bench.ok(&["report", &run]);
     victim.assert_untouched();
     assert!(dir.join("report.html").is_file());
-    // The report itself is a link: the victim is not the report and must stay unchanged.
+    // The report itself is now a link: its target is not the report and must remain unchanged.
     std::fs::remove_file(dir.join("report.html")).expect("the report");
     symlink(&victim.0, dir.join("report.html")).expect("a link");
     let message = bench.fails(2, &["report", &run]);
@@ -129,7 +129,7 @@ fn what_a_run_consists_of_is_never_replaced() {
     let before = paths.each_ref().map(|path| std::fs::read(path).expect("a file"));
     for path in &paths {
         let name = path.to_str().expect("a path");
-        // The extension of some names contradicts the option, which is reported only if no file is at risk.
+        // The extensions of some names contradict the option, but this is reported only if no file is at risk.
         let mut messages = vec![
             bench.fails(2, &["report", &first, "--html", name]),
             bench.fails(2, &["report", &second, "--pdf", name]),
@@ -239,7 +239,7 @@ fn the_image_of_a_loop_device_is_not_replaced() {
     let [run, _] = runs(&bench);
     let image = bench.path("image");
     let Some(_device) = support::loop_device::attach(&image, &[]) else { return };
-    // The name that the kernel shows is gone in the second round.
+    // In the second round, the name that the kernel shows no longer exists.
     let other = bench.path("other");
     std::fs::hard_link(&image, &other).expect("a link");
     for path in [&image, &other] {

@@ -42,7 +42,7 @@ fn a_mistaken_plan_is_explained_word_by_word_by_every_command() {
     let file = path.to_str().unwrap();
     let expected = format!(
         "plateau: {file}:2:1: profil: unknown key; did you mean 'profile'?\n\x20 {file}:5:6: settings.tc: 0 \
-         is out of range: a load needs a thread, and each thread costs the host CPU time; use 1 to 256 \
+         is out of range: a load needs at least one thread, and each thread costs CPU time; use 1 to 256 \
          (nearest: 1)\n\x20 {file}:9:18: test.mail.rwmixread: 130 is out of range: a percentage of reads; \
          use 0 to 100 (nearest: 100)\n"
     );
@@ -129,7 +129,7 @@ fn quick_is_a_first_look() {
     assert!(value(0) > value(1), "reads are faster than writes: {sequential}");
 }
 
-/// PTS-E requires the write cache to be off; the preset leaves it on, and says so.
+/// PTS-E requires the write cache to be off; the preset leaves it on, and the report says so.
 #[test]
 fn a_preset_that_leaves_the_write_cache_alone_discloses_its_state() {
     let bench = Bench::new();

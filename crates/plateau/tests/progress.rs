@@ -17,10 +17,10 @@ const ROWS: usize = 24;
 const PATIENCE: Duration = Duration::from_secs(100);
 const SIMULATED: [&str; 7] =
     ["run", "iops", "sim:sas-slc-2011", "--scale", "1/128", "--profile", "pts-e-1.0"];
-/// A terminal that displays progress in its tab.
+/// Environment of a terminal that displays progress in its tab.
 const GHOSTTY: [(&str, &str); 2] = [("TERM_PROGRAM", "ghostty"), ("TERM_PROGRAM_VERSION", "1.2.0")];
 
-/// A terminal with a program running on it. Dropping it kills the program.
+/// A terminal on which a program runs. Dropping it kills the program.
 struct Terminal {
     child: Child,
     bytes: mpsc::Receiver<Vec<u8>>,
@@ -28,7 +28,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Discards results, so that only the display before them is tested.
+    /// Starts the program and discards its results, so that only the display before them is tested.
     fn progress(bench: &Bench, args: &[&str], variables: &[(&str, &str)]) -> Self {
         Self::start(bench, args, variables, false)
     }
@@ -47,7 +47,7 @@ impl Terminal {
         let mut reader = std::fs::File::from(master);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // After the last program has closed a terminal, reading it fails instead of reaching an end.
+            // After the last program has closed a terminal, reading from it fails instead of reaching an end.
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 if send.send(buffer[..count].to_vec()).is_err() {
                     break;
@@ -98,7 +98,7 @@ fn pseudo_terminal() -> (OwnedFd, OwnedFd) {
 struct Picture {
     lines: Vec<String>,
     row: usize,
-    /// The screen, each time after the program has written its bottom lines.
+    /// The screen each time the program had written its bottom lines.
     moments: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Several targets at the same time: each run equals a run on its own.
+//! Several targets at the same time: each run equals a separate run on the same target.
 
 mod support;
 
@@ -17,7 +17,7 @@ fn journal(run: &Path) -> Loaded {
     read_journal(&run.join("journal")).expect("a journal")
 }
 
-/// Returns all events except the one with the digest of the id.
+/// Returns all events except the one that depends on the id through a digest.
 fn events(run: &Path) -> Vec<(u64, Event)> {
     let entries = journal(run).entries.into_iter();
     entries.filter(|e| !matches!(e.event, Event::Opened { .. })).map(|e| (e.seq, e.event)).collect()
@@ -104,7 +104,8 @@ fn ctrl_c_stops_all_and_each_is_resumed_by_itself() {
     assert_eq!(document["runs"].as_array().unwrap().len(), 2);
     for drive in drives {
         let run = run_on(&bench, drive);
-        // After the end of the run, only the write cache is restored, if the drive has one.
+        // After the end of the run, nothing follows except the restoration of the write cache, if the drive has
+        // one.
         let journal = journal(&run);
         let last = journal.entries.iter().rev().find(|e| !matches!(e.event, Event::WriteCache { .. }));
         assert!(matches!(last.unwrap().event, Event::Interrupted { .. }), "{drive}");

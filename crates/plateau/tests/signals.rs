@@ -67,7 +67,7 @@ fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
     let (master, slave) = terminal();
     let side = || Stdio::from(slave.try_clone().expect("a descriptor"));
     let mut child = Command::new("setsid")
-        // The tests may have been started by nohup, which ignores SIGHUP.
+        // The tests may have been started with nohup, which makes them ignore SIGHUP.
         .args(["--ctty", "env", "--default-signal=HUP"])
         .arg(plateau.get_program())
         .args(plateau.get_args())
@@ -135,7 +135,7 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     std::fs::write(&data, vec![7; 16 << 20]).unwrap();
     let words = ["load", data.to_str().unwrap(), "--rw", "randread", "--runtime", "30", "--time_based"];
     let child = bench.start(&words);
-    // Nothing but the load reads this many bytes.
+    // Only the load reads this many bytes.
     wait_for_reads(&child, 64 << 20);
     signal("STOP", &child);
     std::thread::sleep(Duration::from_millis(1_200));
@@ -149,7 +149,7 @@ fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
     let run = ["run", "iops", target.to_str().unwrap(), "--size", "16MiB"];
     let mut child = bench.start(&[&run[..], &SHORT[..]].concat());
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
-    // A stop between two cells has no effect, but is unlikely, because cells take most of the time.
+    // A stop between two cells has no effect, but this is unlikely, because cells take most of the time.
     for _ in 0..10 {
         signal("STOP", &child);
         std::thread::sleep(Duration::from_millis(1_200));

@@ -1,4 +1,4 @@
-//! Signatures over journals. The keys are the examples of RFC 8410, so they prove nothing.
+//! Signatures of journals. The keys are the public examples of RFC 8410, so they prove nothing.
 
 mod support;
 

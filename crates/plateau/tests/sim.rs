@@ -1,4 +1,4 @@
-//! Models of simulated drives: displayed, written by the user, deliberately broken, fitted to a run.
+//! Models of simulated drives: displayed, written by the user, with injected faults, and fitted to a run.
 
 mod support;
 

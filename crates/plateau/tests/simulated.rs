@@ -1,4 +1,5 @@
-//! The whole program on simulated drives: the first commands of a new user, and the output that scripts rely on.
+//! The whole program on simulated drives: the first commands that a new user runs, and the output that scripts
+//! rely on.
 
 mod support;
 
@@ -200,7 +201,7 @@ fn reports_are_written_in_the_format_of_their_names() {
     assert!(text(&json).starts_with('{'));
 }
 
-/// Hundreds of idle times in a row are printed as one line for each length.
+/// Hundreds of consecutive idle times are printed as one line for each length.
 #[test]
 fn idle_times_are_reported_once_in_a_row() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Names chosen by others cannot control the terminal.
+//! Names chosen by other people cannot control the terminal.
 
 mod support;
 
@@ -9,7 +9,8 @@ use support::{Bench, text, texts};
 /// Clears the screen with 7-bit and 8-bit sequences, reverses the writing direction, and ends the line.
 const EVIL: &str = "evil\x1b[2J\u{9b}2J\u{202e}\nplateau: all is well";
 
-/// Checks that neither stream contains a control character, or a separate line for text after a newline.
+/// Checks that neither stream contains a control character, and that text after a newline is not on a separate
+/// line.
 fn assert_harmless(output: &Output) {
     let (out, err) = texts(output);
     for said in [&out, &err] {
@@ -71,7 +72,7 @@ fn names_in_imports_and_in_runs_of_others_are_escaped() {
     let id = run.file_name().and_then(|name| name.to_str()).expect("an id").to_owned();
     assert_harmless(&bench.run(&["show", &id]));
     assert_harmless(&bench.run(&["verify", &id]));
-    // A name written by hand, which no import has sanitized.
+    // A name that was written by hand, so that no import has sanitized it.
     let file = text(&run.join("run.json"));
     let evil = serde_json::to_string(EVIL).expect("text");
     let tool = file.lines().find(|line| line.contains("\"tool\"")).expect("a tool");

@@ -1,4 +1,4 @@
-//! Files and environment variables crafted by others are never acted upon.
+//! Plateau never acts upon files and environment variables crafted by other users.
 
 mod support;
 
@@ -36,7 +36,7 @@ fn tuning_note(victim: &Path) -> String {
     json!({ "boot": boot.trim(), "tunings": [setting] }).to_string()
 }
 
-/// Creates a library prepared by an attacker; returns the file that it requests to be written.
+/// Creates a library as an attacker would; returns the file to which the library requests a write.
 fn prepared_library(bench: &Bench) -> PathBuf {
     let victim = bench.path("victim");
     fs::write(&victim, "mine").expect("a file");
@@ -82,7 +82,7 @@ fn a_note_of_ones_own_writes_to_nothing_but_known_settings() {
     assert!(texts(&output).1.contains("is not restored from a record"), "{output:?}");
 }
 
-/// A script as `mdadm` that logs its arguments, and finds the array of the record on every device.
+/// A script in place of `mdadm` that logs its arguments, and finds the array of the record on every device.
 const MDADM: &str = "#!/bin/sh\necho \"$*\" >> \"$(dirname \"$0\")/asked\"\necho MD_UUID=a:b:c:d\n";
 
 /// A file that a record names as a member of an array.
@@ -117,7 +117,7 @@ impl Member {
         self
     }
 
-    /// Runs a command with the script in the folders where this build and earlier ones look for programs.
+    /// Runs a command with the script in the folders in which this build and earlier ones look for programs.
     fn run(&self, args: &[&str]) -> Output {
         let path = format!("{}:{}", self.bench.path("bin").display(), std::env::var("PATH").expect("a path"));
         let mut command = self.bench.command(args);
@@ -196,7 +196,7 @@ fn root_runs_no_program_from_the_callers_path() {
     let library = member.bench.library();
     let state = member.bench.state.path().to_owned();
     let member = member.noted_in(&library).noted_in(&state);
-    // The folder that PLATEAU_PROGRAMS names is writable by others, so it is ignored as well.
+    // Other users can write to the folder that PLATEAU_PROGRAMS names, so it is ignored as well.
     permit(&member.bench.path("bin"), 0o777);
     member.run(&["run", "tp-128", &member.path, "--erase", &member.identity, "--cell-seconds", "0.02"]);
     assert_eq!(member.asked(), "");
@@ -227,7 +227,7 @@ fn a_run_that_somebody_else_has_written_confirms_no_target() {
     permit(&run.join("run.json"), 0o666);
     assert!(bench.fails(3, &["resume", &id]).contains("is writable by others"));
     permit(&run.join("run.json"), 0o644);
-    // A group with write permission counts as others, and an access control list appears as one.
+    // A group with write permission counts as other users, and an access control list appears as such a group.
     for (path, mode, usual) in [(&run, 0o2775, 0o755), (&run.join("journal"), 0o664, 0o644)] {
         permit(path, mode);
         assert!(bench.fails(3, &["resume", &id]).contains("is writable by others"), "{}", path.display());

@@ -95,8 +95,8 @@ fn records_in_an_order_that_no_run_writes_are_named_although_their_hashes_are_ri
     });
     assert!(error.contains("record 1: the run is closed although test tp-128 is not complete"), "{error}");
     let error = reordered(&|events| events.push(events[4].clone()));
-    assert!(error.contains("the run was closed before it"), "{error}");
-    // Answers in the wrong order are found by a replay of the test.
+    assert!(error.contains("the run was closed before this record"), "{error}");
+    // A replay of the test detects answers in the wrong order.
     let error = reordered(&|events| {
         let measured = |event: &Event| matches!(event, Event::Measured(_));
         let first = events.iter().position(measured).unwrap();
@@ -131,13 +131,13 @@ fn a_journal_without_its_end_is_not_called_intact() {
     let text = bench.ok(&["verify", &id]);
     assert!(text.contains("intact as far as it goes") && text.contains("no closing record"), "{text}");
     assert_eq!(bench.json(&["verify", &id])["closed"], false);
-    // Put zeros into the last record, as a power cut leaves them.
+    // Put zeros into the last record, as a power cut would leave them.
     let last = lines[lines.len() / 2];
     let torn = format!("{cut}{}\0\0\0\n", &last[..last.len() - 4]);
     std::fs::write(&path, torn).unwrap();
     let text = bench.ok(&["verify", &id]);
     assert!(text.contains("3 of them zero") && text.contains("intact as far as it goes"), "{text}");
-    // The same applies if every result is still there.
+    // The same applies if no result is missing.
     std::fs::write(&path, format!("{whole}\0\0")).unwrap();
     let text = bench.ok(&["verify", &id]);
     assert!(text.contains("2 of them zero") && text.contains(" records, intact, SHA-256"), "{text}");

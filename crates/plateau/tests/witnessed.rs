@@ -1,6 +1,7 @@
-//! Compares what a simulated drive received in each test of each profile with the specification: order of the cells,
-//! mixes, sizes, ranges, TC x QD, durations and idle times. The scripts are derived from the specification, not from
-//! the tests, and the requests are recorded in the drive, at the end of the I/O path.
+//! Compares the requests that a simulated drive received in each test of each profile with the specification:
+//! order of the cells, mixes, sizes, ranges, TC x QD, durations and idle times. The scripts are derived from
+//! the specification, not from the tests, and the requests are recorded in the drive, at the end of the I/O
+//! path.
 
 mod witnessed {
     pub mod script;
@@ -17,14 +18,15 @@ use witnessed::script::{Length, Reach, Step, Want, script};
 
 const SCALE: u64 = 64;
 const MIB: u64 = 1 << 20;
-/// Length of a minute: a tenth, because the sequence does not depend on it, and there are 35 tests.
+/// Length of a minute, reduced to a tenth, because the sequence does not depend on it and there are 35 tests.
 const MINUTE_NS: u64 = 6_000_000_000;
-/// The simulated drive completes at least this many I/Os per outstanding one, even in a very short cell.
+/// Number of I/Os per outstanding one that the simulated drive completes even in a very short cell.
 const LEAST_PER_OUTSTANDING: u64 = 20;
-/// Largest accepted deviation of a share in standard deviations; large, because thousands of shares are checked.
+/// Largest accepted deviation of a proportion, in standard deviations. It is large, because thousands of
+/// proportions are checked.
 const SIGMAS: f64 = 6.0;
 
-/// One operation on the drive, as recorded by it.
+/// An operation, as recorded by the drive.
 #[derive(Debug)]
 enum Seen {
     Purge,
@@ -150,7 +152,7 @@ fn length(witness: &LoadRecorder, ns: u64, want: &Want, capacity: u64) -> Option
         Length::Seconds(seconds) => {
             let wanted = seconds * MINUTE_NS / 60 / SCALE;
             let least = LEAST_PER_OUTSTANDING * u64::from(want.outstanding());
-            // I/Os that were outstanding at the end had been submitted as well.
+            // The count includes I/Os that were outstanding at the end.
             let extended = witness.commands() <= least + u64::from(want.outstanding());
             (ns != wanted && !(extended && ns > wanted)).then(|| format!("took {ns} ns instead of {wanted}"))
         }
@@ -197,8 +199,8 @@ fn order(witness: &LoadRecorder, want: &Want, capacity: u64) -> Option<String> {
     if !want.sequential {
         return (following > 0.05).then(|| format!("{following} of random I/Os follow each other"));
     }
-    // Threads have separate sections, so only the I/Os of a single thread are consecutive.
-    // They continue where earlier ones ended, so anywhere in the section.
+    // Threads have separate sections, so I/Os are consecutive only if there is a single thread.
+    // They continue where earlier ones ended, which may be anywhere in the section.
     let begun = |thread| section(want, capacity, thread).any(|part| witness.parts[part] > 0);
     let untouched = (0..want.threads).find(|thread| !begun(*thread));
     (untouched.is_some() || (want.threads == 1 && following < 0.9))
@@ -225,8 +227,8 @@ fn section(want: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
     }
 }
 
-/// Checks that the cells of a single sequential thread continue where the last one of the same direction ended, and start
-/// over at the end of the range. Two threads have no common end.
+/// Checks that the cells of a single sequential thread continue where the previous one in the same direction
+/// ended, and start over at the end of the range. With two threads, there is no common end.
 fn continued(seen: &[Seen], wanted: &[Step], capacity: u64) -> Option<String> {
     let mut next = std::collections::BTreeMap::new();
     for (index, (seen, wanted)) in seen.iter().zip(wanted).enumerate() {
@@ -267,8 +269,8 @@ fn range(witness: &LoadRecorder, want: &Want, capacity: u64) -> Option<String> {
     if witness.end_byte > end {
         return Some(format!("byte {} touched, the range ends at {end}", witness.end_byte));
     }
-    // Enough random I/Os touch the whole range, even if only one in five goes to the last four fifths; in a short
-    // cell, the drive may receive too few sequential ones.
+    // Expect the whole range to be touched only after 2,000 random I/Os: even the composite sends one in five
+    // to the last 80 % of its range. Sequential I/Os may not get that far in a short cell.
     let enough = witness.commands() >= 2_000 && !want.sequential;
     let whole = matches!(want.length, Length::Fills(_));
     let far = witness.end_byte > end / 100 * 97 && witness.first_byte < end / 100 * 3;

@@ -13,7 +13,7 @@ fn disk() -> TargetFacts {
     TargetFacts { rotational: Some(true), ..target(512) }
 }
 
-/// A disk whose IOPS halve towards its end.
+/// A disk whose IOPS fall to half towards the end.
 fn sloping() -> Fake {
     Fake::new(|_, workload| 2_000 - 10 * (workload.range.start_bytes / GB))
 }

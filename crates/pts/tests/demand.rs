@@ -48,7 +48,8 @@ fn the_flow_is_the_one_of_the_specification() {
     assert_eq!(outcome.key_figures[0].name, "Max point, RND 8KiB 65/35 TC 2 QD 32, ART 0.100 ms");
 }
 
-/// PTS 14: the tester chooses block size and mix; what precedes the cells writes blocks of the same size.
+/// PTS clause 14: the tester chooses block size and mix; the writes that precede the cells use the same block
+/// size.
 #[test]
 fn the_tester_chooses_the_workload() {
     let dirth = DirthChoice { block_bytes: Some(4096), read_percent: Some(0) };
@@ -137,7 +138,7 @@ fn gaps_and_failures_are_reported() {
     let mut bench = saturating();
     bench.gaps = vec![(2, 10)];
     let outcome = run("pts-e-2.0", &mut bench);
-    // Both parts of the test have a step 10 in round 2, so there are two gaps; no window spans either of them.
+    // Both parts of the test have a step 10 in round 2, so there are two gaps, neither of which a window spans.
     assert!(outcome.window.iter().all(|window| window.1.first_round == 3), "{:?}", outcome.window);
     assert_eq!(outcome.modified.len(), 2, "{:?}", outcome.modified);
     assert!(outcome.notes[0].starts_with("INTERRUPTED"));

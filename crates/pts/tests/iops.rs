@@ -33,7 +33,8 @@ fn the_loop_is_the_one_of_the_specification() {
 
 #[test]
 fn preconditioning_has_the_thread_count_and_queue_depth_of_the_test() {
-    // PTS-E 1.1, 3.1.2 and 3.1.3 of the IOPS pseudo code: both are the same as in step 2.1. PTS 2.0.2 likewise.
+    // According to 3.1.2 and 3.1.3 of the IOPS pseudo code in PTS-E 1.1, both are the same as in step 2.1; PTS
+    // 2.0.2 says the same.
     for (profile, chosen, demand) in
         [("pts-e-1.1", None, (2, 16)), ("pts-e-2.0", None, (4, 32)), ("pts-e-2.0", Some((3, 7)), (3, 7))]
     {
@@ -62,7 +63,7 @@ fn never_steady_stops_after_25_rounds_and_says_so() {
 
 #[test]
 fn results_are_the_mean_of_the_window() {
-    // 5000 at first, 1000 to 1002 from round 4 on, so the window is rounds 4-8.
+    // IOPS are 5000 at first and 1000 to 1002 from round 4 on, so the window is rounds 4-8.
     let mut bench =
         Fake::new(
             |round, w| if round < 4 { 5000 } else { 994 + u64::from(round) + u64::from(w.read_percent) },

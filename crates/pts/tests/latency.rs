@@ -33,8 +33,9 @@ fn the_loop_is_nine_cells_at_one_outstanding_io() {
 
 #[test]
 fn preconditioning_has_the_demand_of_the_run_and_not_that_of_the_loop() {
-    // TKperf preconditions with the operator's jobs and queue depth, and loops with one of each; the page header of 2.0
-    // gives "TC,QD" for the former and "TC 1/QD 1" for the latter.
+    // TKperf preconditions with the number of jobs and the queue depth that the operator chose, and runs the
+    // loop with one job at queue depth 1; the page header of 2.0 has "TC,QD" for the former and "TC 1/QD 1" for
+    // the latter.
     let mut bench = Fake::new(|_, _| 1000);
     run("pts-e-2.0", &mut bench);
     let of = |step: usize| (bench.asked[step].threads, bench.asked[step].queue_depth);
@@ -174,7 +175,7 @@ fn nothing_done_is_not_steady() {
     assert_eq!(outcome.converged, Some(false));
 }
 
-/// The standard target as a simulated drive with this scale divisor.
+/// Returns the standard target as a simulated drive with this scale divisor.
 fn simulated(scale_divisor: u32) -> TargetFacts {
     let simulated =
         SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor, seed: 1, faults: Vec::new() };
@@ -190,8 +191,8 @@ fn a_scaled_drive_has_no_maxima() {
         assert!(maxima.rows.iter().flat_map(|row| &row.cells).all(|c| *c == Cell::Absent(SCALED.into())));
         assert!(tables.iter().any(|t| matches!(t.rows[0].cells[0], Cell::Value(_))), "averages are there");
         let Exhibit::Lines(Lines { series, .. }) = &outcome.pages[1].exhibits[0] else { panic!("no lines") };
-        // 60,000 I/Os per cell, and five times as many in the window: a percentile replaces the maximum and is
-        // labelled.
+        // There are 60,000 I/Os per cell, and five times as many in the window: a percentile replaces the
+        // maximum and is labelled.
         let points: Vec<f64> = series.iter().flat_map(|series| series.points.iter().map(|p| p.1)).collect();
         assert_eq!(
             (points.len(), outcome.pages[1].title.ends_with("(100 % writes): n/a, 99.9 % shown")),

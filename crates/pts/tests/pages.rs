@@ -1,4 +1,5 @@
-//! The pages of each test as listed in docs/reference/tests.md. `PLATEAU_BLESS=1` rewrites the list.
+//! Compares the pages of each test with the list in docs/reference/tests.md. `PLATEAU_BLESS=1` rewrites the
+//! list.
 
 mod support;
 

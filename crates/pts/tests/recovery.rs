@@ -45,7 +45,7 @@ fn hir_takes_930_minutes_after_its_preconditioning() {
 #[test]
 fn hir_compares_wait_states_with_steady_state() {
     let mut bench = Fake::new(|_, _| 1_000);
-    // Bursts are twice as fast; each return slows down after two minutes.
+    // Bursts are twice as fast; each return to baseline slows down after two minutes.
     bench.iops_of_second = Some(Box::new(|_, w, second| match w.until {
         record::Until::DurationNs(ns) if ns < MINUTE_NS => 2_000,
         record::Until::DurationNs(ns) if ns > MINUTE_NS && second < 120 => 1_600,
@@ -56,7 +56,8 @@ fn hir_compares_wait_states_with_steady_state() {
     assert_eq!(rows[0].cells, vec![Cell::Value(2_000.0); 5]);
     assert_eq!(rows[1].cells, vec![Cell::Value(2.0); 5]);
     assert_eq!(rows[2].cells, vec![Cell::Value(1_600.0); 5]);
-    // 10 of the 12 samples must be at the lower rate: 120 s minus the 2 samples that may still be high.
+    // 10 of the 12 samples must be at the lower rate, so the time is 120 s minus the 2 samples that may still
+    // be high.
     assert_eq!(rows[3].cells, vec![Cell::Value(110.0); 5]);
     assert_eq!(outcome.key_figures[5].value, Some(2_000.0));
     assert_eq!(
@@ -76,7 +77,8 @@ fn hir_compares_wait_states_with_steady_state() {
 
 #[test]
 fn hir_has_returned_only_if_it_stays_back() {
-    // Steady at first, a fifth below from the third minute of each return on; in the last ten minutes steady again, or not.
+    // The drive is steady at first, a fifth slower from the third minute of each return on, and in the last ten
+    // minutes steady again or not.
     let returns = |last: u64| {
         let mut bench = Fake::new(|_, _| 1_000);
         bench.iops_of_second = Some(Box::new(move |_, w, second| match w.until {
@@ -180,7 +182,7 @@ fn xsr_says_when_the_bandwidth_is_back() {
             groups.set(groups.get() + u32::from(second == 0));
             match (w.access, groups.get()) {
                 (Access::Random, _) => 1_000,
-                // 500 for an hour while the drive is fresh, then 300.
+                // IOPS are 500 for an hour while the drive is fresh, then 300.
                 (_, 1) => {
                     if second < 3_600 {
                         500

@@ -1,5 +1,5 @@
-//! Every test with every profile: replaying a journal yields the same outcome as the drive did, whether the
-//! run is complete or interrupted at any point.
+//! For every test with every profile, a replay of the journal yields the same outcome as the run itself,
+//! whether the run is complete or was interrupted at any point.
 
 #[path = "support/recording.rs"]
 mod recording;
@@ -12,7 +12,8 @@ use recording::{recorded_by, run_file};
 use support::Fake;
 
 fn recorded(test: &Test, profile: &'static Profile) -> (RunFile, Vec<Entry>, Outcome) {
-    // Short cells suffice: a series of 22 hours in steps of seconds would test no more than one of a few minutes.
+    // Short cells are sufficient: a series of 22 hours in steps of one second would not test more than one of a
+    // few minutes.
     let settings = Settings { cell_ns: 600_000_000, ..profile.settings(1) };
     let mut fake = Fake::new(|round, w| 50_000 / u64::from(round.clamp(1, 3)) + u64::from(w.read_percent));
     fake.gaps = vec![(2, 1)];
@@ -60,7 +61,10 @@ fn numbers_of_a_busy_host_are_marked_and_noted() {
     let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
     // The response times of this fake host do not match any queue depth.
     let [note, shallow] = &outcome.notes[..] else { panic!("{:?}", outcome.notes) };
-    assert!(shallow.starts_with("DEPTH NOT KEPT: in 275 of 280 cells fewer than 90 %"), "{shallow}");
+    assert!(
+        shallow.starts_with("QUEUE DEPTH NOT MAINTAINED: in 275 of 280 cells, less than 90 %"),
+        "{shallow}"
+    );
     assert!(note.starts_with("HOST-LIMITED: 5 of 280 cells used more than 70 %"), "{note}");
     assert!(note.ends_with("RND 0.5KiB R (71 %)"), "{note}");
     let tables = outcome.pages.iter().flat_map(|page| &page.exhibits).filter_map(|exhibit| match exhibit {

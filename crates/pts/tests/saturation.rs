@@ -11,7 +11,7 @@ use record::{
 };
 use support::{Fake, run_on, run_with, target, titles};
 
-/// IOPS at which 4 KiB writes fill the capacity of 100 GB in `minutes`.
+/// Returns the IOPS at which 4 KiB writes fill the capacity of 100 GB in `minutes`.
 fn iops_filling_in(minutes: u64) -> u64 {
     100_000_000_000 / 4096 / 60 / minutes + 1
 }
@@ -59,7 +59,7 @@ fn four_capacities_before_the_fifth_sample_end_the_test_without_a_verdict() {
 
 #[test]
 fn only_what_was_judged_is_called_steady() {
-    // Falls by a quarter over the last 150 minutes, as a published kind of run did.
+    // IOPS fall by a quarter over the last 150 minutes, as in some published runs.
     let falling = |profile: &str| {
         let mut bench = Fake::new(|_, _| 0);
         let minute = std::cell::Cell::new(0);
@@ -87,7 +87,7 @@ fn only_what_was_judged_is_called_steady() {
 
 #[test]
 fn a_drive_does_not_settle_before_its_peak_drop() {
-    // Ten minutes from the last fresh one on are on average within 10 % of the steady IOPS.
+    // The mean of the ten minutes that begin with the last fresh minute is within 10 % of the steady IOPS.
     let mut bench = Fake::new(|_, _| 0);
     let minute = std::cell::Cell::new(0);
     bench.iops_of_second = Some(Box::new(move |_, _, second| {
@@ -291,11 +291,11 @@ fn a_length_that_the_profile_does_not_provide_for_is_named() {
 
     let long = SaturationChoice { capacities: Some(29), ..SaturationChoice::NONE };
     let outcome = chosen("pts-e-1.1", long, &mut Fake::new(|_, _| iops_filling_in(20)));
-    // Steady after five samples, but 4 capacities had been written by then.
+    // The drive is steady after five samples, but 4 capacities had been written by then.
     assert!(outcome.ending.unwrap().deviates && outcome.modified.len() == 1, "{:?}", outcome.modified);
 }
 
-/// PTS 2.0 ends after 6 hours, or up to 24 at the operator's choice.
+/// In PTS 2.0, the test ends after 6 hours, or after up to 24 hours if the operator so chooses.
 #[test]
 fn up_to_24_hours_conform_to_2_0() {
     let long = SaturationChoice { hours: Some(24), ..SaturationChoice::NONE };
@@ -373,7 +373,7 @@ fn the_workloads_of_2_0() {
         } else {
             assert_eq!(first.block_bytes, block_bytes);
         }
-        // Sequential minutes continue; random ones have no place to continue at.
+        // Sequential minutes continue where the previous one ended; random ones do not have a position.
         let is_sequential = access == Access::Sequential;
         assert!(
             bench.asked.windows(2).all(|pair| (pair[1].from_block > pair[0].from_block) == is_sequential)
@@ -383,7 +383,7 @@ fn the_workloads_of_2_0() {
     }
 }
 
-/// Published reports have marks that their authors set by eye: a peak drop at 30 min and steady state at 50 min.
+/// The authors of published reports set marks by eye, such as a peak drop at 30 min and steady state at 50 min.
 #[test]
 fn marks_that_the_tester_sets_are_shown_with_the_computed_ones() {
     let marks_set = SaturationMarks {

@@ -47,7 +47,8 @@ fn each_direction_continues_where_it_ended_and_does_not_start_over() {
     for (index, cell) in cells.iter().enumerate() {
         let next = next.get_mut(&cell.read_percent).unwrap();
         assert_eq!(cell.from_block, *next, "cell {index}");
-        // Two threads completed half of the I/Os each, and had 16 more outstanding when the minute ended.
+        // Each of the two threads completed half of the I/Os, and had 16 more outstanding when the minute
+        // ended.
         let completed = 60 * (100 + index as u64 / 2 + 1 + u64::from(cell.read_percent));
         *next += completed.div_ceil(2) + 16;
     }

@@ -1,7 +1,7 @@
 //! Limits on the numbers in a journal, so that adding or converting them cannot overflow.
 //!
-//! A journal is untrusted input, even if its hashes match. Everything that is later summed over its records
-//! (bytes, I/Os, times) is therefore summed once, with checks, when it is read.
+//! A journal is untrusted input, even if its hashes match. All values that are later summed over the records
+//! (bytes, I/Os, times) are therefore summed once, with overflow checks, when the journal is read.
 
 use crate::{Cut, Event, PurgeEvidence, Segment, Series};
 
@@ -9,17 +9,17 @@ use crate::{Cut, Event, PurgeEvidence, Segment, Series};
 /// run measures.
 const MOST: u64 = 1 << 62;
 
-/// Limit on the memory that the values of a journal take, in histogram slots of 8 bytes: 1 GiB. A month of
-/// one-minute cells needs 80 million slots for histograms and 10 million for series. A forged histogram with
-/// one value at either end spans 7,000.
+/// Limit on the memory for the values of a journal, in histogram slots of 8 bytes: 1 GiB. A month of one-minute
+/// cells needs 80 million slots for histograms and 10 million for series. A forged histogram with one value at
+/// each end spans 7,000 slots.
 const MOST_SLOTS: u64 = 1 << 27;
-/// Memory of a piece of evidence without strings, in slots.
+/// Memory of a piece of evidence without its strings, in slots.
 const SLOTS_OF_EVIDENCE: u64 = 16;
-/// Memory of a place with wrong data, in slots; that of a failed I/O is twice as much.
+/// Memory of an offset with wrong data, in slots; a failed I/O takes twice as much.
 const SLOTS_OF_PLACE: u64 = 4;
-/// Memory of a reading without strings and percentiles, in slots.
+/// Memory of a reading without its strings and percentiles, in slots.
 const SLOTS_OF_READING: u64 = 32;
-/// Limit on the records of a journal: 50 times those of a month of one-minute cells.
+/// Limit on the number of records in a journal: 50 times that of a month of one-minute cells.
 const MOST_RECORDS: u64 = 1 << 21;
 
 /// Running totals over the records of a journal.
@@ -34,16 +34,16 @@ impl Amounts {
     /// Adds a record to the totals.
     ///
     /// # Errors
-    /// If a total exceeds what any run can measure; the error says which one.
+    /// If a total exceeds what any run can measure; the error names the total.
     pub fn take(&mut self, event: &Event) -> Result<(), &'static str> {
         let numbers = numbers(event);
         self.records += 1;
         self.slots += numbers.slots;
         if self.records > MOST_RECORDS || self.slots > MOST_SLOTS {
-            return Err("it has larger amounts than any run can measure");
+            return Err("it contains larger amounts than any run can measure");
         }
         if numbers.instants.iter().any(|at_ns| *at_ns > MOST) {
-            return Err("it has a time beyond the range of any clock");
+            return Err("it contains a time beyond the range of any clock");
         }
         for amount in numbers.amounts {
             self.total = self
@@ -63,7 +63,7 @@ struct Numbers {
     instants: Vec<u64>,
     /// Amounts that may be summed.
     amounts: Vec<u64>,
-    /// Memory in slots: those that the histograms span, filled or not, and the equivalent for everything else.
+    /// Memory in slots: those that the histograms span, filled or not, plus the equivalent of all other values.
     slots: u64,
 }
 
@@ -137,7 +137,7 @@ impl Numbers {
         }
     }
 
-    /// Takes the start and end of something on a clock.
+    /// Takes the start and end of an activity, in ns on the target's clock.
     fn take_stretch(&mut self, start_ns: u64, end_ns: u64) {
         self.instants.extend([start_ns, end_ns]);
         self.amounts.push(end_ns.saturating_sub(start_ns));
@@ -169,7 +169,7 @@ mod tests {
         assert!(wide.clone().take(&Event::Closed).is_err());
     }
 
-    /// Returns how often a journal may contain an event, counting up to ten.
+    /// Returns how often a journal may contain an event, but at most ten.
     fn times_taken(event: &Event) -> usize {
         let mut amounts = Amounts::default();
         (0..10).take_while(|_| amounts.take(event).is_ok()).count()

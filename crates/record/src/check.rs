@@ -12,10 +12,10 @@ pub struct HostCheck {
     pub verdict: HostVerdict,
     /// What was found, in words.
     pub found: String,
-    /// How to fix it.
+    /// How to fix the problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
-    /// Whether the setting can be changed for a run and restored after it, which fixes it as well.
+    /// Whether Plateau can fix the problem by changing a setting for a run and restoring it afterwards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tunable: bool,
 }
@@ -26,11 +26,11 @@ pub struct HostCheck {
 pub enum HostVerdict {
     /// Not applicable to this host or target, or not reported by it.
     NotHere,
-    /// As it should be.
+    /// No problem was found.
     Ok,
-    /// May change results a little, or only those near the host's limit.
+    /// May affect results slightly, or only results near the host's limit.
     Warn,
-    /// Results would reflect this rather than the drive.
+    /// Results would reflect this condition rather than the drive.
     WouldInvalidate,
 }
 

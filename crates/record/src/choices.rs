@@ -1,4 +1,5 @@
-//! Choices that the PTS leaves to the tester for single tests, as stored in `run.json`. What is absent was not chosen.
+//! Choices that the PTS leaves to the tester for individual tests, as stored in `run.json`. An absent field
+//! means that the default applies.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +16,10 @@ pub struct DirthChoice {
 }
 
 impl DirthChoice {
-    /// Nothing was chosen.
+    /// All defaults apply.
     pub const NONE: Self = Self { block_bytes: None, read_percent: None };
 
-    /// Whether nothing was chosen.
+    /// Returns whether all defaults apply.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::NONE
@@ -35,13 +36,13 @@ pub struct SaturationChoice {
     /// Time limit in hours of the specification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<u32>,
-    /// Which of the conditions ends the test.
+    /// Which conditions end the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<SaturationUntil>,
     /// A workload other than random 4 KiB writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<SaturationLoad>,
-    /// Values in place of computed ones, set whenever the run is judged again; never stored.
+    /// Marks that replace computed ones. They are given each time the run is judged, and are never stored.
     #[serde(skip)]
     pub marks: SaturationMarks,
 }
@@ -50,9 +51,9 @@ pub struct SaturationChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SaturationUntil {
-    /// The first of amount, time and, if the profile judges it, steady state.
+    /// Whichever comes first: amount, time or, if the profile judges it, steady state.
     First,
-    /// The last of amount and time.
+    /// Both amount and time have been reached.
     All,
     /// The time alone.
     Time,
@@ -92,11 +93,11 @@ impl SaturationMarks {
 }
 
 impl SaturationChoice {
-    /// Nothing was chosen.
+    /// All defaults apply.
     pub const NONE: Self =
         Self { capacities: None, hours: None, until: None, workload: None, marks: SaturationMarks::NONE };
 
-    /// Whether nothing was chosen.
+    /// Returns whether all defaults apply.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::NONE

@@ -7,7 +7,7 @@ use stdx::histogram::coarse::Columns;
 #[serde(deny_unknown_fields)]
 struct Wire {
     intervals_per_column: u64,
-    /// Per column, alternating: distance from the previous filled row, count.
+    /// For each column, alternately the distance from the previous filled row, and the count.
     columns: Vec<Vec<u64>>,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a plan that are stored with a run: replays and reports do not need the plan file.
+//! The parts of a plan that are stored with a run, so that replays and reports do not need the plan file.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct PlanFacts {
     pub name: String,
     /// Title as printed.
     pub title: String,
-    /// Why no result of the run is a PTS result; `None` if its PTS tests may be.
+    /// Why no result of the run is a PTS result; `None` if results of its PTS tests may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_pts: Option<String>,
     /// Sponsor of the test, for the report.
@@ -24,10 +24,10 @@ pub struct PlanFacts {
     /// Special notes for the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Name of a picture in the run's directory, for the report.
+    /// Name of an image file in the run's directory, for the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo: Option<String>,
-    /// SHA-256 of that picture, hexadecimal.
+    /// SHA-256 of that file, hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_sha256: Option<String>,
     /// Custom tests, which are not PTS tests.
@@ -45,7 +45,7 @@ pub struct CustomTest {
     pub title: String,
     /// The question that the test answers.
     pub purpose: String,
-    /// Whether it starts with a purge.
+    /// Whether the test starts with a purge.
     pub purge: bool,
     /// Writes before the first round, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -61,7 +61,7 @@ pub struct CustomTest {
     pub figure: CustomFigure,
     /// The rounds that results are averaged over.
     pub average: CustomAverage,
-    /// Whether it finds the knee of the demand curve and proposes a TC and QD.
+    /// Whether the test finds the knee of the demand curve and proposes a TC and QD.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finds_knee: bool,
 }
@@ -81,7 +81,8 @@ pub struct CustomWrite {
     pub queue_depth: Option<u16>,
     /// Amount in multiples of the user capacity.
     pub capacities: u32,
-    /// Time limit in ns, for cells of 60 s; the workload ends then even if the amount has not been written.
+    /// Time limit in ns, for cells of 60 s, after which the workload ends even if the amount has not been
+    /// written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
 }
@@ -92,7 +93,7 @@ pub struct CustomWrite {
 pub struct CustomCell {
     /// Order of the addresses.
     pub access: Access,
-    /// Share of reads in percent.
+    /// Percentage of reads.
     pub read_percent: u8,
     /// Bytes per I/O.
     pub block_bytes: u32,

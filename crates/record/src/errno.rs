@@ -1,4 +1,4 @@
-//! Kernel error numbers as text: their names, usual causes, and the reason why a call failed.
+//! Kernel error numbers as text: their names, their usual causes, and the reason why a system call failed.
 
 /// Number, name and likely cause of errors that block devices return.
 const ERRNOS: &[(i32, &str, &str)] = &[
@@ -13,7 +13,7 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::EBADE, "EBADE", "another host has reserved the device"),
     (libc::EILSEQ, "EILSEQ", "protection information did not match"),
     (libc::EROFS, "EROFS", "the device became read-only"),
-    (libc::EPERM, "EPERM", "the kernel denies it, perhaps because the device is read-only"),
+    (libc::EPERM, "EPERM", "the kernel denies the operation, perhaps because the device is read-only"),
     (libc::EACCES, "EACCES", "no permission"),
     (libc::EINVAL, "EINVAL", "the device does not support I/Os of this size or alignment"),
     (libc::EOPNOTSUPP, "EOPNOTSUPP", "the device does not support this command"),

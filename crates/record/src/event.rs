@@ -22,27 +22,28 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Event {
-    /// The run started. The digest ties `run.json` to this journal.
+    /// The run started. The digest links `run.json` to this journal.
     Opened {
         /// SHA-256 of `run.json`, hexadecimal.
         run_sha256: String,
     },
     /// The estimate made before the run started.
     Estimated(Estimated),
-    /// A test started, at its purge.
+    /// A test started, beginning with its purge.
     TestStarted {
         /// Name of the test.
         test: String,
     },
     /// The drive was purged.
     Purged(Purged),
-    /// A preconditioning workload was written.
+    /// A preconditioning workload completed.
     Preconditioned(Segment),
     /// One cell of a test was measured.
     Measured(Segment),
-    /// The drive failed during a workload; contains what it completed until then. The run stops after this event.
+    /// The drive failed during a workload; contains the I/Os completed until then. The run stops after this
+    /// event.
     Cut(Cut),
-    /// The drive was left idle on purpose.
+    /// The drive was deliberately left idle.
     Idled {
         /// Length in ns on the target's clock.
         length_ns: u64,
@@ -61,24 +62,24 @@ pub enum Event {
         /// The measured power.
         power: Power,
     },
-    /// The drive's volatile write cache was set for the run, or restored at its end.
+    /// The drive's volatile write cache was set for the run, or restored at the end of the run.
     WriteCache {
-        /// Whether it was on before; `None` if there is no cache to set.
+        /// Whether the cache was on before; `None` if there is no cache to set.
         was_on: Option<bool>,
-        /// Whether it is on now.
+        /// Whether the cache is on now.
         is_on: Option<bool>,
         /// Whether this is the restoration after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
-    /// A test as reported by another tool or a publication; only in imported runs.
+    /// A test as reported by another tool or in a publication; only in imported runs.
     Imported(ImportedTest),
     /// The host was checked, before the first test and again when the run was resumed.
     HostChecked {
         /// All checks, in table order.
         checks: Vec<HostCheck>,
     },
-    /// A host setting was changed for the run, or restored at its end.
+    /// A host setting was changed for the run, or restored at the end of the run.
     Tuned {
         /// The setting, such as `scheduler of nvme0n1`.
         setting: String,
@@ -100,7 +101,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
-    /// A note of the test about its progress.
+    /// A note by the test about its progress.
     Noted(Note),
     /// The run stopped early; completed work is kept.
     Interrupted {
@@ -144,9 +145,9 @@ pub struct Estimated {
 pub struct TestEstimate {
     /// Name of the test.
     pub test: String,
-    /// If it becomes steady as early as possible.
+    /// The course if the test becomes steady as early as possible.
     pub shortest: Expense,
-    /// If it never becomes steady.
+    /// The course if the test never becomes steady.
     pub longest: Expense,
 }
 
@@ -168,7 +169,7 @@ pub struct Expense {
 pub struct Purged {
     /// Method as printed, such as `NVMe Format, user data erase (SES 1)`.
     pub method: String,
-    /// Name of the method on the command line; `None` for files and arrays, which are purged in only one way.
+    /// Name of the method on the command line; `None` for files and arrays, for which there is only one method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Whether the PTS accepts the method as a purge.
@@ -177,7 +178,7 @@ pub struct Purged {
     pub start_ns: u64,
     /// End on the target's clock in ns.
     pub end_ns: u64,
-    /// Evidence that the purge was done, and why this method was chosen.
+    /// Evidence that the purge was performed, and why this method was chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<PurgeEvidence>,
     /// Whether samples were written before the purge and read after it, in which case the drive was not idle
@@ -196,10 +197,10 @@ pub struct Health {
     /// Critical Warning bits of the NVMe health log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critical_warning: Option<u8>,
-    /// Remaining spare blocks.
+    /// Remaining spare blocks, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available_spare_percent: Option<u8>,
-    /// Used share of the rated endurance; may exceed 100.
+    /// Used percentage of the rated endurance; may exceed 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percentage_used: Option<u8>,
     /// Power-on hours.
@@ -229,18 +230,19 @@ pub struct Health {
     /// Minutes above the warning temperature over the drive's life.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot_minutes: Option<u64>,
-    /// Whether it is currently throttled.
+    /// Whether the drive is currently throttled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttling: Option<bool>,
     /// NVMe power state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u8>,
-    /// Power by name of the meter: `package-0` (RAPL, mean since the previous reading), or a sensor of the host.
+    /// Power by the name of the meter: `package-0` (RAPL, mean since the previous reading), or a sensor of the
+    /// host.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub power_milliwatts: BTreeMap<String, u64>,
 }
 
-/// A note of a running test. Notes are derived from results, so that a replay repeats them.
+/// A note by a running test. Notes are derived from results, so a replay produces them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Note {
@@ -289,9 +291,9 @@ pub struct VariableJudgement {
     pub name: String,
     /// Its value in this round, in the test's unit.
     pub value: f64,
-    /// Range over the window as a share of the mean; `None` before five rounds.
+    /// Range over the window as a fraction of the mean; `None` before there are five rounds.
     pub range_share: Option<f64>,
-    /// Slope excursion as a share of the mean; `None` before five rounds.
+    /// Slope excursion as a fraction of the mean; `None` before there are five rounds.
     pub slope_share: Option<f64>,
     /// Whether both are within their limits.
     pub steady: bool,

@@ -9,7 +9,7 @@ struct Wire {
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
-    /// Alternating: distance from the previous filled slot, count.
+    /// Alternately the distance from the previous filled slot, and the count.
     slots: Vec<u64>,
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// CPU cost of the load threads as accounted by the kernel, from their common start until each of them ended.
-/// Kernel work outside these threads (interrupts, io-wq) is not included.
+/// CPU cost of the load threads as accounted by the kernel, from their common start until each of them has
+/// ended. Kernel work outside these threads (interrupts, io-wq) is not included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Effort {
@@ -11,13 +11,13 @@ pub struct Effort {
     pub user_ns: u64,
     /// CPU time in the kernel in ns.
     pub system_ns: u64,
-    /// Voluntary context switches: a thread waited for something.
+    /// Voluntary context switches: a thread waited.
     pub voluntary_switches: u64,
     /// Involuntary context switches: a thread was preempted.
     pub involuntary_switches: u64,
 }
 
-/// Load on the host during one segment.
+/// Load on the host caused by one segment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostLoad {
@@ -36,7 +36,7 @@ pub struct HostLoad {
     /// once, and its response time starts at the first attempt.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeats: u64,
-    /// Used share of the run's [`Ceiling`], 0 to 1; `None` if no ceiling was measured.
+    /// Fraction of the run's [`Ceiling`] that the segment used, 0 to 1; `None` if no ceiling was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling_share: Option<f64>,
 }
@@ -66,7 +66,7 @@ pub struct Ceiling {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFacts {
-    /// `TSC`, or `CLOCK_MONOTONIC` and the reason for it.
+    /// `TSC`, or `CLOCK_MONOTONIC` and why it is used.
     pub source: String,
     /// How long one clock reading takes.
     pub cost_ns: f64,

@@ -2,17 +2,18 @@
 
 use crate::{Ceiling, CostPerIo, DataPattern, Segment};
 
-/// Share of the ceiling above which a segment counts as host-limited.
+/// Fraction of the ceiling above which a segment counts as host-limited.
 pub const HOST_LIMIT_SHARE: f64 = 0.70;
 
-/// A load is called shallow if its mean number of outstanding I/Os is below this share of the requested number.
+/// A load is called shallow if its mean number of outstanding I/Os is below this fraction of the requested
+/// number.
 pub const DEPTH_KEPT_SHARE: f64 = 0.90;
-/// Below this number of I/Os per unit of queue depth, a mean depth is meaningless.
+/// With fewer I/Os per outstanding I/O than this, the mean depth is meaningless.
 const LEAST_PER_OUTSTANDING: u64 = 20;
 
 impl Ceiling {
-    /// Returns the share of the ceiling that `segment` used, 0 to 1: the time that its I/Os would take with an
-    /// infinitely fast drive, divided by the time available to its threads. `None` for a simulated drive.
+    /// Returns the fraction of the ceiling that `segment` used, 0 to 1: the time that its I/Os would take with
+    /// an infinitely fast drive, divided by the time available to its threads. `None` for a simulated drive.
     #[must_use]
     pub fn share_of(&self, segment: &Segment) -> Option<f64> {
         let host = segment.host.as_ref()?;
@@ -29,8 +30,8 @@ impl Ceiling {
     }
 }
 
-/// Interpolates the cost at a queue depth. The cost has a part per I/O and a part per call, which is shared by the
-/// I/Os of a batch, so it is linear in 1/depth.
+/// Interpolates the cost at a queue depth. The cost consists of a part per I/O and a part per system call; the
+/// I/Os of a batch share the latter, so the cost is linear in 1/depth.
 fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
     let wanted = 1.0 / f64::from(queue_depth.max(1));
     let inverse = |cost: &CostPerIo| 1.0 / f64::from(cost.queue_depth.max(1));
@@ -49,8 +50,8 @@ fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
 }
 
 impl Segment {
-    /// Returns the CPU time of the load threads divided by the time of all processors, in percent: the part of the
-    /// system's CPU utilization that the load caused. `None` for a simulated drive.
+    /// Returns the CPU time of the load threads divided by the time of all processors, in percent: the CPU
+    /// utilization of the system that the load caused. `None` for a simulated drive.
     #[must_use]
     pub fn processor_percent(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
@@ -58,8 +59,8 @@ impl Segment {
         (had_ns > 0.0).then(|| host.effort.cpu_ns() as f64 / had_ns * 100.0)
     }
 
-    /// Returns the share of the CPU time available to the load threads that they used, 0 to 1. `None` for a
-    /// simulated drive, and if completions were polled: polling threads are always busy.
+    /// Returns the fraction of the available CPU time that the load threads used, 0 to 1. `None` for a
+    /// simulated drive, and if completions were polled, because polling threads are always busy.
     #[must_use]
     pub fn busy_share(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
@@ -67,23 +68,23 @@ impl Segment {
         (had_ns > 0.0 && !host.polled).then(|| (host.effort.cpu_ns() as f64 / had_ns).min(1.0))
     }
 
-    /// Returns the larger of the used share of the ceiling and [`busy_share`](Self::busy_share). `None` for a
-    /// simulated drive.
+    /// Returns the larger of the used fraction of the ceiling and [`busy_share`](Self::busy_share). `None` for
+    /// a simulated drive.
     #[must_use]
     pub fn host_share(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
         [self.busy_share(), host.ceiling_share].into_iter().flatten().max_by(f64::total_cmp)
     }
 
-    /// Returns the mean number of outstanding I/Os divided by the requested one: sum of response times over
-    /// elapsed time (Little's law). `None` if that is meaningless: for simulated drives, for open loops, and with
-    /// too few completed I/Os.
+    /// Returns the mean number of outstanding I/Os (the sum of response times divided by the elapsed time, by
+    /// Little's law) divided by the requested number. `None` if that is meaningless: for simulated drives, for
+    /// open loops, and if too few I/Os completed.
     #[must_use]
     pub fn depth_share(&self) -> Option<f64> {
         let outstanding = u64::from(self.workload.outstanding());
         let times = [&self.read.latency, &self.write.latency];
         let (ios, timed) = (self.read.ios + self.write.ios, times.iter().map(|t| t.count()).sum::<u64>());
-        // I/Os still in flight at the end are in neither count.
+        // Neither count includes I/Os that are still in flight at the end.
         let says_nothing = ios != timed || ios < LEAST_PER_OUTSTANDING * outstanding;
         if self.host.is_none() || self.workload.regime.arrivals.is_some() || says_nothing {
             return None;
@@ -99,7 +100,8 @@ impl Segment {
         !self.is_host_limited() && self.depth_share().is_some_and(|share| share < DEPTH_KEPT_SHARE)
     }
 
-    /// Returns whether the host limited the result: its used share exceeds [`HOST_LIMIT_SHARE`].
+    /// Returns whether the host limited the result: [`host_share`](Self::host_share) exceeds
+    /// [`HOST_LIMIT_SHARE`].
     #[must_use]
     pub fn is_host_limited(&self) -> bool {
         self.host_share().is_some_and(|share| share > HOST_LIMIT_SHARE)
@@ -128,7 +130,7 @@ mod tests {
         }
     }
 
-    /// One second of 4 KiB writes by `threads` on two processors.
+    /// One second of 4 KiB writes by `threads` threads on two processors.
     fn second(ios: u64, threads: u16, engine: IoEngine, cpu_ns: u64) -> Segment {
         Segment {
             workload: serde_json::from_str(WRITES).unwrap(),
@@ -162,7 +164,7 @@ mod tests {
         assert!((share(1_000_000, 2, IoEngine::IoUring) - 0.221_92).abs() < 1e-6);
         assert!(
             (share(1_000_000, 9, IoEngine::IoUring) - 0.221_92).abs() < 1e-6,
-            "two processors are all there is"
+            "there are only two processors"
         );
         assert!((share(1_000_000, 1, IoEngine::Psync) - 0.188_84).abs() < 1e-6);
         let simulated = Segment { host: None, ..second(1, 1, IoEngine::Simulated, 0) };
@@ -183,7 +185,7 @@ mod tests {
 
     #[test]
     fn response_times_say_how_many_ios_were_outstanding() {
-        // Back-to-back I/Os within one second: a thousand of 0.95 or 0.85 ms, or 19 of 50 ms.
+        // Consecutive I/Os within one second: a thousand of 0.95 or 0.85 ms, or 19 of 50 ms.
         let with = |each_ns: u64, ios: u64| {
             let mut segment = second(ios, 1, IoEngine::Libaio, 0);
             (0..ios).for_each(|_| segment.write.latency.record(each_ns));
@@ -192,10 +194,10 @@ mod tests {
         assert_eq!(with(950_000, 1000).depth_share(), Some(0.95));
         assert!(!with(950_000, 1000).is_shallow() && with(850_000, 1000).is_shallow());
         assert_eq!(with(50_000_000, 19).depth_share(), None, "19 I/Os");
-        assert_eq!(second(1000, 1, IoEngine::Libaio, 0).depth_share(), None, "no response times are known");
+        assert_eq!(second(1000, 1, IoEngine::Libaio, 0).depth_share(), None, "response times are unknown");
         let mut busy = with(850_000, 1000);
         busy.host.as_mut().unwrap().ceiling_share = Some(0.9);
-        assert!(!busy.is_shallow(), "then the host is the reason");
+        assert!(!busy.is_shallow(), "the busy host is the reason");
         assert_eq!(Segment { host: None, ..with(850_000, 1000) }.depth_share(), None);
     }
 
@@ -208,7 +210,7 @@ mod tests {
         );
         let mut polled = second(1000, 1, IoEngine::IoUring, 1_000_000_000);
         polled.host.as_mut().unwrap().polled = true;
-        assert!(!polled.is_host_limited(), "who polls is always busy");
+        assert!(!polled.is_host_limited(), "a polling thread is always busy");
         polled.host.as_mut().unwrap().ceiling_share = Some(0.71);
         assert!(polled.is_host_limited());
         assert_eq!(second(1000, 1, IoEngine::IoUring, 800_000_000).processor_percent(), Some(40.0));

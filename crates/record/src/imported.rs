@@ -19,12 +19,12 @@ pub struct Origin {
     pub sha256: String,
     /// Date of the measurement, as stated in the file.
     pub date: Option<String>,
-    /// Set if the figures were copied from a publication by hand, so that no file of the tool exists.
+    /// Whether the figures were copied from a publication by hand, in which case there is no file of the tool.
     pub transcribed: bool,
-    /// Whether the tool's own reports print throughput in MiB/s, where readers therefore see different figures.
+    /// Whether the tool's own reports print throughput in MiB/s, so that their figures look different.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_mebibytes: bool,
-    /// What a reader must know about the figures: weighting, units, incorrect statements in the file.
+    /// Information that readers of the figures need: weighting, units, incorrect statements in the file.
     pub remarks: Vec<String>,
 }
 
@@ -32,11 +32,11 @@ pub struct Origin {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImportedTest {
-    /// Its kind: `iops`, `lat`, `tp`, `wsat`, `areas-iops`, `areas-tp`, `jobs`.
+    /// Kind of test: `iops`, `lat`, `tp`, `wsat`, `areas-iops`, `areas-tp`, `jobs`.
     pub test: String,
-    /// What was done, in words.
+    /// Description of the test.
     pub outline: String,
-    /// How the drive was purged, in words; `None` if the file does not say.
+    /// How the drive was purged, in words; `None` if the file does not state it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<String>,
     /// Preconditioning, in words.
@@ -66,7 +66,7 @@ pub struct ImportedTest {
     /// Length of a round in ns, if the rounds form a time series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_ns: Option<u64>,
-    /// Figures that belong to no single workload.
+    /// Figures that do not belong to a single workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<ToldFigure>,
     /// All measurements.
@@ -77,11 +77,11 @@ pub struct ImportedTest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToldFigure {
-    /// Its name, such as `RND 4KiB W, FOB`.
+    /// Name, such as `RND 4KiB W, FOB`.
     pub name: String,
-    /// Its value.
+    /// Value.
     pub value: f64,
-    /// Its unit: `IOPS`, `min`, `GB`.
+    /// Unit: `IOPS`, `min`, `GB`.
     pub unit: String,
 }
 
@@ -91,20 +91,20 @@ pub struct ToldFigure {
 pub struct Reading {
     /// Order of the addresses.
     pub access: Access,
-    /// Share of reads, 0 to 100.
+    /// Percentage of reads, 0 to 100.
     pub read_percent: u8,
-    /// Bytes per I/O; 0 if I/Os differ in size.
+    /// Bytes per I/O; 0 if the sizes of I/Os differ.
     pub block_bytes: u32,
-    /// Round (or area of the disk) from 1; `None` for a mean over the window.
+    /// Round (or area of the disk), from 1; `None` for a mean over the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
     /// Name of the job, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Threads, if they differ per workload.
+    /// Threads, if their number differs between workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u16>,
-    /// Outstanding I/Os per thread, if they differ per workload.
+    /// Outstanding I/Os per thread, if their number differs between workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
     /// Number of I/Os, if counted.

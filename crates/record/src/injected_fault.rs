@@ -1,13 +1,14 @@
 //! Faults that were injected into a simulated drive.
 //!
-//! Their text is the syntax of the command line, so that the faults of one run can be typed for the next.
+//! Faults are printed in the syntax of the command line, so that the faults of one run can be used for the
+//! next.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 /// A fault that was injected into a simulated drive. Times at which faults begin, and the lengths of throttles, are
-/// those of the full-size drive; bytes are those of the drive as simulated.
+/// those of the full-size drive; bytes are those of the scaled drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum InjectedFault {
@@ -62,12 +63,12 @@ pub enum InjectedFault {
     },
     /// The drive disappears.
     Removal {
-        /// When, in ns.
+        /// Time of the fault in ns.
         after_ns: u64,
     },
     /// The drive loses its power.
     Power {
-        /// When, in ns.
+        /// Time of the fault in ns.
         after_ns: u64,
     },
 }
@@ -124,7 +125,7 @@ fn size(bytes: u64) -> String {
 fn time(ns: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms")];
-    // The syntax has no shorter unit than a millisecond.
+    // The syntax has no unit shorter than a millisecond.
     exact(ns, &UNITS).unwrap_or_else(|| if ns == 0 { "0s".into() } else { format!("{}ms", ns as f64 / 1e6) })
 }
 

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 pub struct IoPath {
     /// The engine that submitted them.
     pub engine: IoEngine,
-    /// Engines that were tried before it, in order, and could not be set up.
+    /// Engines that were tried first, in order, and could not be set up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallbacks: Vec<Fallback>,
-    /// Further differences from a plain path.
+    /// Further properties that differ from the default path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<PathRemark>,
 }
@@ -60,7 +60,7 @@ pub enum PathRemark {
     SubmissionsPolled,
     /// Polling was requested but not available.
     NotPolled {
-        /// Why, in words.
+        /// The reason, in words.
         cause: String,
     },
     /// The kernel refused to register the buffers, so they are mapped for each I/O.
@@ -96,7 +96,7 @@ impl IoEngine {
         }
     }
 
-    /// Returns whether every I/O passes through an io_uring ring, so that the cost of the ring is part of the host's.
+    /// Returns whether every I/O passes through an io_uring ring, whose cost is then part of the host's cost.
     #[must_use]
     pub const fn uses_ring(self) -> bool {
         matches!(self, Self::IoUring | Self::IoUringCmd | Self::NoOpRing)

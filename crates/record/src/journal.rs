@@ -3,7 +3,7 @@
 //! The first line is `plateau-journal 1`. Every further line has 64 hexadecimal digits, a space and an
 //! [`Entry`] as JSON. The digits are the SHA-256 of the previous line's digits followed by the JSON; for the
 //! first record, the previous digits are the SHA-256 of the header line. A changed, lost or swapped line
-//! therefore breaks the chain from there on.
+//! therefore breaks the chain from that point on.
 
 mod held;
 
@@ -29,7 +29,8 @@ const OLDEST_VERSION: u32 = 1;
 pub const MAGIC: &str = "plateau-journal ";
 /// Limit on one record: 100 times the longest known one, the eight-hour write of XSR with one row per second.
 const MOST_RECORD_BYTES: usize = 64 << 20;
-/// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days has that many.
+/// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days would
+/// reach it.
 const MOST_RECORD_VALUES: usize = 1 << 24;
 
 /// Errors of a journal.
@@ -97,7 +98,7 @@ pub enum JournalError {
 pub struct TornTail {
     /// Bytes after the last complete record.
     pub bytes: u64,
-    /// How many of them are zero, which no record contains.
+    /// How many of these bytes are zero; complete records contain no zero bytes.
     pub zero_bytes: u64,
 }
 
@@ -106,7 +107,7 @@ impl std::fmt::Display for TornTail {
         write!(f, "the last record is incomplete ({} bytes", self.bytes)?;
         match self.zero_bytes {
             0 => f.write_str(")"),
-            zero_bytes => write!(f, ", {zero_bytes} of them zero, as a power cut leaves them)"),
+            zero_bytes => write!(f, ", {zero_bytes} of them zero, as after a power cut)"),
         }
     }
 }
@@ -150,7 +151,7 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Returns whether `hex` is this digest, as it is displayed.
+    /// Returns whether `hex` is the displayed form of this digest.
     #[must_use]
     pub fn is(self, hex: &str) -> bool {
         let displayed = |(byte, pair): (&u8, &[u8])| format!("{byte:02x}").as_bytes() == pair;
@@ -168,9 +169,10 @@ pub struct Journal {
     chain: Digest,
     /// The complete records, including the header.
     held: Held,
-    /// Folders to which the records are copied if the journal is lost and the library is not writable.
+    /// Folders to try for a copy of the records if the journal is lost and the library is not writable.
     refuges: Vec<PathBuf>,
-    /// Set if the file may end in an incomplete record that could not be removed, or was changed by somebody else.
+    /// Set if the file may end in an incomplete record that could not be removed, or if another process changed
+    /// the file.
     is_broken: bool,
     amounts: Amounts,
 }
@@ -211,10 +213,10 @@ impl Journal {
         Ok(Self { storage, file, path, next_seq: 0, chain, held, refuges, is_broken: false, amounts })
     }
 
-    /// Opens an existing journal for appending. Truncates an incomplete last record and reports it in [`Loaded`].
+    /// Opens an existing journal for appending. Removes an incomplete last record and reports it in [`Loaded`].
     ///
     /// # Errors
-    /// As for [`read_journal`]; also if another process has it open for writing.
+    /// Same as [`read_journal`]; also if another process has the journal open for writing.
     pub fn reopen(path: &Path) -> Result<(Self, Loaded), JournalError> {
         Self::reopen_on(storage::real(), path)
     }
@@ -232,9 +234,9 @@ impl Journal {
             file.set_len(loaded.whole_bytes).map_err(|e| io("truncate the torn end of", path, e))?;
             bytes.truncate(usize::try_from(loaded.whole_bytes).unwrap_or(usize::MAX));
         }
-        // Rewrite the last record so that this sync covers it: the previous writer may have been killed
-        // before its sync, or its sync may have failed, after which the kernel considers the pages clean. The
-        // record must be durable before it is shown.
+        // The last record must be durable before it is shown, but the previous writer may have been killed
+        // before its sync, or its sync may have failed, after which the kernel considers the pages clean.
+        // Rewrite the record so that this sync covers it.
         if !loaded.last_line.is_empty() {
             let at = loaded.whole_bytes - loaded.last_line.len() as u64;
             file.rewrite(at, &loaded.last_line).map_err(|e| io("write the last record again to", path, e))?;
@@ -251,7 +253,7 @@ impl Journal {
         Self { path, ..self }
     }
 
-    /// Sets folders to which the records are copied if the journal is lost and neither the directory of the
+    /// Sets folders to try for a copy of the records if the journal is lost and neither the directory of the
     /// run nor the library is writable.
     pub fn set_refuges(&mut self, folders: Vec<PathBuf>) {
         self.refuges = folders;
@@ -266,10 +268,10 @@ impl Journal {
     /// Appends one event and returns once it is on disk.
     ///
     /// # Errors
-    /// If the write fails, such as on a full disk. The partial record is then truncated, so that a later record
-    /// does not follow it and damage the journal; if truncating fails, no further record is accepted.
+    /// If the write fails, such as on a full disk. The partial record is then removed, because a record that
+    /// followed it would damage the journal; if it cannot be removed, no further record is accepted.
     pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
-        // Do not write what every reader would refuse.
+        // Do not write a record that every reader would refuse.
         let mut amounts = self.amounts;
         amounts.take(&event).map_err(|why| io("append to", &self.path, std::io::Error::other(why)))?;
         let entry = Entry { seq: self.next_seq, wall: self.storage.now(), event };
@@ -284,9 +286,9 @@ impl Journal {
         Ok(entry)
     }
 
-    /// Checks that nobody else changed the journal and that it is still at its path. Otherwise its records
-    /// would be lost when the run ends, so they are copied to a new file: next to it, else to the library,
-    /// else to one of the [refuges](Self::set_refuges). Reads the whole file.
+    /// Checks that no other process changed the journal and that it is still at its path. Otherwise, its
+    /// records would be lost when the run ends, so they are copied to a new file: next to the journal or, if
+    /// that fails, in the library or one of the [refuges](Self::set_refuges). Reads the whole file.
     ///
     /// # Errors
     /// If the journal was changed or is no longer at its path. No further record is accepted in that case.
@@ -319,7 +321,7 @@ impl Journal {
         }
     }
 
-    /// Copies the records to a new file and closes the journal to further ones.
+    /// Copies the records to a new file and accepts no further records.
     fn give_up(&mut self, change: Change) -> std::io::Error {
         self.is_broken = true;
         let saved = self.held.rescue(&*self.storage, &mut *self.file, &self.path, &self.refuges);
@@ -336,7 +338,8 @@ impl Journal {
         self.in_place()?;
         let written = self.file.append(line).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
-            // If somebody else truncated the file in the meantime, setting its old length would fill it with zeros.
+            // If another process truncated the file in the meantime, setting its old length would fill it with
+            // zeros.
             if let Ok(found) = self.file.extent().map(|extent| extent.bytes)
                 && found < whole_bytes
             {
@@ -347,7 +350,8 @@ impl Journal {
             return Err(error);
         }
         self.held.add(line);
-        // If somebody else changed the file between the check and the write, the record is in the wrong place.
+        // If another process changed the file between the check and the write, the record is in the wrong
+        // place.
         self.held.settle(&*self.file).map_or(Ok(()), |change| Err(self.give_up(change)))
     }
 }
@@ -355,7 +359,8 @@ impl Journal {
 /// Reads a whole journal without changing it.
 ///
 /// # Errors
-/// If it cannot be read, is not a journal, is newer than this build, or is damaged before its end.
+/// If the file cannot be read, is not a journal, has a newer version than this build supports, or is damaged
+/// before its end.
 pub fn read_journal(path: &Path) -> Result<Loaded, JournalError> {
     read_journal_on(&storage::Real, path)
 }
@@ -432,8 +437,8 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
     Ok(loaded)
 }
 
-/// Returns whether an invalid line was never completely on disk. That can only be the last line: it has no
-/// newline, or it has zero bytes, which JSON never contains, where a power cut lost data.
+/// Returns whether an invalid line was never completely on disk. This is possible only for the last line: it
+/// has no newline, or it has zero bytes, which JSON never contains, where a power cut lost data.
 fn is_unfinished(line: &[u8], is_last: bool) -> bool {
     is_last && (!line.ends_with(b"\n") || line.contains(&0))
 }
@@ -446,13 +451,14 @@ fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
     serde_json::from_str(&plain(json))
 }
 
-/// Refuses a record that would take far more memory than any real one.
+/// Rejects a record that would take far more memory than any real one.
 fn check_size(json: &str) -> Result<(), String> {
     if json.len() > MOST_RECORD_BYTES {
         let bytes = json.len();
         return Err(format!("it has {bytes} B; no run writes a record of more than {MOST_RECORD_BYTES} B"));
     }
-    // Every value but the first follows one of these; those within strings only make the estimate higher.
+    // Every value but the first follows one of these characters; those within strings only increase the
+    // estimate.
     let values = json.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
     if values > MOST_RECORD_VALUES {
         return Err(format!("it has about {values} values; no run writes more than {MOST_RECORD_VALUES}"));

@@ -1,4 +1,4 @@
-//! The label of every number of a simulated drive that is used outside its report.
+//! The label of simulated results that are used outside their report.
 
 use crate::SimulatedFacts;
 

@@ -22,11 +22,13 @@ pub use error::LibraryError;
 
 const RUN_FILE: &str = "run.json";
 const JOURNAL: &str = "journal";
-/// Size limit of a run file: room for the longest command line on Linux (2 MiB) and the longest plan (1 MiB).
+/// Size limit of a run file, with room for the longest command line on Linux (2 MiB) and the longest plan (1
+/// MiB).
 const MOST_RUN_FILE_BYTES: u64 = 4 << 20;
-/// Size limit of an id: far longer than any real id, and short enough for any file system to add an extension.
+/// Size limit of an id: far longer than any real id, and short enough to append an extension on any file
+/// system.
 const MOST_ID_BYTES: usize = 200;
-/// Capacity limit: a thousand times the largest array. Sums of such amounts do not overflow.
+/// Capacity limit (1 EiB), far beyond any real array, so that sums of capacities do not overflow.
 const MOST_CAPACITY_BYTES: u64 = 1 << 60;
 
 /// A folder of runs, created with the first run.
@@ -48,8 +50,7 @@ pub struct Run {
     storage: Arc<dyn Storage>,
 }
 
-/// Returns N if `wanted` is `latest~N` or `last~N`, and 0 for `latest` and `last`: how many runs it lies
-/// before the newest.
+/// Returns N if `wanted` is `latest~N` or `last~N`, and 0 for `latest` and `last`: the number of newer runs.
 fn runs_back(wanted: &str) -> Option<usize> {
     let lower = wanted.to_lowercase();
     let rest = lower.strip_prefix("latest").or_else(|| lower.strip_prefix("last"))?;
@@ -59,7 +60,8 @@ fn runs_back(wanted: &str) -> Option<usize> {
 /// Parses a `run.json`. Strings in the result are safe to print.
 ///
 /// # Errors
-/// If it is not JSON, is newer than this build, or is not a run file; the error says what is wrong.
+/// If it is not JSON, has a newer version than this build supports, or is not a run file; the error says what
+/// is wrong.
 pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     #[derive(serde::Deserialize)]
     struct Versioned {
@@ -67,7 +69,7 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     }
     let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
     let text = if may_be_unprintable(text) { Cow::from(plain(text)) } else { Cow::from(text) };
-    // A newer file has fields that only a newer build knows, so look at the version first.
+    // A newer file may contain fields that this build does not know, so check the version first.
     let Versioned { version } = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     if version.is_none_or(|v| v > u64::from(RUN_FILE_VERSION)) {
         let found = version.map_or("none".to_owned(), |v| v.to_string());
@@ -83,8 +85,8 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     Ok(file)
 }
 
-/// Returns whether data that begins with these bytes is the `run.json` or journal of a run; file names are
-/// not considered.
+/// Returns whether data that begins with these bytes is the `run.json` or journal of a run, regardless of the
+/// file name.
 #[must_use]
 pub fn begins_as_file_of_run(bytes: &[u8]) -> bool {
     bytes.starts_with(JOURNAL_MAGIC.as_bytes()) || begins_as_run_file(bytes)
@@ -99,15 +101,15 @@ fn begins_as_run_file(bytes: &[u8]) -> bool {
     version[0] == b"{" && version[1] == b"\"version\":" && is_number(version[2]) && next() == b"\"id\":"
 }
 
-/// Returns whether `id` is safe as the name of a directory within the library. Other files are named after it
-/// as well.
+/// Returns whether `id` is safe as the name of a directory within the library. Other files are also named after
+/// it.
 fn is_id(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !id.is_empty() && id.len() <= MOST_ID_BYTES && !id.starts_with(['.', '-']) && id.chars().all(is_plain)
 }
 
 impl Library {
-    /// Returns the library at `root`, which need not exist yet.
+    /// Returns the library at `root`, which does not have to exist yet.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self::on(storage::real(), root)
@@ -131,8 +133,8 @@ impl Library {
         &self.root
     }
 
-    /// Creates a run with its `run.json` and the beginning of its journal. The directory appears complete or not
-    /// at all.
+    /// Creates a run with its `run.json` and the beginning of its journal. The directory appears either
+    /// complete or not at all.
     ///
     /// # Errors
     /// If the run exists or cannot be written.
@@ -161,7 +163,7 @@ impl Library {
                 Ok((Run { dir, file, identity, storage: Arc::clone(&self.storage) }, journal))
             }
             Err(error) => {
-                // If this removal fails, a sweep at a later start repeats it.
+                // If this removal fails, the sweep of a later process repeats it.
                 nascent.discard();
                 Err(error)
             }
@@ -177,7 +179,7 @@ impl Library {
         let json =
             serde_json::to_vec_pretty(file).map_err(|e| io("encode", Path::new(RUN_FILE), e.into()))?;
         if json.len() as u64 > MOST_RUN_FILE_BYTES {
-            // Readers refuse a larger one.
+            // Readers refuse a larger run file.
             let error = ReadError::TooLarge { limit_bytes: MOST_RUN_FILE_BYTES };
             return Err(io("write", Path::new(RUN_FILE), error.into()));
         }
@@ -191,8 +193,8 @@ impl Library {
         Ok(journal)
     }
 
-    /// Removes the remains of runs whose creation was interrupted. Skips any that another process is working
-    /// on or that cannot be removed.
+    /// Removes the remains of runs whose creation was interrupted. Skips remains that another process is
+    /// working on or that cannot be removed.
     ///
     /// # Errors
     /// If the library cannot be read.
@@ -224,7 +226,8 @@ impl Library {
             }
             match Run::open_on(Arc::clone(&self.storage), &dir) {
                 Ok(run) => runs.push(run),
-                // Skip files and unrelated folders, but report a folder with a journal: it was a run.
+                // Skip files and unrelated folders, but report a folder that contains a journal, because it was
+                // a run.
                 Err(LibraryError::Io { source, .. })
                     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
                         && self.storage.look(&dir.join(JOURNAL)).is_err() => {}
@@ -236,10 +239,10 @@ impl Library {
     }
 
     /// Finds the run that `wanted` refers to: an id, a path, `latest` (or `last`) for the newest run, `latest~1`
-    /// for the one before it, the operator's name for it, or a unique prefix of an id.
+    /// for the one before it, the name that the operator gave it, or a unique prefix of an id.
     ///
     /// # Errors
-    /// If no run matches, or several do.
+    /// If no run or several runs match.
     pub fn find(&self, wanted: &str) -> Result<Run, LibraryError> {
         if wanted.is_empty() {
             return Err(LibraryError::Unnamed);
@@ -273,7 +276,7 @@ impl Library {
         let mut matching: Vec<Run> = runs.into_iter().filter(is_meant).collect();
         match matching.len() {
             1 => Ok(matching.remove(0)),
-            // Report an unreadable run as such, not as missing.
+            // Report an unreadable run as unreadable, not as missing.
             0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(wanted)) => Err(error),
             0 => Err(LibraryError::NoSuchRun { wanted: wanted.into(), library: self.root.clone() }),
             _ => {
@@ -291,7 +294,7 @@ impl Run {
     /// Opens the run in `dir`.
     ///
     /// # Errors
-    /// If its `run.json` is missing, newer than this build, or invalid.
+    /// If its `run.json` is missing or invalid, or has a newer version than this build supports.
     pub fn open(dir: &Path) -> Result<Self, LibraryError> {
         Self::open_on(storage::real(), dir)
     }
@@ -308,8 +311,8 @@ impl Run {
         Ok(Self { dir: dir.into(), file, identity, storage })
     }
 
-    /// Returns the device and inode number of its directory, which tell it apart from another directory of
-    /// the same name.
+    /// Returns the device and inode number of the run's directory, which distinguish it from another directory
+    /// of the same name.
     #[must_use]
     pub fn identity(&self) -> (u64, u64) {
         self.identity
@@ -324,7 +327,7 @@ impl Run {
     /// Reads the journal and checks that it belongs to this `run.json`.
     ///
     /// # Errors
-    /// As for [`read_journal`](crate::read_journal); also if `run.json` was changed.
+    /// Same as [`read_journal`](crate::read_journal); also if `run.json` was changed.
     pub fn load(&self) -> Result<Loaded, LibraryError> {
         let loaded = read_journal_on(&*self.storage, &self.journal_path())?;
         self.check_digest(&loaded)?;
@@ -340,12 +343,12 @@ impl Run {
         self.storage.open(&path).and_then(|journal| journal.is_locked()).map_err(|e| io("lock", &path, e))
     }
 
-    /// Permanently removes the run. It disappears from the library at once, then its files are deleted one by one;
-    /// the remains of an interrupted removal are deleted when the next run starts.
+    /// Permanently removes the run. It disappears from the library at once; then its files are deleted one by
+    /// one. The remains of an interrupted removal are deleted when the next run starts.
     ///
     /// # Errors
-    /// If the run is in progress, or its directory is a symbolic link or contains anything but regular files;
-    /// the run is then unchanged. Also if a system call fails.
+    /// If the run is in progress, or its directory is a symbolic link or contains anything other than regular
+    /// files, in which case the run is unchanged; also if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
@@ -359,7 +362,7 @@ impl Run {
     /// Opens the journal for appending.
     ///
     /// # Errors
-    /// As for [`Journal::reopen`]; also if `run.json` was changed.
+    /// Same as [`Journal::reopen`]; also if `run.json` was changed.
     pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
         // The creator may have been killed before it synced these entries.
         storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;
@@ -380,7 +383,7 @@ impl Run {
                 Err(LibraryError::ChangedRunFile { path })
             }
             Some(Event::Opened { .. }) => Ok(()),
-            // Without this record, nothing ties the journal to this `run.json`.
+            // Without this record, nothing links the journal to this `run.json`.
             _ => Err(JournalError::Damaged {
                 path: self.journal_path(),
                 seq: 0,

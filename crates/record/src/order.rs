@@ -1,17 +1,17 @@
-//! The grammar of a journal: which event may follow which.
+//! The grammar of a journal: which events may follow which.
 //!
-//! The hash chain shows that records were not changed by accident, but anybody can recompute it for records
-//! in a different order. [`check_order`] accepts every order in which a run can write its events, and nothing
-//! else. A replay of each test then checks that its answers match its requests.
+//! The hash chain shows that records were not changed by accident, but anyone can recompute it for records in a
+//! different order. [`check_order`] accepts every order in which a run can write its events, and nothing else.
+//! A replay of each test then checks that its answers match its requests.
 
 use crate::{Entry, Event};
 
-/// A record where no run would write it.
+/// A record at a position where no run would write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misplaced {
     /// Sequence number of the record; the number of records if one is missing at the end.
     pub record: u64,
-    /// Describes it.
+    /// What is wrong.
     pub problem: String,
 }
 
@@ -22,7 +22,7 @@ enum Phase {
     Preparing,
     /// Tests run.
     Testing,
-    /// A test could not continue, or settings are being restored; the run continues only after it is resumed.
+    /// A test could not continue, or settings are being restored; only a resumption continues the run.
     Stopped,
     Closed,
 }
@@ -36,14 +36,14 @@ pub fn check_order(tests: &[String], entries: &[Entry]) -> Result<(), Misplaced>
     for (index, entry) in entries.iter().enumerate() {
         let follows = match (index, &entry.event) {
             (0, Event::Opened { .. }) => Ok(()),
-            (0, _) => Err("the run is not opened before it".to_owned()),
+            (0, _) => Err("the run was not opened before this record".to_owned()),
             (1, Event::Estimated(_)) => Ok(()),
             (_, event) => order.take(event),
         };
         follows.map_err(|problem| Misplaced { record: index as u64, problem })?;
     }
     match entries.is_empty() {
-        true => Err(Misplaced { record: 0, problem: "the journal has no record".into() }),
+        true => Err(Misplaced { record: 0, problem: "the journal has no records".into() }),
         false => Ok(()),
     }
 }
@@ -70,13 +70,13 @@ impl<'a> Order<'a> {
                 }
                 Ok(())
             }
-            _ if self.phase == Phase::Closed => Err("the run was closed before it".into()),
+            _ if self.phase == Phase::Closed => Err("the run was closed before this record".into()),
             Event::Resumed { .. } => {
                 self.phase = Phase::Preparing;
                 Ok(())
             }
             _ if self.phase == Phase::Stopped && !matches!(event, Event::Interrupted { .. }) => {
-                Err("the run stopped before it and was not resumed".into())
+                Err("the run stopped before this record and was not resumed".into())
             }
             Event::HostChecked { .. }
             | Event::WriteCache { .. }
@@ -127,7 +127,7 @@ impl<'a> Order<'a> {
         }
         // Tests are executed in the order of run.json.
         if self.tests.get(self.ended).is_none_or(|next| next != test) {
-            return Err(format!("test {test} is not the next one of the run"));
+            return Err(format!("test {test} is not the next test of the run"));
         }
         (self.current, self.phase) = (Some(test), Phase::Testing);
         Ok(())
@@ -136,7 +136,7 @@ impl<'a> Order<'a> {
     /// A result or a note of the test in progress.
     fn answer(&mut self, is_last: bool) -> Result<(), String> {
         if self.current.is_none() {
-            return Err("it belongs to a test, and none is in progress".into());
+            return Err("the record belongs to a test, but none is in progress".into());
         }
         self.phase = if is_last { Phase::Stopped } else { Phase::Testing };
         Ok(())

@@ -1,4 +1,4 @@
-//! Makes strings of untrusted files safe to print, once, when they are read.
+//! Makes strings of untrusted files safe to print, once, when the files are read.
 
 use stdx::text::{is_unprintable, on_one_line};
 
@@ -9,8 +9,8 @@ pub(crate) fn may_be_unprintable(json: &str) -> bool {
 
 /// Returns the JSON document with every string on one line and all terminal control characters escaped.
 ///
-/// Works on the text, because a tree of values would take a hundred times its memory. Invalid JSON is left
-/// for the parser to reject.
+/// Works on the text, because a tree of values would take a hundred times the memory. Invalid JSON is left for
+/// the parser to reject.
 pub(crate) fn plain(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut rest = json;

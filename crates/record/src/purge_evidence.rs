@@ -1,4 +1,4 @@
-//! What proves that a drive was purged, and why it was purged by this method.
+//! Evidence that a drive was purged, and the reasons why better methods were not used.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum PurgeEvidence {
     },
     /// The NVMe sanitize log reports success.
     SanitizeLog {
-        /// Dword 10 of the command, as the log has it.
+        /// Dword 10 of the command, as recorded in the log.
         command: u32,
     },
     /// ATA SANITIZE STATUS EXT reports completion without an error.
@@ -27,7 +27,7 @@ pub enum PurgeEvidence {
         /// Feature of the command.
         feature: u16,
     },
-    /// The drive removed its ATA password, as it does only after an erase.
+    /// The drive removed its ATA password, which it does only after an erase.
     PasswordRemoved,
     /// The drive became ready after SCSI FORMAT UNIT.
     FormatUnitCompleted,
@@ -51,7 +51,7 @@ pub enum PurgeEvidence {
     NotUsed {
         /// The method, as printed.
         method: String,
-        /// Why.
+        /// The reason.
         why: WhyNot,
     },
     /// Map units in use on a simulated drive.
@@ -60,39 +60,39 @@ pub enum PurgeEvidence {
         before: u64,
         /// After the purge.
         after: u64,
-        /// Superblocks that it erased; `None` if erasing is left to garbage collection.
+        /// Number of erased superblocks; `None` if erasing is left to garbage collection.
         erased_superblocks: Option<u64>,
     },
     /// A member of an array was purged.
     Member {
-        /// Its model, if known.
+        /// Model of the member, if known.
         model: Option<String>,
-        /// Its identity.
+        /// Identity of the member.
         identity: String,
         /// The method, as printed.
         method: String,
-        /// How long it took in ns.
+        /// Duration in ns.
         duration_ns: u64,
-        /// Its evidence; no member is an array.
+        /// Evidence of the member's purge; a member is never an array.
         evidence: Vec<PurgeEvidence>,
     },
     /// The array was created from the purged members.
     ArrayCreated {
-        /// Its name.
+        /// Name of the array.
         name: String,
         /// The program that created it, with its version.
         program: String,
     },
     /// The members of the new array are in sync.
     ArrayInSync {
-        /// The operation, as the program calls it.
+        /// The operation, in the terms of the program.
         operation: String,
-        /// How long it took in ns.
+        /// Duration in ns.
         duration_ns: u64,
     },
     /// A RAID controller reported an erase as complete, which cannot be verified.
     ControllerErased {
-        /// Whether the erase replaced the key, rather than overwriting the data.
+        /// Whether the erase replaced the encryption key instead of overwriting the data.
         cryptographic: bool,
     },
     /// A drive on a RAID controller was not purged, as its description requests.
@@ -109,7 +109,9 @@ impl fmt::Display for PurgeEvidence {
                     "Format NVM with SES {secure_erase} of namespace {namespace} completed successfully"
                 )
             }
-            Self::SanitizeLog { command } => write!(f, "sanitize log: success of command {command:08x}h"),
+            Self::SanitizeLog { command } => {
+                write!(f, "the sanitize log reports success for CDW10 {command:08x}h")
+            }
             Self::SanitizeStatus { feature } => {
                 write!(f, "SANITIZE STATUS EXT: completed without error after feature {feature:04x}h")
             }
@@ -149,7 +151,7 @@ impl fmt::Display for PurgeEvidence {
                 let way = if *cryptographic { "crypto" } else { "simple" };
                 write!(f, "the controller reported its erase ({way}) as complete; this cannot be verified")
             }
-            Self::ContentKept => f.write_str("not purged: its content is unchanged"),
+            Self::ContentKept => f.write_str("not purged: the content is unchanged"),
         }
     }
 }
@@ -174,7 +176,7 @@ mod tests {
         ];
         assert_eq!(
             member(two).to_string(),
-            "SN720, 1924E4: discard in 1.5 s: sanitize log: success of command 00000002h; not Format: the drive does not \
+            "SN720, 1924E4: discard in 1.5 s: the sanitize log reports success for CDW10 00000002h; not Format: the drive does not \
              report support for this"
         );
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct OtherNamespace {
     /// Kernel name.
     pub name: String,
-    /// What must be typed to give up its data.
+    /// The identity to type to confirm the loss of its data.
     pub identity: String,
 }
 
@@ -16,19 +16,19 @@ pub struct OtherNamespace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WhyNot {
-    /// The drive does not report support for it.
+    /// The drive does not report support for the method.
     #[error("the drive does not report support for this")]
     NotReported,
-    /// The drive does not report whether it supports it.
+    /// The drive does not report whether it supports the method.
     #[error("the drive does not report whether it supports this")]
     Unreported,
     /// The method belongs to another interface.
     #[error("the drive has a different interface")]
     OtherInterface,
-    /// The kernel passes no discards on.
+    /// The kernel does not pass on discards.
     #[error("the device does not support discard")]
     NoDiscard,
-    /// The kernel passes no command that writes zeroes on.
+    /// The kernel does not pass on commands that write zeroes.
     #[error("the device has no command to write zeroes")]
     NoWriteZeroes,
     /// An ATA password locks the drive.
@@ -43,10 +43,10 @@ pub enum WhyNot {
     /// An ATA password is set.
     #[error("a password is set on the drive; this works only if an interrupted Plateau purge set it")]
     PasswordSet,
-    /// The drive could not be queried, for this reason.
+    /// The drive could not be queried, for the given reason.
     #[error("{0}")]
     Unqueried(String),
-    /// It would erase other namespaces as well.
+    /// The method would also erase other namespaces.
     #[error("it would also erase {}", names(.0))]
     ErasesOthers(Vec<OtherNamespace>),
 }

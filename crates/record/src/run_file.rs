@@ -45,7 +45,7 @@ pub struct RunFile {
     /// Thread placement requested by the operator, in fio's syntax; `None` to let the engine choose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// Set for runs that Plateau did not measure.
+    /// Origin of a run that Plateau did not measure; `None` for all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// Requested treatment of the drive, also used when the run is resumed.
@@ -109,11 +109,11 @@ pub struct Driving {
     pub sqthread_poll: bool,
 }
 
-/// The part of a run in a campaign with several targets.
+/// The relation of a run to the other runs of a campaign with several targets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beside {
-    /// Common prefix of the ids of its runs.
+    /// Common prefix of the ids of all runs.
     pub campaign: String,
     /// The other targets, as typed.
     pub targets: Vec<String>,
@@ -129,7 +129,7 @@ pub enum Placement {
     CpusAllowed(String),
     /// The processors of these NUMA nodes: `0`.
     NumaCpuNodes(String),
-    /// These processors, assigned because runs on other targets are concurrent: `2-3`.
+    /// These processors, assigned because of concurrent runs on other targets: `2-3`.
     Share(String),
 }
 
@@ -150,11 +150,11 @@ pub struct Settings {
     pub max_rounds: u32,
     /// Workload-independent preconditioning in multiples of the user capacity.
     pub precondition_capacities: u32,
-    /// Share of the LBA space that preconditioning may touch, in percent (PC AR).
+    /// Percentage of the LBA space that preconditioning may touch (PC AR).
     pub precondition_range_percent: u8,
-    /// Share of the LBA space that the test may touch, in percent (Test AR).
+    /// Percentage of the LBA space that the test may touch (Test AR).
     pub test_range_percent: u8,
-    /// Bytes of the test range that are touched; `None` for all of it (AR Amount).
+    /// Number of bytes of the test range that are touched (AR Amount); `None` for all of them.
     pub active_range_amount_bytes: Option<u64>,
     /// Number of segments that the amount is split into; used only with an amount (AR Segments).
     pub active_range_segments: u32,
@@ -170,7 +170,7 @@ pub struct Settings {
     pub wsat: SaturationChoice,
     /// Seed of every offset, mix and data buffer.
     pub seed: u64,
-    /// Settings that have no field here, by name. The test that uses one parses its text.
+    /// Settings that do not have a field here, by name. The test that uses such a setting parses its value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub further: BTreeMap<String, String>,
 }
@@ -197,10 +197,11 @@ pub struct TargetFacts {
     pub kind: TargetKind,
     /// As given on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file.
     pub path: String,
-    /// The identity to type to confirm erasing it. A resumed run must find the same one.
+    /// The identity to type to confirm erasure. The identity must be the same when the run is resumed.
     pub identity: String,
-    /// Distinguishes this attachment of a device from later ones: boot id and the kernel's disk sequence number,
-    /// if known. Distinguishes a file from one that replaced it: device, inode number and birth time.
+    /// For a device, distinguishes this attachment from later ones: boot id and the kernel's disk sequence
+    /// number, if known. For a file, distinguishes it from a file that replaced it: device, inode number and
+    /// birth time.
     pub attachment: Option<String>,
     /// Vendor, if known.
     pub vendor: Option<String>,
@@ -233,13 +234,13 @@ pub struct TargetFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayFacts {
-    /// The program that creates it: `mdadm`, or the tool of a RAID controller: `storcli`, `perccli`.
+    /// The program that creates the array: `mdadm`, or the tool of a RAID controller: `storcli`, `perccli`.
     pub controller: String,
     /// RAID level: 0, 1, 5, 6 or 10.
     pub level: u8,
     /// Chunk size in bytes; `None` for level 1.
     pub chunk_bytes: Option<u64>,
-    /// Whether it has a write-intent bitmap on its members.
+    /// Whether the array has a write-intent bitmap on its members.
     pub bitmap: bool,
     /// Cache settings given to a RAID controller; `None` for software RAID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -252,9 +253,9 @@ pub struct ArrayFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemberFacts {
-    /// Path as in the array description; with a RAID controller the drive's address, `/c0/e252/s0`.
+    /// Path as in the array description or, with a RAID controller, the drive's address, `/c0/e252/s0`.
     pub path: String,
-    /// The identity to type to confirm erasing it. A resumed run must find the same one.
+    /// The identity to type to confirm erasure. The identity must be the same when the run is resumed.
     pub identity: String,
     /// Vendor, if known.
     pub vendor: Option<String>,
@@ -291,7 +292,7 @@ impl MemberFacts {
     }
 }
 
-/// Facts with which a simulated result must be labelled.
+/// The label that simulated results must have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedFacts {
@@ -308,7 +309,7 @@ pub struct SimulatedFacts {
     pub faults: Vec<InjectedFault>,
 }
 
-/// Facts about the host; `None` for anything that the kernel does not report.
+/// Facts about the host; values that the kernel does not report are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFacts {

@@ -15,7 +15,7 @@ pub struct Segment {
     pub workload: Workload,
     /// Start on the target's clock.
     pub start_ns: u64,
-    /// End on the target's clock. Counts cover the I/Os that completed between start and end.
+    /// End on the target's clock. Counts include the I/Os that completed between start and end.
     pub end_ns: u64,
     /// Reads.
     pub read: Direction,
@@ -27,7 +27,7 @@ pub struct Segment {
     pub errors: Vec<ErrorCount>,
     /// How the I/Os reached the target.
     pub io_path: IoPath,
-    /// The interruption of the run between the previous segment and this one.
+    /// The interruption of the run between the previous segment and this one; `None` if there was none.
     pub gap_before: Option<Gap>,
     /// Load on the host; `None` for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,8 +53,8 @@ pub struct Direction {
     pub latency: Histogram,
 }
 
-/// Totals per interval (one second; one scaled second on a scaled simulated drive). All columns have the same
-/// length.
+/// Totals per interval (one second, or one scaled second on a scaled simulated drive). All vectors have the
+/// same length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
@@ -64,7 +64,7 @@ pub struct Series {
     pub read_ios: Vec<u64>,
     /// Writes completed in each interval.
     pub write_ios: Vec<u64>,
-    /// Mean response time of each interval in ns; 0 if it has no I/O.
+    /// Mean response time of each interval in ns; 0 for an interval without I/O.
     pub latency_mean_ns: Vec<u64>,
     /// Largest response time of each interval in ns.
     pub latency_max_ns: Vec<u64>,
@@ -74,7 +74,7 @@ pub struct Series {
     pub times: Option<Columns>,
 }
 
-/// A workload interrupted by a device failure. It is never used as a result; it documents how the device
+/// A workload interrupted by a device failure. It is never used as a result, but documents how the device
 /// performed until it failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -124,8 +124,8 @@ impl Segment {
         }
     }
 
-    /// Returns by which factor a simulated drive extended a timed workload so that enough I/Os complete; `None` if it did
-    /// not.
+    /// Returns the factor by which a simulated drive extended a timed workload so that enough I/Os complete;
+    /// `None` if the workload was not extended.
     #[must_use]
     pub fn extended_by(&self, scale_divisor: u32) -> Option<f64> {
         // What a failed I/O ended has no length of its own.

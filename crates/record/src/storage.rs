@@ -1,4 +1,4 @@
-//! The storage operations that a library needs, and the wall clock.
+//! The storage operations and the wall clock that a library needs.
 //!
 //! [`Real`] is the file system. [`simulated::Simulated`] is a disk in memory that loses, tears and reorders
 //! unsynced writes; all guarantees of a library are tested on it with a crash at every operation.
@@ -20,7 +20,7 @@ pub fn real() -> Arc<dyn Storage> {
     Arc::new(Real)
 }
 
-/// Creates `folder` and all missing folders above it. All of them are on disk when it returns.
+/// Creates `folder` and all missing folders above it, and returns once all of them are on disk.
 ///
 /// # Errors
 /// If the operation fails.
@@ -36,7 +36,7 @@ fn create_missing(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     }
     create_missing(storage, above(folder).unwrap_or(Path::new(".")))?;
     match storage.create_folder(folder) {
-        // Another run that is starting may have created it.
+        // Another run that is starting may have created the folder.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created,
     }

@@ -1,4 +1,4 @@
-//! The wall clock, which may be set to any time.
+//! The wall clock, which can be set to any time.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,7 +22,7 @@ fn nearest(distance: Duration, before_epoch: bool) -> Timestamp {
 }
 
 /// Returns the time between two instants in ns: 0 if the clock was set back, and at most ten years, because a
-/// clock that shows more is wrong.
+/// clock that shows a longer time must be wrong.
 #[must_use]
 pub fn gap_ns(from: Timestamp, to: Timestamp) -> u64 {
     const LONGEST_NS: u64 = 10 * 366 * 86_400 * 1_000_000_000;

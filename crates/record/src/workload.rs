@@ -1,20 +1,20 @@
-//! A complete description of one stimulus to a drive.
+//! A complete description of a load on a drive.
 
 use serde::{Deserialize, Serialize};
 use stdx::access::{Kind, Order, Pattern, Span};
 use stdx::units::{amount_base2, block_size};
 
-/// One stimulus. The same workload and seed always produce the same offsets and the same mix.
+/// A load on a drive. The same workload and seed always produce the same offsets and the same mix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Order of the addresses. With several kinds of I/O, random if any kind is.
+    /// Order of the addresses. With several kinds of I/O, `Random` if any kind is random.
     pub access: Access,
-    /// Share of reads, 0 to 100. With several kinds of I/O, the result of [`read_percent_of`].
+    /// Percentage of reads, 0 to 100. With several kinds of I/O, the result of [`read_percent_of`].
     pub read_percent: u8,
     /// Bytes per I/O. With several kinds of I/O, the largest of their sizes.
     pub block_bytes: u32,
-    /// The kinds of I/O if there are several, as in a distribution of block sizes or in several streams. The
+    /// The kinds of I/O if there are several, such as a distribution of block sizes or several streams. The
     /// kind of each I/O is drawn according to the shares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<IoKind>,
@@ -27,8 +27,8 @@ pub struct Workload {
     pub queue_depth: u16,
     /// The range that I/Os may touch.
     pub range: Range,
-    /// Block of its section at which each thread begins sequential I/O, counted from 0; beyond the end of the section, it
-    /// counts on from the start. Random I/O ignores it.
+    /// The block at which each thread begins sequential I/O, counted from 0 in its own section, modulo the
+    /// number of blocks in the section. Random I/O ignores it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub from_block: u64,
     /// Offsets of random I/Os are multiples of this, even those of smaller ones; 0 for the greatest common divisor of all
@@ -41,7 +41,7 @@ pub struct Workload {
     pub until: Until,
     /// Seed of offsets, mix and data.
     pub seed: u64,
-    /// How the load is driven; as in the PTS by default.
+    /// How the load is generated; the default is that of the PTS.
     #[serde(default, skip_serializing_if = "Regime::is_plain")]
     pub regime: Regime,
 }
@@ -64,7 +64,7 @@ pub struct IoKind {
     pub share_percent: u8,
     /// Order of the addresses. Each sequential kind is a separate stream.
     pub access: Access,
-    /// Share of reads, 0 to 100.
+    /// Percentage of reads, 0 to 100.
     pub read_percent: u8,
     /// Bytes per I/O.
     pub block_bytes: u32,
@@ -74,14 +74,14 @@ pub struct IoKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
-    /// Share of the random I/Os in percent.
+    /// Percentage of the random I/Os.
     pub access_percent: u8,
-    /// Share of the range in percent. Zones are consecutive, starting at the beginning of the range.
+    /// Percentage of the range. Zones are consecutive, starting at the beginning of the range.
     pub range_percent: u8,
 }
 
-/// Returns the share of reads over all kinds in percent, rounded to the nearest integer; 0 and 100 are
-/// returned only if exact.
+/// Returns the percentage of reads over all kinds, rounded to the nearest integer; 0 and 100 are returned only
+/// if exact.
 #[must_use]
 pub fn read_percent_of(kinds: &[IoKind]) -> u8 {
     let sum: u32 = kinds.iter().map(|k| u32::from(k.share_percent) * u32::from(k.read_percent)).sum();
@@ -142,9 +142,9 @@ pub enum DataPattern {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reducible {
-    /// Share of each block that a compressor can remove, in percent.
+    /// Percentage of each block that a compressor can remove.
     pub compressible_percent: u8,
-    /// Share of the blocks that are copies of earlier ones, in percent.
+    /// Percentage of the blocks that are copies of earlier ones.
     pub dedupable_percent: u8,
 }
 
@@ -158,8 +158,8 @@ pub enum Until {
     AmountBytes(u64),
 }
 
-/// How the load is driven. The default is that of the PTS: the next I/O is issued at each completion, every
-/// I/O counts, and data is not verified.
+/// How the load is generated. By default, as in the PTS, each completion is followed by the next I/O, every I/O
+/// counts, and data is not verified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Regime {
@@ -169,7 +169,7 @@ pub struct Regime {
     /// Ramp time under load before measuring, in ns; not part of the duration.
     #[serde(skip_serializing_if = "is_zero")]
     pub ramp_ns: u64,
-    /// An amount ends this long after the ramp even if it is not complete.
+    /// Time in ns after the ramp at which a workload with an amount ends even if the amount is incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
     /// Blocks are stamped when written and verified when read.
@@ -267,7 +267,7 @@ impl Workload {
     /// Checks that the workload is possible on a device with this capacity and logical block size.
     ///
     /// # Errors
-    /// If it is not; the error names the first violation and what would be possible.
+    /// If it is not possible; the error names the first violation and a value that would be possible.
     pub fn validate(&self, capacity_bytes: u64, logical_block_bytes: u32) -> Result<(), WorkloadError> {
         self.problem(capacity_bytes, logical_block_bytes)
             .map_or(Ok(()), |problem| Err(WorkloadError { workload: self.to_string(), problem }))
@@ -337,7 +337,7 @@ impl Workload {
         }
     }
 
-    /// Checks that the summary fields (order, read share, block size) match the kinds of I/O.
+    /// Checks that the summary fields (order, percentage of reads, block size) match the kinds of I/O.
     fn summary_problem(&self) -> Option<String> {
         let largest = self.kinds.iter().map(|kind| kind.block_bytes).max()?;
         let random = self.kinds.iter().any(|kind| kind.access == Access::Random);

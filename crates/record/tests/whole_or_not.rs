@@ -1,4 +1,4 @@
-//! A run appears complete or not at all, whatever fails at any storage operation.
+//! A run appears either complete or not at all, regardless of which storage operation fails and how.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn library(process: &Simulated) -> Library {
     Library::on(Arc::new(process.clone()), ROOT)
 }
 
-/// Returns every disk that a crash at any operation may leave.
+/// Returns every state of the disk that a crash at any operation may leave.
 fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     let mut disk = before.clone();
     let mut all = Vec::new();
@@ -60,7 +60,7 @@ fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     all
 }
 
-/// Returns the ids of all runs, or what is incomplete or left over.
+/// Returns the ids of all runs; an error names what is incomplete or left over.
 fn look(disk: Disk) -> Result<Vec<String>, String> {
     let process = process(disk, Vec::new());
     let library = library(&process);
@@ -132,7 +132,7 @@ fn a_failure_at_any_call_leaves_no_run_and_nothing_that_stays() {
             {
                 let found = look(process.disk().after(crash));
                 let found = found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?}: {torn}"));
-                // A run whose last step failed may exist after a power cut, or on a disk that accepts no more
+                // A run whose last step failed may exist after a power cut, or on a disk that no longer accepts
                 // changes, but then it is complete.
                 let after_failure = whole.is_empty() && (crash != Crash::Killed || kind == FaultKind::Dead);
                 assert!(found == whole || after_failure, "{kind:?} at {call}, {crash:?}: {found:?}");
@@ -229,7 +229,7 @@ fn in_a_real_folder_a_run_appears_whole_and_left_overs_go() {
     assert_eq!(library.find("abcdef").expect("a run").load().expect("whole").entries.len(), 2);
 }
 
-/// The creator may publish a directory between the moment that a sweep opens it and the moment that it locks it.
+/// The creator may publish a directory after a sweep has opened it but before the sweep has locked it.
 #[test]
 fn a_sweep_takes_nothing_from_runs_that_are_created_at_the_same_time() {
     let dir = tempfile::tempdir().expect("a folder");

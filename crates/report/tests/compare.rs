@@ -1,4 +1,4 @@
-//! Comparisons, using the figures of the four drives in the SNIA white paper of 2011.
+//! Comparisons of runs with the figures of the four drives in the SNIA white paper of 2011.
 
 mod fixture;
 
@@ -20,7 +20,7 @@ fn matrix(data: &str) -> Matrix {
     matrix
 }
 
-/// A run on a drive with constant results that match the published figures.
+/// Returns a run on a drive whose constant results match the published figures.
 fn published(id: &'static str, profile: &'static str, model: &str, data: &str) -> Scenario {
     Scenario { id, profile, model: Some(model.into()), settled_at: Some(matrix(data)), ..Scenario::default() }
 }
@@ -42,7 +42,7 @@ fn client() -> Comparison {
     .expect("two runs")
 }
 
-/// Mean of a figure in each run.
+/// Returns the mean of a figure in each run.
 fn means(comparison: &Comparison, key: &str) -> Vec<f64> {
     let line = comparison.line(key).unwrap_or_else(|| panic!("no {key}"));
     line.figures.iter().map(|figure| figure.as_ref().and_then(|f| f.mean()).expect("a mean")).collect()
@@ -81,7 +81,7 @@ fn comparisons_and_reports_have_the_same_colours_light_and_dark() {
     let root = fixture::folder();
     let (run, loaded) = fixture::record(root.path(), &Scenario::default());
     let report = report::html(&report::fold(&run.file, &loaded).expect("a run of this version"));
-    // Only the rules up to the first one that applies to one kind of page.
+    // Compare only the rules before the first one that applies to just one kind of page.
     let colours = |page: &str| {
         let style = page.split("<style>").nth(1).expect("a style");
         style.split("@media print").next().expect("its start").to_owned()

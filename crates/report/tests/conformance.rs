@@ -117,7 +117,7 @@ fn the_loop_that_is_not_steady_is_named_with_its_rounds() {
 
 #[test]
 fn a_saturation_that_wrote_four_capacities_before_its_fifth_sample_conforms() {
-    // 100 GB are written four times in 80 minutes; the fifth sample is minute 155.
+    // 100 GB are written four times in 80 minutes, whereas the fifth sample would be minute 155.
     let settled_at = Some([[20_346.0; 7]; 8]);
     for profile in ["pts-e-1.0", "pts-e-1.1", "pts-e-2.0"] {
         let scenario = Scenario { profile, tests: &["wsat"], settled_at, ..Scenario::default() };
@@ -231,7 +231,7 @@ fn percentiles_stop_where_too_few_ios_lie_beyond() {
     let html = report::html(&document(&Scenario::default()).0);
     let annex = html.split("Annex B").nth(1).unwrap();
     let row = |name: &str| annex.split("<tr>").find(|row| row.contains(name)).unwrap().to_owned();
-    // 75 IOPS for five minutes: 22,000 I/Os suffice for 99.9 %, but not for 99.99 %.
+    // 75 IOPS for five minutes are 22,000 I/Os, which are enough for 99.9 % but not for 99.99 %.
     assert_eq!(row("RND 1024KiB W").matches("n/a").count(), 2);
     assert_eq!(row("RND 4KiB W").matches("n/a").count(), 0);
 }

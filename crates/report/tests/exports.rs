@@ -20,7 +20,7 @@ struct Bundle {
     outcomes: Vec<pts::Outcome>,
 }
 
-/// A run with four tests of the 1.0 client profile.
+/// Returns a run with four tests of the client profile 1.0.
 fn bundle() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
     BUNDLE.get_or_init(|| {
@@ -303,7 +303,8 @@ fn maxima_of_a_scaled_simulated_drive_are_in_no_file() {
     assert!(text.contains("null") && matrix.as_array().is_some_and(|rounds| !rounds.is_empty()), "{text}");
 }
 
-/// PTS 2.0 runs a 20-minute workload for a histogram after the rounds; its name is that of a cell, but it is not one.
+/// In PTS 2.0, a 20-minute workload for a histogram follows the rounds; it has the name of a cell but is not
+/// one.
 #[test]
 fn the_load_for_a_histogram_belongs_to_no_round() {
     for early in [false, true] {

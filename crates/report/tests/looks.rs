@@ -1,5 +1,6 @@
-//! Page appearance: small golden pictures of printed pages that are hard to lay out. `PLATEAU_BLESS=1` rewrites those
-//! that differ; inspect them afterwards. Skipped if `pdftoppm` is not installed.
+//! Page appearance: compares printed pages that are hard to lay out with small golden images. `PLATEAU_BLESS=1`
+//! rewrites the images that differ; inspect them afterwards. The test is skipped if `pdftoppm` is not
+//! installed.
 
 mod fixture;
 
@@ -12,13 +13,13 @@ use resvg::tiny_skia::Pixmap;
 
 /// Dots per inch: enough to detect overlaps and to read most of the text.
 const RESOLUTION: &str = "40";
-/// Side in pixels of the squares whose means are compared. Comparing means tolerates differences in text smoothing
-/// between versions of Poppler.
+/// Side, in pixels, of the squares whose means are compared. Means are insensitive to differences in text
+/// smoothing between versions of Poppler.
 const SQUARE: u32 = 10;
-/// Maximum difference of a mean, out of 255. A word that moves by a line, or a missing picture, exceeds it.
+/// Maximum difference of a mean, out of 255. A word that moves by a line, or a missing chart, exceeds it.
 const TOLERANCE: f64 = 20.0;
 
-/// Name of the picture (the difficulty of its layout), run, and page number.
+/// Name of the image (the difficulty of the layout), run, and page number.
 const PAGES: [(&str, &str, usize); 20] = [
     ("summary", "enterprise", 1),
     ("header-of-four-columns", "enterprise-2", 3),
@@ -65,7 +66,7 @@ fn printed(scenario: &Scenario, folder: &Path) -> PathBuf {
     path
 }
 
-/// The first page that contains `words`, according to `pdftotext`.
+/// Returns the first page that contains `words`, according to `pdftotext`.
 fn page_with(words: &str, pdf: &Path) -> usize {
     let text = Command::new("pdftotext").arg(pdf).arg("-").output().unwrap().stdout;
     String::from_utf8_lossy(&text).split('\x0c').position(|page| page.contains(words)).unwrap() + 1
@@ -79,7 +80,7 @@ fn picture_of(pdf: &Path, page: usize) -> Vec<u8> {
     output.stdout
 }
 
-/// Means of the squares of a picture, and the number of squares per row.
+/// Returns the means of the squares of an image, and the number of squares per row.
 fn squares(png: &[u8]) -> Option<(u32, Vec<f64>)> {
     let pixels = Pixmap::decode_png(png).ok()?;
     let (across, down) = (pixels.width().div_ceil(SQUARE), pixels.height().div_ceil(SQUARE));
@@ -92,7 +93,7 @@ fn squares(png: &[u8]) -> Option<(u32, Vec<f64>)> {
     Some((across, sums.into_iter().map(|(sum, count)| sum / count).collect()))
 }
 
-/// Describes the difference between two pictures; None if they match.
+/// Describes the difference between two images; `None` if they match.
 fn difference(golden: &[u8], found: &[u8]) -> Option<String> {
     let (Some((across, golden)), Some((_, found))) = (squares(golden), squares(found)) else {
         return Some("there is no golden picture".into());
@@ -116,7 +117,7 @@ fn pages_that_are_hard_to_lay_out_look_as_they_did() {
     let mut ids: Vec<&str> = PAGES.iter().map(|(_, id, _)| *id).collect();
     ids.sort_unstable();
     ids.dedup();
-    // Run in parallel, because both programs need CPU time and runs are independent.
+    // Run in parallel, because both programs need CPU time and the runs are independent.
     let next = AtomicUsize::new(0);
     let look = || {
         let mut wrong = Vec::new();

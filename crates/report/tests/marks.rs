@@ -53,7 +53,7 @@ fn csv(run: &(Run, Loaded)) -> BTreeMap<String, Table> {
     export(run, "csv").into_iter().map(|(name, content)| (name, rows(content))).collect()
 }
 
-/// The text of each part of a spreadsheet, by part name.
+/// Returns the text of each part of a spreadsheet, by the name of the part.
 fn parts(book: Vec<u8>) -> BTreeMap<String, String> {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).unwrap();
     let mut parts = BTreeMap::new();
@@ -68,7 +68,7 @@ fn parts(book: Vec<u8>) -> BTreeMap<String, String> {
     parts
 }
 
-/// The text of a PDF by page; None if Poppler is not installed.
+/// Returns the text of a PDF by page; `None` if Poppler is not installed.
 fn pages(pdf: &[u8]) -> Option<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("it.pdf");
@@ -124,7 +124,7 @@ fn host_limited_cells_are_flagged_in_every_data_format() {
     let of_busy = jobs.iter().find(|job| job["plateau"]["host_limited"] == true).unwrap();
     assert!(of_busy["jobname"].as_str().unwrap().ends_with("RND 4KiB R"), "{of_busy}");
     assert_eq!(of_busy["ctx"], 10);
-    // 90 % of one processor, relative to the time of both threads.
+    // The expected value is 90 % of one processor, relative to the time of both threads.
     let cpu = of_busy["usr_cpu"].as_f64().unwrap() + of_busy["sys_cpu"].as_f64().unwrap();
     assert!(
         (cpu * of_busy["job options"]["numjobs"].as_str().unwrap().parse::<f64>().unwrap() - 90.0).abs()
@@ -213,7 +213,7 @@ fn a_comparison_warns_of_host_limited_runs() {
         let marked: Vec<&String> = pages.iter().filter(|page| page.contains(LEGEND)).collect();
         assert!(marked.len() >= 2, "{pages:?}");
     }
-    // Two busy hosts yield warnings, idle ones do not.
+    // Two busy hosts cause warnings; idle ones do not.
     let both = self::comparison(&[busy("a"), busy("b")]);
     assert!(
         both.warnings.iter().any(|warning| warning.matches("RND 4KiB R").count() == 2),

@@ -1,4 +1,4 @@
-//! Golden text tables. `PLATEAU_BLESS=1` rewrites the golden files.
+//! Compares text tables with golden files. `PLATEAU_BLESS=1` rewrites the golden files.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ fn golden_text() {
     assert_eq!(report::text_table(&empty).lines().count(), 4);
 }
 
-/// The table of the IOPS test with `value` in every cell.
+/// Returns the table of the IOPS test with `value` in every cell.
 fn matrix(value: f64) -> Table {
     let row = |name: &str| Row { name: name.into(), cells: vec![Cell::HostLimited(value); 7] };
     Table {

@@ -1,5 +1,5 @@
-//! Weak magics with additional conditions. Each states its probability of a false match on a drive full of random
-//! data.
+//! Weak magics with additional conditions. Each comment states the probability of a false match on a drive
+//! full of random data.
 
 use stdx::units::KIB;
 
@@ -17,7 +17,7 @@ const SILICON: Format = format("a member of a Silicon Image RAID", &["silicon_me
 const JMICRON: Format = format("a member of a JMicron RAID", &["jmicron_raid_member"]);
 const VIA: Format = format("a member of a VIA RAID", &["via_raid_member"]);
 
-/// Every such check.
+/// All checks.
 pub(super) const CHECKS: &[fn(&View<'_>) -> Vec<Found>] = &[
     |view| Vec::from_iter(ext(view)),
     |view| Vec::from_iter(mbr(view)),
@@ -100,8 +100,8 @@ fn nilfs(view: &View<'_>) -> Vec<Found> {
     found
 }
 
-/// HFS before 1998: a two-byte magic; the volume bitmap is always in block 3, allocation blocks are whole sectors,
-/// and the name has 1 to 27 characters. 2^-44.
+/// HFS before 1998: a two-byte magic; the volume bitmap is always in block 3, allocation blocks consist of
+/// whole sectors, and the name has 1 to 27 characters. 2^-44.
 fn hfs(view: &View<'_>) -> Vec<Found> {
     let sane = |&at: &u64| {
         let be16 = |offset| view.get(at + offset).map(u16::from_be_bytes);

@@ -8,9 +8,10 @@ use super::formats::{EXT, XFS};
 use super::kinds::{Found, MOST_COPIES};
 use super::view::View;
 
-/// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, they are in block group 1 and
-/// in groups whose number is a power of 3, 5 or 7; without it in every group, including these. A group is the space
-/// that one block of bitmap describes: eight blocks (or clusters with `bigalloc`) per byte of the bitmap.
+/// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, they are in block group
+/// 1 and in groups whose number is a power of 3, 5 or 7; without it, they are in every group. A group is the
+/// space that one block of bitmap describes: eight blocks (or clusters with `bigalloc`) per byte of the
+/// bitmap.
 pub(super) fn ext(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for block_bytes in (0..=6).map(|shift| KIB << shift) {

@@ -52,7 +52,7 @@ pub enum Signature {
     },
     /// Recognized only by libblkid.
     SecondOpinion {
-        /// libblkid's names; empty for several that exclude each other.
+        /// The types reported by libblkid; empty if it reports several that exclude each other.
         types: Vec<String>,
         /// The target as named by the user.
         target: String,
@@ -100,7 +100,7 @@ impl fmt::Display for Signature {
                 };
                 write!(
                     f,
-                    "blkid recognizes {what} on it, so it probably contains data; look with wipefs {0} and, \
+                    "blkid recognizes {what} on it, so it probably contains data; check with wipefs {0} and, \
                      if it does not, remove the signature with wipefs -a {0}",
                     quoted(target)
                 )
@@ -109,7 +109,8 @@ impl fmt::Display for Signature {
     }
 }
 
-/// Formats several copies of one format. The command has no semicolon, because that separates refusals.
+/// Formats several copies of one format. The command contains no semicolon, because semicolons separate
+/// refusals.
 fn copies(
     f: &mut fmt::Formatter<'_>,
     of: &Format,
@@ -117,7 +118,7 @@ fn copies(
     target: &str,
     is_device: bool,
 ) -> fmt::Result {
-    /// Number of offsets in the sentence; the command has them all.
+    /// Number of offsets that the sentence names; the command contains all of them.
     const NAMED: usize = 3;
     let texts: Vec<String> = at_bytes.iter().map(u64::to_string).collect();
     let or_more = if texts.len() >= MOST_COPIES { " or more" } else { "" };
@@ -131,7 +132,8 @@ fn copies(
     while quoted.contains(&offset) {
         offset.push('@');
     }
-    // Signatures are looked up in a file, too, when its run is resumed; a file cannot be discarded.
+    // When a run on a file is resumed, the file is also searched for signatures, but a file cannot be
+    // discarded.
     let discard = if is_device {
         format!(", or discard the whole device with blkdiscard -f {quoted}, if that makes it read as zeros")
     } else {

@@ -1,8 +1,8 @@
 //! Signatures of file systems, volume managers and partition tables.
 //!
-//! The tables err towards refusing: unknown content is erased only after confirmation, known content never. A
-//! backup copy counts like a primary, because the data can be restored from it. Formats that only libblkid
-//! recognizes count as well.
+//! The tables err on the side of refusing: unknown content is erased only after confirmation, known content
+//! never. A backup copy counts as much as a primary, because the data can be restored from it. Formats that
+//! only libblkid recognizes count as well.
 //!
 //! [`find`] reads a device and runs `blkid -p` on it; [`probe`] is the part that only reads. Neither writes.
 #![forbid(unsafe_code)]
@@ -28,11 +28,11 @@ use view::View;
 pub enum Finding {
     /// A signature.
     Signature(Signature),
-    /// The second opinion could not be obtained, for this reason.
+    /// No second opinion could be obtained, for this reason.
     Undecided(String),
 }
 
-/// Returns every signature on the target, by the tables and by the second opinion.
+/// Returns every signature on the target that the tables or the second opinion recognize.
 ///
 /// # Errors
 /// If the target cannot be read.
@@ -46,7 +46,7 @@ pub fn find(device: &File, capacity_bytes: u64, target: &str) -> io::Result<Vec<
         .collect())
 }
 
-/// Returns the signatures, with all copies of one format and length as one.
+/// Returns the signatures, with all copies of one format and length combined into one.
 fn grouped(found: &[Found], target: &str, is_device: bool) -> Vec<Signature> {
     let mut signatures: Vec<Signature> = Vec::new();
     for (index, &Found { format: of, is_copy, at_bytes, length_bytes }) in found.iter().enumerate() {
@@ -88,7 +88,7 @@ fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Finding> {
 /// exists, because that must be cleared first anyway.
 ///
 /// # Errors
-/// Fails when one of the ends of the device cannot be read.
+/// If either end of the device cannot be read.
 pub fn probe(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<Found>> {
     let view = View::new(device, capacity_bytes)?;
     let mut found: Vec<Found> = Vec::new();

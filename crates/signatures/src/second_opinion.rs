@@ -1,8 +1,8 @@
 //! What libblkid recognizes on a target: a second opinion based on a widely maintained table.
 //!
-//! Its program is run, because a static binary cannot load a library. It is searched for in a fixed list of
-//! folders, runs without the caller's environment, and gets the open device as its standard input, so that
-//! the path cannot lead to another device in the meantime. Time and output are bounded.
+//! The `blkid` program is run, because a static binary cannot load the library. It is searched for in a fixed
+//! list of folders, runs without the caller's environment, and gets the open device as its standard input, so
+//! that the path cannot lead to another device in the meantime. Time and output are bounded.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -29,11 +29,11 @@ pub(super) enum Opinion {
     Nothing,
     /// File system, volume manager or partition table, by libblkid's names.
     Content(Vec<String>),
-    /// Several that exclude each other.
+    /// Several formats that exclude each other.
     Ambivalent,
     /// No opinion: the program is missing, may not be run, or is a different program of this name.
     None,
-    /// It could not decide; the reason.
+    /// `blkid` could not decide, for this reason.
     Undecided(String),
 }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_the_caller_gets_through_and_output_is_bounded() {
+    fn the_callers_environment_is_not_passed_on_and_output_is_bounded() {
         assert_eq!(
             opinion_of("env | grep -v -e ^LC_ALL=C$ -e ^PWD= -e ^_= -e ^SHLVL= && exit 8; exit 2"),
             Opinion::Nothing

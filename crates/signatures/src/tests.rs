@@ -1,4 +1,5 @@
-//! Tests every row and every check on raw bytes; signatures of real tools are tested in `tests/signatures.rs`.
+//! Tests every row and every check on raw bytes. The tests of `crates/device` check signatures written by
+//! real tools.
 
 use super::*;
 use std::io::Write;
@@ -240,7 +241,7 @@ fn sum_le16(bytes: &[u8]) -> u16 {
 }
 
 #[test]
-fn each_weak_magic_is_found_and_means_nothing_without_its_condition() {
+fn each_weak_magic_counts_only_if_its_condition_holds() {
     for Weak { name, is_copy, at_bytes, writes, breaks } in weak_ones() {
         let file = device();
         writes.iter().for_each(|(at, bytes)| put(&file, *at, bytes));
@@ -283,7 +284,11 @@ fn backups_of_ext_are_found_in_their_groups() {
         assert_eq!(seen(&file), [], "a copy of another group");
         put_ext(&file, at, log_block, group);
         put_ext(&file, 1024, log_block, 0);
-        assert_eq!(seen(&file), [("an ext2, ext3 or ext4 file system", false, 1080)], "the primary stands");
+        assert_eq!(
+            seen(&file),
+            [("an ext2, ext3 or ext4 file system", false, 1080)],
+            "copies are omitted while the primary exists"
+        );
     }
 }
 
@@ -337,7 +342,7 @@ fn every_label_of_zfs_is_found_by_its_ring() {
 }
 
 #[test]
-fn anchors_of_udf_lead_to_the_rest() {
+fn every_anchor_of_udf_is_found() {
     for (sector_bytes, sector) in
         [(2048, 256), (512, 256), (512, CAPACITY / 512 - 1), (4096, CAPACITY / 4096 - 257)]
     {
@@ -348,7 +353,7 @@ fn anchors_of_udf_lead_to_the_rest() {
         put(&file, sector * sector_bytes, &tag);
         assert_eq!(seen(&file), [("a UDF file system", true, sector * sector_bytes)]);
         put(&file, sector * sector_bytes + 12, &[tag[12] ^ 1]);
-        assert_eq!(seen(&file), [], "an anchor of another place");
+        assert_eq!(seen(&file), [], "an anchor for another location");
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// # Errors
-    /// Fails if one of the ends cannot be read.
+    /// If either end of the device cannot be read.
     pub(super) fn new(device: &'a dyn FileExt, capacity_bytes: u64) -> io::Result<Self> {
         let length = EDGE_BYTES.min(capacity_bytes) as usize;
         let (mut head, mut tail) = (vec![0; length], vec![0; length]);

@@ -76,14 +76,14 @@ mod tests {
     const AR: Span = Span { start_bytes: 0, segments: 2048, segment_bytes: 8 << 20, stride_bytes: 100 << 20 };
 
     #[test]
-    fn stream_of_a_seed_never_changes() {
+    fn the_stream_of_a_seed_never_changes() {
         let mut stream = Stream::new(1, 0, 2, &Pattern::plain(Order::Random, 65, 4096, AR));
         let mut print = 0xcbf2_9ce4_8422_2325_u64;
         for _ in 0..1000 {
             let access = stream.next_access();
             print = (print ^ access.offset_bytes ^ u64::from(access.read)).wrapping_mul(0x0100_0000_01b3);
         }
-        assert_eq!(print, FINGERPRINT, "every stored seed would mean something else: {print:#x}");
+        assert_eq!(print, FINGERPRINT, "the stream of every stored seed has changed: {print:#x}");
     }
     const FINGERPRINT: u64 = 0x6e12_96a7_3a9d_be94;
 
@@ -128,7 +128,7 @@ mod tests {
             ("sizes and zones", 7, 2, Pattern { kinds: sizes, zones, ..random(AR) }),
         ];
         let prints = patterns.map(|(name, seed, thread, pattern)| (name, print(seed, thread, &pattern)));
-        assert_eq!(prints, PRINTS, "every stored seed would mean something else: {prints:#x?}");
+        assert_eq!(prints, PRINTS, "the streams of all stored seeds have changed: {prints:#x?}");
     }
     const PRINTS: [(&str, u64); 10] = [
         ("random, one segment", 0xe6ad_a99b_1cbb_618c),
@@ -144,7 +144,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_is_drawn_at_once_is_what_comes_one_by_one() {
+    fn drawing_many_accesses_yields_the_same_as_one_by_one() {
         let one_segment = Span::contiguous(1 << 20, 3 << 30);
         for (order, read_percent) in
             [(Order::Random, 65), (Order::Random, 0), (Order::Random, 100), (Order::Sequential, 100)]
@@ -192,7 +192,7 @@ mod tests {
             (0..3).map(|_| stream.next_access().offset_bytes / 4096).collect::<Vec<_>>()
         };
         assert_eq!((from(0, 3), from(1, 3)), (vec![3, 0, 1], vec![7, 8, 4]));
-        // Counted on from the start of the part.
+        // Beyond the end of the part, counting continues from its start.
         assert_eq!((from(0, 4), from(1, 4)), (vec![0, 1, 2], vec![8, 4, 5]));
         assert_eq!((from(0, 22), from(1, 22)), (vec![2, 3, 0], vec![6, 7, 8]));
     }
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn random_is_uniform_over_segments_and_inside_of_them() {
+    fn random_is_uniform_over_segments_and_within_them() {
         const BINS: usize = 2048;
         let mut stream = Stream::new(5, 0, 1, &Pattern::plain(Order::Random, 0, 4096, AR));
         let (mut of_segments, mut inside) = ([0u32; BINS], [0u32; BINS]);

@@ -1,4 +1,4 @@
-//! A log-linear histogram of nanoseconds. Every value counts; none is clipped.
+//! A log-linear histogram of nanoseconds. It counts every value; none is clipped.
 //!
 //! Values below 128 ns have a slot each. Above, every power of two is split into 128 equal slots, up to
 //! `u64::MAX`. A value is read back as the middle of its slot, which is within 1/256 (0.4 %) of the recorded
@@ -182,11 +182,11 @@ impl Histogram {
         if self.count == 0 {
             return None;
         }
-        let wanted = ((share * self.count as f64).ceil() as u64).clamp(1, self.count);
+        let rank = ((share * self.count as f64).ceil() as u64).clamp(1, self.count);
         let mut seen = 0;
         for (slot, count) in self.filled() {
             seen += count;
-            if seen >= wanted {
+            if seen >= rank {
                 let (low, high) = slot_bounds(slot);
                 return Some((low + (high - low) / 2).clamp(self.min, self.max));
             }
@@ -224,7 +224,7 @@ impl Histogram {
         for &(slot, count) in filled {
             let place = &mut built.slots[slot - first];
             if *place != 0 || count == 0 {
-                return Err("slot named twice or empty");
+                return Err("duplicate or empty slot");
             }
             *place = count;
             built.count = built.count.checked_add(count).ok_or("count overflows")?;
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_says_nothing() {
+    fn an_empty_histogram_has_no_statistics() {
         let empty = Histogram::new();
         assert_eq!((empty.min(), empty.max(), empty.quantile(0.5)), (None, None, None));
         assert!(empty.mean().is_none());
@@ -282,14 +282,14 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_do_not_belong_together_are_refused() {
+    fn inconsistent_parts_are_refused() {
         let of = |filled: &[(usize, u64)], sum, min, max| {
             Histogram::from_parts(filled, sum, min, max).unwrap_err()
         };
         assert_eq!(of(&[], 1, 0, 0), "a sum without values");
         assert_eq!(of(&[(SLOTS, 1)], 1, 1, 1), "slot number out of range");
-        assert_eq!(of(&[(3, 1), (3, 1)], 6, 3, 3), "slot named twice or empty");
-        assert_eq!(of(&[(3, 0)], 0, 3, 3), "slot named twice or empty");
+        assert_eq!(of(&[(3, 1), (3, 1)], 6, 3, 3), "duplicate or empty slot");
+        assert_eq!(of(&[(3, 0)], 0, 3, 3), "duplicate or empty slot");
         assert_eq!(of(&[(3, u64::MAX), (4, 1)], 7, 3, 4), "count overflows");
         assert_eq!(of(&[(3, 1), (5, 1)], 8, 3, 4), "minimum or maximum lies outside the filled slots");
     }
@@ -321,7 +321,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_give_it_back(values in prop::collection::vec(any::<u32>(), 1..50)) {
+        fn parts_restore_the_histogram(values in prop::collection::vec(any::<u32>(), 1..50)) {
             let histogram = of(&values.iter().map(|&v| u64::from(v)).collect::<Vec<_>>());
             let filled: Vec<_> = histogram.filled().collect();
             let back = Histogram::from_parts(&filled, histogram.sum(), histogram.min().unwrap(), histogram.max().unwrap());

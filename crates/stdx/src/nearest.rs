@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_is_found_and_a_strange_one_is_not() {
+    fn a_similar_name_is_found_and_a_different_one_is_not() {
         let known = ["tc", "qd", "cell-seconds", "max-rounds", "ramp_time"];
         let of = |word| nearest(word, known.into_iter());
         assert_eq!(of("cell_seconds"), Some("cell-seconds"));

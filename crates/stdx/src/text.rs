@@ -1,11 +1,12 @@
 //! Makes untrusted text safe to print.
 //!
-//! Terminals interpret control characters, and bidirectional formatting characters change how a line reads. Names
-//! of files and drives, results of other tools and complete runs may contain such characters.
+//! Terminals interpret control characters, and bidirectional formatting characters change how a line reads.
+//! The names of files and drives, the results of other tools and runs made elsewhere may contain such
+//! characters.
 
 use std::borrow::Cow;
 
-/// Returns whether a terminal would do anything but show the character in place. Newlines and tabs count as
+/// Returns whether a terminal would do anything but show the character in place; true for newlines and tabs.
 /// control characters.
 #[must_use]
 pub fn is_unprintable(c: char) -> bool {
@@ -27,7 +28,7 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// Returns `text` with its line breaks, and all other unprintable characters escaped.
+/// Returns `text` with all unprintable characters escaped except for its line breaks.
 #[must_use]
 pub fn in_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_acts_on_is_escaped() {
+    fn characters_that_a_terminal_acts_on_are_escaped() {
         let cases = [
             ("plain ü 中 °", "plain ü 中 °"),
             ("\x1b[2Jx", "\\u{1b}[2Jx"),
@@ -78,14 +79,14 @@ mod tests {
             ("abc\u{202e}fed", "abc\\u{202e}fed"),
             ("\u{2066}\u{2069}\u{200f}\u{7f}\0", "\\u{2066}\\u{2069}\\u{200f}\\u{7f}\\u{0}"),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(on_one_line(text), wanted);
+        for (text, expected) in cases {
+            assert_eq!(on_one_line(text), expected);
         }
         assert_eq!(in_lines("a\nb\x1b"), "a\nb\\u{1b}");
     }
 
     #[test]
-    fn documents_stay_documents() {
+    fn an_escaped_document_remains_valid_json() {
         assert_eq!(in_json("{\n  \"a\": \"\u{9b}ü\u{202e}\"\n}"), "{\n  \"a\": \"\\u009bü\\u202e\"\n}");
     }
 }

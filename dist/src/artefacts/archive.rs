@@ -25,7 +25,7 @@ mod tests {
     use super::super::tests::with_parts;
 
     #[test]
-    fn all_is_in_one_folder() {
+    fn everything_is_in_one_folder() {
         let bytes = with_parts(super::make).expect("an archive");
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(&bytes[..]));
         let paths = archive

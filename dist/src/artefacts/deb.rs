@@ -46,7 +46,7 @@ fn version(release: &Release) -> String {
 fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
     let release = parts.release;
     let entries = entries(release, parts.payload)?;
-    // There is no member md5sums: dpkg computes the digests itself when it unpacks the files.
+    // There is no md5sums member: dpkg computes the digests itself when it unpacks the files.
     let control = [Entry::file("control", control(release, &entries))];
     let members = [
         ("debian-binary", b"2.0\n".to_vec()),
@@ -154,12 +154,12 @@ mod tests {
         let mut entries = archive.entries().expect("entries").map(|entry| entry.expect("an entry"));
         let entry = entries.find(|entry| entry.path_bytes() == name.as_bytes());
         let mut text = String::new();
-        entry.unwrap_or_else(|| panic!("{name} is there")).read_to_string(&mut text).expect("text");
+        entry.unwrap_or_else(|| panic!("{name} is missing")).read_to_string(&mut text).expect("text");
         text
     }
 
     #[test]
-    fn members_of_an_archive_begin_at_even_places() {
+    fn members_of_an_archive_begin_at_even_offsets() {
         let archive = ar(&[("a", b"odd".to_vec()), ("b", b"even".to_vec())], 7);
         let expected = "!<arch>\n\
              a               7           0     0     100644  3         `\nodd\n\
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_has_its_three_members_in_order_with_what_dpkg_needs() {
+    fn a_package_has_its_three_members_in_order_and_what_dpkg_needs() {
         let members = members(&with_parts(make).expect("a package"));
         let names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names, ["debian-binary", "control.tar.gz", "data.tar.gz"]);

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_says_what_was_made_and_nothing_of_who_made_it() {
+    fn the_header_describes_the_package_but_not_its_builder() {
         let bytes = with_parts(make).expect("a package");
         let package = rpm::Package::parse(&mut &bytes[..]).expect("what was written is read");
         package.verify_digests().expect("digests");
@@ -90,13 +90,13 @@ mod tests {
         }
         let mode = |path: &str| {
             let file = files.iter().find(|file| file.path() == std::path::Path::new(path));
-            file.unwrap_or_else(|| panic!("{path} is there")).mode().permissions()
+            file.unwrap_or_else(|| panic!("{path} is missing")).mode().permissions()
         };
         assert_eq!((mode("/usr/bin/plateau"), mode("/usr/share/man/man1/plateau.1.gz")), (0o755, 0o644));
         assert_eq!(mode("/usr/share/licenses/plateau"), 0o755, "a folder that goes with the package");
         assert!(
             !files.iter().any(|file| file.path() == std::path::Path::new("/usr/bin")),
-            "a folder of others"
+            "a folder that other packages share"
         );
     }
 }

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_without_a_whole_release_are_passed_over() {
+    fn sources_without_a_whole_release_are_skipped() {
         for text in [
             "",
             "deb https://example.org/x trixie-updates main",

@@ -31,9 +31,10 @@ fn run(ground: &Ground) -> anyhow::Result<()> {
     let root = place.path().join("root");
     let mut make = program("debootstrap");
     make.args(["--variant=minbase", &suite]).arg(&root).arg(&address).env("LC_ALL", "C");
-    output(&mut make).context("cannot make a fresh system")?;
+    output(&mut make).context("cannot create a fresh system")?;
     let package = file(&ground.release);
-    std::fs::copy(ground.folder.join(&package), root.join("tmp").join(&package)).context("the package")?;
+    std::fs::copy(ground.folder.join(&package), root.join("tmp").join(&package))
+        .context("cannot copy the package")?;
     output(inside(&root, "dpkg").arg("--install").arg(format!("/tmp/{package}")))?;
     for path in INSTALLED {
         ensure!(root.join(path).is_file(), "{path} was not installed");
@@ -50,7 +51,7 @@ fn check_removed(root: &Path) -> anyhow::Result<()> {
     for path in INSTALLED {
         ensure!(!root.join(path).exists(), "{path} is still there after the package was purged");
     }
-    // Only below /usr: runs belong to the user and stay.
+    // Only below /usr: runs belong to the user and are kept.
     let mut find = program("find");
     let left = output(bare(&mut find).arg(root.join("usr")).args(["-name", "*plateau*"]))?;
     ensure!(left.is_empty(), "left after the package was purged:\n{left}");

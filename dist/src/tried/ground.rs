@@ -17,7 +17,7 @@ pub struct Ground {
     pub release: Release,
 }
 
-/// A test of one file.
+/// A test of one release file.
 pub struct Trial {
     /// Name that `--try FILTER` matches.
     pub name: &'static str,
@@ -76,7 +76,7 @@ pub fn use_program(ground: &Ground, start: &dyn Fn() -> Command, scratch: &str) 
     let version = output(start().arg("--version"))?;
     check_version(&version, &ground.release)?;
     let demo = output(start().arg("demo"))?;
-    ensure!(demo.contains("steady state in rounds"), "plateau demo printed no verdict:\n{demo}");
+    ensure!(demo.contains("steady state in rounds"), "plateau demo did not print a verdict:\n{demo}");
     let words = ["load", scratch, "--size", "16MiB", "--rw", "randwrite", "--iodepth", "8"];
     let load = output(start().args(words).args(["--ioengine", "io_uring", "--runtime", "1", "--time_based"]));
     match std::fs::read_to_string(URING_DISABLED).unwrap_or_default().trim() {
@@ -92,7 +92,7 @@ pub fn use_program(ground: &Ground, start: &dyn Fn() -> Command, scratch: &str) 
 
 pub fn check_version(said: &str, release: &Release) -> anyhow::Result<()> {
     let expected = format!("plateau {}\ncommit: {}\ntarget: {TARGET}\n", release.version, release.commit);
-    ensure!(said == expected, "plateau --version printed\n{said}and not\n{expected}");
+    ensure!(said == expected, "plateau --version printed\n{said}instead of\n{expected}");
     Ok(())
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_of_other_commits_and_failing_programs_are_found() {
+    fn programs_of_other_commits_and_failing_programs_are_detected() {
         let release = crate::release::tests::example();
         let said = format!("plateau 0.1.0\ncommit: {}\ntarget: {TARGET}\n", release.commit);
         assert!(check_version(&said, &release).is_ok());

@@ -23,7 +23,7 @@ fn run(ground: &Ground) -> anyhow::Result<()> {
     let manifest = parsed(&blob(&layout, &index["manifests"][0])?)?;
     let config = parsed(&blob(&layout, &manifest["config"])?)?;
     unpack(&blob(&layout, &manifest["layers"][0])?, &root)?;
-    let start = config["config"]["Entrypoint"][0].as_str().context("an entry point")?;
+    let start = config["config"]["Entrypoint"][0].as_str().context("the image has no entry point")?;
     use_program(ground, &|| inside(&root, start), "/tmp/scratch.bin")
 }
 

@@ -24,7 +24,7 @@ pub const BENCHMARK: Benchmark = Benchmark::of::<Engine>("engine", true);
 /// Cost of the load engine, compared with fio
 #[derive(clap::Args)]
 struct Engine {
-    /// The program t/io_uring of fio, to compare with
+    /// Path of fio's program t/io_uring, to compare with
     #[arg(long, value_name = "PATH")]
     t_io_uring: Option<String>,
     /// Directory of the test file
@@ -38,11 +38,11 @@ struct Engine {
 /// A part of the benchmark.
 struct Part {
     name: &'static str,
-    /// Measures it and the rival tools, with a directory for files.
+    /// Measures the engine and the rival tools; gets a directory for files.
     rows: fn(&Rivals, &Path) -> anyhow::Result<Vec<Row>>,
 }
 
-/// Memory comes first, before other parts allocate.
+/// Memory comes first, before other parts allocate any.
 const PARTS: [Part; 6] = [
     Part { name: "memory", rows: |_, _| memory::rows() },
     Part { name: "loop", rows: cases::alone },

@@ -1,7 +1,7 @@
 //! `cargo xtask bench report`: CPU time, memory and file sizes of reports on full-size runs.
 //!
-//! The runs are synthetic: every test with its real cells, and response times similar to those of a drive. The release
-//! binary is measured by its CPU time, because the host is shared.
+//! The runs are synthetic: every test with its real cells, and response times similar to those of a drive. The
+//! CPU time of the release binary is measured, because the host is shared.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,7 +22,7 @@ use super::results::{Benchmark, Measured, Results, Row, median};
 /// The benchmark.
 pub const BENCHMARK: Benchmark = Benchmark::of::<Report>("report", false);
 
-/// Cost of reports of full-size runs
+/// Cost of reports on full-size runs
 #[derive(clap::Args)]
 struct Report {}
 
@@ -37,7 +37,7 @@ const CAPACITY_BYTES: u64 = 4_000_000_000_000;
 
 impl Measured for Report {
     fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results> {
-        Ok(Results { rows: rows(root, folder)?, how: format!("the released binary, medians of {RUNS} runs") })
+        Ok(Results { rows: rows(root, folder)?, how: format!("the release binary, medians of {RUNS} runs") })
     }
 }
 
@@ -64,7 +64,7 @@ fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let fold = costs(&binary, |command| {
         command.arg("show").arg(&day);
     })?;
-    rows.push(row("24 h WSAT loaded and folded: CPU", "s", 3.0, fold.cpu_seconds));
+    rows.push(row("24 h WSAT, loading and folding: CPU", "s", 3.0, fold.cpu_seconds));
     Ok(rows)
 }
 
@@ -144,7 +144,8 @@ fn cpu_seconds(folder: &str) -> Option<f64> {
     (ns > 0.0).then_some(ns / SECOND_NS as f64)
 }
 
-/// Creates a run of `tests` with real cells. It never reaches steady state, so every test has all its rounds.
+/// Creates a run of `tests` with real cells. The run never reaches steady state, so every test has all of its
+/// rounds.
 fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
     let profile = Profile::named("pts-c-1.0").map_err(anyhow::Error::msg)?;
     let file = RunFile {
@@ -163,7 +164,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
             identity: "none".into(),
             attachment: None,
             vendor: None,
-            model: Some("made for a benchmark".into()),
+            model: Some("synthetic, for a benchmark".into()),
             serial: None,
             firmware: None,
             interface: None,
@@ -207,11 +208,11 @@ struct Recorder {
     rng: Rng,
     clock_ns: u64,
     cells: u64,
-    /// Row and share of the response times in it.
+    /// Row, and the fraction of response times in it.
     shares: Vec<(usize, f64)>,
 }
 
-/// Returns the share of response times in each row.
+/// Returns the fraction of response times in each row.
 fn shares() -> Vec<(usize, f64)> {
     let slower = |ns: u64| (ns as f64 / FASTEST_NS).max(1.0).powf(-1.0 / SPREAD);
     let share = |row: usize| {
@@ -266,7 +267,7 @@ impl Recorder {
         }
     }
 
-    /// Draws response times from 20 us to some ms, mostly short ones.
+    /// Draws response times from 20 us to several ms, most of them short.
     fn direction(&mut self, workload: &Workload, ios: u64) -> Direction {
         let mut drawn = Histogram::new();
         for _ in 0..DRAWN.min(ios) {
@@ -277,8 +278,8 @@ impl Recorder {
         Direction { ios, bytes, latency: drawn }
     }
 
-    /// Distributes `ios` I/Os over the rows in each second. Each row gets its mean count within 10 %; a fractional
-    /// count is rounded up at random.
+    /// Distributes `ios` I/Os over the rows in each second. The count of each row is within 10 % of its mean;
+    /// fractional counts are rounded up or down at random.
     fn times(&mut self, ios: u64, seconds: usize) -> Columns {
         let mut below = |limit: u64| self.rng.below(limit) as f64 / limit as f64;
         let mut second = |_| -> Vec<(usize, u64)> {
@@ -287,7 +288,7 @@ impl Recorder {
             drawn.map(|(row, count)| (row, count as u64)).filter(|(_, count)| *count > 0).collect()
         };
         let columns: Vec<_> = (0..seconds).map(&mut second).collect();
-        Columns::from_parts(1, &columns).expect("rising rows")
+        Columns::from_parts(1, &columns).expect("row numbers ascend")
     }
 }
 

@@ -4,26 +4,27 @@ use std::path::Path;
 
 use clap::ArgMatches;
 
-/// The arguments of a benchmark; their documentation is its help.
+/// The arguments of a benchmark; their doc comments are the help text.
 pub trait Measured: clap::Args {
     /// Measures in the workspace at `root`, with a scratch directory.
     fn run(self, root: &Path, folder: &Path) -> anyhow::Result<Results>;
 }
 
-/// A line of the table of benchmarks.
+/// An entry of the table of benchmarks.
 pub struct Benchmark {
     /// Name on the command line.
     pub name: &'static str,
-    /// Whether it measures code linked into xtask itself, which then must be optimised.
+    /// Whether the benchmark measures code that is linked into xtask itself, which must then be optimised.
     pub of_this_program: bool,
-    /// Defines its arguments.
+    /// Adds the arguments of the benchmark to a command.
     pub arguments: fn(clap::Command) -> clap::Command,
-    /// Runs it. Arguments: the workspace root, a scratch directory, and the arguments after its name.
+    /// Runs the benchmark. Arguments: the workspace root, a scratch directory, and the command-line arguments
+    /// that follow the name.
     pub run: fn(&Path, &Path, &ArgMatches) -> anyhow::Result<Results>,
 }
 
 impl Benchmark {
-    /// Returns the line of a benchmark.
+    /// Returns the entry of a benchmark.
     pub const fn of<M: Measured>(name: &'static str, of_this_program: bool) -> Self {
         let run = |root: &Path, folder: &Path, matches: &ArgMatches| {
             M::from_arg_matches(matches)?.run(root, folder)
@@ -43,14 +44,14 @@ pub struct Results {
 pub struct Row {
     /// The measured quantity.
     pub what: String,
-    /// The target; empty for a figure without one.
+    /// The target; empty for a figure without a target.
     pub target: String,
     /// The result, formatted.
     pub measured: String,
-    /// The result as a number, and its upper limit. Rates are inverted, so that smaller is better.
+    /// The result as a number, and its upper limit. Rates are inverted, so that smaller values are better.
     pub value: f64,
     pub limit: Option<f64>,
-    /// Value at the best quartile of the pairs, for rates that other load on the host disturbs.
+    /// Value at the best quartile of the pairs, for rates, which other load on the host disturbs.
     pub best_quarter: Option<f64>,
 }
 
@@ -59,7 +60,7 @@ pub struct Row {
 pub enum Verdict {
     Stated,
     Met,
-    /// Missed, but by less than the scatter of the pairs.
+    /// Missed, but by less than the spread of the pairs.
     Level,
     Missed,
 }

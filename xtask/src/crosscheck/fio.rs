@@ -1,9 +1,9 @@
 //! Runs fio with the same workload.
 //!
-//! At the end of its runtime, fio waits for all I/Os in flight, and reports all of them as completed when the last
-//! one is, which can double the latency of a full queue of I/Os. fio's histogram includes these, and in a short cell
-//! they determine the 99th percentile. Therefore its per-I/O log is read instead, up to the end of the runtime. Our
-//! engine does not count later I/Os either.
+//! At the end of its runtime, fio waits for all I/Os in flight, and reports all of them as completed when the
+//! last one completes, which can double the latency of a full queue of I/Os. fio's histogram includes these
+//! I/Os, and in a short cell they determine the 99th percentile. Therefore, this module reads fio's per-I/O log
+//! instead, up to the end of the runtime. Our engine does not count later I/Os either.
 
 use std::path::Path;
 use std::process::Command;
@@ -18,8 +18,8 @@ use stdx::units::SECOND_NS;
 pub struct Seen {
     /// Reads plus writes.
     pub iops: f64,
-    /// Median and 99th percentile of total latency in ns, for the direction with more I/Os. Like ours, it includes the
-    /// submitting system call. NaN if no I/O completed in time.
+    /// Median and 99th percentile of total latency in ns, for the direction with more I/Os. Like our figures,
+    /// it includes the submitting system call. NaN if no I/O completed in time.
     pub percentiles_ns: [f64; 2],
     /// Whether that direction is reads.
     pub of_reads: bool,
@@ -27,7 +27,7 @@ pub struct Seen {
 
 /// Runs `workload` on `target` with fio.
 pub fn run(target: &str, workload: &Workload) -> anyhow::Result<Seen> {
-    let Until::DurationNs(length_ns) = workload.until else { bail!("fio runs timed cells only") };
+    let Until::DurationNs(length_ns) = workload.until else { bail!("only timed cells can be run with fio") };
     let length_ms = length_ns * 1000 / SECOND_NS;
     let folder = tempfile::tempdir().context("no folder for fio's log")?;
     let log = folder.path().join("cell");
@@ -77,9 +77,10 @@ fn arguments(target: &str, workload: &Workload, length_ms: u64, log: &Path) -> V
         100 => "read",
         _ => "rw",
     };
-    // Registered files and buffers, as in our engine; otherwise the comparison would measure fio's own overhead. Plain
-    // random data, as in our engine: a device that compresses (zram) takes twice as long for fio's scrambled buffers,
-    // and in older versions refilling the buffer for each write limits the rate on memory-backed targets.
+    // Files and buffers are registered, as in our engine; otherwise, the comparison would measure fio's own
+    // overhead. Data is plain random data, as in our engine: a device that compresses (zram) takes twice as
+    // long for fio's scrambled buffers, and in older versions, refilling the buffer for each write limits the
+    // rate on memory-backed targets.
     [
         "--name=cell",
         "--direct=1",

@@ -18,8 +18,8 @@ pub fn percentiles(segment: &Segment, fios: &fio::Seen) -> [(f64, f64); 2] {
     [(ours[0], fios.percentiles_ns[0]), (ours[1], fios.percentiles_ns[1])]
 }
 
-/// Prints the percentiles and returns how many are wrong: both tools repeat them, but they differ by more than is
-/// allowed.
+/// Prints the percentiles and returns how many disagree: those that are repeatable with both tools but differ
+/// by more than is allowed.
 pub fn verdict(pairs: &[Pair], cells: &[&Workload]) -> u32 {
     println!();
     println!(
@@ -66,7 +66,7 @@ mod tests {
         };
         assert_eq!(wrong([100.0; 5], [102.2; 5]), 0);
         assert_eq!(wrong([100.0; 5], [102.6; 5]), 2);
-        assert_eq!(wrong([100.0, 200.0, 50.0, 170.0, 20.0], [120.0; 5]), 0, "it does not repeat");
+        assert_eq!(wrong([100.0, 200.0, 50.0, 170.0, 20.0], [120.0; 5]), 0, "the figures are not repeatable");
         assert_eq!(wrong([f64::NAN; 5], [120.0; 5]), 0, "nothing was measured");
     }
 }

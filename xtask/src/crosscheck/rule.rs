@@ -1,18 +1,20 @@
-//! Allowed differences between the tools, depending on how well both repeat.
+//! Allowed differences between the tools, depending on how repeatable the results of both are.
 
 use std::fmt;
 
-/// Up to this coefficient of variation (standard deviation over mean) of both, the tools must agree closely.
+/// Up to this coefficient of variation (standard deviation over mean) with both tools, the tools must agree
+/// closely.
 const REPEATS_CLOSELY: f64 = 0.015;
-/// Largest difference of IOPS in that case.
+/// Largest allowed difference of IOPS in that case.
 pub const CLOSE_IOPS: f64 = 0.03;
-/// Largest difference of percentiles in that case: the width of a slot of fio's histogram plus one of ours.
+/// Largest allowed difference of percentiles in that case: the width of a slot of fio's histogram plus that of
+/// one of ours.
 pub const CLOSE_PERCENTILES: f64 = 0.023;
 /// Up to this coefficient of variation, the tools must agree roughly; beyond it, there is no conclusion.
 const REPEATS_ROUGHLY: f64 = 0.05;
-/// Largest difference of any number in that case.
+/// Largest allowed difference of any figure in that case.
 const ROUGH: f64 = 0.10;
-/// Below this idle share, the CPUs were the limit, so a difference shows only the overhead of the tools.
+/// Below this idle fraction, the CPUs were the limit, so a difference shows only the overhead of the tools.
 const HOST_LIMITED_BELOW: f64 = 0.05;
 
 /// Results of one tool for one cell over all rounds.
@@ -28,12 +30,12 @@ pub fn spread(values: &[f64]) -> Spread {
     Spread { mean, deviation_share: variance.sqrt() / mean }
 }
 
-/// Conclusion from a pair of numbers.
+/// Conclusion from a pair of figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Finding {
-    /// They differ by at most this share, as required.
+    /// They differ by at most this fraction, as required.
     Agrees(f64),
-    /// They differ by more than this share.
+    /// They differ by more than this fraction.
     Disagrees(f64),
     HostLimited,
     DoesNotRepeat,
@@ -67,7 +69,7 @@ fn finding(ours: &Spread, fios: &Spread, idle_share: f64, close: f64) -> Finding
     }
 }
 
-/// Findings for one kind of number.
+/// Findings for one kind of figure.
 pub struct Tally {
     what: &'static str,
     close: f64,
@@ -75,12 +77,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates a tally for numbers named `what`; `close` is the largest difference for those that repeat closely.
+    /// Creates a tally for figures named `what`; `close` is the largest allowed difference for those that
+    /// repeat closely.
     pub fn of(what: &'static str, close: f64) -> Self {
         Self { what, close, findings: Vec::new() }
     }
 
-    /// Compares one number of both tools.
+    /// Compares one figure of both tools.
     pub fn find(&mut self, ours: &Spread, fios: &Spread, idle_share: f64) -> Finding {
         let finding = finding(ours, fios, idle_share, self.close);
         self.findings.push(finding);
@@ -107,14 +110,16 @@ impl fmt::Display for Tally {
             let (repeats, within) = (percent(repeats), percent(within));
             writeln!(
                 f,
-                "  where both tools repeat within {repeats:.1} %: {agree} agree within {within:.1} %, {wrong} disagree"
+                "  repeatable to within {repeats:.1} % with both tools: {agree} agree within {within:.1} %, \
+                  {wrong} disagree"
             )?;
         }
         let limited = self.count(|finding| *finding == Finding::HostLimited);
         let loose = self.count(|finding| *finding == Finding::DoesNotRepeat);
         write!(
             f,
-            "  {limited} differ, but left the CPUs no idle time; {loose} do not repeat and prove nothing"
+            "  {limited} differ, but left the CPUs no idle time; {loose} are not repeatable, so they prove \
+              nothing"
         )
     }
 }
@@ -149,7 +154,7 @@ mod tests {
         tally.find(&spread(&[97.0, 100.0, 103.0]), &flat(105.0), 0.5);
         assert_eq!(tally.wrong(), 1);
         let text = tally.to_string();
-        assert!(text.contains("within 1.5 %: 1 agree within 3.0 %, 1 disagree"), "{text}");
-        assert!(text.contains("within 5.0 %: 1 agree within 10.0 %, 0 disagree"), "{text}");
+        assert!(text.contains("within 1.5 % with both tools: 1 agree within 3.0 %, 1 disagree"), "{text}");
+        assert!(text.contains("within 5.0 % with both tools: 1 agree within 10.0 %, 0 disagree"), "{text}");
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The journal lacks something that was displayed.
+    /// The journal does not contain everything that was displayed.
     Lost,
     /// The run cannot be read.
     Torn,
@@ -41,7 +41,7 @@ impl Fault {
 /// A fault with its details.
 pub type Found = (Fault, String);
 
-/// Returns the run directories of a library; hidden directories are not runs.
+/// Returns the run directories of a library, without hidden directories, which are not runs.
 pub fn runs(library: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(library).into_iter().flatten().flatten();
     let is_run =
@@ -56,14 +56,14 @@ pub fn notes(library: &Path) -> Vec<String> {
     files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Loads the only run; `None` if it had not been created.
+/// Loads the only run; `None` if no run had been created.
 pub fn only_run(library: &Path) -> Result<Option<(Run, Vec<Entry>)>, Found> {
     let runs = runs(library);
     let torn = |why: String| (Fault::Torn, why);
     let dir = match &runs[..] {
         [] => return Ok(None),
         [dir] => dir,
-        several => return Err(torn(format!("{} runs of one", several.len()))),
+        several => return Err(torn(format!("{} runs instead of one", several.len()))),
     };
     let run = Run::open(dir).map_err(|error| torn(error.to_string()))?;
     let loaded = run.load().map_err(|error| torn(error.to_string()))?;
@@ -73,7 +73,7 @@ pub fn only_run(library: &Path) -> Result<Option<(Run, Vec<Entry>)>, Found> {
     Ok(Some((run, loaded.entries)))
 }
 
-/// Checks that the journal contains everything that the standard error `err` shows.
+/// Checks that the journal contains everything that was displayed on standard error (`err`).
 pub fn displayed(err: &str, entries: &[Entry]) -> Result<(), Found> {
     let count = |wanted: fn(&Event) -> bool| entries.iter().filter(|entry| wanted(&entry.event)).count();
     let shown = |start: &str| err.lines().filter(|line| line.starts_with(start)).count();
@@ -92,7 +92,7 @@ pub fn displayed(err: &str, entries: &[Entry]) -> Result<(), Found> {
     Ok(())
 }
 
-/// Returns the number of lines for judgements: one per variable.
+/// Returns the number of displayed lines about judgements: one per variable.
 fn judged_lines(entries: &[Entry]) -> usize {
     let lines = |entry: &Entry| match &entry.event {
         Event::Noted(Note::Judged(judgement)) => judgement.variables.len(),
@@ -115,7 +115,7 @@ pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
             Event::Resumed { .. } => pending |= purged,
             Event::Preconditioned(segment) | Event::Measured(segment) => {
                 if std::mem::take(&mut pending) && segment.gap_before.is_none() {
-                    return Err((Fault::Differing, format!("record {} hides a gap", entry.seq)));
+                    return Err((Fault::Differing, format!("record {} does not state the gap", entry.seq)));
                 }
                 any |= segment.gap_before.is_some();
             }

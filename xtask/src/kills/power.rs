@@ -49,7 +49,7 @@ pub fn conduct(root: &Path, binary: &Path, times: u64, seed: u64) -> anyhow::Res
     Ok(faults)
 }
 
-/// Runs the trials of one combination and forwards their output; returns whether they found no fault.
+/// Runs the trials of one combination and forwards their output; returns false if they found a fault.
 fn trials(lab: &mut Lab, words: &str) -> anyhow::Result<bool> {
     let guest = lab.guest()?;
     guest.sh(&format!(

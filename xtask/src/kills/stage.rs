@@ -27,7 +27,7 @@ const IMAGE_BYTES: u64 = 16 << 20;
 /// Settings that `--tune` changes on a loop device, with the values set before a run.
 const SETTINGS: [(&str, &str); 2] = [("nomerges", "0"), ("iostats", "1")];
 
-/// A loop device over its own image; detached when dropped, if it still has that image.
+/// A loop device over its own image; detached when dropped if it still has that image.
 pub struct Device {
     pub path: String,
     image: PathBuf,
@@ -41,7 +41,7 @@ impl Device {
             .args(["--find", "--show", "--direct-io=on"])
             .arg(&image)
             .output()
-            .context("no losetup")?;
+            .context("cannot start losetup")?;
         if !output.status.success() {
             bail!("losetup: {}", String::from_utf8_lossy(&output.stderr).trim());
         }
@@ -57,7 +57,7 @@ impl Device {
         Path::new("/sys/block").join(self.path.trim_start_matches("/dev/")).join(name)
     }
 
-    /// Returns settings that differ from their values before the run.
+    /// Returns the settings whose values differ from those before the run.
     pub fn changed(&self) -> Vec<String> {
         let now = |name: &str| std::fs::read_to_string(self.attribute(&format!("queue/{name}")));
         let differs = |(name, was): &(&str, &str)| {

@@ -12,8 +12,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// Frequent system calls of loads, threads and memory management. The other calls are more relevant: they determine
-/// what a run leaves on disk.
+/// Frequent system calls of loads, threads and memory management. All other calls are more relevant, because
+/// they determine what a run leaves on disk.
 const BUSY: &[libc::c_long] = &[
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
@@ -46,17 +46,17 @@ pub const ERR: &str = "err";
 pub struct Counts {
     pub all: u64,
     /// System calls that are not in [`BUSY`].
-    pub telling: u64,
+    pub relevant: u64,
 }
 
 /// When to send the signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Point {
-    /// Which system call, counted from 1.
+    /// Number of the system call, counted from 1.
     pub number: u64,
-    /// Whether `number` counts only the telling system calls.
-    pub of_telling: bool,
-    /// Whether to send it at the exit of the system call instead of its entry.
+    /// Whether `number` counts only the relevant system calls.
+    pub among_relevant: bool,
+    /// Whether to send the signal at the exit of the system call instead of its entry.
     pub at_end: bool,
 }
 
@@ -72,7 +72,7 @@ pub enum End {
 pub struct Traced {
     pub end: End,
     pub counts: Counts,
-    /// Number of the system call at which the signal was sent; `None` if the program ended before.
+    /// Number of the system call at which the signal was sent; `None` if the program ended first.
     pub hit: Option<u64>,
 }
 
@@ -98,9 +98,9 @@ impl Program<'_> {
         Ok(command)
     }
 
-    /// Runs the program, and sends it the signal at the point of `plan`.
+    /// Runs the program, and sends it the signal of `plan` at the point of `plan`.
     pub fn trace(&self, plan: Option<(Signal, Point)>) -> anyhow::Result<Traced> {
-        // The shell stops itself until it is traced, so that no system call is missed.
+        // The shell stops itself and continues only once it is traced, so that no system call is missed.
         let child = self.command(&["sh", "-c", "kill -STOP $$; exec \"$@\"", "sh"])?.spawn()?;
         let leader = Pid::from_raw(i32::try_from(child.id())?);
         match waitpid(leader, Some(WaitPidFlag::WUNTRACED))? {
@@ -159,7 +159,7 @@ impl Tracer {
         let done = self.hit.is_some();
         let result = if done { ptrace::cont(pid, signal) } else { ptrace::syscall(pid, signal) };
         match result {
-            // The thread was killed meanwhile.
+            // The thread was killed in the meantime.
             Err(Errno::ESRCH) => Ok(()),
             other => Ok(other?),
         }
@@ -173,7 +173,7 @@ impl Tracer {
             return self.send(signal, number);
         }
         let Some(number) = self.count(pid)? else { return Ok(()) };
-        let reached = if point.of_telling { self.counts.telling } else { self.counts.all };
+        let reached = if point.among_relevant { self.counts.relevant } else { self.counts.all };
         match reached >= point.number && self.armed.is_none() {
             true if point.at_end => self.armed = Some((pid, number)),
             true => return self.send(signal, number),
@@ -197,7 +197,7 @@ impl Tracer {
         #[cfg(target_arch = "aarch64")]
         let number = registers.regs[8];
         self.counts.all += 1;
-        self.counts.telling += u64::from(!BUSY.iter().any(|busy| busy.unsigned_abs() == number));
+        self.counts.relevant += u64::from(!BUSY.iter().any(|busy| busy.unsigned_abs() == number));
         Ok(Some(number))
     }
 

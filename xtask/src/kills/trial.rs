@@ -1,4 +1,4 @@
-//! Runs trial after trial on one target: interrupts a run and resumes it.
+//! Performs the trials on one target, each of which interrupts a run and resumes it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,17 +14,17 @@ use super::judge::{self, Fault, Found};
 use super::stage::{Device, Kind};
 use super::tracer::{Counts, ERR, End, LIBRARY, OUT, Point, Program};
 
-/// Length of a stop; longer than any pause on a busy host.
+/// Duration of a stop (SIGSTOP), longer than any pause on a busy host.
 const STOPPED: Duration = Duration::from_millis(700);
 const INTERRUPTED: i32 = 130;
-/// Period of the kinds of interruptions; all but four per period are SIGKILL.
+/// Number of trials after which the kinds of interruptions repeat; all but four of them are SIGKILL.
 const CYCLE: u64 = 12;
 
 /// How a trial interrupts its run.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     At(Signal, Point),
-    /// SIGSTOP after this time, followed by SIGCONT.
+    /// SIGSTOP after this time, later followed by SIGCONT.
     Stop(Duration),
 }
 
@@ -43,9 +43,9 @@ fn act(index: u64, times: u64, seed: u64, counts: Counts, took: Duration) -> Act
         3 => return Act::Stop(Duration::from_nanos(within(took.as_nanos() as u64))),
         _ => Signal::SIGKILL,
     };
-    let of_telling = index % 8 != 6;
-    let all = if of_telling { counts.telling } else { counts.all };
-    Act::At(signal, Point { number: within(all) + 1, of_telling, at_end: random & 1 == 1 })
+    let among_relevant = index % 8 != 6;
+    let all = if among_relevant { counts.relevant } else { counts.all };
+    Act::At(signal, Point { number: within(all) + 1, among_relevant, at_end: random & 1 == 1 })
 }
 
 /// A target, with the results of an undisturbed run on it.
@@ -68,7 +68,7 @@ struct Seen {
 }
 
 impl<'a> Trials<'a> {
-    /// Plays two undisturbed runs: one for results and duration, one to count system calls.
+    /// Performs two undisturbed runs: one to obtain results and duration, one to count system calls.
     pub fn prepare(
         binary: &'a Path,
         folder: &'a Path,
@@ -98,7 +98,7 @@ impl<'a> Trials<'a> {
             kind.name(),
             trials.took.as_secs_f64(),
             trials.counts.all,
-            trials.counts.telling
+            trials.counts.relevant
         );
         Ok(trials)
     }
@@ -110,7 +110,7 @@ impl<'a> Trials<'a> {
         };
         let (code, out, err) = self.plain(&words(&format!("info {} --json", device.path)))?;
         let document: Value = serde_json::from_str(&out).with_context(|| format!("info: {code:?} {err}"))?;
-        let identity = document["target"]["identity"].as_str().context("a device without identity")?;
+        let identity = document["target"]["identity"].as_str().context("the device has no identity")?;
         Ok(words(&format!(
             "run tp-128 {} --erase {identity} --tune --cell-seconds 0.01 --max-rounds 5 --profile pts-e-1.0 --json",
             device.path
@@ -121,7 +121,7 @@ impl<'a> Trials<'a> {
         Program { path: self.binary, arguments: words, folder: self.folder }
     }
 
-    /// Runs the program without a disturbance; returns exit code, standard output and standard error.
+    /// Runs the program undisturbed; returns exit code, standard output and standard error.
     fn plain(&self, words: &[String]) -> anyhow::Result<(Option<i32>, String, String)> {
         let status = self.program(words).command(&[])?.status()?;
         Ok((status.code(), self.text(OUT)?, self.text(ERR)?))
@@ -182,9 +182,12 @@ impl<'a> Trials<'a> {
             && let Some(mut words) = self.resume_words(index)?
         {
             words.push("--json".into());
-            let point =
-                |all: u64| Point { number: all / 4 + index % (all / 4 + 1), of_telling: true, at_end: false };
-            let again = Act::At(Signal::SIGKILL, point(self.counts.telling));
+            let point = |all: u64| Point {
+                number: all / 4 + index % (all / 4 + 1),
+                among_relevant: true,
+                at_end: false,
+            };
+            let again = Act::At(Signal::SIGKILL, point(self.counts.relevant));
             let end = self.interrupted(&words, again, &mut seen)?;
             self.look(end, &mut seen)?;
         }
@@ -215,7 +218,7 @@ impl<'a> Trials<'a> {
         Ok(end)
     }
 
-    /// Checks what must hold right after an interruption.
+    /// Checks the conditions that must hold right after an interruption.
     fn look(&self, end: End, seen: &mut Seen) -> anyhow::Result<()> {
         let err = self.text(ERR)?;
         let library = self.folder.join(LIBRARY);
@@ -230,7 +233,8 @@ impl<'a> Trials<'a> {
         found.extend(judge::displayed(&err, entries.as_deref().unwrap_or_default()).err());
         let is_fine = match end {
             End::Signal(Signal::SIGKILL) | End::Code(0 | INTERRUPTED) => true,
-            // Allowed only before the run exists, while there is nothing to restore.
+            // A signal may end the process directly only before the run exists, while there is nothing to
+            // restore.
             End::Signal(Signal::SIGHUP | Signal::SIGTERM | Signal::SIGINT) => entries.is_none(),
             _ => false,
         };
@@ -315,14 +319,14 @@ mod tests {
 
     #[test]
     fn points_are_spread_over_the_whole_run_and_every_kind_is_met() {
-        let counts = Counts { all: 5_000, telling: 600 };
+        let counts = Counts { all: 5_000, relevant: 600 };
         let acts: Vec<Act> =
             (0..1_000).map(|index| act(index, 1_000, 1, counts, Duration::from_secs(1))).collect();
-        let telling = acts.iter().filter_map(|act| match act {
-            Act::At(_, point) if point.of_telling => Some(point.number),
+        let relevant = acts.iter().filter_map(|act| match act {
+            Act::At(_, point) if point.among_relevant => Some(point.number),
             _ => None,
         });
-        let numbers: Vec<u64> = telling.collect();
+        let numbers: Vec<u64> = relevant.collect();
         assert!(numbers.is_sorted() && numbers[0] < 5 && *numbers.last().expect("some") > 595);
         assert!(numbers.windows(2).all(|pair| pair[1] - pair[0] <= 4), "{numbers:?}");
         for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT, Signal::SIGKILL] {

@@ -9,10 +9,10 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use pts::Profile;
 
-/// A drive at the smallest scale, in whole cells.
+/// The drive of most runs.
 const DRIVE: &str = "sim:sas-slc-2011";
 const SCALE: &str = "1/1024";
-/// Name of the run that the self-test alters: small, and with maxima.
+/// Name of the run that the self-test alters; it is small and has maxima.
 const ALTERED: &str = "altered";
 /// Exit code of a burn-in that rejects the drive.
 const REJECTED: i32 = 9;
@@ -27,7 +27,7 @@ pub struct Made {
     pub altered: PathBuf,
 }
 
-/// Commands of one run, in order; each has the exit code that it must end with.
+/// The commands of one run, in order, each with its expected exit code.
 struct Job {
     name: String,
     steps: Vec<(i32, Vec<String>)>,
@@ -40,7 +40,7 @@ impl Job {
         Self { name: name.into(), steps: vec![(0, strings(&words))] }
     }
 
-    /// A run whose drive fails, and which is resumed with these options.
+    /// A run whose drive fails, and that is then resumed with these options.
     fn interrupted(name: &str, arguments: &[&str], fault: &str, resume: &[&str]) -> Self {
         let faulty = [arguments, &["--scale", SCALE, "--sim-fault", fault]].concat();
         let mut job = Self::run(name, &faulty);
@@ -73,10 +73,10 @@ fn strings(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// Makes the runs below `place`, `lanes` at a time.
+/// Creates the runs below `place`, `lanes` at a time.
 ///
 /// # Errors
-/// If one of them does not end as it should.
+/// If a command does not end with the expected exit code.
 pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
     let library = place.join("runs");
     std::fs::create_dir_all(&library)?;
@@ -97,7 +97,7 @@ pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
     Ok(Made { altered, all: directories(&library)? })
 }
 
-/// Every run, the longest first.
+/// Returns every run, the longest first.
 fn jobs() -> Vec<Job> {
     let mut jobs: Vec<Job> = pts::PROFILES
         .iter()
@@ -108,21 +108,22 @@ fn jobs() -> Vec<Job> {
         .collect();
     jobs.push(Job::run("zones", &["hdd-tp", "sim:../small.toml", "--cell-seconds", "0.02"]));
     jobs.push(Job::run("zones-iops", &["hdd-iops", "sim:../small.toml", "--cell-seconds", "0.02"]));
-    // With a cache, and without one.
+    // Drives with a cache and without one.
     let cached = ["client-write", "sim:nvme-tlc-2018", "--scale", "1/256"];
     jobs.push(Job::run("cached", &cached));
     jobs.push(Job::run("uncached", &["client-write", DRIVE, "--scale", "1/256", "--tc", "2", "--qd", "4"]));
     let small = ["tp,lat", "sim:../small.toml", "--cell-seconds", "0.1"];
     jobs.push(Job::run(ALTERED, &small));
     jobs.push(Job::run("signed", &small).then(vec!["report", "signed", "--sign", "../key.pem"]));
-    // Segments that are no multiple of a sector at this scale, another demand, and no steady state in five rounds.
+    // Segments that are not a multiple of the sector size at this scale, a different demand, and no steady
+    // state in five rounds.
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     jobs.push(Job::run("amount", &[&large[..], &amount].concat()));
     // Reaches steady state, because its few writes at this scale take longer than five samples.
     let slow = ["wsat", "sim:sata-mlc-hybrid-2011", "--scale", "1/256", "--tc", "1", "--qd", "4"];
     jobs.push(Job::run("saturated", &slow));
-    // In the third round, in a timeline that starts again, and in one that continues.
+    // Interrupted in the third round, in a timeline that starts again, and in one that continues.
     jobs.push(Job::interrupted("interrupted", &["iops", DRIVE], "removal:after=60h", &[]));
     jobs.push(Job::interrupted("power", &["lat", DRIVE], "power:after=40min", &[]));
     let oldest = ["wsat", DRIVE, "--profile", "pts-e-1.0"];
@@ -178,7 +179,7 @@ fn id_of_altered(binary: &Path, library: &Path) -> anyhow::Result<String> {
     let mut command = Command::new(binary);
     let output = command.arg("--library").arg(library).args(["show", ALTERED, "--json"]).output()?;
     let shown: serde_json::Value = serde_json::from_slice(&output.stdout).context("plateau show")?;
-    Ok(shown["run"].as_str().context("plateau show names no run")?.to_owned())
+    Ok(shown["run"].as_str().context("plateau show does not name a run")?.to_owned())
 }
 
 /// Returns the directory of every run, sorted.
@@ -194,7 +195,7 @@ fn directories(library: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A private key for these runs only: 32 times the byte 7 as PKCS #8.
+/// A private key that is used only for these runs: the byte 7 repeated 32 times, as PKCS #8.
 const KEY: &str = "-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH
 -----END PRIVATE KEY-----

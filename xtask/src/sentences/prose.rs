@@ -1,13 +1,13 @@
-//! The sentences of comments, documents and messages, with their places.
+//! Extracts the sentences of comments, documents and messages, with their positions.
 
 use crate::source::Source;
 use crate::tidy::tree::Tree;
 
-/// Minimum number of words: shorter texts are names, units and headings.
+/// Minimum number of words of a sentence; shorter strings are names, units and headings.
 const FEWEST_WORDS: usize = 4;
 /// String literals of up to this length are rarely sentences.
 const SHORT_MESSAGE: usize = 30;
-/// Documents, by path or by the beginning of it.
+/// Documents, identified by their path or its beginning.
 const DOCUMENTS: &[&str] = &[
     "docs/",
     "README.md",
@@ -17,14 +17,14 @@ const DOCUMENTS: &[&str] = &[
     "SECURITY.md",
     "fuzz/README.md",
 ];
-/// Ends of a word that look like the end of a sentence.
+/// Abbreviations whose full stop does not end a sentence.
 const ABBREVIATIONS: &[&str] = &["e.g.", "i.e.", "vs.", "cf.", "No.", "ca.", "etc."];
 
 /// A sentence, or a fragment such as an entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sentence {
     pub path: String,
-    /// Line of the paragraph or message that contains it, from 1.
+    /// Line of the paragraph or message that contains the sentence, from 1.
     pub line: usize,
     pub text: String,
 }
@@ -49,7 +49,7 @@ fn is_document(path: &str) -> bool {
     path.ends_with(".md") && DOCUMENTS.iter().any(|begin| path.starts_with(begin))
 }
 
-/// Returns the lines of comments without their marks; an empty line separates comments of different kinds, and
+/// Returns the lines of comments without comment markers; empty lines separate comments of different kinds, and
 /// comments from code.
 fn comment_lines(source: &Source) -> Vec<(usize, String)> {
     let mut lines = Vec::new();
@@ -69,7 +69,7 @@ fn comment_lines(source: &Source) -> Vec<(usize, String)> {
 fn of_messages(path: &str, source: &Source) -> Vec<Sentence> {
     let long = |(_, text): &(usize, String)| text.chars().count() > SHORT_MESSAGE;
     let of = |(place, text): (usize, String)| {
-        let content = text.trim_matches(['"', '#', 'r', 'b']);
+        let content = text.trim_start_matches(['b', 'r', '#']).trim_end_matches('#').trim_matches('"');
         split(content).into_iter().map(move |text| (place, text)).collect::<Vec<_>>()
     };
     let texts = source.texts().into_iter().filter(long).flat_map(of);
@@ -144,9 +144,17 @@ mod tests {
 
     #[test]
     fn long_messages_count_unless_they_are_of_tests() {
-        let text =
-            "fn a() { b(\"this message is long enough, \\\n    see. Is it?\", \"this is too short\") }";
-        let expected = [(1, "this message is long enough, see.".to_owned())];
+        let text = "fn a() { b(\"this message is long enough, \\\n    see. It names an error\", \"this is too \
+              short\") }";
+        let expected = [
+            (1, "this message is long enough, see.".to_owned()),
+            (
+                1,
+                "It names an \
+          error"
+                    .to_owned(),
+            ),
+        ];
         assert_eq!(found("crates/a/src/lib.rs", text), expected);
         assert_eq!(found("crates/a/tests/a.rs", text), []);
     }

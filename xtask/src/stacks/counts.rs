@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
-/// Layers that a run in the machine must cover; names as in `crates/device/tests/stacks/plan.rs`.
+/// Layers that a run in the virtual machine must cover; the names are those of
+/// `crates/device/tests/stacks/plan.rs`.
 const REQUIRED: &[&str] = &[
     "dm-crypt",
     "dm-linear",
@@ -21,11 +22,11 @@ const REQUIRED: &[&str] = &[
 
 type ByKind = BTreeMap<String, u64>;
 
-/// Counts by kind, as reported by the test.
+/// Numbers of layers and outcomes of each kind, as reported by the test.
 #[derive(Debug, Default, Deserialize)]
 pub struct Counts {
     layers: ByKind,
-    /// The same, counting only targets and the layers below them.
+    /// Layers by kind, counting only targets and the layers below them.
     targets: ByKind,
     uses: ByKind,
     failures: ByKind,
@@ -34,7 +35,7 @@ pub struct Counts {
 
 impl Counts {
     pub fn parse(json: &[u8]) -> anyhow::Result<Self> {
-        serde_json::from_slice(json).context("what the test has counted")
+        serde_json::from_slice(json).context("cannot parse the counts of the test")
     }
 
     pub fn add(&mut self, other: Self) {

@@ -1,15 +1,15 @@
-//! Which stacks are built, and by which of the processes.
+//! Which stacks are built, and by which process.
 
 /// The stacks of a range of seeds.
 #[derive(clap::Args)]
 pub struct Drawn {
-    /// How many stacks to build
+    /// Number of stacks to build
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub count: u64,
     /// Seed of the first stack; the others follow it
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Concurrent processes; each mostly waits for the kernel
+    /// Number of concurrent processes, each of which mostly waits for the kernel
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: u64,
 }

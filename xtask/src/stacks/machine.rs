@@ -8,7 +8,7 @@ use super::counts::Counts;
 use super::drawn::Drawn;
 use crate::vm_test::{self, Lab};
 
-/// Stacks per process and call: a call that takes too long would be reported as a hanging guest.
+/// Number of stacks per process and call. A call that takes too long would be reported as a guest that hangs.
 const EACH: u64 = 20;
 /// Modules loaded before the first stack; if one is missing, the kernel cannot build the layers that need it.
 const MODULES: &[&str] = &["aes_generic", "ecb", "xts", "dm_crypt", "dm_snapshot", "erofs"];
@@ -26,7 +26,7 @@ pub fn run(root: &Path, program: &Path, drawn: &Drawn, kernel: &[PathBuf]) -> an
     vm_test::with_programs(root, &programs, kernel, |lab| {
         let modules: Vec<String> =
             MODULES.iter().map(|name| format!("insmod /modules/{name}.ko 2>/dev/null")).collect();
-        // With a count of 0 this only creates the templates, before concurrent processes need them.
+        // With a count of 0, this only creates the templates before concurrent processes need them.
         let prepare =
             "mkdir -p /tmp/templates; PLATEAU_STACKS_TEMPLATES=/tmp/templates PLATEAU_STACKS_COUNT=0 stacks";
         lab.guest()?.sh(&format!("{}; {prepare}", modules.join("; ")))?;

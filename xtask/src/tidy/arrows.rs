@@ -60,7 +60,7 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
     let name = folder.rsplit('/').next().unwrap_or(folder);
     let package = manifest.get("package").and_then(|p| p.get("name")).and_then(toml::Value::as_str);
     if package != Some(name) {
-        return complain(format!("the package must have the name of its folder: '{name}'"));
+        return complain(format!("the package must have the name of its folder, not '{name}'"));
     }
     let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
         return complain(
@@ -75,7 +75,7 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
         .map(|wanted| {
             Complaint::file(
                 &path,
-                format!("{name} must not depend on {wanted}; see the arrows in ARCHITECTURE.md"),
+                format!("{name} must not depend on {wanted}; see the code map in ARCHITECTURE.md"),
             )
         })
         .collect()
@@ -117,7 +117,7 @@ mod tests {
             let found = texts("crates/pts/Cargo.toml", &format!("[package]\nname = \"pts\"\n{dependency}"));
             assert_eq!(
                 found,
-                ["pts must not depend on device; see the arrows in ARCHITECTURE.md"],
+                ["pts must not depend on device; see the code map in ARCHITECTURE.md"],
                 "{dependency}"
             );
         }

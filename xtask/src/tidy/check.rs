@@ -1,10 +1,10 @@
-//! A rule of form, and what it reports.
+//! A rule, and the violations that it reports.
 
 use super::tree::Tree;
 
 /// One rule.
 pub struct Check {
-    /// Its name.
+    /// Name of the rule.
     pub name: &'static str,
     /// Returns all violations.
     pub run: fn(&Tree) -> Vec<Complaint>,
@@ -20,9 +20,9 @@ pub type Blessed = (&'static str, String);
 pub struct Complaint {
     /// File.
     pub path: String,
-    /// Line from 1; `None` for the file as a whole.
+    /// Line, from 1; `None` for the file as a whole.
     pub line: Option<usize>,
-    /// The violation and its remedy.
+    /// The violation and how to fix it.
     pub text: String,
 }
 

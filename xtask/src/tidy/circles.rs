@@ -1,8 +1,8 @@
-//! Source files must not need each other in a circle, so that each can be read with only the files that it needs, and
-//! tested without the rest.
+//! Source files must not depend on each other in a cycle, so that each can be read with only the files that it
+//! needs, and tested without the rest.
 //!
-//! A file needs another one if its code, apart from tests, mentions an item that is defined there. Declaring a module
-//! or re-exporting its items is not a need, but calling them is.
+//! A file depends on another one if its code, apart from tests, mentions an item that is defined there.
+//! Declaring a module or re-exporting its items is not a dependency, but calling them is.
 
 mod modules;
 mod scope;
@@ -17,12 +17,12 @@ use modules::{Modules, Needs};
 /// The rule.
 pub const CHECK: Check = Check { name: "circles", run, bless: Some(bless) };
 
-/// Section of the ratchet: files in circles by crate.
+/// Section of the ratchet: number of files in cycles, by crate.
 const SECTION: &str = "files_in_circles";
-const REMEDY: &str = "files need each other in a circle: move what both need into a file of its own that needs \
-                      neither, or merge them";
+const REMEDY: &str = "files depend on each other in a cycle: move the items that both need to a separate \
+  file that needs neither, or merge the files";
 
-/// Files that need each other, directly or indirectly.
+/// Files that depend on each other, directly or indirectly.
 type Knot = BTreeSet<String>;
 
 fn run(tree: &Tree) -> Vec<Complaint> {
@@ -43,7 +43,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     ratchet::compare(tree, SECTION, &found, |folder, count, listed| {
         let (needs, circles) = &circles[folder];
         let grew =
-            if listed > 0 { format!(" ({count} files in circles, {listed} listed)") } else { String::new() };
+            if listed > 0 { format!(" ({count} files in cycles, {listed} listed)") } else { String::new() };
         let one = |circle: &Vec<String>| {
             let first = circle.first().map_or(folder, String::as_str);
             Complaint::file(first, format!("{}: {REMEDY}{grew}", described(needs, circle)))
@@ -61,7 +61,7 @@ fn bless(tree: &Tree) -> Option<(&'static str, String)> {
     ratchet::bless(tree, SECTION, &found)
 }
 
-/// Returns the needs of all files below `src` in a crate.
+/// Returns the dependencies of all files below `src` in a crate.
 fn needs(tree: &Tree, folder: &str) -> Result<Needs, Complaint> {
     let roots = ["lib", "main"].map(|name| format!("{folder}/src/{name}.rs"));
     let binaries = tree.files_in(&format!("{folder}/src/bin"), "rs");
@@ -76,7 +76,7 @@ fn needs(tree: &Tree, folder: &str) -> Result<Needs, Complaint> {
     Ok(needs)
 }
 
-/// Returns all sets of files that need each other.
+/// Returns all sets of files that depend on each other.
 fn knots(needs: &Needs) -> Vec<Knot> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         needs.keys().map(|file| (file.as_str(), reached(needs, file))).collect();
@@ -88,7 +88,7 @@ fn knots(needs: &Needs) -> Vec<Knot> {
     needs.keys().filter_map(knot).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Returns everything that a file needs, directly or indirectly.
+/// Returns all files that a file depends on, directly or indirectly.
 fn reached<'a>(needs: &'a Needs, file: &'a str) -> BTreeSet<&'a str> {
     let mut all = BTreeSet::new();
     let mut next = vec![file];
@@ -99,12 +99,12 @@ fn reached<'a>(needs: &'a Needs, file: &'a str) -> BTreeSet<&'a str> {
     all
 }
 
-/// Returns the files of the shortest circle in a knot, beginning with the first by name.
+/// Returns the files of the shortest cycle in a knot, beginning with the first by name.
 fn shortest_circle(needs: &Needs, knot: &Knot) -> Vec<String> {
     knot.iter().filter_map(|file| circle_from(needs, file)).min_by_key(Vec::len).unwrap_or_default()
 }
 
-/// Returns the files of the shortest circle through `file`.
+/// Returns the files of the shortest cycle through `file`.
 fn circle_from(needs: &Needs, file: &str) -> Option<Vec<String>> {
     let mut before: BTreeMap<&str, &str> = BTreeMap::new();
     let mut next = VecDeque::from([file]);
@@ -126,7 +126,7 @@ fn circle_from(needs: &Needs, file: &str) -> Option<Vec<String>> {
     None
 }
 
-/// Returns `a.rs -> b.rs (what of b.rs) -> a.rs (what of a.rs)`, with paths below `src`.
+/// Returns `a.rs -> b.rs (item of b.rs) -> a.rs (item of a.rs)`, with paths below `src`.
 fn described(needs: &Needs, circle: &[String]) -> String {
     let short = |file: &str| file.split_once("/src/").map_or(file, |(_, short)| short).to_owned();
     let Some(first) = circle.first() else { return String::new() };

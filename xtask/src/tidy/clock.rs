@@ -1,4 +1,4 @@
-//! Restricts which code may read the time or sleep, because the backend owns the clock.
+//! Restricts the code that may read the time or sleep, because the target owns the clock.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;
@@ -11,7 +11,7 @@ const ALLOWED: &[&str] = &[
     "crates/console/",
     "crates/engine/",
     "crates/device/",
-    // How long to wait for another program.
+    // This file waits for another program, with a timeout.
     "crates/signatures/src/second_opinion.rs",
     // The clock of a meter is that of the host.
     "crates/power/",
@@ -31,7 +31,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         for needle in NEEDLES {
             for place in source.code_places(needle).into_iter().filter(|&place| !source.in_test(place)) {
                 let text =
-                    format!("`{needle}`: use the target's clock, through the crate device or a Segment");
+                    format!("`{needle}`: use the target's clock, through the crate `device` or a `Segment`");
                 complaints.push(Complaint::line(path, source.line_of(place), text));
             }
         }

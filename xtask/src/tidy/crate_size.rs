@@ -1,4 +1,4 @@
-//! Crates must not outgrow what one person can keep in mind. Lines of tests do not count.
+//! Crates must not become larger than one person can keep in mind. Lines of tests do not count.
 
 use super::check::{Blessed, Check, Complaint};
 use super::ratchet::{self, Counts};
@@ -8,7 +8,7 @@ use super::tree::Tree;
 pub const CHECK: Check = Check { name: "crate_size", run, bless: Some(bless) };
 
 const MOST_LINES: usize = 12_000;
-/// Section of the ratchet: lines by crate.
+/// Section of the ratchet: number of lines, by crate.
 const SECTION: &str = "crate_lines";
 
 fn run(tree: &Tree) -> Vec<Complaint> {
@@ -16,8 +16,8 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         let allowed = listed.max(MOST_LINES);
         let manifest = format!("{folder}/Cargo.toml");
         let text = format!(
-            "has {lines} lines of source without tests; {allowed} are allowed: split the crate, or remove what \
-             nobody needs"
+            "has {lines} lines of source without tests; {allowed} are allowed: split the crate, or remove \
+              code that is not needed"
         );
         vec![Complaint::file(&manifest, text)]
     })
@@ -33,7 +33,7 @@ fn too_large(tree: &Tree) -> Counts {
     all.filter(|(_, lines)| *lines > MOST_LINES).collect()
 }
 
-/// Returns the number of lines below `src` of a crate that are not for tests only.
+/// Returns the number of lines below `src` of a crate, without code that is compiled only for tests.
 fn lines(tree: &Tree, folder: &str) -> usize {
     let sources = format!("{folder}/src/");
     let files = tree.sources().filter(|(path, _)| path.starts_with(&sources) && !tree.is_test(path));

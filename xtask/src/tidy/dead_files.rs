@@ -14,8 +14,10 @@ fn run(tree: &Tree) -> Vec<Complaint> {
         let declared =
             above.iter().any(|(_, source)| source.modules().iter().any(|(module, _)| *module == name));
         if !declared {
-            complaints
-                .push(Complaint::file(path, format!("nothing declares `mod {name};`: use it or remove it")));
+            complaints.push(Complaint::file(
+                path,
+                format!("no file declares `mod {name};`: declare it or remove the file"),
+            ));
         }
     }
     complaints

@@ -1,4 +1,4 @@
-//! Paths named in documents must exist, because an unchecked code map soon becomes wrong.
+//! Paths named in documents must exist: without this check, a code map soon becomes outdated.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;

@@ -1,4 +1,5 @@
-//! The code of the run format must not change without its document, which contains a hash of the code.
+//! The code that defines the run format must not change without its document, which contains a hash of the
+//! code.
 
 use sha2::{Digest as _, Sha256};
 
@@ -35,7 +36,10 @@ const MARK_END: &str = " -->";
 
 fn run(tree: &Tree) -> Vec<Complaint> {
     let Some(document) = tree.text(DOCUMENT) else {
-        return vec![Complaint::file(DOCUMENT, "is missing; the journal format must be documented")];
+        return vec![Complaint::file(
+            DOCUMENT,
+            "this page is missing; the journal format must be documented",
+        )];
     };
     let Some((_, found, _)) = carried(document) else {
         return vec![Complaint::file(DOCUMENT, format!("has no line `{MARK}...{MARK_END}`"))];
@@ -43,8 +47,8 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     if found == hash(tree) {
         return Vec::new();
     }
-    let text = "the code of the format changed; document the difference here (and raise the version if old \
-                readers would misread it), then run `cargo xtask tidy --bless`";
+    let text = "the code of the format changed; document the change here (and increase the version if old \
+      readers would misread the new format), then run `cargo xtask tidy --bless`";
     vec![Complaint::file(DOCUMENT, text)]
 }
 
@@ -60,7 +64,7 @@ fn carried(document: &str) -> Option<(&str, &str, &str)> {
     Some((&document[..begin], &document[begin..end], &document[end..]))
 }
 
-/// Returns the SHA-256 of the meaning of the format's source files.
+/// Returns the SHA-256 of the format's source files, without comments and layout.
 fn hash(tree: &Tree) -> String {
     let mut hasher = Sha256::new();
     for name in FORMAT {

@@ -1,4 +1,5 @@
-//! Files must stay short; clippy limits functions. Existing files over the limit are listed, and may only shrink.
+//! Files must remain short (clippy limits functions). Existing files over the limit are listed and may only
+//! shrink.
 
 use super::check::{Blessed, Check, Complaint};
 use super::ratchet::{self, Counts};
@@ -9,7 +10,7 @@ pub const CHECK: Check = Check { name: "lengths", run, bless: Some(bless) };
 
 const SOURCE_LINES: usize = 500;
 const TEST_LINES: usize = 800;
-/// Section of the ratchet: lines by file.
+/// Section of the ratchet: number of lines, by file.
 const SECTION: &str = "lengths";
 
 fn run(tree: &Tree) -> Vec<Complaint> {

@@ -6,7 +6,7 @@ use super::tree::Tree;
 /// The rule.
 pub const CHECK: Check = Check { name: "machine_paths", run, bless: None };
 
-/// Prefixes of paths that exist on one machine only. They are split so that this file passes the check.
+/// Prefixes of paths that exist only on one machine. They are split so that this file passes the check.
 const NEEDLES: &[&str] =
     &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Us", "ers/"), concat!("/wo", "rk/")];
 
@@ -15,8 +15,10 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     for (path, text) in tree.texts() {
         for (i, line) in text.lines().enumerate() {
             for needle in NEEDLES.iter().filter(|needle| begins_path(line, needle)) {
-                let text =
-                    format!("`{needle}`: a path on one machine; use a path that exists for every reader");
+                let text = format!(
+                    "`{needle}`: this path exists only on one machine; use one that exists for \
+                      every reader"
+                );
                 complaints.push(Complaint::line(path, i + 1, text));
             }
         }

@@ -1,4 +1,4 @@
-//! Messages that name an option of the program belong to the program: crates below it are used by others as well.
+//! Only the program may name its options in messages, because other programs use the crates below it as well.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;
@@ -7,19 +7,19 @@ use super::tree::Tree;
 pub const CHECK: Check = Check { name: "option_names", run, bless: None };
 
 const CRATES: &str = "crates/";
-/// Code that defines options, by the beginning of its path.
+/// Code that defines options: the beginning of its path, and the reason.
 const OWNERS: &[(&str, &str)] = &[
     ("crates/plateau/", "the program itself"),
     ("crates/plans/", "its tables define the settings of a run, each of which is an option"),
-    ("crates/pts/", "its tests have names of settings, each of which is an option"),
+    ("crates/pts/", "its tests refer to settings, each of which is an option"),
     ("crates/fio/", "its table defines the options of `load`"),
     ("crates/report/src/formats/", "its table defines the formats, each of which is an option of `export`"),
 ];
-/// Other programs, whose options may be named after them.
+/// Other programs, whose options may follow their names.
 const PROGRAMS: &[&str] = &["blockdev", "fio", "hdparm", "losetup", "mdadm"];
 
-const REMEDY: &str = "an option in a message: return an error with data, and name the option where the program renders it \
-                      (crates/plateau/src/failure/message.rs)";
+const REMEDY: &str = "a message names an option: return an error with data, and name the option where the \
+  program formats the error (crates/plateau/src/failure/message.rs)";
 
 fn run(tree: &Tree) -> Vec<Complaint> {
     let owned = |path: &str| OWNERS.iter().any(|(begin, _)| path.starts_with(begin));
@@ -32,7 +32,8 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     lines.collect()
 }
 
-/// Whether a text is a message that names an option. A text without white space is an argument for another program.
+/// Returns whether a string is a message that names an option. A string without white space is an argument for
+/// another program.
 fn names_option(text: &str) -> bool {
     let is_option = |place: usize| {
         let before = text[..place].chars().next_back();

@@ -1,4 +1,4 @@
-//! Exceptions from rules, as counts that may only shrink.
+//! Exceptions to rules, as counts that may only shrink.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ const HEAD: &str = "# Counts that broke a rule when it was introduced, by rule. 
                     `cargo xtask tidy --bless` accepts smaller counts.\n";
 const BLESS: &str = "accept it with `cargo xtask tidy --bless`";
 
-/// Counts of one rule by file or crate.
+/// Counts of one rule, by file or crate.
 pub type Counts = BTreeMap<String, usize>;
 
-/// All rules.
+/// The counts of all rules.
 type Lists = BTreeMap<String, Counts>;
 
-/// Compares the counts that break the rule with the listed ones. Calls `complain` with both counts for each entry
-/// that is new or grew.
+/// Compares the counts that break a rule with those in the list. Calls `complain` with both counts for each
+/// entry that is new or has grown.
 pub fn compare(
     tree: &Tree,
     section: &str,
@@ -40,7 +40,7 @@ pub fn compare(
     grew.flat_map(|(key, &count)| complain(key, count, known(key))).chain(shrank).collect()
 }
 
-/// Returns the list, with the counts of one rule reduced to those found.
+/// Returns the list with the counts of one rule reduced to those found.
 pub fn bless(tree: &Tree, section: &str, found: &Counts) -> Option<Blessed> {
     let mut lists = read(tree).ok()?;
     if let Some(counts) = lists.get_mut(section) {

@@ -14,7 +14,7 @@ struct Listed {
     helpers: &'static [&'static str],
     /// File of the table.
     file: &'static str,
-    /// Name of the constant; `None` if the whole file is the table (a match over a closed set).
+    /// Name of the constant; `None` if the whole file is the table (such as a match over a closed set).
     table: Option<&'static str>,
     /// Returns how the table refers to a file.
     entry: fn(&str) -> String,
@@ -176,7 +176,10 @@ impl Listed {
         };
         let named = self.table.unwrap_or("a list");
         let Some(table) = table else {
-            return vec![Complaint::file(self.file, format!("no {named} of the files in {}", self.folder))];
+            return vec![Complaint::file(
+                self.file,
+                format!("does not contain {named} of the files in {}", self.folder),
+            )];
         };
         files
             .into_iter()

@@ -1,4 +1,5 @@
-//! Decisions depend on types, never on the wording of a message: rewording one must not change what the program does.
+//! Decisions must depend on types, never on the wording of a message: rewording a message must not change what
+//! the program does.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;
@@ -7,18 +8,18 @@ use crate::source::Source;
 /// The rule.
 pub const CHECK: Check = Check { name: "text_decisions", run, bless: None };
 
-/// Crates whose code decides something.
+/// Crates to which the rule applies.
 const CRATES: &str = "crates/";
 /// Files that parse the output of other programs, by the end of their path.
 const FOREIGN: &[(&str, &str)] = &[
-    ("array/description/hardware.rs", "slots, as the controller's program writes them"),
+    ("array/description/hardware.rs", "slots, in the notation of the controller's program"),
     ("array/storcli/program.rs", "answers of storcli"),
     ("array/storcli/answer.rs", "answers of storcli"),
     ("import/src/formats/fio.rs", "output of fio"),
     ("plateau/src/cli/rejected.rs", "errors of clap, as text"),
 ];
 
-/// Code that makes a message, or names one; white space is ignored.
+/// Code that creates a message, or refers to one; white space is ignored.
 const MESSAGES: &[&str] = &[
     ".to_string()",
     ".message",
@@ -32,9 +33,9 @@ const MESSAGES: &[&str] = &[
     ".heading",
     ".label",
 ];
-/// Code between a message and its comparison.
+/// Code that may be between a message and its comparison.
 const VIEWS: &[&str] = &[".as_str()", ".as_ref()", ".as_deref()", ".to_lowercase()", ".trim()"];
-/// Code that compares the expression before it.
+/// Code that compares the preceding expression.
 const COMPARED: &[&str] = &[
     "==",
     "!=",
@@ -46,12 +47,13 @@ const COMPARED: &[&str] = &[
     ".split(",
     ".strip_prefix(",
 ];
-/// Code that compares the expression after it.
+/// Code that compares the following expression.
 const COMPARED_WITH: &[&str] =
     &["==", "!=", ".contains(", ".starts_with(", ".ends_with(", ".find(", ".eq(", "matches!("];
 
-const REMEDY: &str =
-    "a decision on the text of a message: add a variant or field to its type, and decide by that";
+const REMEDY: &str = "this decision depends on the wording of a message: add a variant or field to its type, \
+                      and use that \
+      instead";
 
 fn run(tree: &Tree) -> Vec<Complaint> {
     let foreign = |path: &str| FOREIGN.iter().any(|(end, _)| path.ends_with(end));
@@ -65,7 +67,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
     lines.collect()
 }
 
-/// Returns the places of decisions on text, outside tests.
+/// Returns the positions of decisions that depend on wording, outside of tests.
 fn places(source: &Source) -> Vec<usize> {
     let code = Dense::of(source.code());
     let mut all: Vec<usize> = MESSAGES.iter().flat_map(|message| compared(&code, message)).collect();
@@ -125,7 +127,7 @@ fn made_for_comparison(code: &Dense) -> Vec<usize> {
     all
 }
 
-/// Returns the length of an expression made of names, dots and calls.
+/// Returns the length of an expression that consists of names, dots and calls.
 fn operand(text: &str) -> usize {
     let mut depth = 0;
     for (place, c) in text.char_indices() {
@@ -139,7 +141,7 @@ fn operand(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the length of a bracketed text.
+/// Returns the length of the parenthesized expression that `text` starts with.
 fn closed(text: &str) -> usize {
     let mut depth = 0;
     for (place, c) in text.char_indices() {

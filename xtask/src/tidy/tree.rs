@@ -7,7 +7,7 @@ use anyhow::Context as _;
 
 use crate::source::Source;
 
-/// Directories with build products or third-party files.
+/// Directories that contain build products or third-party files.
 const SKIPPED: &[&str] = &["target", "node_modules"];
 /// Hidden directories of the project.
 const HIDDEN: &[&str] = &[".cargo", ".ci", ".github"];
@@ -86,8 +86,8 @@ impl Tree {
         self.texts.keys().filter_map(|path| Some((path.as_str(), &path[stem_of(path)?]))).collect()
     }
 
-    /// Returns whether a Rust file is test code: it is in a directory such as `tests`, or its parent module declares
-    /// it for tests only.
+    /// Returns whether a Rust file is test code: it is in a directory such as `tests`, or its parent module
+    /// declares it only for tests.
     pub fn is_test(&self, path: &str) -> bool {
         if !path.contains("/src/") {
             return ["/tests/", "/benches/", "/examples/"].iter().any(|folder| path.contains(folder));
@@ -142,7 +142,7 @@ fn walk(
         let kind = entry.file_type()?;
         if kind.is_dir() {
             let foreign = name.starts_with('.') && !HIDDEN.contains(&name.as_str());
-            // Below `src`, a directory of that name contains sources.
+            // Below `src`, directories with these names contain sources.
             let skipped = SKIPPED.contains(&name.as_str()) && !folder.split('/').any(|part| part == "src");
             if !foreign && !skipped {
                 walk(root, &path, texts, paths)?;

@@ -29,7 +29,7 @@ fn run(tree: &Tree) -> Vec<Complaint> {
             complaints.push(Complaint::line(
                 path,
                 source.line_of(place),
-                "`unsafe` belongs in engine or device",
+                "`unsafe` is allowed only in engine and device",
             ));
         }
     }

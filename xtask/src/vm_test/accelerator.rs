@@ -1,4 +1,4 @@
-//! How QEMU executes the guest, and the firmware that it starts with.
+//! How QEMU executes the guest, and with which firmware the guest starts.
 
 use std::fs;
 use std::path::Path;
@@ -33,15 +33,15 @@ impl Accelerator {
         }
     }
 
-    /// Returns KVM if it can boot the kernel. Being able to open its device proves nothing, so a guest without disks
-    /// must print its first line within some seconds.
+    /// Returns KVM if it can boot the kernel. Being able to open the KVM device proves nothing, so a guest
+    /// without disks must print its first line within a few seconds.
     pub fn best(qemu: &Path, kernel: &Path, folder: &Path) -> Self {
         let may = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm").is_ok();
         if may && boots_with_kvm(qemu, kernel, folder) { Self::Kvm } else { Self::Tcg }
     }
 }
 
-/// Uses qboot if it is installed: it starts faster.
+/// Returns the arguments to use qboot if it is installed, because it starts faster.
 pub fn firmware() -> Vec<&'static str> {
     const SMALL: &str = "/usr/share/qemu/qboot.rom";
     if Path::new(SMALL).exists() { vec!["-bios", SMALL] } else { Vec::new() }

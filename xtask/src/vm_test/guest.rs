@@ -1,4 +1,4 @@
-//! The guest at the other end of a serial line: executes shell commands and returns their output.
+//! The guest, which receives shell commands over a serial line and returns their output.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -12,14 +12,14 @@ use super::hardware::{DISK_BYTES, Target};
 
 /// Timeout for the boot, on a busy host without KVM.
 const READY_WITHIN: Duration = Duration::from_secs(180);
-/// Timeout for a command; the longest one is a short test.
+/// Timeout for a command, the longest of which is a short test.
 const ANSWER_WITHIN: Duration = Duration::from_secs(240);
-/// Timeout for a disk: drivers probe in the background.
+/// Timeout for a disk to appear: drivers probe in the background.
 const DISK_WITHIN: Duration = Duration::from_secs(20);
 /// Timeout for a background program to reach a state.
 const PROGRESS_WITHIN: Duration = Duration::from_secs(120);
 
-/// File as large as a disk, without zero bytes.
+/// A file of the size of a disk, without zero bytes.
 pub const CONTENT: &str = "/tmp/content";
 
 pub struct Guest {
@@ -62,8 +62,9 @@ impl Guest {
     pub fn run(&mut self, command: &str) -> anyhow::Result<Ran> {
         assert!(!command.contains('\n'), "one line is one command");
         self.line.get_mut().write_all(format!("{command}\n").as_bytes())?;
-        let head = self.answer().with_context(|| format!("no answer to: {command}"))?;
-        let (code, out, err) = parse_head(&head).with_context(|| format!("the guest replied {head}"))?;
+        let head = self.answer().with_context(|| format!("the guest did not answer: {command}"))?;
+        let (code, out, err) =
+            parse_head(&head).with_context(|| format!("unexpected reply from the guest: {head}"))?;
         let mut bytes = vec![0; out + err];
         self.line.read_exact(&mut bytes)?;
         let text = |part: &[u8]| String::from_utf8_lossy(part).into_owned();
@@ -120,7 +121,7 @@ impl Guest {
 
     /// Writes [`CONTENT`] to a disk.
     pub fn fill(&mut self, device: &str) -> anyhow::Result<()> {
-        // Created only once, because that takes an emulated CPU seconds.
+        // The file is created only once, because that takes seconds on an emulated CPU.
         let pieces = DISK_BYTES / (1 << 20);
         self.sh(&format!(
             "[ -s {CONTENT} ] || yes somebody | dd of={CONTENT} bs=1M iflag=fullblock count={pieces} 2>/dev/null; \

@@ -1,9 +1,9 @@
-//! The machine's disks. As with real drives, checks find them by serial number and namespace: the kernel does not
-//! guarantee their order.
+//! The machine's disks. As with real drives, checks identify them by serial number and namespace, because the
+//! kernel does not guarantee their order.
 
-/// Bytes of a disk under test: enough for a test (16 MiB), and small enough for an emulated CPU.
+/// Size of a disk under test: enough for a test (16 MiB), and small enough for an emulated CPU.
 pub const DISK_BYTES: u64 = 32 << 20;
-/// Bytes of the disk with the library of runs.
+/// Size of the disk with the library of runs.
 pub const LIBRARY_BYTES: u64 = 256 << 20;
 
 /// An image file on the host, and its attachment to the machine.
@@ -11,7 +11,7 @@ pub struct Disk {
     /// Name of the image and of QEMU's block node.
     pub node: &'static str,
     pub bytes: u64,
-    /// Block driver between image and device: its options, ending with the key for the image's node.
+    /// Options of a block driver between image and device, ending with the key for the image's node.
     pub layer: Option<&'static str>,
     /// Options for `-device`, without `drive`, which is set to the node.
     pub device: &'static str,
@@ -53,7 +53,7 @@ pub const VIRTIO: Target = disk("virtio", "PLATVIRT0");
 pub const PACED: Target = namespace("paced", "PLATPACED", 1);
 /// Virtio disk with an unreadable sector.
 pub const FLAWED: Target = disk("flawed", "PLATFLAWED");
-/// Position of that sector in bytes: in the middle, where no signature is expected.
+/// Offset of that sector in bytes: in the middle of the disk, where no signature is expected.
 pub const FLAW_BYTES: u64 = 16 << 20;
 /// Throttle group of [`PACED`].
 pub const PACE: &str = "/objects/pace";
@@ -62,7 +62,7 @@ pub const LIBRARY: Target = disk("library", "PLATLIBRARY");
 
 /// QEMU's name of the removable controller.
 pub const SLOT_DEVICE: &str = "nvme1";
-/// Arguments to add the removable controller, except for its serial number.
+/// Arguments to add the removable controller, without its serial number.
 pub const SLOT_ARGUMENTS: &[(&str, &str)] =
     &[("driver", "nvme"), ("id", SLOT_DEVICE), ("bus", "slot1"), ("drive", "slot")];
 

@@ -14,7 +14,7 @@ use super::kit::Kit;
 use super::program::finished;
 
 /// Builds the file system from scratch, with these programs and their libraries in addition to the usual ones;
-/// returns the archive.
+/// returns the path of the archive.
 pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Result<PathBuf> {
     let stage = folder.join("stage");
     drop(fs::remove_dir_all(&stage));
@@ -22,7 +22,8 @@ pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Re
     script(&stage.join("init"), include_str!("init.sh"))?;
     put(&kit.busybox, &stage, "bin/busybox")?;
     script(&stage.join("bin/find-disk"), include_str!("find-disk.sh"))?;
-    // Do not use the path of this executable, which may have been rebuilt during `cargo xtask ci`.
+    // Do not use the path of this executable, which may have been replaced by a rebuild during `cargo xtask
+    // ci`.
     let ourselves = PathBuf::from("/proc/self/exe");
     let usual = [(&*ourselves, "bin/xtask"), (&*kit.mdadm, "bin/mdadm")];
     for (program, name) in programs.iter().chain(&usual) {
@@ -56,7 +57,7 @@ fn shrink(program: &Path) {
     drop(finished(Command::new("strip").arg(program)));
 }
 
-/// Returns the libraries with which the program is linked, including the loader; empty for a static program.
+/// Returns the libraries that the program is linked with, including the loader; empty for a static program.
 fn libraries(program: &Path) -> anyhow::Result<Vec<PathBuf>> {
     match finished(Command::new("ldd").arg(program)) {
         Ok(output) => Ok(library_paths(&String::from_utf8_lossy(&output.stdout))),
@@ -102,7 +103,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Adds a module after its dependencies. A module without a file is built into the kernel.
+/// Adds a module after its dependencies. If a module has no file, it is built into the kernel.
 fn add(
     name: &str,
     files: &BTreeMap<String, PathBuf>,

@@ -45,9 +45,9 @@ impl Chore for Inside {
             regime: Regime::default(),
         };
         let Outcome::Finished(segment) = reader.run(&workload, &mut |_| Flow::Continue)? else {
-            bail!("nobody stopped it")
+            bail!("the load was stopped")
         };
-        let host = segment.host.context("what it cost the host")?;
+        let host = segment.host.context("the segment has no host data")?;
         println!(
             "{}",
             json!({ "engine": segment.io_path.to_string(), "reads": segment.read.ios, "polled": host.polled })

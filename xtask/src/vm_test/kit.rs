@@ -1,7 +1,7 @@
 //! The parts of the machine: QEMU, a kernel with its modules, busybox; all from Debian packages.
 //!
-//! An installed QEMU is used, or installed if possible. Kernel
-//! and busybox are only downloaded and unpacked below `target`.
+//! The installed QEMU is used; if there is none, it is installed if possible. Kernel and busybox are only
+//! downloaded and unpacked below `target`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use super::accelerator::Accelerator;
 use super::program::finished;
 use super::vmlinux;
 
-/// A missing requirement, and its remedy.
+/// A missing requirement, and what to do about it.
 pub struct Missing(pub String);
 
-/// Everything that a machine needs apart from our program.
+/// Everything that a machine needs in addition to our program.
 pub struct Kit {
     pub qemu: PathBuf,
     pub qemu_version: String,
@@ -42,11 +42,11 @@ const STEADY_QEMU: u32 = 10;
 const APT_SECONDS: &str = "240";
 
 impl Kit {
-    /// Obtains all parts; an already unpacked kernel may be given.
+    /// Obtains all parts; `kernel` is an already unpacked kernel, if any.
     /// `steady` rejects versions of QEMU that lose NVMe commands.
     pub fn obtain(folder: &Path, kernel: Option<PathBuf>, steady: bool) -> Result<Self, Missing> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-            return Err(Missing("the guest runs our own program, so it needs Linux on x86-64".into()));
+            return Err(Missing("the guest runs our own program, which requires Linux on x86-64".into()));
         }
         let missing = |package: &'static str| {
             move |error: anyhow::Error| {
@@ -57,7 +57,7 @@ impl Kit {
         if steady && !is_steady(&qemu_version) {
             return Err(Missing(format!(
                 "{qemu_version} occasionally loses an NVMe command; {STEADY_QEMU} or newer is needed (set \
-                 PLATEAU_QEMU to use another one)"
+                  PLATEAU_QEMU to use a different QEMU)"
             )));
         }
         if finished(Command::new("mkfs.ext4").arg("-V")).is_err() {
@@ -77,7 +77,7 @@ impl Kit {
         };
         let busybox = file(&busybox_root, ["bin/busybox", "usr/bin/busybox"]);
         let mdadm = file(&mdadm_root, ["sbin/mdadm", "usr/sbin/mdadm"]);
-        let broken = |what: &str| Missing(format!("{what} is not in the expected place in its package"));
+        let broken = |what: &str| Missing(format!("{what} is not at the expected path in its package"));
         Ok(Self {
             accelerator: Accelerator::best(&qemu, &kernel, folder),
             qemu,
@@ -93,7 +93,7 @@ impl Kit {
     /// Returns the version of the guest's kernel.
     pub fn linux(&self) -> anyhow::Result<(u32, u32)> {
         let release = &self.kernel_release;
-        version_of(release).with_context(|| format!("the version of Linux {release}"))
+        version_of(release).with_context(|| format!("cannot parse the version of Linux {release}"))
     }
 }
 
@@ -118,7 +118,7 @@ fn qemu() -> anyhow::Result<(PathBuf, String)> {
             installed.with_context(|| format!("{QEMU} is not installed, and only root can install it"));
         return Ok((QEMU.into(), version?));
     }
-    // Tries the newer version in backports first, even if an old one is installed.
+    // Try the newer version in backports first, even if an old one is installed.
     let newer = backports().is_some_and(|release| install(&["-t", &release]).is_ok());
     if !newer && installed.is_err() {
         install(&[])?;
@@ -198,7 +198,7 @@ fn extract(package: &Path, to: &Path) -> anyhow::Result<()> {
     finished(Command::new("dpkg-deb").arg("--extract").arg(package).arg(to)).map(drop)
 }
 
-/// Returns the directory with the files of the given kernel packages; unpacked once for each version.
+/// Returns the directory with the files of the given kernel packages, which are unpacked once for each version.
 pub fn given_kernel(folder: &Path, files: &[PathBuf]) -> anyhow::Result<PathBuf> {
     let names = files.iter().map(|file| named(file)).collect::<anyhow::Result<Vec<_>>>()?.join(",");
     let packages = folder.join("packages");
@@ -243,7 +243,8 @@ fn real_names(package: &str) -> anyhow::Result<Vec<String>> {
             .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let image = needed(&depends(package)?, &["linux-image-"]);
-    let image = image.first().with_context(|| format!("apt has no {package}; apt-get update may help"))?;
+    let image =
+        image.first().with_context(|| format!("apt does not find {package}; apt-get update may help"))?;
     let parts = needed(&depends(image)?, &["linux-binary-", "linux-modules-"]);
     Ok(if parts.is_empty() { vec![image.clone()] } else { parts })
 }

@@ -14,12 +14,12 @@ use super::kit::Kit;
 use super::machine::{self, Machine};
 use super::program::finished;
 
-/// Error of a check that needs a feature missing in the guest's kernel; the check is skipped.
+/// Error of a check that needs a feature that the guest's kernel lacks; the check is skipped.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Lacking(pub String);
 
-/// The only machine, off until a check needs it. Its disks survive a power cut.
+/// The machine, which is off until a check needs it. Its disks survive a power cut.
 pub struct Lab {
     pub kit: Kit,
     folder: PathBuf,
@@ -30,11 +30,13 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Creates empty disks, and a file system on the one for runs.
+    /// Creates empty disks, and a file system on the disk for runs.
     pub fn new(kit: Kit, folder: &Path, initramfs: PathBuf, deadline: Instant) -> anyhow::Result<Self> {
         for disk in DISKS {
             let image = folder.join(format!("{}.img", disk.node));
-            File::create(&image).and_then(|file| file.set_len(disk.bytes)).context("an image")?;
+            File::create(&image)
+                .and_then(|file| file.set_len(disk.bytes))
+                .context("cannot create a disk image")?;
         }
         finished(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(folder.join("library.img")))?;
         Ok(Self { kit, folder: folder.into(), initramfs, deadline, machine: None })
@@ -48,7 +50,7 @@ impl Lab {
             machine.guest.sh(&format!("mount -t ext4 {library} /runs"))?;
             self.machine = Some(machine);
         }
-        self.machine.as_mut().context("the machine was just switched on")
+        self.machine.as_mut().context("the machine is off")
     }
 
     /// Returns the guest, booted if necessary.
@@ -94,12 +96,12 @@ impl Lab {
         qmp.wait_for("DEVICE_DELETED", SLOT_DEVICE)
     }
 
-    /// Reinserts it, and waits until the guest detects it.
+    /// Reinserts the NVMe drive, and waits until the guest detects it.
     pub fn put_back(&mut self) -> anyhow::Result<()> {
         self.put_in(NVME_SLOT.serial)
     }
 
-    /// Inserts a drive with this serial number into the slot, with the same image.
+    /// Inserts a drive with this serial number and the same image into the slot.
     pub fn put_in(&mut self, serial: &'static str) -> anyhow::Result<()> {
         let named = SLOT_ARGUMENTS.iter().copied().chain([("serial", serial)]);
         let arguments: Map<String, Value> =

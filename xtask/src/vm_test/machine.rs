@@ -1,4 +1,4 @@
-//! One QEMU process: start, control, power cut.
+//! A QEMU process: starting it, controlling it, and cutting its power.
 
 use std::fs::File;
 use std::os::unix::net::UnixStream;
@@ -18,8 +18,9 @@ use super::qmp::Qmp;
 
 /// Timeout for QEMU to create its sockets.
 const SOCKETS_WITHIN: Duration = Duration::from_secs(20);
-/// QEMU before 10 occasionally loses an NVMe command, so a short timeout lets the kernel recover soon. From 10 on its
-/// controllers report support for multiple paths, and the kernel does not count the I/O of multipath disks.
+/// Kernel command line. QEMU before version 10 occasionally loses an NVMe command; a short timeout lets the
+/// kernel recover soon. From version 10 on, NVMe controllers report support for multiple paths, but the kernel
+/// does not count the I/O of multipath disks, so multipath is off.
 const KERNEL: &str = "console=ttyS0 panic=-1 loglevel=4 mitigations=off nokaslr cryptomgr.notests \
                       nvme.poll_queues=1 nvme_core.io_timeout=10 nvme_core.multipath=0";
 const CONSOLE: &str = "console.log";
@@ -34,7 +35,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Starts it and waits until the guest accepts commands.
+    /// Starts QEMU and waits until the guest accepts commands.
     pub fn start(kit: &Kit, folder: &Path, initramfs: &Path, deadline: Instant) -> anyhow::Result<Self> {
         let sockets = ["line", "qmp"].map(|name| folder.join(format!("{name}.socket")));
         sockets.iter().for_each(|socket| drop(std::fs::remove_file(socket)));
@@ -85,10 +86,10 @@ impl Machine {
 }
 
 impl Drop for Machine {
-    /// Kills it without notice, like a power failure. If QEMU had already exited, prints why.
+    /// Kills QEMU without notice, like a power failure. If it had already exited, prints why.
     fn drop(&mut self) {
         if let Ok(Some(status)) = self.child.try_wait() {
-            println!("# QEMU had ended by itself: {status}; {}", self.log().trim());
+            println!("# QEMU had already exited: {status}; {}", self.log().trim());
         }
         stop(&mut self.child);
     }
@@ -123,7 +124,7 @@ fn connect(child: &mut Child, sockets: &[PathBuf; 2], folder: &Path) -> anyhow::
             return Ok((line, Qmp::connect(qmp)?));
         }
         if Instant::now() > deadline {
-            bail!("QEMU created no socket {} within {SOCKETS_WITHIN:?}", line.display());
+            bail!("QEMU did not create the socket {} within {SOCKETS_WITHIN:?}", line.display());
         }
         sleep(Duration::from_millis(20));
     }

@@ -1,10 +1,10 @@
-//! Programs of the host: run to completion, or stopped.
+//! Programs on the host, which are run to completion or stopped.
 
 use std::process::{Child, Command, Output};
 
 use anyhow::{Context as _, bail};
 
-/// Runs a program to completion; on failure the error contains its last message.
+/// Runs a program to completion; on failure, the error contains the last message of the program.
 pub fn finished(command: &mut Command) -> anyhow::Result<Output> {
     let name = command.get_program().display().to_string();
     let output = command.output().with_context(|| format!("cannot start {name}"))?;

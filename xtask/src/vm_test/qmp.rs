@@ -1,4 +1,4 @@
-//! QMP, the control channel of QEMU: JSON, one line per message.
+//! QMP, the control channel of QEMU: JSON with one line per message.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
-/// Timeout for a response; QEMU normally responds at once.
+/// Timeout for a response; QEMU normally responds immediately.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 
 pub struct Qmp {
@@ -43,7 +43,7 @@ impl Qmp {
     /// Waits for an event about a device.
     pub fn wait_for(&mut self, event: &str, device: &str) -> anyhow::Result<()> {
         loop {
-            let message = self.message().with_context(|| format!("waiting for {event} of {device}"))?;
+            let message = self.message().with_context(|| format!("cannot wait for {event} of {device}"))?;
             if message["event"] == event && message["data"]["device"] == device {
                 return Ok(());
             }

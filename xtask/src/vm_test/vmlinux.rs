@@ -1,4 +1,4 @@
-//! Extracts the uncompressed kernel, which saves an emulated CPU seconds of decompression at boot.
+//! Extracts the uncompressed kernel, because decompression at boot takes seconds on an emulated CPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::program::finished;
 
-/// Returns the kernel inside a `vmlinuz`; the `vmlinuz` itself if it cannot be extracted.
+/// Returns the kernel inside a `vmlinuz`, or the `vmlinuz` itself if the kernel cannot be extracted.
 pub fn unpacked(packed: &Path, folder: &Path) -> PathBuf {
     let name = packed.file_name().unwrap_or_default().to_string_lossy().replace("vmlinuz", "vmlinux");
     let plain = folder.join(name);
@@ -30,8 +30,8 @@ fn take_out(image: &[u8], folder: &Path) -> Option<Vec<u8>> {
     output.ok().map(|output| output.stdout).filter(|kernel| kernel.starts_with(b"\x7fELF"))
 }
 
-/// Returns the compressed part (Linux/x86 boot protocol 2.08, `payload_offset` and `payload_length`), without the size
-/// that the kernel's build appends to it.
+/// Returns the compressed part (Linux/x86 boot protocol 2.08, `payload_offset` and `payload_length`), without
+/// the size that the build of the kernel appends to it.
 fn payload(image: &[u8]) -> Option<&[u8]> {
     let number = |at: usize| Some(u32::from_le_bytes(image.get(at..at + 4)?.try_into().ok()?) as usize);
     let setup_sectors = usize::from(*image.get(0x1f1)?);

@@ -117,7 +117,7 @@ impl Script {
             }
             (answer, Data::Out(bytes)) => {
                 if let Some(with) = step.with {
-                    assert_eq!(bytes[..with.len()], with, "what goes with {sent:x?}");
+                    assert_eq!(bytes[..with.len()], with, "the data sent with {sent:x?}");
                     assert!(bytes[with.len()..].iter().all(|&byte| byte == 0));
                 }
                 Ok(answer)

@@ -70,7 +70,7 @@ fn secure(job: &mut Job<'_>, command: u8, control: u16, timeout: Duration) -> Re
     ata::send(job.admin, &command, Data::Out(&credentials(control)), timeout).map(drop)
 }
 
-/// Removes the password left by an interrupted purge; destroys nothing.
+/// Removes the password left by an interrupted purge; the data remains intact.
 ///
 /// # Errors
 /// If the drive has another password.
@@ -143,7 +143,7 @@ impl Action {
     }
 }
 
-/// Sanitizes and waits until it completes.
+/// Sanitizes the drive and waits until the operation completes.
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<PurgeEvidence>, AdminError> {
     let before = status(job.admin)?;
     if before.frozen {

@@ -28,13 +28,13 @@ pub(super) struct Method {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Offer {
     Yes,
-    /// It may work, but is only used if requested by name; reason.
+    /// The method may work, but is used only if requested by name, for this reason.
     Unsure(WhyNot),
     /// The drive does not report support for it.
     NotReported,
     /// The method belongs to another interface than the drive's.
     OtherInterface,
-    /// Supported in principle; why not now.
+    /// Supported in principle, but not available now, for this reason.
     No(WhyNot),
 }
 
@@ -68,11 +68,11 @@ pub(super) fn hits_no_others(_: &Capabilities) -> bool {
 pub enum Purging<'a> {
     /// The current step.
     Step(&'a str),
-    /// Share completed, 0 to 1.
+    /// Completed fraction, 0 to 1.
     ShareDone(f64),
-    /// In progress, without a known share.
+    /// In progress; the completed fraction is unknown.
     Waiting,
-    /// The drive's estimate for the current step.
+    /// The drive's estimate of the duration of the current step.
     Expected(Duration),
 }
 
@@ -91,7 +91,7 @@ pub(super) enum Polled {
 }
 
 const POLL_EVERY: Duration = Duration::from_secs(1);
-/// A drive that needs longer than this is hung.
+/// A drive that takes longer than this is considered hung.
 pub(super) const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
 
 impl Job<'_> {

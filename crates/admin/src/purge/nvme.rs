@@ -45,7 +45,7 @@ pub(super) fn format_hits_others(can: &Capabilities) -> bool {
         if nvme.controller.format_hits_all || nvme.controller.secure_erase_hits_all)
 }
 
-/// A sanitize always affects other namespaces: it erases the whole subsystem.
+/// A sanitize operation always affects the other namespaces: it erases the whole subsystem.
 pub(super) fn sanitize_hits_others(_: &Capabilities) -> bool {
     true
 }
@@ -83,9 +83,10 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<PurgeE
     Ok(vec![PurgeEvidence::Formatted { namespace: number, secure_erase: erase as u8 }])
 }
 
-/// Sanitizes the subsystem and waits until it completes.
+/// Sanitizes the subsystem and waits until the operation completes.
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<PurgeEvidence>, AdminError> {
-    // One overwrite pass of zeroes; without AUSE, only another sanitize can clear the state of a failed one.
+    // One overwrite pass of zeroes. Without AUSE, only another sanitize operation can clear the state of a
+    // failed one.
     let passes = if matches!(action, Action::Overwrite) { 1 << 4 } else { 0 };
     let cdw10 = action as u32 | passes;
     let before = log(job.admin)?;

@@ -126,14 +126,14 @@ fn misbehaves(script: &mut Script, can: &Capabilities, options: &PurgeOptions) -
 }
 
 #[test]
-fn names_are_unique_and_the_order_is_the_one_of_the_specification() {
+fn names_are_unique_and_in_the_order_of_the_specification() {
     let mut names: Vec<_> = PURGE_METHODS.iter().map(|method| method.name).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), PURGE_METHODS.len());
     assert_eq!(chosen(&nvme(0b10, 0, 0b111)), "nvme-format-user");
     assert_eq!(chosen(&nvme(0, 0, 0b101)), "nvme-sanitize-crypto");
-    assert_eq!(chosen(&nvme(0, 0, 0b100)), "discard", "an overwrite is no purge of the PTS");
+    assert_eq!(chosen(&nvme(0, 0, 0b100)), "discard", "an overwrite is not a PTS purge");
     assert_eq!(chosen(&ata(0xf000, SECURE)), "ata-security-erase");
     assert_eq!(chosen(&ata(0xf000, 0)), "ata-sanitize-block");
     assert_eq!(chosen(&scsi(Some(true), Some(true))), "scsi-format-unit");
@@ -145,7 +145,7 @@ fn names_are_unique_and_the_order_is_the_one_of_the_specification() {
 }
 
 #[test]
-fn what_is_passed_over_is_said() {
+fn methods_that_were_passed_over_are_reported() {
     let first = |can: &Capabilities| {
         let passed_over = choose(can, &PurgeOptions::default()).expect("a method").passed_over;
         passed_over.first().map(|over| over.why.clone())
@@ -165,7 +165,7 @@ fn what_is_passed_over_is_said() {
 }
 
 #[test]
-fn a_method_by_name_must_exist_and_be_there() {
+fn a_named_method_must_exist_and_be_available() {
     let can = ata(0xf000, SECURE | FROZEN);
     let error = |name: &str| choose(&can, &by(name)).err().expect("an error");
     let meant = |name: &str| match error(name) {
@@ -181,7 +181,7 @@ fn a_method_by_name_must_exist_and_be_there() {
     let other = error("nvme-format-user");
     assert!(matches!(other, AdminError::Unavailable { why: WhyNot::OtherInterface, .. }), "{other:?}");
     assert!(choose(&can, &by("ata-sanitize-crypto")).is_ok());
-    assert!(choose(&scsi(None, None), &by("scsi-format-unit")).is_ok(), "unsure, but asked for");
+    assert!(choose(&scsi(None, None), &by("scsi-format-unit")).is_ok(), "unsure, but requested");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn other_namespaces_are_erased_only_when_each_was_named() {
     let options = PurgeOptions { also_erase: vec!["S1:n2".into()], ..options };
     let mut script = sanitizing(4, sanitize_log(1, 0, 4)).in_use_at(usize::MAX);
     purge(&mut script, &can, &options).0.expect("a purge");
-    assert!(script.rechecks.iter().all(|all| *all), "the others are looked at as well");
+    assert!(script.rechecks.iter().all(|all| *all), "the other namespaces are rechecked as well");
 
     // Another namespace is now in use.
     let mut script = Script::new(CAPACITY).in_use_at(0);
@@ -220,7 +220,7 @@ impl Script {
 // NVMe Format: 80h with LBA format 1 and SES in bits 11:9; Identify is 06h.
 
 #[test]
-fn nvme_format_keeps_the_block_size_and_is_looked_at_after() {
+fn nvme_format_keeps_the_block_size_and_is_verified() {
     for (name, settings) in [("nvme-format-user", 1 | 1 << 9), ("nvme-format-crypto", 1 | 2 << 9)] {
         let mut script = Script::new(CAPACITY).nvme(0x80, 1, settings, Answer::Ok).erasing().nvme(
             0x06,
@@ -271,7 +271,7 @@ fn a_format_shows_its_progress_where_the_drive_reports_it() {
 }
 
 #[test]
-fn a_sanitize_begins_with_the_estimate_of_the_drive() {
+fn a_sanitize_operation_begins_with_the_drives_estimate() {
     for (name, cdw10, at, seconds, expected) in [
         ("nvme-sanitize-overwrite", 0x13, 8, 7200, Some(7200)),
         ("nvme-sanitize-block", 2, 12, 90, Some(90)),
@@ -360,7 +360,7 @@ fn ask_log(script: Script, answer: Answer) -> Script {
     script.nvme(0x02, 0xffff_ffff, SANITIZE_LOG, answer)
 }
 
-/// A sanitize that runs for two polls and ends with `last`.
+/// A sanitize operation that runs for two polls and ends with `last`.
 fn sanitizing(cdw10: u32, last: Answer) -> Script {
     let script =
         ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, cdw10, Answer::Ok).erasing();
@@ -370,7 +370,7 @@ fn sanitizing(cdw10: u32, last: Answer) -> Script {
     ask_log(script, last)
 }
 
-/// Requests a stop at the first share of progress, and returns the error.
+/// Requests a stop at the first progress report, and returns the error.
 fn stopped(script: &mut Script, can: &Capabilities, name: &str) -> AdminError {
     let error = perform(script, can, &by(name), &mut |purging| match purging {
         Purging::Step(_) | Purging::Expected(_) => Flow::Continue,
@@ -380,7 +380,7 @@ fn stopped(script: &mut Script, can: &Capabilities, name: &str) -> AdminError {
 }
 
 #[test]
-fn a_user_who_does_not_wait_learns_what_continues() {
+fn an_interrupted_wait_reports_what_the_drive_continues() {
     let mut script =
         ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, 4, Answer::Ok).erasing();
     script = ask_log(script, sanitize_log(2, 0x4000, 4));
@@ -414,7 +414,7 @@ fn nvme_sanitize_runs_until_its_log_says_success() {
 }
 
 #[test]
-fn a_sanitize_that_fails_or_was_never_begun_is_an_error() {
+fn a_sanitize_operation_that_fails_or_never_began_is_an_error() {
     let begun = || ask_log(Script::new(CAPACITY), sanitize_log(1, 0, 4)).nvme(0x84, 0, 4, Answer::Ok);
     let can = nvme(0, 0, 0b1);
     let any = PurgeOptions::default();
@@ -422,7 +422,7 @@ fn a_sanitize_that_fails_or_was_never_begun_is_an_error() {
     assert_eq!(misbehaves(&mut failed, &can, &any), DriveFault::SanitizeFailed);
     let mut never = ask_log(begun(), sanitize_log(0, 0, 4));
     assert_eq!(misbehaves(&mut never, &can, &any), DriveFault::NoSanitize(SanitizeState::Never));
-    // Success of an older sanitize of a different type.
+    // An older sanitize operation of a different type succeeded.
     let mut stale = ask_log(ask_log(begun(), sanitize_log(1, 0, 2)), sanitize_log(1, 0, 2));
     let other = DriveFault::OtherSanitize { found: 2, requested: 4 };
     assert_eq!(misbehaves(&mut stale, &can, &any), other);
@@ -435,7 +435,7 @@ fn a_sanitize_that_fails_or_was_never_begun_is_an_error() {
 }
 
 #[test]
-fn a_sanitize_that_never_ends_is_given_up() {
+fn a_sanitize_operation_that_never_ends_is_abandoned() {
     let mut script = ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, 4, Answer::Ok);
     for _ in 0..=POLL_AT_MOST.as_secs() + 1 {
         script = ask_log(script, sanitize_log(2, 9, 4));
@@ -447,7 +447,7 @@ fn a_sanitize_that_never_ends_is_given_up() {
 // Devices without purge commands.
 
 #[test]
-fn discard_zeroes_and_overwriting_empty_the_device_and_are_no_pts_purge() {
+fn discarding_zeroing_and_overwriting_empty_the_device_but_are_not_pts_purges() {
     let can = Capabilities { write_zeroes: true, ..capabilities(Protocol::Plain) };
     for name in ["discard", "write-zeroes", "overwrite"] {
         let script = Script::new(CAPACITY);

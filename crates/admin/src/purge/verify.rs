@@ -21,7 +21,7 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, AdminError> {
     let block_bytes = u64::from(job.can.block_bytes).max(4096);
     let blocks = job.can.capacity_bytes / block_bytes;
     let count = SAMPLES.min(blocks);
-    // Each purge has distinct samples, so that those of an earlier purge are not mistaken for them.
+    // Each purge has distinct samples, so that samples of an earlier purge are not mistaken for them.
     let mut random = stdx::Rng::from_seed(job.admin.now_ns() ^ job.can.capacity_bytes);
     let mut written = Vec::new();
     for index in 0..count {
@@ -41,7 +41,7 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, AdminError> {
 
 /// Reads the sample locations again: no sample may have survived.
 pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<PurgeEvidence, AdminError> {
-    job.step("looking for the samples");
+    job.step("searching for the samples");
     let (mut zeroes, mut other, mut unreadable) = (0, 0, 0);
     for (at, content) in &samples.written {
         let mut now = vec![0; content.len()];

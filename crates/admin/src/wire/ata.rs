@@ -19,8 +19,9 @@ pub struct Identify {
     pub(crate) wwn: Option<String>,
     pub(crate) capacity_blocks: u64,
     pub(crate) logical_block_bytes: u32,
-    /// In Gb/s: the highest supported and the negotiated speed.
+    /// Highest supported link speed.
     pub(crate) max_speed: Option<&'static str>,
+    /// Negotiated link speed.
     pub(crate) speed: Option<&'static str>,
     pub(crate) queue_depth: u16,
     /// Word 217 is 1.
@@ -353,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_4096_bytes_are_said_in_words() {
+    fn a_block_size_in_words_is_converted_to_bytes() {
         let bytes = words(&[(106, 0x5000), (117, 2048)]);
         assert_eq!(Identify::decode(&bytes).logical_block_bytes, 4096);
         let nonsense = words(&[(106, 0x5000), (117, 1)]);
@@ -361,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_wrapped_as_the_translation_says() {
+    fn commands_are_wrapped_as_sat_specifies() {
         let identify = Command { command: 0xec, count: 1, data: Direction::In, ..Command::default() };
         assert_eq!(identify.cdb(), [0x85, 8, 0x2e, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x40, 0xec, 0]);
         let block_erase =
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_come_back_in_both_formats() {
+    fn registers_are_decoded_from_both_formats() {
         let mut sense =
             vec![0x72, 1, 0, 0x1d, 0, 0, 0, 14, 9, 12, 1, 4, 0x40, 0, 0, 0x34, 0, 0x12, 0, 0, 0x40, 0x51];
         let registers = Registers::decode(&sense).expect("registers");
@@ -410,7 +411,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_answer_makes_it_panic(
+        fn arbitrary_responses_cause_no_panic(
             bytes in proptest::collection::vec(any::<u8>(), BLOCK_BYTES),
             sense in proptest::collection::vec(any::<u8>(), 0..300),
         ) {

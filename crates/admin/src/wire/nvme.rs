@@ -36,8 +36,9 @@ pub(crate) struct Controller {
     /// TNVMCAP; `None` if not reported.
     pub(crate) total_capacity_bytes: Option<u128>,
     pub(crate) namespaces: u32,
-    /// WCTEMP and CCTEMP.
+    /// WCTEMP.
     pub(crate) warning_kelvin: Option<u16>,
+    /// CCTEMP.
     pub(crate) critical_kelvin: Option<u16>,
     pub(crate) power_states: Vec<PowerState>,
 }
@@ -190,8 +191,9 @@ pub(crate) struct SmartLog {
     pub(crate) error_log_entries: u128,
     pub(crate) warning_temperature_minutes: u32,
     pub(crate) critical_temperature_minutes: u32,
-    /// Thermal Management Temperature 1 and 2, combined: transitions and seconds.
+    /// Thermal Management Temperature 1 and 2 Transition Counts, added up.
     pub(crate) throttle_transitions: u32,
+    /// Total Time For Thermal Management Temperature 1 and 2, added up.
     pub(crate) throttle_seconds: u32,
 }
 
@@ -221,12 +223,12 @@ impl SmartLog {
 /// Sanitize Status log, 81h (Base 2.0c, figure 266).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SanitizeLog {
-    /// SPROG, 0 to 1; valid only while a sanitize is running.
+    /// SPROG, 0 to 1; valid only while a sanitize operation is running.
     pub(crate) share_done: f64,
     pub(crate) state: SanitizeState,
     /// SCDW10: the sanitize command that this status refers to.
     pub(crate) command: u32,
-    /// ETO, ETBE and ETCE: expected time of an overwrite, a block erase and a crypto erase.
+    /// ETO, ETBE and ETCE: expected durations of an overwrite, a block erase and a crypto erase.
     pub(crate) expected: [Option<Duration>; 3],
 }
 
@@ -287,8 +289,8 @@ pub(crate) fn status_text(status: u16) -> &'static str {
         0x00b => "invalid namespace or format",
         0x00c => "command sequence error",
         0x015 => "operation denied",
-        0x01c => "the last sanitize failed: the drive accepts only another sanitize",
-        0x01d => "a sanitize is running",
+        0x01c => "the last sanitize operation failed; run another one to recover the drive",
+        0x01d => "a sanitize operation is running",
         0x020 => "the namespace is write-protected",
         0x082 => "the namespace is not ready",
         0x084 => "a format is running",
@@ -313,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_is_decoded_where_the_figure_says() {
+    fn a_controller_is_decoded_as_the_figure_specifies() {
         let mut bytes = [0; IDENTIFY_BYTES];
         put(&mut bytes, 0, &[0x36, 0x1b]);
         put(&mut bytes, 4, b"SSDT0001            ");
@@ -387,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_log_with_the_ocp_guid_is_believed() {
+    fn only_a_log_with_the_ocp_guid_is_accepted() {
         let mut bytes = [0; LOG_BYTES];
         bytes[0] = 9;
         assert_eq!(ocp_media_written_bytes(&bytes), None);
@@ -397,7 +399,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_answer_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), IDENTIFY_BYTES)) {
+        fn arbitrary_responses_cause_no_panic(bytes in proptest::collection::vec(any::<u8>(), IDENTIFY_BYTES)) {
             let identify: &[u8; IDENTIFY_BYTES] = bytes[..].try_into().expect("that many");
             let namespace = Namespace::decode(identify);
             prop_assert!(namespace.formats.len() <= 64 && namespace.format < 64);

@@ -132,8 +132,8 @@ impl Capacity {
     }
 }
 
-/// Decodes REPORT SUPPORTED OPERATION CODES for one command (SPC-4, table 294): whether the device supports
-/// it; `None` if it does not say.
+/// Returns whether the device supports the command, from its REPORT SUPPORTED OPERATION CODES data (SPC-4,
+/// table 294); `None` if the device does not report this.
 pub(crate) fn supports(bytes: &[u8; PAGE_BYTES]) -> Option<bool> {
     match bytes[1] & 0b111 {
         0b001 => Some(false),
@@ -197,11 +197,11 @@ mod tests {
         );
         assert_eq!(serial(&page(b"\0\x80\0\x08SCSI0001")).as_deref(), Some("SCSI0001"));
         assert_eq!(serial(&page(b"\0\x81\0\x08SCSI0001")), None);
-        assert!(serial(&page(b"\0\x80\xff\xffX")).is_some(), "a length beyond the page is cut");
+        assert!(serial(&page(b"\0\x80\xff\xffX")).is_some(), "a length beyond the page is truncated");
     }
 
     #[test]
-    fn the_name_of_the_unit_is_taken_and_not_the_port_s() {
+    fn the_name_of_the_unit_is_used_and_not_that_of_the_port() {
         let port = [1, 0x93, 0, 8, 9, 9, 9, 9, 9, 9, 9, 9];
         let unit = [1, 3, 0, 8, 0x50, 0, 0, 0, 0, 0, 0, 1];
         let list = [&[0, 0x83, 0, 24][..], &port, &unit].concat();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caching_page_is_changed_in_one_bit() {
+    fn only_one_bit_of_the_caching_page_is_changed() {
         let mut sense = page(&[0, 34, 0, 0, 0, 0, 0, 8]);
         sense[16..36].copy_from_slice(&[0x88, 18, 0b101, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9]);
         let caching = CachingPage::decode(&sense).expect("a caching page");
@@ -245,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_answer_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), PAGE_BYTES), code in 0usize..4) {
+        fn arbitrary_responses_cause_no_panic(bytes in proptest::collection::vec(any::<u8>(), PAGE_BYTES), code in 0usize..4) {
             let mut page: [u8; PAGE_BYTES] = bytes[..].try_into().expect("that many");
             page[1] = [0x80, 0x83, 0xb1, page[1]][code];
             let _ = (Inquiry::decode(&page), serial(&page), world_wide_name(&page), rotation(&page));

@@ -6,7 +6,7 @@ pub struct Sense {
     pub(crate) key: u8,
     /// Additional sense code and its qualifier.
     pub(crate) code: (u8, u8),
-    /// Progress of a format or sanitize, 0 to 1, if reported.
+    /// Progress of a format or sanitize operation, 0 to 1, if reported.
     pub(crate) share_done: Option<f64>,
 }
 
@@ -49,9 +49,9 @@ impl Sense {
     pub(crate) fn text(&self) -> String {
         let what = match (self.key, self.code) {
             (_, FORMAT_FAILED) => "the format failed",
-            (_, SANITIZE_FAILED) => "the sanitize failed",
+            (_, SANITIZE_FAILED) => "the sanitize operation failed",
             (_, FORMAT_RUNNING) => "a format is running",
-            (_, SANITIZE_RUNNING) => "a sanitize is running",
+            (_, SANITIZE_RUNNING) => "a sanitize operation is running",
             (2, _) => "the device is not ready",
             (3, _) => "a medium error",
             (4, _) => "a hardware error",
@@ -89,19 +89,19 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn both_formats_say_the_same() {
+    fn both_formats_are_decoded_alike() {
         let fixed = [0x70, 0, 2, 0, 0, 0, 0, 10, 0, 0, 0, 0, 4, 0x1b, 0, 0x80, 0x40, 0];
         let descriptor = [0x72, 2, 4, 0x1b, 0, 0, 0, 8, 2, 6, 0, 0, 0x80, 0x40, 0, 0];
         let expected = Sense { key: 2, code: SANITIZE_RUNNING, share_done: Some(0.25) };
         assert_eq!(Sense::decode(&fixed), Some(expected));
         assert_eq!(Sense::decode(&descriptor), Some(expected));
         assert_eq!(Sense::decode(&[]), None);
-        assert!(expected.text().contains("a sanitize is running"));
+        assert!(expected.text().contains("a sanitize operation is running"));
     }
 
     proptest! {
         #[test]
-        fn no_sense_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn arbitrary_sense_data_causes_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             prop_assert!(descriptors(&bytes).count() <= bytes.len());
             if let Some(sense) = Sense::decode(&bytes) {
                 prop_assert!(!sense.text().is_empty());

@@ -86,7 +86,7 @@ impl Board {
                 let shared = Arc::clone(&shared);
                 let named = std::thread::Builder::new().name("progress".into());
                 // If the thread cannot be started, rows are redrawn only on reports.
-                named.spawn(move || shared.draw_what_nobody_tells_of()).ok()
+                named.spawn(move || shared.redraw_silent_rows()).ok()
             }
         };
         Self { shared, thread }
@@ -171,7 +171,7 @@ impl Shared {
         }
     }
 
-    fn draw_what_nobody_tells_of(&self) {
+    fn redraw_silent_rows(&self) {
         let mut state = self.lock();
         while !state.is_over {
             let waited = self.changed.wait_timeout(state, SECOND);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_has_a_line_a_minute_and_a_terminal_ten_a_second_at_most() {
+    fn a_log_gets_a_line_a_minute_and_a_terminal_at_most_ten_redraws_a_second() {
         for told in [true, false] {
             assert_eq!(times_shown(Style::Plain, 59, told), 0);
             assert_eq!(times_shown(Style::Plain, 601, told), 10);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_bar_shows_the_run_that_is_least_far() {
+    fn the_task_bar_shows_the_run_that_is_least_advanced() {
         let seen = |shares: &[Option<f64>]| -> Vec<(&str, View)> {
             shares.iter().map(|share| ("", view(*share))).collect()
         };

@@ -1,5 +1,5 @@
-//! What is known about a run in progress. Pure: callers pass the wall-clock time since the run was first displayed,
-//! because that is how long users wait. Times in appended lines are those of the drive.
+//! What is known about a run in progress. Pure: callers pass the wall-clock time since the run was first
+//! displayed, because that is how long users wait. Times in appended lines are measured by the drive's clock.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::audience::Step;
 /// The state of a run in progress; see the module.
 #[derive(Debug)]
 pub struct Facts {
-    /// Whether cells take the time of the settings.
+    /// Whether a cell takes as long as its settings say.
     real_time: bool,
     /// Length of a cell in real time, if it runs in real time.
     real_cell: Option<Duration>,
@@ -46,7 +46,7 @@ struct Part {
     /// Its length, if fixed.
     length: Option<Duration>,
     expected: Option<Duration>,
-    /// The latest share done, and when it was reported.
+    /// The latest completed fraction, and when it was reported.
     share: Option<(f64, Duration)>,
     tick: Option<Tick>,
     host_limited: bool,
@@ -99,7 +99,7 @@ impl Facts {
         }
     }
 
-    /// Creates the facts of a purge without tests.
+    /// Creates the facts of a purge that is not part of a run.
     pub fn without_tests(real_time: bool) -> Self {
         Self {
             real_time,
@@ -121,7 +121,7 @@ impl Facts {
         self.real_time
     }
 
-    /// Returns the current view; `None` without an activity that takes time.
+    /// Returns the current view; `None` if no activity that takes time is in progress.
     pub fn view(&self, now: Duration) -> Option<View> {
         let part = self.part.as_ref()?;
         let left = part.left(now);
@@ -178,7 +178,7 @@ impl Facts {
             }
         };
         self.part = match (step, self.part.take()) {
-            // All steps belong to the same purge, but the share done of one step does not apply to the next.
+            // All steps belong to the same purge, but the completed fraction of one step does not apply to the next.
             (Step::PurgeStep(_), Some(purge)) if purge.phase == Phase::Purge => {
                 Some(Part { began: purge.began, ..part })
             }

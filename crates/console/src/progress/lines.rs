@@ -23,7 +23,7 @@ pub struct Shape {
     pub unicode: bool,
 }
 
-/// How much to display of a run.
+/// How much of a run to display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// Three lines, for a single run.
@@ -120,7 +120,7 @@ fn place(view: &View) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the share done, the times and the rates.
+/// Returns the completed fraction, the times and the rates.
 fn amounts(view: &View) -> Vec<Piece> {
     let mut pieces = Vec::new();
     pieces.extend(view.share_done.map(|share| piece(1, percent(share))));
@@ -173,7 +173,7 @@ fn steadiness(window: &Window) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the steadiness in the fewest columns.
+/// Returns how far the test is from steady state, in as few columns as possible.
 fn brief_steadiness(window: &Window) -> Piece {
     let of = |name: &str, share: Option<f64>, limit: f64| {
         share.map(|share| format!(" {name} {:.0}/{:.0} %", share * 100.0, limit * 100.0)).unwrap_or_default()
@@ -244,7 +244,7 @@ fn fitted(pieces: Vec<Piece>, shape: Shape) -> Line {
     Line { text: texts.collect::<Vec<_>>().join(GAP), columns }
 }
 
-/// Truncates a text to fit, with an ellipsis.
+/// Truncates text to fit, with an ellipsis.
 fn cut(text: &str, shape: Shape) -> String {
     if columns(text) <= shape.width {
         return text.to_owned();

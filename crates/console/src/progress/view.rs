@@ -73,7 +73,7 @@ pub struct Window {
 pub struct View {
     /// The activity.
     pub phase: Phase,
-    /// Name of the test, within one.
+    /// Name of the test, if one is in progress.
     pub test: Option<String>,
     /// The load in the notation of the PTS; otherwise what the run is waiting for.
     pub what: String,
@@ -81,7 +81,7 @@ pub struct View {
     pub round: Option<(u32, u32)>,
     /// The current cell and the total; loads outside of rounds have no total.
     pub cell: Option<(u32, Option<u32>)>,
-    /// Share of the activity, from 0 to 1.
+    /// Completed fraction of the activity, from 0 to 1.
     pub share_done: Option<f64>,
     /// Time since the activity began.
     pub elapsed: Duration,
@@ -91,7 +91,7 @@ pub struct View {
     pub rate: Option<Rate>,
     /// Remaining time of the test: if steady state is reached as early as possible, and if it is never reached.
     pub test_left: Option<(Duration, Duration)>,
-    /// How far the test is from steady state, if it seeks it.
+    /// How far the test is from steady state, if it ends at steady state.
     pub window: Option<Window>,
     /// Temperature of the drive, if known.
     pub temperature_celsius: Option<i16>,
@@ -149,7 +149,7 @@ impl View {
         }
     }
 
-    /// Returns the share done of the current stage: a purge, preconditioning, or a round.
+    /// Returns the completed fraction of the current stage: a purge, preconditioning, or a round.
     pub fn share_of_stage(&self) -> Option<f64> {
         match (self.phase, self.cell) {
             (Phase::Cell, Some((cell, Some(cells)))) if cells > 0 => {
@@ -160,7 +160,7 @@ impl View {
         }
     }
 
-    /// Returns the share done per minute; `None` if unknown.
+    /// Returns the fraction completed per minute; `None` if unknown.
     pub fn share_per_minute(&self) -> Option<f64> {
         let minutes = self.elapsed.as_secs_f64() / 60.0;
         self.share_done.filter(|share| *share > 0.0 && minutes > 0.0).map(|share| share / minutes)
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn before_five_rounds_the_range_is_that_of_those_there_are() {
+    fn before_five_rounds_the_range_covers_the_available_ones() {
         let values = |count: u32| (1..=count).map(|round| (round, 90.0 + f64::from(round) * 10.0));
         let window = |count| Window::of(&judged(&[("a", None, None)]), |_| values(count).collect());
         assert_eq!((window(1).rounds, window(1).range_share), (1, None));

@@ -1,4 +1,4 @@
-//! Builds a plan from files in a private tmpfs, and dismantles it in any case.
+//! Builds a plan from files in a private tmpfs, and dismantles it even after a failure.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,12 +17,12 @@ use super::mapper;
 use super::plan::{LEAST, MIB, Name, Node, Plan, Reach, Using, What};
 
 const PAGE: u64 = 4096;
-/// First loop device number: above all numbers that `losetup --find` returns.
+/// First loop device number, above all numbers that `losetup --find` returns.
 const FIRST_LOOP: u32 = 1001;
 const LOOPS: u32 = 60_000;
 
-/// File systems to copy, because creating one takes longer than everything else; `None` if the tool is not
-/// available.
+/// File systems to copy, because creating one takes longer than everything else. `None` means that the tool is
+/// not available.
 pub struct Templates {
     /// For a mount.
     pub small: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub struct Templates {
     pub erofs: Option<PathBuf>,
 }
 
-/// Clean-up on drop; the stack drops the last one first.
+/// A clean-up step that is performed on drop; the stack drops the last step first.
 enum Undo {
     Unmount(PathBuf),
     SwapOff(PathBuf),
@@ -100,7 +100,7 @@ impl<'a> Stack<'a> {
         };
         let mut rng = Rng::from_seed_and_stream(seed, 17);
         for (index, node) in plan.nodes.iter().enumerate() {
-            // If a lower node is missing, do not try: a failure here would be no new information.
+            // If a lower node is missing, do not try: a failure here would not add information.
             let made = node.lower.iter().all(|&lower| stack.paths[lower].is_some()).then(|| {
                 let made = stack.make(index, node, templates, &mut rng);
                 made.map_err(|error| stack.failures.push((node.what, error.to_string())))
@@ -202,7 +202,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Copies a file system to a node, unless any of its bytes belong to one already.
+    /// Copies a file system to a node, unless any of the node's bytes already belong to a file system.
     fn format(&mut self, node: usize, template: Option<&Path>) -> io::Result<()> {
         let template = template.ok_or(io::ErrorKind::Unsupported)?;
         self.unformatted(node)?;
@@ -264,7 +264,7 @@ impl<'a> Stack<'a> {
         Ok(())
     }
 
-    /// A path to the node, of the requested kind.
+    /// Returns a path to the node, of the requested kind.
     pub fn named(&mut self, node: usize, name: Name) -> io::Result<PathBuf> {
         let path = self.path(node)?;
         self.names += 1;
@@ -301,7 +301,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// All non-zero pages of all files.
+    /// Returns all non-zero pages of all files.
     pub fn snapshot(&self) -> io::Result<Snapshot> {
         self.flush();
         let mut pages = BTreeMap::new();
@@ -313,7 +313,7 @@ impl<'a> Stack<'a> {
         Ok(Snapshot(pages))
     }
 
-    /// Bytes that may change on their own, because a mounted file system or swap space uses them.
+    /// Returns the bytes that may change on their own, because a mounted file system or swap space uses them.
     pub fn changing(&self) -> Vec<Reach> {
         self.changing.iter().flat_map(|&node| self.plan.reach(node)).collect()
     }
@@ -324,7 +324,7 @@ impl<'a> Stack<'a> {
 pub struct Snapshot(BTreeMap<(usize, u64), u64>);
 
 impl Snapshot {
-    /// The first page that differs outside `except`.
+    /// Returns the first page that differs outside of `except`.
     pub fn difference(&self, other: &Self, except: &[Reach]) -> Option<(usize, u64)> {
         let counts = |&(file, start): &(usize, u64)| {
             let page = Reach { file, start, end: start + PAGE };
@@ -334,7 +334,7 @@ impl Snapshot {
         keys.copied().find(|key| self.0.get(key) != other.0.get(key) && counts(key))
     }
 
-    /// Whether any page within `reach` differs.
+    /// Returns whether any page within `reach` differs.
     pub fn differs_within(&self, other: &Self, reach: &[Reach]) -> bool {
         let within = |&(file, start): &(usize, u64)| {
             reach.iter().any(|reach| reach.overlaps(&Reach { file, start, end: start + PAGE }))
@@ -360,7 +360,7 @@ fn add_pages(index: usize, path: &Path, pages: &mut BTreeMap<(usize, u64), u64>)
     Ok(())
 }
 
-/// The parts of a file that are not holes.
+/// Returns the parts of a file that are not holes.
 fn extents(file: &File) -> Vec<(u64, u64)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Ok(start) = rustix::fs::seek(file, SeekFrom::Data(at)) {
@@ -381,7 +381,7 @@ fn copy_data(from: &Path, to: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Version 1 swap space with 4 KiB pages (mkswap(8)).
+/// Writes the header of version 1 swap space with 4 KiB pages (mkswap(8)).
 fn swap_header(device: &File, bytes: u64) -> io::Result<()> {
     let mut page = [0; PAGE as usize];
     page[1024..1028].copy_from_slice(&1u32.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Counts layers and outcomes, because a kind that the generator never builds is never tested.
+//! Counts layers and outcomes, because a kind of layer that the generator never builds is never tested.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ pub enum Came {
     NotBuilt,
 }
 
-/// Counts by kind. `xtask` adds up those of several processes.
+/// Counts by kind. `xtask` adds up the counts of several processes.
 #[derive(Default, Serialize)]
 pub struct Counts {
     layers: BTreeMap<String, u64>,

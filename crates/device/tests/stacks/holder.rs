@@ -1,5 +1,5 @@
-//! A process that uses a file or device until it is ended: `stacks hold HOW PATH [FOLDER]`. It prints `ready`
-//! once it uses it.
+//! A process that uses a file or device until the process is ended: `stacks hold HOW PATH [FOLDER]`. It prints
+//! `ready` once it uses the object.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -19,7 +19,7 @@ pub enum Hold {
     Writing,
     Mapped,
     Claimed,
-    /// Conflicts with nothing.
+    /// Open for reading, which does not conflict with anything.
     Reading,
     /// Mounted in a private mount namespace.
     Mounted,

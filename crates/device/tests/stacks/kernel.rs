@@ -20,7 +20,7 @@ const LO_FLAGS_PARTSCAN: u32 = 8;
 const BLKPG: libc::c_ulong = 0x1269;
 const BLKPG_ADD_PARTITION: libc::c_int = 1;
 
-/// Attempts for operations that the kernel completes shortly after the call returns.
+/// Number of attempts at operations that become possible shortly after another call has returned.
 const ATTEMPTS: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -68,7 +68,7 @@ struct LoopConfig {
     reserved: [u64; 8],
 }
 
-/// Attaches the loop device of this number; `None` if the number is taken.
+/// Attaches the loop device with this number; `None` if the number is taken.
 pub fn attach_loop(
     number: u32,
     backing: &Path,
@@ -86,7 +86,7 @@ pub fn attach_loop(
     let configured = configure_loop(&path, backing, offset, length, is_read_only);
     if let Err(error) = configured {
         remove_loop(number);
-        // Another process requested any free device and was given this one.
+        // Another process requested any free device and got this one.
         return if error.raw_os_error() == Some(libc::EBUSY) { Ok(None) } else { Err(error) };
     }
     Ok(Some(path))
@@ -125,7 +125,7 @@ pub fn detach_loop(number: u32, backing: (u64, u64)) -> io::Result<()> {
         // SAFETY: LOOP_CLR_FD takes no argument.
         drop(check(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD as _) }));
         drop(device);
-        // If others have it open, it is detached only once they close it.
+        // If other processes have the device open, it is detached only once they close it.
         let device = File::open(&path)?;
         match status(&device) {
             Some(status) if status == backing => Err(io::Error::from_raw_os_error(libc::EBUSY)),
@@ -136,7 +136,7 @@ pub fn detach_loop(number: u32, backing: (u64, u64)) -> io::Result<()> {
     Ok(())
 }
 
-/// Device number and inode of the backing file.
+/// Returns device number and inode of the backing file.
 fn status(device: &File) -> Option<(u64, u64)> {
     // SAFETY: a plain struct of integers, for which all zeros are a valid value.
     let mut info: LoopInfo = unsafe { std::mem::zeroed() };
@@ -145,7 +145,7 @@ fn status(device: &File) -> Option<(u64, u64)> {
     Some((info.device, info.inode))
 }
 
-/// The device number and inode that the loop driver will report for a backing file or node.
+/// Returns the device number and inode that the loop driver will report for a backing file or node.
 pub fn as_backing(path: &Path) -> io::Result<(u64, u64)> {
     let metadata = fs::metadata(path)?;
     Ok((metadata.dev(), metadata.ino()))
@@ -157,7 +157,7 @@ fn remove_loop(number: u32) {
         // SAFETY: LOOP_CTL_REMOVE takes an int and touches no memory of this process.
         check(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_REMOVE as _, number) })
     };
-    // Another process may have requested any free device and been given this one.
+    // Another process may have requested any free device and got this one.
     drop(patiently(remove));
 }
 

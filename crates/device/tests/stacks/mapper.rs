@@ -20,7 +20,7 @@ const BUFFER_BYTES: usize = 4096;
 const NAME_AT: usize = 48;
 const DEVICE_AT: usize = 40;
 
-/// A single ioctl: the header, followed by the payload of the command.
+/// Makes one ioctl: the header, followed by the payload of the command.
 fn call(command: libc::c_ulong, name: &str, targets: u32, payload: &[u8]) -> io::Result<Vec<u8>> {
     let mut buffer = vec![0u8; BUFFER_BYTES];
     let mut put = |at: usize, value: u32| buffer[at..at + 4].copy_from_slice(&value.to_ne_bytes());
@@ -99,7 +99,7 @@ fn table(rows: &[Row]) -> Vec<u8> {
     payload
 }
 
-/// Device number as text, such as `8:16`.
+/// Returns the device number as text, such as `8:16`.
 fn number(path: &Path) -> io::Result<String> {
     let device = fs::metadata(path)?.rdev();
     Ok(format!("{}:{}", libc::major(device), libc::minor(device)))
@@ -119,7 +119,7 @@ pub fn remove(name: &str) -> io::Result<()> {
     patiently(|| call(DEV_REMOVE, name, 0, &[]).map(drop))
 }
 
-/// Creates an array without metadata: its members contain only data and parity.
+/// Creates an array without metadata, so that its members contain only data and parity.
 pub fn array(name: &str, level: Level, lower: &[PathBuf], each_bytes: u64) -> io::Result<PathBuf> {
     fs::write("/sys/module/md_mod/parameters/new_array", name)?;
     let folder = PathBuf::from(format!("/sys/block/{name}/md"));
@@ -171,7 +171,7 @@ pub fn stop_array(name: &str) -> io::Result<()> {
     patiently(|| fs::write(format!("/sys/block/{name}/md/array_state"), "clear"))
 }
 
-/// The features of the running kernel.
+/// Returns the features of the running kernel.
 pub fn kernel() -> Kernel {
     Kernel {
         has_mapper: File::options().read(true).write(true).open(CONTROL).is_ok(),

@@ -1,4 +1,4 @@
-//! Derives a plan from a seed, and its expected outcome. This is the oracle: it touches no device, and it
+//! Derives a plan from a seed, and its expected outcome. This is the oracle: it does not touch any device, and
 //! knows which bytes each node has, but not how Plateau looks for users.
 
 use stdx::Rng;
@@ -49,7 +49,7 @@ pub enum Level {
 }
 
 impl What {
-    /// The label under which it is counted.
+    /// Returns the label under which it is counted.
     pub fn kind(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -68,7 +68,7 @@ impl What {
     }
 }
 
-/// The features of the kernel; a plan uses no others.
+/// The features of the kernel to which a plan is restricted.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
     pub has_mapper: bool,
@@ -99,7 +99,7 @@ pub enum Using {
 }
 
 impl Using {
-    /// The label under which it is counted.
+    /// Returns the label under which it is counted.
     pub fn kind(self) -> String {
         match self {
             Self::Held(hold) => format!("{hold:?}"),
@@ -137,7 +137,7 @@ pub struct Plan {
     pub name: Name,
 }
 
-/// Why the target must not be written, with the node responsible.
+/// Why the target must not be written to, with the responsible node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     ReadOnly(usize),
@@ -151,7 +151,7 @@ impl Reason {
         matches!(self, Self::Used(_, Using::Held(Hold::Claimed)))
     }
 
-    /// The label under which it is counted, without the node.
+    /// Returns the label under which it is counted, without the node.
     pub fn kind(self) -> String {
         match self {
             Self::ReadOnly(_) => "read-only".into(),
@@ -176,7 +176,7 @@ impl Reach {
     }
 }
 
-/// A range of bytes on a node at or below another one, and the upper node through which it is reached.
+/// A range of bytes on a node at or below another node, and the upper node through which it is reached.
 struct Way {
     node: usize,
     via: Option<usize>,
@@ -185,8 +185,8 @@ struct Way {
 }
 
 impl Way {
-    /// Two ranges reached through the same upper node do not count, because they were already compared at
-    /// that node, where its parts can be distinguished.
+    /// Returns whether two ranges overlap. Two ranges that are reached through the same upper node do not
+    /// count, because they were already compared at that node, where its parts can be distinguished.
     fn meets(&self, other: &Self) -> bool {
         let apart = self.via.is_none() || other.via.is_none() || self.via != other.via;
         apart && self.node == other.node && self.start < other.end && other.start < self.end
@@ -216,7 +216,7 @@ impl Plan {
             plan.add_use(&mut rng);
         }
         let last = plan.nodes.len() - 1;
-        // Half of the time, the top of the stack: most other nodes are in use by those above them.
+        // Half of the time, choose the top of the stack: most other nodes are in use by the nodes above them.
         plan.target = if rng.below(2) == 0 { last } else { rng.below(last as u64 + 1) as usize };
         plan.name = drawn_name(&mut rng);
         plan
@@ -264,7 +264,7 @@ impl Plan {
         }
     }
 
-    /// `count` distinct devices.
+    /// Returns `count` distinct devices.
     fn devices(&self, count: usize, rng: &mut Rng) -> Option<Vec<usize>> {
         let mut all: Vec<usize> = (0..self.nodes.len()).filter(|&node| self.is_device(node)).collect();
         let mut drawn = Vec::new();
@@ -320,7 +320,7 @@ impl Plan {
         !matches!(self.nodes[node].what, What::File | What::Inner)
     }
 
-    /// The bytes that back a node. A device-mapper or md node counts as all of its lower nodes.
+    /// Returns the bytes that back a node. A device-mapper or md node counts as all of its lower nodes.
     pub fn reach(&self, node: usize) -> Vec<Reach> {
         let Node { what, lower, start, length } = &self.nodes[node];
         match what {
@@ -328,7 +328,7 @@ impl Plan {
             What::Mapped(_) | What::Array(_) => lower.iter().flat_map(|&lower| self.reach(lower)).collect(),
             What::Loop { .. } | What::Partition => {
                 let lower = self.reach(lower[0]);
-                // If the lower node has several ranges, all of them count in full.
+                // If the lower node has several ranges, all of them count completely.
                 let [Reach { file, start: from, end }] = lower[..] else { return lower };
                 let from = from + start;
                 vec![Reach { file, start: from, end: (from + length).min(end) }]
@@ -336,8 +336,8 @@ impl Plan {
         }
     }
 
-    /// The node itself and everything below it. A file on a mounted file system has nothing below it here, because
-    /// the lower nodes belong to the file system.
+    /// Returns the node itself and everything below it. Here, a file on a mounted file system has nothing below
+    /// it, because the lower nodes belong to the file system.
     pub fn below(&self, node: usize) -> Vec<usize> {
         let mut found = vec![node];
         if self.nodes[node].what != What::Inner {
@@ -346,7 +346,7 @@ impl Plan {
         found
     }
 
-    /// All ranges at or below a node. Device mapper and md use all of their lower nodes.
+    /// Returns all ranges at or below a node. Device mapper and md use all of their lower nodes.
     fn ways(&self, node: usize) -> Vec<Way> {
         let mut found = vec![Way { node, via: None, start: 0, end: self.nodes[node].length }];
         let mut next = 0;
@@ -368,8 +368,8 @@ impl Plan {
         self.ways(a).iter().any(|one| other.iter().any(|other| one.meets(other)))
     }
 
-    /// Why the target must be refused; `None` if it must be accepted. `made` and `used` report which nodes and
-    /// uses exist.
+    /// Returns why the target must be refused; `None` if it must be accepted. `made` and `used` state which
+    /// nodes and uses exist.
     pub fn verdict(&self, made: &[bool], used: &[bool]) -> Option<Reason> {
         let target = self.target;
         let below = self.below(target);
@@ -393,7 +393,7 @@ impl Plan {
         uses.find(|one| self.touch(one.node, target)).map(|one| Reason::Used(one.node, one.using))
     }
 
-    /// Whether there may be a signature on the target, which would justify a refusal.
+    /// Returns whether there may be a signature on the target, which would justify a refusal.
     pub fn may_carry_signature(&self, formatted: &[usize]) -> bool {
         formatted.iter().any(|&node| self.touch(node, self.target))
     }

@@ -1,6 +1,6 @@
-//! Loop devices, each with a number that is reserved for its test while in use. `losetup --find` hands out a
-//! number again as soon as it is detached, so a late detach or a second attach may hit another process's device.
-//! Depends only on std, so that tests of other crates can include this file.
+//! Loop devices, each with a number that is reserved for its test while in use. `losetup --find` reuses a
+//! number as soon as its device is detached, so a late detach or a second attach may affect another process's
+//! device. This file depends only on std, so that tests of other crates can include it.
 
 use std::any::Any;
 use std::fs;
@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Far above the numbers that `losetup --find` and `mount -o loop` use, which take the lowest free one.
+/// First number, far above those that `losetup --find` and `mount -o loop` use, which take the lowest free
+/// number.
 const FIRST_NUMBER: u32 = 1000;
 const NUMBERS: u32 = 1000;
-/// How long a detached device may stay in use, for example by the ring of a killed process. Only a bug takes
-/// longer.
+/// Time for which a detached device may remain in use, for example by the ring of a killed process. Only a bug
+/// takes longer.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
 /// A loop device over an image; detached on drop if it still has that image.
@@ -22,7 +23,7 @@ pub struct Loop {
     /// For example, `/dev/loop1000`.
     pub path: String,
     pub image: PathBuf,
-    /// Kept until the device is detached, such as the directory of its image.
+    /// An object that must outlive the device, such as the temporary directory that contains its image.
     pub kept: Option<Box<dyn Any>>,
     /// The name of the image as reported by the kernel.
     attached: Option<String>,
@@ -31,18 +32,18 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// Attaches a device to an existing file or device. Prints the reason for a skip and returns `None` if that is
-    /// impossible.
+    /// Attaches a device to an existing file or device. If that is impossible, prints the reason for the skip
+    /// and returns `None`.
     pub fn over(image: &Path, options: &[&str]) -> Option<Self> {
         Self::attached(image, options).inspect_err(|reason| skips::skip!("{reason}")).ok()
     }
 
-    /// Like [`over`](Self::over), with the reason to skip as the error.
+    /// Like [`over`](Self::over), but returns the reason to skip as an error.
     pub fn attached(image: &Path, options: &[&str]) -> Result<Self, String> {
         for number in FIRST_NUMBER..FIRST_NUMBER + NUMBERS {
             let Some(number) = Number::claim(number) else { continue };
             if number.backing_file().is_some() {
-                // It was left by a killed test, or attached by another user of this number.
+                // A killed test left the device, or another program uses this number.
                 continue;
             }
             let mut device = Self {
@@ -67,8 +68,8 @@ impl Loop {
         self.path.trim_start_matches("/dev/")
     }
 
-    /// Replaces the image of the device. An error is a reason to skip: a program that does not take part in
-    /// the reservation of numbers attached it in the meantime.
+    /// Replaces the image of the device. An error is a reason to skip: a program that does not reserve numbers
+    /// attached the device in the meantime.
     pub fn exchange(&mut self, image: &Path) -> Result<(), String> {
         run("losetup", &["--detach", &self.path]).expect("a device that is ours can be detached");
         let before = self.attached.take();
@@ -90,7 +91,7 @@ impl Loop {
         let arguments = [&["--direct-io=on"], options, &[&self.path, image]].concat();
         let mut answer = run("losetup", &arguments);
         if answer.is_err() && self.number.exists() && !Path::new(&self.path).exists() {
-            // In a container, nothing else creates device nodes.
+            // In a container, no other program creates device nodes.
             run("mknod", &["-m", "600", &self.path, "b", "7", &self.number.value.to_string()])?;
             self.has_own_node = true;
             answer = run("losetup", &arguments);
@@ -112,7 +113,7 @@ impl Drop for Loop {
             eprintln!("{problem}");
         }
         if self.has_own_node {
-            // It is missing only if another process has cleaned up already.
+            // The node is missing only if another process has already removed it.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -140,7 +141,7 @@ impl Number {
         self.attribute("dev").is_some()
     }
 
-    /// The attached image. The kernel marks the name of a deleted file.
+    /// Returns the attached image. The kernel marks the name of a deleted file.
     fn backing_file(&self) -> Option<String> {
         self.attribute("loop/backing_file").map(|name| name.trim_end_matches(" (deleted)").to_owned())
     }

@@ -1,4 +1,4 @@
-//! Loop devices, fingerprints of contents, and reasons to skip. Tests create every device they use.
+//! Loop devices, fingerprints of contents, and reasons to skip. Tests create every device that they use.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses a part of it")]
 
 pub mod loop_device;
@@ -33,14 +33,15 @@ pub fn command(program: &str, arguments: &[&str]) -> Result<String, String> {
     Err(format!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
-/// Directory for test files: in memory if possible, so that a slow disk does not slow down the tests.
+/// Returns the directory for test files, in memory if possible, so that a slow disk does not slow down the
+/// tests.
 fn place() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     let usable = tempfile::tempfile_in(&memory).is_ok();
     if usable { memory } else { std::env::temp_dir() }
 }
 
-/// A directory that is removed on drop.
+/// Creates a directory that is removed on drop.
 pub fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in(place()).expect("a temporary directory")
 }
@@ -53,7 +54,7 @@ impl TempFile {
         &self.0
     }
 
-    /// Opens it for reading and writing.
+    /// Opens the file for reading and writing.
     pub fn open(&self) -> std::fs::File {
         std::fs::OpenOptions::new().read(true).write(true).open(&self.0).expect("a file")
     }
@@ -63,7 +64,7 @@ pub fn file() -> TempFile {
     TempFile(tempfile::NamedTempFile::new_in(place()).expect("a temporary file").into_temp_path())
 }
 
-/// Like [`file`], of holes only.
+/// Like [`file`], with a size but only holes.
 pub fn file_of(bytes: u64) -> TempFile {
     let file = file();
     file.open().set_len(bytes).expect("a length");
@@ -71,8 +72,8 @@ pub fn file_of(bytes: u64) -> TempFile {
 }
 
 impl Loop {
-    /// Creates a device of `bytes` zero bytes. Prints the reason for a skip and returns `None` if that is
-    /// impossible.
+    /// Creates a device of `bytes` zero bytes. If that is impossible, prints the reason for the skip and
+    /// returns `None`.
     pub fn new(bytes: u64, options: &[&str]) -> Option<Self> {
         let dir = directory();
         let image = dir.path().join("image");
@@ -83,8 +84,8 @@ impl Loop {
     }
 }
 
-/// A fingerprint of the entire content of a file or device. It is a CRC computed by a CPU instruction: a hash from
-/// the standard library takes a hundred times as long in a debug build.
+/// Returns a fingerprint of the entire content of a file or device. It is a CRC that a CPU instruction
+/// computes: a hash of the standard library takes a hundred times as long in a debug build.
 pub fn fingerprint(path: impl AsRef<Path>) -> u32 {
     let mut file = std::fs::File::open(path).expect("a readable file");
     let (mut sum, mut buffer) = (0, vec![0; 1 << 20]);
@@ -96,7 +97,7 @@ pub fn fingerprint(path: impl AsRef<Path>) -> u32 {
     }
 }
 
-/// Random 4 KiB writes across the first `bytes`: one thread, depth 4, 100 ms.
+/// Returns a workload of random 4 KiB writes across the first `bytes`: one thread, depth 4, 100 ms.
 pub fn workload(bytes: u64) -> Workload {
     Workload {
         access: Access::Random,

@@ -1,4 +1,4 @@
-//! Counts or forbids the system calls of a thread and all threads it starts, using seccomp filters.
+//! Counts or forbids the system calls of a thread and of all threads that it starts, using seccomp filters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -38,7 +38,7 @@ pub fn forbid(calls: &[i64], errno: i32) -> io::Result<()> {
 }
 
 /// Runs `work` in a new thread and counts the system calls of that thread and all threads it starts. The error
-/// says why the kernel does not support this.
+/// states why the kernel does not support this.
 pub fn counted<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<(T, Calls)> {
     const NOT_YET: i32 = -1;
     const NEVER: i32 = -2;

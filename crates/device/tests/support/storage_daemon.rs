@@ -1,6 +1,6 @@
 //! A block device that can be slow, fail or disappear: `qemu-storage-daemon` exports a file through FUSE, and a
-//! loop device turns it into a block device. Depends only on std and `loop_device.rs`, so that tests of other
-//! crates can include both.
+//! loop device turns it into a block device. This file depends only on std and `loop_device.rs`, so that tests
+//! of other crates can include both files.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -16,7 +16,7 @@ use super::loop_device::Loop;
 pub struct Behaviour {
     /// Limit on reads and writes per second; 0 for none.
     pub total_iops: u32,
-    /// A 512 B sector where every read fails with EIO.
+    /// A 512 B sector in which every read fails with EIO.
     pub bad_sector: Option<u64>,
 }
 
@@ -85,7 +85,7 @@ impl StorageDaemon {
         Ok(())
     }
 
-    /// Makes the device fail immediately, as if it were pulled out (SIGKILL).
+    /// Makes the device fail immediately, as if it had been removed (SIGKILL).
     pub fn kill(&mut self) {
         // Both fail only if the daemon has already exited.
         let _ = self.daemon.kill();
@@ -149,7 +149,8 @@ fn arguments(image: &Path, export: &Path, socket: &Path, config: &Path, total_io
 
 impl Drop for StorageDaemon {
     fn drop(&mut self) {
-        // Best effort, in the only order that never blocks: first the loop device, then its file.
+        // Clean up in the only order that never blocks: first the loop device, then its file. Errors are
+        // ignored.
         self.go_on();
         self.attached = None;
         self.kill();

@@ -1,4 +1,4 @@
-//! Users of targets that tests create, and the refusals that they cause.
+//! Processes and mounts that use targets, and the refusals that they cause.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const CONTROL: &str = "/sys/class/zram-control";
-/// How long a device may stay in use. Only a bug takes longer.
+/// Time for which a device may remain in use. Only a bug takes longer.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
 /// A compressed RAM disk with 4096 B sectors; removed on drop.
@@ -17,7 +17,7 @@ pub struct Zram {
 }
 
 impl Zram {
-    /// Creates a device of `bytes`. Prints the reason for a skip and returns `None` if that is impossible.
+    /// Creates a device of `bytes`. If that is impossible, prints the reason for the skip and returns `None`.
     pub fn new(bytes: u64) -> Option<Self> {
         made(bytes).inspect_err(|reason| skips::skip!("{reason}")).ok()
     }
@@ -34,9 +34,9 @@ fn made(bytes: u64) -> Result<Zram, String> {
     let size = format!("/sys/block/zram{number}/disksize");
     let sized = fs::write(&size, bytes.to_string());
     if sized.as_ref().is_err_and(|e| e.kind() == ErrorKind::ResourceBusy) {
-        // Another process that looked for a free device has set its size in the meantime. It owns the device,
-        // which must stay.
-        return Err(format!("zram{number} was taken by somebody else"));
+        // Another process that looked for a free device has set the size of this one in the meantime. That
+        // process owns the device now, so do not remove it.
+        return Err(format!("zram{number} was taken by another process"));
     }
     // From here on, the device is always removed.
     let device = Zram { path: format!("/dev/zram{number}"), number };
@@ -52,7 +52,7 @@ impl Drop for Zram {
         let remove = || fs::write(format!("{CONTROL}/hot_remove"), self.number.to_string());
         let begun = Instant::now();
         let mut removed = remove();
-        // The ring of a killed process, or a process that probes new devices, may hold it briefly.
+        // The ring of a killed process, or a process that probes new devices, may have the device open briefly.
         while removed.as_ref().is_err_and(|e| e.kind() == ErrorKind::ResourceBusy)
             && begun.elapsed() < LONGEST_USE
         {

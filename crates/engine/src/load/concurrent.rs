@@ -56,8 +56,9 @@ impl Drop for StopAll<'_> {
     }
 }
 
-/// Runs several workloads concurrently to their ends, and reports the progress of each to `on_tick` about once per
-/// second. If `read_back` is set, the blocks written by a workload with verification are read back at its end.
+/// Runs several workloads concurrently until all of them have ended, and reports the progress of each to
+/// `on_tick` about once per second. If `read_back` is set, the blocks written by a workload with verification
+/// are read back at its end.
 ///
 /// # Errors
 /// As for a single workload; the first failure ends all of them.

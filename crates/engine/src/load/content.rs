@@ -63,8 +63,9 @@ impl Content for Fill {
 
 /// A worker's record of the blocks that it wrote, and what verification found.
 pub(crate) struct Checks {
-    /// Start of the range; the next field is the length of a block.
+    /// Start of the range.
     pub(crate) start_bytes: u64,
+    /// Length of a block.
     pub(crate) block_bytes: u32,
     pub(crate) run: u64,
     /// Sequence number of the last write to each block, 0 for none; empty if the workload writes nothing.
@@ -112,9 +113,9 @@ impl Checks {
                 continue;
             }
             let offset_bytes = offset_bytes + index as u64 * u64::from(self.block_bytes);
-            let wanted = Stamp { offset_bytes, run: self.run, write, length_bytes: self.block_bytes };
+            let expected = Stamp { offset_bytes, run: self.run, write, length_bytes: self.block_bytes };
             self.report.checked += 1;
-            if let Some(wrong) = stamp::judge(block, &wanted) {
+            if let Some(wrong) = stamp::judge(block, &expected) {
                 self.report.note(offset_bytes, self.block_bytes, wrong);
             }
         }

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compressor_saves_what_was_asked() {
+    fn data_compresses_as_requested() {
         for percent in [0, 10, 25, 50, 75, 90, 100] {
             for block_bytes in [4096, 65536] {
                 let kept = kept(&mut reducible(percent, 0), block_bytes);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_blocks_are_copies() {
+    fn the_requested_percentage_of_blocks_are_copies() {
         for percent in [0, 20, 50, 95] {
             for compressible_percent in [0, 50] {
                 let mut fill = reducible(compressible_percent, percent);
@@ -197,7 +197,8 @@ mod tests {
                     seen.insert(block.clone());
                 }
                 let copies = 100.0 - seen.len() as f64 / 40.0;
-                // A binomial share of 4,000 has a standard deviation of up to 0.8 percentage points.
+                // A binomial proportion of 4,000 samples has a standard deviation of at most 0.8 percentage
+                // points.
                 assert!((copies - f64::from(percent)).abs() < 3.0, "{copies} % for {percent} %");
                 assert!(block.chunks(512).collect::<HashSet<_>>().len() == 8);
             }
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_zero_even_after_a_read_left_something() {
+    fn zeros_are_written_even_from_a_buffer_that_a_read_used() {
         let mut buffer = vec![9; 512];
         Fill::new(DataPattern::Zero, 1, 0).fill(&mut buffer);
         assert_eq!(buffer, [0; 512]);
@@ -234,9 +235,10 @@ mod tests {
         assert_eq!(state.map(|words| words[0]), [7, 0, 2 ^ (2 << 17), 6 << 45]);
     }
 
-    /// Checks the entropy of byte pairs and that no eight bytes repeat: what every compressor relies on.
+    /// Checks the entropy of byte pairs and that no eight bytes repeat, on both of which every compressor
+    /// relies.
     #[test]
-    fn nothing_in_it_can_be_compressed() {
+    fn random_data_cannot_be_compressed() {
         let mut fill = Fill::new(DataPattern::Random, 7, 0);
         let mut buffer = vec![0; 8 << 20];
         buffer.chunks_mut(4096).for_each(|block| fill.fill(block));
@@ -250,6 +252,6 @@ mod tests {
             .sum();
         assert!(bits > 15.98, "{bits} bits in 16");
         let mut seen = HashSet::new();
-        assert!(buffer.chunks_exact(8).all(|word| seen.insert(word.to_vec())), "eight bytes came twice");
+        assert!(buffer.chunks_exact(8).all(|word| seen.insert(word.to_vec())), "eight bytes occurred twice");
     }
 }

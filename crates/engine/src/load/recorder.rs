@@ -165,7 +165,7 @@ pub struct Recording {
 }
 
 impl Recorder {
-    /// Returns a recorder that sends its intervals to no display.
+    /// Returns a recorder that does not report its intervals to a display.
     #[must_use]
     pub fn without_display(interval_ns: u64, duration_ns: Option<u64>) -> Self {
         let (nobody, _) = sync_channel(1);
@@ -348,7 +348,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn nothing_of_the_ramp_counts() {
+    fn the_ramp_does_not_count() {
         let notes_of = |times: &[u64]| {
             let (sender, _receiver) = std::sync::mpsc::sync_channel(1);
             let mut recorder = Recorder::new(1000, None, sender);

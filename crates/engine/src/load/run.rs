@@ -33,7 +33,7 @@ pub fn check_depth(workload: &Workload) -> Result<(), EngineError> {
 /// found is discarded.
 ///
 /// # Errors
-/// If it cannot be set up, an I/O failed, or the host disturbed the measurement.
+/// If the workload cannot be set up, an I/O fails, or the host disturbs the measurement.
 pub fn run(
     target: &Target<'_>,
     workload: &Workload,

@@ -10,10 +10,10 @@ const ARRIVAL_STREAM: u64 = 2 << 32;
 /// The unbounded sequence of due times of one thread.
 pub struct Schedule {
     process: Process,
-    /// Arrivals per second of all threads; every `threads`-th of them is ours.
+    /// Arrivals per second of all threads; every `threads`-th of them belongs to this thread.
     per_second: u64,
     threads: u64,
-    /// Number of our next arrival among those of all threads.
+    /// Number of this thread's next arrival among those of all threads.
     next: u64,
     start_ns: u64,
     due_ns: u64,
@@ -61,7 +61,8 @@ impl Schedule {
         due_ns
     }
 
-    /// Returns our next point on the common grid: threads take turns, and rounding errors do not accumulate.
+    /// Returns this thread's next point on the common grid: threads take turns, and rounding errors do not
+    /// accumulate.
     fn on_the_grid(&self) -> u64 {
         self.start_ns + (u128::from(self.next) * u128::from(SECOND_NS) / u128::from(self.per_second)) as u64
     }

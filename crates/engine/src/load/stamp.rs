@@ -77,14 +77,14 @@ pub(crate) fn read(bytes: &[u8]) -> Read {
 }
 
 /// Returns what is wrong with a block whose last write had this stamp.
-pub(crate) fn judge(block: &[u8], wanted: &Stamp) -> Option<Wrong> {
-    let written = wanted.write;
+pub(crate) fn judge(block: &[u8], expected: &Stamp) -> Option<Wrong> {
+    let written = expected.write;
     match read(block) {
-        Read::Whole(found) if found == *wanted => None,
-        Read::Whole(found) if found.offset_bytes != wanted.offset_bytes => {
+        Read::Whole(found) if found == *expected => None,
+        Read::Whole(found) if found.offset_bytes != expected.offset_bytes => {
             Some(Wrong::Misdirected { of_bytes: found.offset_bytes })
         }
-        Read::Whole(found) if found.run != wanted.run => Some(Wrong::Lost { found: 0, written }),
+        Read::Whole(found) if found.run != expected.run => Some(Wrong::Lost { found: 0, written }),
         Read::Whole(found) => Some(Wrong::Lost { found: found.write, written }),
         // Blocks that were never written read as zeros.
         Read::None if block.iter().all(|byte| *byte == 0) => Some(Wrong::Lost { found: 0, written }),
@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_damage_is_distinguished_from_the_others() {
-        let wanted = Stamp { offset_bytes: 8192, run: 5, write: 3, length_bytes: 4096 };
-        let judged = |block: &[u8]| judge(block, &wanted);
+        let expected = Stamp { offset_bytes: 8192, run: 5, write: 3, length_bytes: 4096 };
+        let judged = |block: &[u8]| judge(block, &expected);
         assert_eq!(judged(&block(4096, 8192, 5, 3)), None);
         assert_eq!(judged(&block(4096, 8192, 5, 2)), Some(Wrong::Lost { found: 2, written: 3 }));
         assert_eq!(judged(&block(4096, 8192, 4, 3)), Some(Wrong::Lost { found: 0, written: 3 }));
@@ -137,17 +137,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_flipped_bit_goes_unseen(length in prop::sample::select(vec![512usize, 4096]), bit: u32) {
-            let wanted = Stamp { offset_bytes: 0, run: 1, write: 1, length_bytes: length as u32 };
+        fn every_flipped_bit_is_detected(length in prop::sample::select(vec![512usize, 4096]), bit: u32) {
+            let expected = Stamp { offset_bytes: 0, run: 1, write: 1, length_bytes: length as u32 };
             let mut damaged = block(length, 0, 1, 1);
             // The four bytes before the checksum are unused, but covered by it.
             let bit = bit as usize % (length * 8);
             damaged[bit / 8] ^= 1 << (bit % 8);
-            prop_assert!(judge(&damaged, &wanted).is_some());
+            prop_assert!(judge(&damaged, &expected).is_some());
         }
 
         #[test]
-        fn anything_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200), with_magic: bool) {
+        fn arbitrary_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), with_magic: bool) {
             let mut bytes = bytes;
             if with_magic && bytes.len() >= 8 {
                 bytes[..8].copy_from_slice(&MAGIC.to_le_bytes());

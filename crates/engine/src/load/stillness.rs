@@ -21,10 +21,10 @@ const STARVED_GRACE: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy)]
 struct Sleep {
     /// Requested upper limit.
-    wanted: Duration,
+    requested: Duration,
     took: Duration,
     /// Part of it that the thread spent runnable but waiting for a CPU. `None` if the kernel does not account
-    /// it.
+    /// for that time.
     queued: Option<Duration>,
 }
 
@@ -42,14 +42,14 @@ impl Stillness {
         Self { statistics: File::open("/proc/thread-self/schedstat").ok(), found: None }
     }
 
-    /// Calls `sleep`, which must wait no longer than `wanted`, and checks how long it took.
-    pub(super) fn during<T>(&mut self, wanted: Duration, sleep: impl FnOnce(Duration) -> T) -> T {
+    /// Calls `sleep`, which must wait no longer than `requested`, and checks how long it took.
+    pub(super) fn during<T>(&mut self, requested: Duration, sleep: impl FnOnce(Duration) -> T) -> T {
         let (queued_before, begun) = (self.queued(), Instant::now());
-        let woken = sleep(wanted);
+        let woken = sleep(requested);
         let took = begun.elapsed();
         let queued = queued_before.zip(self.queued()).map(|(before, after)| after.saturating_sub(before));
         if self.found.is_none() {
-            self.found = disturbance(Sleep { wanted, took, queued });
+            self.found = disturbance(Sleep { requested, took, queued });
         }
         woken
     }
@@ -72,7 +72,7 @@ fn queued_in(statistics: &str) -> Option<Duration> {
 }
 
 fn disturbance(sleep: Sleep) -> Option<Disturbance> {
-    let late = sleep.took.saturating_sub(sleep.wanted);
+    let late = sleep.took.saturating_sub(sleep.requested);
     let stopped = sleep.queued.map_or(Duration::ZERO, |queued| late.saturating_sub(queued));
     if stopped > STOPPED_GRACE {
         return Some(Disturbance::Stopped { length: stopped });
@@ -91,9 +91,9 @@ mod tests {
     #[test]
     fn being_stopped_and_being_starved_are_distinguished() {
         let of = |took: u64, queued: Option<u64>| {
-            disturbance(Sleep { wanted: ms(100), took: ms(took), queued: queued.map(ms) })
+            disturbance(Sleep { requested: ms(100), took: ms(took), queued: queued.map(ms) })
         };
-        assert_eq!(of(20, Some(0)), None, "a message came");
+        assert_eq!(of(20, Some(0)), None, "a message arrived");
         assert_eq!(of(600, Some(0)), None);
         assert_eq!(of(1_050, Some(700)), None, "a busy host");
         assert_eq!(of(1_100, None), None);
@@ -104,13 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_says_how_long_a_thread_was_queued() {
+    fn the_kernel_reports_how_long_a_thread_was_queued() {
         assert_eq!(queued_in("630687 106989 3\n"), Some(Duration::from_nanos(106_989)));
         assert_eq!(queued_in(""), None);
     }
 
     #[test]
-    fn a_sleep_is_no_disturbance_and_the_first_one_is_kept() {
+    fn a_normal_sleep_is_not_a_disturbance_and_the_first_disturbance_is_kept() {
         let mut stillness = Stillness::watch();
         stillness.during(ms(20), std::thread::sleep);
         assert_eq!(stillness.disturbance(), None);

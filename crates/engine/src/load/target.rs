@@ -33,7 +33,7 @@ pub struct Target<'a> {
     pub commands: Option<Result<CommandDevice<'a>, &'a str>>,
     /// The clock of all measurements.
     pub clock: Clock,
-    /// How to drive it.
+    /// How to drive the target.
     pub options: &'a LoadOptions,
     /// Length of an interval of the time series.
     pub(crate) interval_ns: u64,

@@ -40,7 +40,7 @@ pub enum Unverifiable {
 /// Checks that a workload can be verified, if verification is requested.
 ///
 /// # Errors
-/// Why it cannot.
+/// States why it cannot be verified.
 pub fn check_verifiable(workload: &Workload) -> Result<(), Unverifiable> {
     if !workload.regime.verify {
         return Ok(());

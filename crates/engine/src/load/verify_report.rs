@@ -17,7 +17,8 @@ pub enum Wrong {
     },
     /// The block contains data from before the last write to it.
     Lost {
-        /// Sequence number of the write whose data it contains, from 1; 0 if that is none of this run.
+        /// Sequence number of the write whose data the block contains, from 1; 0 if no write of this run
+        /// wrote that data.
         found: u32,
         /// Sequence number of the last write.
         written: u32,

@@ -37,7 +37,7 @@ pub(crate) struct WriteBuffers {
 }
 
 impl WriteBuffers {
-    /// Creates the write buffers of one worker; `None` if it would not benefit.
+    /// Creates the write buffers of one worker; `None` if the worker would not benefit from them.
     pub(super) fn of(workload: &Workload) -> Option<Self> {
         let spares = spares(workload);
         let slots = workload.queue_depth + spares;

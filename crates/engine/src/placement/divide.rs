@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_are_dealt_near_the_targets() {
+    fn cores_are_assigned_near_the_targets() {
         let shares = divided(&host(4), &[Some(1), Some(0)], true);
         assert_eq!(shares, [vec![2, 6], vec![1, 5]]);
         assert_eq!(divided(&host(4), &[None, None], false), [vec![0, 4, 2, 6], vec![1, 5, 3, 7]]);
@@ -51,13 +51,13 @@ mod tests {
     }
 
     #[test]
-    fn too_few_cores_are_dealt_to_nobody() {
+    fn too_few_cores_are_not_divided() {
         assert_eq!(divided(&host(2), &[None, None, None], true), [vec![], vec![], vec![0u32; 0]]);
     }
 
     proptest! {
         #[test]
-        fn no_processor_is_dealt_twice_and_shares_are_alike(
+        fn no_cpu_is_assigned_twice_and_shares_are_equal(
             cores in 1u32..20,
             nodes in prop::collection::vec(prop::option::of(0u32..2), 1..8),
             leave_one: bool,

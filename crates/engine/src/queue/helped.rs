@@ -45,8 +45,8 @@ impl WaitBatch {
     /// Always waits for one completion.
     pub(super) const ONE: Self = Self { most: 1, quick: false };
 
-    /// Waits for up to `batch` of `depth` I/Os, while enough remain to keep all `helpers` worker threads
-    /// busy.
+    /// A batch of up to `batch` completions, limited so that enough of the `depth` I/Os stay in flight to
+    /// keep all `helpers` worker threads busy.
     pub(super) fn of(depth: u32, batch: u32, helpers: u32) -> Self {
         Self { most: depth.saturating_sub(helpers).clamp(1, batch) as usize, quick: false }
     }
@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn who_may_block_says_so_and_nothing_is_read() {
+    fn targets_that_may_block_are_detected_without_reading() {
         use std::os::fd::AsRawFd as _;
         let may_block = |path| super::may_block(std::fs::File::open(path).expect(path).as_raw_fd());
-        assert!(may_block("/proc/self/status"), "files of the kernel make who reads them wait");
+        assert!(may_block("/proc/self/status"), "kernel files may block their reader");
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("a release");
         let mut numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
         if (numbers.next(), numbers.next()) >= (Some(5), Some(17)) {
-            assert!(!may_block("/dev/zero"), "zeros are there at once (since Linux 5.17)");
+            assert!(!may_block("/dev/zero"), "zeros are available immediately (since Linux 5.17)");
         }
     }
 }

@@ -53,6 +53,6 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: this mapping is our own, and owners of pointers into it drop it last.
         let unmapped = unsafe { munmap(self.memory.as_ptr(), self.bytes) };
-        debug_assert!(unmapped.is_ok(), "munmap of an own mapping");
+        debug_assert!(unmapped.is_ok(), "munmap of our own mapping");
     }
 }

@@ -1,4 +1,5 @@
-//! A queue without a kernel: every I/O completes as soon as it is submitted. It measures the engine itself.
+//! A queue without a kernel: every I/O completes as soon as it is submitted. Used to measure the engine
+//! itself.
 
 use std::io;
 

@@ -101,7 +101,7 @@ fn command(namespace: &Namespace, address: u64, access: Access) -> [u8; 80] {
 }
 
 /// Maps an NVMe status (code and type, bits 10:0) to the error number that the kernel's block layer would
-/// return, so that errors are counted alike for every engine.
+/// return, so that errors are counted in the same way for every engine.
 fn errno_of(status: u16) -> i32 {
     match status & 0x7ff {
         // Capacity exceeded.
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "for reading only")]
-    fn nothing_is_written_through_a_target_that_was_opened_to_be_read() {
+    fn nothing_is_written_through_a_target_that_was_opened_for_reading() {
         let namespace = Namespace { writable: false, ..NAMESPACE };
         command(&namespace, 0, Access { read: false, block_bytes: 4096, offset_bytes: 0 });
     }

@@ -75,7 +75,7 @@ struct Completions {
     end: u32,
 }
 
-/// Longest sleep between checks without a timed wait, and sleep after a refused call.
+/// Longest sleep between checks if timed waits are not supported, and sleep after a refused call.
 const NAP: Duration = Duration::from_micros(50);
 /// Time without progress after which refused calls are an error.
 const LONGEST_REFUSAL: Duration = Duration::from_secs(5);
@@ -230,16 +230,16 @@ impl<S: Submission> Ring<S> {
         self.completions.end.wrapping_sub(self.completions.next) as usize
     }
 
-    /// Submits all SQEs and waits for `wanted` CQEs.
+    /// Submits all SQEs and waits for `count` CQEs.
     ///
     /// Repeats an interrupted call. A call that the kernel refuses until CQEs are consumed counts as successful,
     /// because the next call submits the rest. If refusals persist without any progress, they become an error.
     #[inline]
-    pub(crate) fn enter(&mut self, wanted: u32) -> io::Result<()> {
-        let Some(flags) = self.publish(wanted > 0) else { return Ok(()) };
+    pub(crate) fn enter(&mut self, count: u32) -> io::Result<()> {
+        let Some(flags) = self.publish(count > 0) else { return Ok(()) };
         loop {
             // SAFETY: every SQE is fully written, and valid as `push` requires.
-            match unsafe { io_uring_enter(self.descriptor(), self.unsubmitted(), wanted, flags) } {
+            match unsafe { io_uring_enter(self.descriptor(), self.unsubmitted(), count, flags) } {
                 Ok(consumed) => {
                     // After a partial submission the next call submits the rest, once the available CQEs are
                     // processed.

@@ -49,7 +49,7 @@ impl Stamps {
         }
     }
 
-    /// Returns the current time, as the end of I/Os found complete.
+    /// Returns the current time, as the end time of the I/Os that were found complete.
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         self.clock.now_ns()

@@ -46,7 +46,8 @@ struct Job<'a> {
     cpu: Option<Cpu>,
     host_share: Option<f64>,
     host_limited: bool,
-    /// Average outstanding I/Os divided by the requested ones, the smallest of the workloads; null if not meaningful.
+    /// Average number of outstanding I/Os divided by the requested depth, minimum over the workloads; null if
+    /// not meaningful.
     depth_share: Option<f64>,
     clock: Option<&'a ClockFacts>,
     verify: Option<Verify>,
@@ -101,7 +102,7 @@ struct Place {
     problem: String,
 }
 
-/// An object that keeps the order of its keys: numeric, where alphabetic order would put 10 before 9.
+/// An object that keeps the order of its keys, which is numeric: alphabetical order would put 10 before 9.
 struct InOrder<V>(Vec<(String, V)>);
 
 impl<V: Serialize> Serialize for InOrder<V> {
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_the_bins_next_to_them() {
+    fn percentiles_agree_with_the_bins() {
         let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
         let told = way(&direction(&values), 2.0, true);
         assert!((told.iops - 10_000.0).abs() < 1e-9);
@@ -219,11 +220,11 @@ mod tests {
         let document = serde_json::to_value(&told).unwrap();
         let percentiles = &document["lat_ns"]["percentile"];
         for beyond_ppm in BEYOND_PPM.iter().filter(|ppm| **ppm >= 500) {
-            let wanted = 20_000 - 20_000 * u64::from(*beyond_ppm) / 1_000_000;
+            let rank = 20_000 - 20_000 * u64::from(*beyond_ppm) / 1_000_000;
             let mut seen = 0;
             let at = bins.iter().find(|bin| {
                 seen += bin.1;
-                seen >= wanted
+                seen >= rank
             });
             let name = format!("{:.6}", 100.0 - f64::from(*beyond_ppm) / 1e4);
             assert_eq!(percentiles[&name].as_u64(), at.map(|bin| bin.0), "{name}");
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_bins_is_no_maximum_of_a_scaled_drive() {
+    fn the_bins_of_a_scaled_drive_do_not_reveal_a_maximum() {
         let mut values = vec![100_000; 1000];
         values.extend([9_000_000_000, 9_900_000_000]);
         let document = serde_json::to_string(&way(&direction(&values), 1.0, false)).unwrap();

@@ -4,7 +4,7 @@ use engine::VerifyReport;
 use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
-/// An open loop that reaches a smaller share of its rate has overloaded the target.
+/// An open loop that reaches less than this share of its rate has overloaded the target.
 const REACHED_SHARE: f64 = 0.98;
 
 /// One entry of the results: a job, or a group of jobs.
@@ -36,7 +36,7 @@ impl Part {
         }
     }
 
-    /// Returns the time from the first counted moment of the first segment to the end of the last one.
+    /// Returns the time from when the first segment began to count to the end of the last one.
     pub(super) fn seconds(&self) -> f64 {
         let start = self.segments.iter().map(|segment| segment.start_ns).min().unwrap_or(0);
         let end = self.segments.iter().map(|segment| segment.end_ns).max().unwrap_or(0);
@@ -103,15 +103,15 @@ impl Part {
         if self.host_limited() > 0 {
             let share = self.largest(Segment::host_share).unwrap_or(1.0) * 100.0;
             remarks.push(format!(
-                "HOST-LIMITED: it used more than {:.0} % of the host's ceiling or CPU time ({share:.0} %), \
-                 so it may reflect the host rather than the drive",
+                "HOST-LIMITED: the load used more than {:.0} % of the host's ceiling or CPU time ({share:.0} %), \
+                 so the results may reflect the host rather than the drive",
                 HOST_LIMIT_SHARE * 100.0
             ));
         }
         if self.segments.iter().any(Segment::is_shallow) {
             let share = self.depth_share().unwrap_or(0.0) * 100.0;
             remarks.push(format!(
-                "DEPTH NOT KEPT: on average {share:.0} % of the requested I/Os were outstanding; the target \
+                "QUEUE DEPTH NOT MAINTAINED: on average only {share:.0} % of the requested depth was outstanding; the target \
                  blocks during submission, or generating the data took too long"
             ));
         }
@@ -159,7 +159,7 @@ impl Part {
     }
 }
 
-/// Returns a rate; 0 without time.
+/// Returns a rate; 0 if no time has passed.
 pub(super) fn per_second(amount: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { amount / seconds } else { 0.0 }
 }

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_many_is_not_none() {
+    fn a_count_of_one_is_not_printed_as_zero() {
         assert_eq!(
             (percent(0, 9), percent(1, 1_000_000), percent(1, 100_000)),
             ("0".into(), "<0.001".into(), "0.001".into())

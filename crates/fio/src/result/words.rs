@@ -1,9 +1,9 @@
-//! A load as text: everything that distinguishes it from other workloads, not only its notation in the PTS.
+//! A load as text: everything that distinguishes it from other workloads, beyond its notation in the PTS.
 
 use record::{Arrivals, DataPattern, IoKind, Process, Reducible, Workload, Zone};
 use stdx::units::{block_size, grouped};
 
-/// `RND 4KiB W, zeros, 50 % of the I/Os on 5 % of the range and 50 % on 95 %`.
+/// Formats a workload, such as `RND 4KiB W, zeros, 50 % of the I/Os on 5 % of the range and 50 % on 95 %`.
 pub fn of(workload: &Workload) -> String {
     let mut words = vec![workload.to_string()];
     if workload.kinds.len() > 1 {
@@ -29,7 +29,7 @@ pub fn of(workload: &Workload) -> String {
     words.join(", ")
 }
 
-/// Includes the percentage of reads if it differs from that of the workload.
+/// Formats a kind of I/O, with its percentage of reads if that differs from the workload's.
 fn of_kind(kind: &IoKind, reads: u8) -> String {
     let size = block_size(kind.block_bytes.into());
     let way = match kind.read_percent {
@@ -75,8 +75,8 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_a_load_another_is_named() {
-        for (options, wanted) in [
+    fn everything_that_distinguishes_a_load_is_named() {
+        for (options, expected) in [
             ("rw=randwrite", "RND 4KiB W"),
             ("rw=randwrite zero_buffers", "RND 4KiB W, zeros"),
             ("rw=randwrite dedupe_percentage=30", "RND 4KiB W, data 30 % copies"),
@@ -96,7 +96,7 @@ mod tests {
                 "RND 4KiB R, 2,000 arrivals per second, independent, every block checked",
             ),
         ] {
-            assert_eq!(words(options), wanted);
+            assert_eq!(words(options), expected);
         }
     }
 }

@@ -48,11 +48,11 @@ fn is(bytes: &[u8]) -> bool {
 }
 
 fn read(bytes: &[u8]) -> Result<Imported, String> {
-    let at = begin(bytes).ok_or("no JSON object in it")?;
+    let at = begin(bytes).ok_or("it contains no JSON object")?;
     let text = text(&bytes[at..])?;
     // fio's normal output may follow.
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<File>();
-    let file = documents.next().ok_or("no JSON object in it")?.map_err(|error| error.to_string())?;
+    let file = documents.next().ok_or("it contains no JSON object")?.map_err(|error| error.to_string())?;
     let jobs = file.jobs.ok_or("it has no list of jobs; fio's client/server output is not supported")?;
     if jobs.len() > MOST_JOBS {
         return Err(format!("it has {} jobs; at most {MOST_JOBS} are supported", jobs.len()));
@@ -63,9 +63,8 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         let named = |problem: String| format!("job {} ('{}'): {problem}", index + 1, job.name());
         match job.reading(&file.global, &mut remarks).map_err(named)? {
             Some(reading) => readings.push(reading),
-            None => {
-                remarks.push(format!("job '{}' was omitted because it did no reads or writes", job.name()))
-            }
+            None => remarks
+                .push(format!("job '{}' was omitted because it performed no reads or writes", job.name())),
         }
     }
     let target = jobs.iter().find_map(|job| job.option(&file.global, "filename"));

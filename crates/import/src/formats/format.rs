@@ -13,7 +13,7 @@ pub struct Format {
     pub about: &'static str,
     /// Maximum file size.
     pub largest_bytes: usize,
-    /// Returns whether a file has this format, from its first bytes.
+    /// Returns whether a file has this format, judging by its first bytes.
     pub is: fn(&[u8]) -> bool,
     /// Parses a complete file. Errors say what is wrong and where.
     pub read: fn(&[u8]) -> Result<Imported, String>,

@@ -129,7 +129,7 @@ fn shape(
     let width = *known.get_or_insert(columns);
     if columns == 0 || columns > blocks || width != columns || rows.iter().any(|row| row.len() != columns) {
         return Err(format!(
-            "rounds differ in their number of block sizes, or it is not between 1 and {blocks}"
+            "rounds differ in their number of block sizes, or the number is not between 1 and {blocks}"
         ));
     }
     Ok(columns)

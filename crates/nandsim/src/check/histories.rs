@@ -17,7 +17,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.below(of.len() as u64) as usize]
 }
 
-/// A random drive. Unless `ring` is set, a drive with the ring policy gets one that collects in order of age instead.
+/// Creates a random drive. Unless `ring` is set, the ring policy is replaced with collection in order of age.
 fn drive<D: Defects>(rng: &mut Rng, defects: D, ring: bool) -> Ssd<D> {
     let mut model = Model::named("sas-slc-2011").unwrap();
     let (geometry, firmware) = (&mut model.geometry, &mut model.firmware);
@@ -115,7 +115,7 @@ fn check_run<D: Defects>(ssd: &mut Ssd<D>, load: &Load) -> Result<(), String> {
         || ssd.in_flight() > 0
     {
         return Err(format!(
-            "the clock went from {} to {}, but the tally says otherwise",
+            "the clock advanced from {} to {}, which contradicts the tally",
             before.0,
             ssd.now_ns()
         ));
@@ -127,7 +127,7 @@ fn check_run<D: Defects>(ssd: &mut Ssd<D>, load: &Load) -> Result<(), String> {
         && tally.read.bytes + tally.write.bytes
             != bytes / u64::from(load.block_bytes) * u64::from(load.block_bytes)
     {
-        return Err(format!("{bytes} bytes were requested, {tally:?}"));
+        return Err(format!("{bytes} bytes were requested, but the tally is {tally:?}"));
     }
     Ok(())
 }
@@ -164,7 +164,7 @@ fn check_queue<D: Defects>(ssd: &mut Ssd<D>, rng: &mut Rng) -> Result<(), String
                 return Ok(());
             }
         } else if completed < submitted && until == u64::MAX {
-            return Err(format!("{completed} of {submitted} commands ended"));
+            return Err(format!("{completed} of {submitted} commands completed"));
         }
     }
     Ok(())
@@ -232,7 +232,7 @@ fn sound_history(seed: u64) -> Result<u64, String> {
 }
 
 #[test]
-fn a_thousand_histories_break_no_rule() {
+fn a_thousand_histories_violate_no_invariant() {
     for seed in 0..SEEDS {
         if let Err(broken) = sound_history(seed) {
             panic!("seed {seed}: {broken}");
@@ -241,14 +241,14 @@ fn a_thousand_histories_break_no_rule() {
 }
 
 #[test]
-fn a_history_repeats_to_the_bit() {
+fn a_history_is_reproducible_bit_for_bit() {
     for seed in 0..20 {
         assert_eq!(sound_history(seed), sound_history(seed), "seed {seed}");
     }
     assert_ne!(sound_history(1), sound_history(2));
 }
 
-/// One seed per planted defect is enough; which one catches it may change with the simulator.
+/// One seed per planted defect is enough; which seed catches it may change with the simulator.
 #[test]
 fn every_planted_defect_is_caught() {
     for defect in DEFECTS {

@@ -4,7 +4,8 @@ use super::state::Ssd;
 use crate::Defects;
 use crate::link::Link;
 
-/// Purges end on a multiple of this, so that a workload repeats to the nanosecond after any purge.
+/// Every purge ends at a multiple of this time, so that a workload takes exactly the same time after any
+/// purge.
 const PURGE_GRID_NS: u64 = 1 << 30;
 
 impl<D: Defects> Ssd<D> {
@@ -32,7 +33,7 @@ impl<D: Defects> Ssd<D> {
         self.renew(self.timing.purge_ns);
     }
 
-    /// Erases every block, as a drive's sanitize command does, and takes as long as the erases.
+    /// Erases every block, as a drive's sanitize operation does; takes as long as the erase operations.
     ///
     /// Leaves the drive in the same state as [`purge`](Self::purge).
     pub fn sanitize(&mut self) {

@@ -21,7 +21,7 @@ struct Slot {
 
 /// Mapping entries per CPU cache line.
 const LINE_UNITS: u32 = 16;
-/// The hardware prefetcher covers the rest.
+/// Maximum number of cache lines to prefetch per access; the hardware prefetcher covers the rest.
 const MOST_LINES: usize = 4;
 /// Number of accesses generated ahead of their submission.
 const AHEAD: usize = 32;
@@ -122,7 +122,7 @@ impl<D: Defects> Ssd<D> {
                 Advance::Limit => {}
             }
             let next_ns = self.ftl.timeline().events.next().0;
-            assert!(next_ns.min(gone_ns).min(end_ns) != NEVER, "a command in flight that never ends");
+            assert!(next_ns.min(gone_ns).min(end_ns) != NEVER, "a command in flight never completes");
             if tick_end < end_ns {
                 if !run.end_tick(tick_end, on_tick) {
                     run.tally.stopped = true;
@@ -149,7 +149,7 @@ impl<D: Defects> Ssd<D> {
         for bytes in sizes.chain([span.start_bytes, span.segment_bytes, span.stride_bytes]) {
             assert!(bytes % sector == 0, "{bytes} bytes are not a multiple of the logical block");
         }
-        assert!(span.end_bytes() <= self.capacity_bytes(), "the span ends beyond the end of the drive");
+        assert!(span.end_bytes() <= self.capacity_bytes(), "the span extends beyond the end of the drive");
     }
 
     /// Finalizes the tally.

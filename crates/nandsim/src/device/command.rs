@@ -92,7 +92,8 @@ impl<D: Defects> Ssd<D> {
         if self.ftl.is_write_through() { self.complete_through(leaf, end) } else { Some(end) }
     }
 
-    /// Transfers the data of a write to the buffer. Returns when the command may complete.
+    /// Transfers the data of a write to the buffer. Returns the earliest time at which the command may
+    /// complete.
     fn transfer(&mut self, write: &HostWrite) -> u64 {
         let need = self.timing.link_ns(write.bytes());
         let link = if self.timing.link_full_duplex { &mut self.link_down } else { &mut self.link_up };
@@ -104,7 +105,7 @@ impl<D: Defects> Ssd<D> {
         self.ftl.complete_through(leaf, end_ns)
     }
 
-    /// Admits blocked writes in order, as far as the buffer has room.
+    /// Admits blocked writes in order, as long as the buffer has room.
     fn admit_blocked(&mut self) {
         while let Some(write) = self.blocked.pop_front() {
             let now_ns = self.ftl.timeline().now_ns;
@@ -125,7 +126,7 @@ impl<D: Defects> Ssd<D> {
         }
     }
 
-    /// Handles the end of a program or erase.
+    /// Handles the completion of a program or erase operation.
     #[inline]
     pub(super) fn finish_on_die(&mut self, die: usize) {
         let finished = self.ftl.finish(die);
@@ -137,7 +138,7 @@ impl<D: Defects> Ssd<D> {
         }
     }
 
-    /// Handles the end of a program for which the command on `leaf` waits.
+    /// Handles the completion of a program operation that the command on `leaf` is waiting for.
     #[cold]
     fn program_ended(&mut self, leaf: u32) {
         if let Some(ready_ns) = self.ftl.program_ended(leaf) {

@@ -12,7 +12,7 @@ pub const MOST_IN_FLIGHT: u32 = 1 << 16;
 pub(super) enum Advance {
     /// The command with this index completed, or failed if there is a cause.
     Completed { command: usize, cause: Option<Cause> },
-    /// The drive has been removed or has lost its power, with commands in flight.
+    /// The drive has been removed or has lost power, with commands in flight.
     Gone,
     /// The clock has reached the limit, or no event is pending.
     Limit,
@@ -65,8 +65,8 @@ impl<D: Defects> Ssd<D> {
         Advance::Limit
     }
 
-    /// Processes the next event, unless it is after `until_ns`. Returns whether there was one. For a drive without
-    /// commands in flight.
+    /// Processes the next event, unless it is after `until_ns`. Returns whether there was one. No commands
+    /// may be in flight.
     pub(super) fn finish_next(&mut self, until_ns: u64) -> bool {
         let timeline = self.ftl.timeline_mut();
         let (time, die) = timeline.events.next();
@@ -78,15 +78,15 @@ impl<D: Defects> Ssd<D> {
         true
     }
 
-    /// Processes all events up to `until_ns`, without starting new work. For a drive without commands in flight.
+    /// Processes all events up to `until_ns`, without starting new work. No commands may be in flight.
     pub(super) fn finish_until(&mut self, until_ns: u64) {
         self.prepare(0);
         let stopped = self.advance(until_ns, NEVER);
-        debug_assert_eq!(stopped, Advance::Limit, "a command without a host");
+        debug_assert_eq!(stopped, Advance::Limit, "a command is in flight");
     }
 
-    /// Lets commands in flight complete, except writes that wait for the buffer, without counting them. If the
-    /// drive disappears, they are dropped.
+    /// Lets commands in flight complete without counting them, except for writes that wait for the buffer. If
+    /// the drive disappears, all are dropped.
     pub(super) fn drain_in_flight(&mut self) {
         // If the drive has disappeared, the blocked commands may already have failed.
         self.in_flight = self.in_flight.saturating_sub(self.blocked.len() as u32);
@@ -96,7 +96,7 @@ impl<D: Defects> Ssd<D> {
             match self.advance(NEVER, gone_ns) {
                 Advance::Completed { command, .. } => self.ftl.timeline_mut().events.clear(dies + command),
                 Advance::Gone => break,
-                Advance::Limit => panic!("a command in flight that never ends"),
+                Advance::Limit => panic!("a command in flight never completes"),
             }
         }
         self.in_flight = 0;

@@ -53,12 +53,12 @@ impl FaultInjector {
         removal.into_iter().chain(losses).min_by_key(|&(at, _)| at)
     }
 
-    /// When the drive will next be removed or lose its power, if ever.
+    /// When the drive will next be removed or lose power, if ever.
     pub(super) fn gone_ns(&self) -> Option<u64> {
         self.outage().map(|(at, _)| at)
     }
 
-    /// Whether the drive has been removed or has lost its power.
+    /// Whether the drive has been removed or has lost power.
     pub(super) fn is_gone(&self, now_ns: u64) -> bool {
         self.gone_ns().is_some_and(|at| at <= now_ns)
     }
@@ -68,7 +68,7 @@ impl FaultInjector {
         self.outage().map_or(Cause::Removed, |(_, cause)| cause)
     }
 
-    /// Restores the power. True if the drive was gone.
+    /// Restores power. Returns true if the drive was gone.
     pub(super) fn restore_power(&mut self, now_ns: u64) -> bool {
         let gone = self.is_gone(now_ns);
         if gone && let Some(injected) = self.injected.as_deref_mut() {

@@ -46,7 +46,7 @@ impl Health {
 pub struct Smart {
     /// Temperature in degrees Celsius.
     pub temperature_c: i64,
-    /// Used share of the rated erases in percent; may exceed 100, as the NVMe specification allows.
+    /// Percentage of the rated erases used; may exceed 100, as the NVMe specification allows.
     pub percentage_used: u64,
     /// Thousands of 512-byte units read by the host, rounded up.
     pub data_units_read: u64,

@@ -98,11 +98,12 @@ pub struct Tally {
     pub times: Columns,
     /// Whether the tick callback ended the run.
     pub stopped: bool,
-    /// Set if a command failed. No further commands were submitted then, and those in flight completed.
+    /// The failures, if a command failed. No further commands were submitted after the first failure, and
+    /// those in flight completed.
     pub failed: Option<Failed>,
 }
 
-/// The failed commands of a run; no [`Direction`] counts them.
+/// The failed commands of a run; they are not included in any [`Direction`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed {
     /// The first failure.
@@ -113,7 +114,7 @@ pub struct Failed {
     pub timeouts: u64,
     /// Commands in flight or submitted when the drive was removed.
     pub removed: u64,
-    /// Commands in flight or submitted when the drive had lost its power.
+    /// Commands in flight or submitted when the drive had lost power.
     pub unpowered: u64,
 }
 

@@ -11,8 +11,8 @@ use crate::{Cause, Defects, Faults, FoundData};
 const POWER_CYCLE_NS: u64 = 2_000_000_000;
 
 impl<D: Defects> Ssd<D> {
-    /// Replaces the injected faults by `faults`; [`Faults::default`] removes them all. If one of them will
-    /// cut the power of a drive with a volatile buffer, the buffer is flushed first.
+    /// Replaces the injected faults with `faults`; [`Faults::default`] removes them all. If one of them will
+    /// cut power to a drive with a volatile buffer, the buffer is flushed first.
     pub fn inject_faults(&mut self, faults: Faults) {
         let disappears = faults.removed_at_ns.is_some() || !faults.power_lost_at_ns.is_empty();
         let loses = self.volatile_buffer && disappears;
@@ -41,10 +41,10 @@ impl<D: Defects> Ssd<D> {
         self.update_inspection();
     }
 
-    /// Turns the drive off and on again. A drive that was removed or lost its power comes back.
+    /// Turns the drive off and on again. A drive that was removed or lost power comes back.
     ///
-    /// Accepted data is on the flash when the drive returns; partial program units are padded. If the drive
-    /// had been removed or had lost its power, however, the contents of a volatile buffer are lost. The write
+    /// All accepted data is on flash when the drive returns; partial program units are padded. If the drive
+    /// had been removed or had lost power, however, the contents of a volatile buffer are lost. The write
     /// cache is on afterwards.
     pub fn power_cycle(&mut self) {
         self.counters.power_cycles += 1;
@@ -58,7 +58,7 @@ impl<D: Defects> Ssd<D> {
         self.update_temperature();
     }
 
-    /// Whether the drive has lost its power and has not been power-cycled since.
+    /// Whether the drive has lost power and has not been power-cycled since.
     #[must_use]
     pub fn has_lost_power(&self) -> bool {
         self.is_gone() && self.faults.gone_cause() == Cause::Power
@@ -71,7 +71,7 @@ impl<D: Defects> Ssd<D> {
         self.volatile_buffer.then_some(!self.ftl.is_write_through())
     }
 
-    /// Enables or disables the volatile write cache, after flushing it. False if the drive has none.
+    /// Enables or disables the volatile write cache, after flushing it. Returns false if the drive has none.
     pub fn set_write_cache(&mut self, on: bool) -> bool {
         let Some(is_on) = self.write_cache() else { return false };
         if is_on != on {

@@ -67,7 +67,7 @@ impl<D: Defects> CommandQueue<'_, D> {
         let (offset, length) = (command.offset_bytes, u64::from(command.length_bytes));
         assert!(length > 0 && length % sector == 0 && offset % sector == 0, "{command:?} is not aligned");
         assert!(offset + length <= device.capacity_bytes(), "{command:?} ends beyond the end of the drive");
-        assert!(self.tags[tag].is_none(), "tag {tag} is taken");
+        assert!(self.tags[tag].is_none(), "tag {tag} is in use");
         let leaf = device.ftl.layout().dies() as usize + tag;
         self.tags[tag] = Some((command, device.now_ns()));
         device.accept(leaf, command.read, offset, command.length_bytes);

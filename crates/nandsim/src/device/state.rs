@@ -136,7 +136,7 @@ impl<D: Defects> Ssd<D> {
         self.in_flight
     }
 
-    /// Whether the drive was removed or lost its power, and has not been power-cycled since.
+    /// Whether the drive was removed or lost power, and has not been power-cycled since.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.faults.is_gone(self.now_ns())

@@ -16,8 +16,9 @@ pub(super) struct Thermal {
     slow_ns_per_64k: u64,
     /// Temperature in micro-degrees.
     now: i64,
-    /// Time of the last update, and the bytes moved until then.
+    /// Time of the last update.
     up_to_ns: u64,
+    /// Bytes moved until then.
     moved_bytes: u64,
     throttled: bool,
 }

@@ -16,16 +16,16 @@ lost-writes:at=PLACE[,length=SIZE][,after=TIME]                   a region whose
 timeout:after=TIME[,commands=N][,wait=TIME]                       commands that never complete
 throttle:after=TIME,for=TIME,rate=SIZE                            a period limited to that many bytes per second
 removal:after=TIME                                                the drive disappears
-power:after=TIME                                                  the drive loses its power, and returns afterwards
+power:after=TIME                                                  the drive loses power, and returns afterwards
 PLACE and SIZE have a unit or are a percentage of the capacity (10GB, 25%), TIME is 500ms, 30s, 2min or 1h.";
 
 /// A fault that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("fault '{fault}': {problem}")]
 pub struct FaultError {
-    /// The text.
+    /// The fault as it was given.
     pub fault: String,
-    /// The key, and the values it allows.
+    /// What is wrong with it: the key, and the values that are allowed.
     pub problem: String,
 }
 
@@ -95,7 +95,11 @@ fn place_bytes(text: &str, capacity_bytes: u64) -> Result<u64, String> {
         None if text == "0" => 0,
         None => size_bytes(text)?,
     };
-    if bytes <= capacity_bytes { Ok(bytes) } else { Err(format!("the drive has {capacity_bytes} bytes")) }
+    if bytes <= capacity_bytes {
+        Ok(bytes)
+    } else {
+        Err(format!("the drive has only {capacity_bytes} bytes"))
+    }
 }
 
 impl Faults {
@@ -103,7 +107,7 @@ impl Faults {
     /// [`Faults::scaled`].
     ///
     /// # Errors
-    /// Names the fault, the key and the values it allows.
+    /// Reports the fault, the key and the values that are allowed.
     pub fn from_texts<T: AsRef<str>>(texts: &[T], capacity_bytes: u64) -> Result<Self, FaultError> {
         let mut faults = Self::default();
         for text in texts.iter().map(AsRef::as_ref) {
@@ -190,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_can_be_written() {
+    fn every_kind_of_fault_is_parsed() {
         let all = [
             "media:at=25%,length=1MiB,on=reads,retry=2s",
             "media:at=10GB",
@@ -232,7 +236,7 @@ mod tests {
             ("media:at=1%,length=4096", "it has no unit"),
             ("throttle:after=1s,for=1s,rate=50", "write 50MB/s or 50kB/s"),
             ("media:at=101%", "at = 101%: write 0% to 100%"),
-            ("media:at=1TB", "at = 1TB: the drive has 100000000000 bytes"),
+            ("media:at=1TB", "at = 1TB: the drive has only 100000000000 bytes"),
             ("media:at=100%", "select no bytes"),
             ("media:at=1%,on=all", "on = all: use reads, writes or both"),
             ("media:at=1%,size=2", "unknown key size"),

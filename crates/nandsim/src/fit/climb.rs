@@ -7,8 +7,8 @@ use crate::{Model, Scale};
 
 /// An error of this size counts half, a smaller one less: there is little to gain in a cell that already fits well.
 const CLOSE: f64 = 0.15;
-/// The weight of each kind of figure, where the cells of the IOPS test have 1. Maxima depend on the moment, and times
-/// were read off a printed curve.
+/// The weight of each kind of figure, relative to the cells of the IOPS test. Maxima are subject to chance,
+/// and times were read off a printed curve.
 const SHARES: [(Kind, f64); 5] = [
     (Kind::Saturation, 0.15),
     (Kind::Throughput, 0.25),
@@ -82,9 +82,10 @@ fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option
     Some((sum / how.scales.len() as f64, score))
 }
 
-/// The mean error of the fitted cells, plus a share of that of each kind of figure. It avoids medians on purpose: the
-/// score reports medians, and a fit that optimizes the reported metric would overstate its quality. The IOPS of the
-/// write saturation should be within 10 percent, so errors beyond 8 percent are added a second time.
+/// The mean error of the fitted cells, plus the weighted mean error of each kind of figure. It avoids medians
+/// on purpose: the score reports medians, and a fit that optimizes the reported metric would overstate its
+/// quality. The IOPS of the write saturation test should be within 10 percent, so errors beyond 8 percent are
+/// added a second time.
 fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
     let cells = errors(measured, &simulated.iops, |mix| FITTED_MIXES.contains(&mix));
     let of = |kind: Kind| -> Vec<f64> {
@@ -107,7 +108,8 @@ fn counted(error: f64) -> f64 {
     error / (1.0 + error) * error / (CLOSE + error)
 }
 
-/// How far keys move, used in rotation: large steps find another optimum, small ones refine the current one.
+/// How far keys are changed, used in rotation: large steps find another optimum, small ones refine the
+/// current one.
 const REACH: [f64; 3] = [0.5, 0.12, 0.04];
 
 /// A key that a fit may change.
@@ -186,19 +188,22 @@ mod tests {
     use crate::fit::HELD_OUT_MIXES;
 
     #[test]
-    fn factors_reach_as_far_up_as_down() {
+    fn factors_above_and_below_one_are_equally_likely() {
         let mut rng = Rng::from_seed(1);
         let factors: Vec<f64> = (0..1000).map(|_| factor(&mut rng, 0.5)).collect();
         assert!(factors.iter().all(|&by| (0.66..=1.5).contains(&by)));
         let up = factors.iter().filter(|&&by| by > 1.0).count();
-        assert!((400..600).contains(&up), "{up} of 1000 go up");
+        assert!((400..600).contains(&up), "{up} of 1000 factors are above 1");
     }
 
     #[test]
-    fn small_errors_count_little_and_hopeless_ones_alike() {
+    fn small_errors_weigh_little_and_hopeless_ones_equally() {
         let slope = |error: f64| (counted(error + 1e-6) - counted(error)) / 1e-6;
-        assert!(slope(0.01) < 0.3 * slope(0.1), "a square at first");
-        assert!(slope(2.0) < 0.3 * slope(0.1) && slope(9.0) > 0.0, "little beyond, but never nothing");
+        assert!(slope(0.01) < 0.3 * slope(0.1), "roughly quadratic at first");
+        assert!(
+            slope(2.0) < 0.3 * slope(0.1) && slope(9.0) > 0.0,
+            "nearly flat beyond, but still increasing"
+        );
         assert!((0.99..=1.0).contains(&counted(f64::INFINITY)));
         assert_eq!(mean(&[]), 0.0);
     }
@@ -211,7 +216,8 @@ mod tests {
         let loss_of = |iops| loss(&measured, &Simulated { iops, figures: vec![], write_amplification: None });
         assert_eq!(loss_of(iops(|mix| if HELD_OUT_MIXES.contains(&mix) { 9.0 } else { 1.0 })), 0.0);
         for fitted in FITTED_MIXES {
-            let at = measured.cells.iter().position(|c| c.read_percent == fitted).expect("a cell of it");
+            let at =
+                measured.cells.iter().position(|c| c.read_percent == fitted).expect("a cell with this mix");
             let mut iops: Vec<f64> = iops(|_| 1.0);
             iops[at] *= 2.0;
             assert!(loss_of(iops) > 0.0, "{fitted}");
@@ -219,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_model_is_another_one_with_the_same_shape() {
+    fn a_move_changes_parameters_but_not_the_geometry() {
         let model = Model::named("sas-slc-2011").unwrap();
         let next = moved(&model, &mut Rng::from_seed(2), 1, &[]);
         assert_ne!(next, model);
@@ -228,7 +234,7 @@ mod tests {
 
     /// Fixed keys keep their values, and every key exists in the model's file.
     #[test]
-    fn what_is_kept_stays_as_it_is() {
+    fn fixed_keys_keep_their_values() {
         for (name, text) in crate::MODELS {
             let model = Model::named(name).unwrap();
             let file: toml::Table = text.parse().unwrap();

@@ -1,16 +1,16 @@
-//! Measured figures beside the simulated ones.
+//! Measured figures and their simulated counterparts.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Measured, error};
 
-/// What a figure is about; a fit weighs the kinds differently.
+/// The kinds of figures; a fit weights them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// IOPS of the write saturation.
+    /// IOPS of the write saturation test.
     Saturation,
-    /// Times and drive fills of the write saturation, read off a printed curve.
+    /// Times and drive fills of the write saturation test, read off a printed curve.
     Time,
     /// Sequential rates.
     #[default]
@@ -27,7 +27,7 @@ pub enum Kind {
 pub struct Figure {
     /// Name.
     pub name: String,
-    /// What it is about.
+    /// The kind of figure.
     #[serde(default)]
     pub kind: Kind,
     /// Unit.
@@ -44,14 +44,14 @@ impl Figure {
         Self { name, kind, unit: unit.to_owned(), measured, simulated: rounded(simulated) }
     }
 
-    /// The factor by which it is off, minus one; 0 is an exact match.
+    /// The factor by which the simulated value is off, minus one; 0 is an exact match.
     #[must_use]
     pub fn error(&self) -> f64 {
         error(self.measured, self.simulated)
     }
 }
 
-/// To three decimals if it is small, and to a whole number otherwise.
+/// Rounds to three decimals if the value is small, and to a whole number otherwise.
 fn rounded(value: f64) -> f64 {
     let digits = if value < 10.0 { 1000.0 } else { 1.0 };
     (value * digits).round() / digits

@@ -14,7 +14,7 @@ pub struct Cell {
     pub iops: f64,
 }
 
-/// Commands that are always in flight.
+/// The number of commands that are always in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
     /// Number of threads.
@@ -53,7 +53,7 @@ pub struct Saturation {
     pub steady_fills: (f64, f64),
     /// Minutes and drive fills at which the rate first dropped.
     pub drop: (f64, f64),
-    /// Minutes and drive fills at which the rate was steady.
+    /// Minutes and drive fills at which the rate became steady.
     pub steady: (f64, f64),
 }
 
@@ -64,7 +64,7 @@ pub struct Throughput {
     pub block_bytes: u32,
     /// Commands in flight.
     pub demand: Demand,
-    /// Whether the drive was filled twice before, as the PTS requires; TKperf does not.
+    /// Whether the drive was first filled twice, as the PTS requires; TKperf does not do so.
     pub preconditioned: bool,
     /// MB/s of reads and writes.
     pub mb_per_s: [f64; 2],
@@ -88,9 +88,11 @@ pub struct Latency {
 pub struct Measured {
     /// Commands in flight in the IOPS test.
     pub demand: Demand,
-    /// Length of a cell of the IOPS and throughput tests at scale 1 in ns; that of latencies is a minute.
+    /// Length of a cell of the IOPS and throughput tests at scale 1 in ns; a cell of the latency test takes a
+    /// minute.
     pub cell_ns: u64,
-    /// The part of the drive that the cells accessed, except for the write saturation; `None` for the whole drive.
+    /// The part of the drive that the cells accessed, except for write saturation; `None` for the whole
+    /// drive.
     pub active_range: Option<ActiveRange>,
     /// The cells of the IOPS test.
     pub cells: Vec<Cell>,
@@ -133,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_gives_its_cells() {
+    fn a_table_is_parsed_into_cells() {
         let cells = Measured::cells_of("bs,a\n0.5,1,2,3,4,5,6,7\n\n4,8,9,10,11,12,13,14\n").unwrap();
         assert_eq!(cells.len(), 14);
         assert_eq!(cells[1], Cell { block_bytes: 512, read_percent: 5, iops: 2.0 });

@@ -9,23 +9,25 @@ use crate::{Load, Model, Scale, Ssd, Tally, Until};
 
 /// Minimum completions in a cell per command in flight, even if its scaled time is shorter.
 const COMPLETIONS: u64 = 20;
-/// The same of a throughput cell, which may have a thousand commands in flight.
+/// The same for a throughput cell, which may have a thousand commands in flight.
 const STREAM_COMPLETIONS: u64 = 2;
 /// Minimum completions of a latency cell.
 const LATENCIES: u64 = 1000;
 const MINUTE_NS: u64 = 60_000_000_000;
 const MIB: u64 = 1 << 20;
-/// The loops of the latency test.
+/// Read percentages of the latency test, in the order of the PTS.
 const LATENCY_MIXES: [u8; 3] = [100, 65, 0];
 const LATENCY_BLOCKS: [u32; 3] = [8192, 4096, 512];
-/// Rounds of the throughput and latency tests, unless there are fewer.
+/// Maximum number of rounds of the throughput and latency tests.
 const ROUNDS: u32 = 5;
-/// Times of the write saturation are defined as in reports (docs/reference/tests.md), with which the published marks are
-/// compared: minutes in which a drive is fresh, minutes out of the next ones that a drop lasts, length of the
-/// moving average, and its distance from the steady state.
+/// Minutes in which a drive is fresh. This and the following define the times of the write saturation test as reports do
+/// (docs/reference/tests.md), so that they can be compared with the published marks.
 const FRESH_MINUTES: usize = 60;
+/// A drop lasts at least this many minutes out of this many.
 const DROP_LASTS: (usize, usize) = (5, 6);
+/// Length of the moving average in minutes.
 const AVERAGE_MINUTES: usize = 10;
+/// Largest relative distance of the moving average from the steady state.
 const STEADY_WITHIN: f64 = 0.1;
 
 /// The simulated counterparts of a set of measurements.
@@ -308,8 +310,8 @@ mod tests {
     use crate::fit::Cell;
 
     #[test]
-    fn times_are_those_of_reports() {
-        // Two slow minutes are no drop.
+    fn times_are_defined_as_in_reports() {
+        // Two slow minutes are not a drop.
         let rates: Vec<f64> = (0..100)
             .map(|minute| match minute {
                 10 | 11 => 900.0,
@@ -323,9 +325,9 @@ mod tests {
         assert_eq!(first_drop(&[1_050.0; 20], 1_000.0), None);
     }
 
-    /// At 1/64, the transfers left over from a cell of 1 MiB take a quarter of the next cell.
+    /// At 1/64, the transfers left over from a cell of 1 MiB reads take a quarter of the next cell.
     #[test]
-    fn a_cell_does_not_wait_for_what_the_one_before_left() {
+    fn a_cell_is_not_delayed_by_transfers_of_the_previous_one() {
         let model = Model::named("sata-eslc-2012").unwrap();
         let cell = |block_bytes| Cell { block_bytes, read_percent: 100, iops: 100.0 };
         let small = |blocks: &[u32]| {
@@ -335,7 +337,7 @@ mod tests {
             };
             simulate(&model, Scale::one_over(64).unwrap(), &measured, 1).iops[0]
         };
-        let (alone, behind) = (small(&[128 << 10]), small(&[128 << 10, 1 << 20]));
-        assert!((0.97..1.03).contains(&(behind / alone)), "{alone} IOPS alone, {behind} behind 1 MiB");
+        let (alone, after) = (small(&[128 << 10]), small(&[128 << 10, 1 << 20]));
+        assert!((0.97..1.03).contains(&(after / alone)), "{alone} IOPS alone, {after} after 1 MiB");
     }
 }

@@ -1,8 +1,9 @@
 //! Timing of dies and channels.
 //!
-//! A read is booked on its die after everything already booked there. Programs and erases are queued instead: each is
-//! booked only when the previous one ends, so that reads that arrived by then go first, but later ones do not. By
-//! default, a die is held until its transfer ends, so reads and writes share one bottleneck, as on real drives.
+//! A read is booked on its die after everything already booked there. Program and erase operations are queued
+//! instead: each is booked only when the previous one completes, so that reads that have arrived by then go
+//! first, but later ones do not. By default, a die is held until its transfer ends, so reads and writes share
+//! one bottleneck, as on real drives.
 
 use std::collections::VecDeque;
 
@@ -16,7 +17,8 @@ use crate::link::Link;
 
 #[derive(Debug, Clone, Copy)]
 enum Job {
-    /// A program, the number of write buffer slots that it frees, and the command that waits for it.
+    /// A program operation, the number of write buffer slots that it frees, and the command that waits for
+    /// it.
     Program {
         frees: u32,
         cache: bool,
@@ -31,15 +33,15 @@ struct Op {
     job: Job,
 }
 
-/// Used in place of an event leaf if no command waits for a program.
+/// Used in place of an event leaf if no command waits for a program operation.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
-/// Result of finishing a program or erase.
+/// Result of completing a program or erase operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Finished {
     /// Slots of the write buffer that were freed.
     pub(crate) freed: u32,
-    /// Event leaf of the command that waits for the program, or [`NOBODY`].
+    /// Event leaf of the command that waits for the program operation, or [`NOBODY`].
     pub(crate) leaf: u32,
 }
 
@@ -55,7 +57,7 @@ pub(crate) struct ReadRange {
 }
 
 impl ReadRange {
-    /// Makes the read hold the die `by_ns` longer.
+    /// Extends the time for which the read occupies the die by `by_ns`.
     #[inline]
     pub(crate) fn longer(self, by_ns: u64) -> Self {
         Self { sense_ns: self.sense_ns + by_ns, ..self }
@@ -64,18 +66,21 @@ impl ReadRange {
 
 struct Die {
     free_ns: u64,
-    /// End of the booked program or erase; [`NEVER`] if there is none.
+    /// End of the booked program or erase operation; [`NEVER`] if there is none.
     end_ns: u64,
-    /// Number of buffer slots that the booked operation frees, and the command that waits for it.
+    /// Number of buffer slots that the booked operation frees.
     frees: u32,
+    /// Event leaf of the command that waits for the booked operation, or [`NOBODY`].
     leaf: u32,
     waiting: VecDeque<Op>,
-    /// The booked operation yields to reads that arrive before this time: its end, or 0 if it cannot be suspended.
-    /// `suspends` is the number of suspensions left, and `read_ns` the end of the last read during one.
+    /// The booked operation yields to reads that arrive before this time: its end, or 0 if it cannot be
+    /// suspended.
     yields_ns: u64,
+    /// Number of suspensions left.
     suspends: u32,
+    /// End of the last read during a suspension.
     read_ns: u64,
-    /// Program unit that was read last, unless a program or erase has started since.
+    /// Program unit that was read last, unless a program or erase operation has started since.
     last_unit: u32,
     /// The channel; `None` if the die's own schedule is enough, because it shares the channel with no other die.
     channel: Option<usize>,
@@ -151,7 +156,7 @@ impl Flash {
         ReadRange { unit: slot >> self.unit_shift, slots, sense_ns }
     }
 
-    /// Number of programs and erases that are booked or waiting.
+    /// Number of program and erase operations that are booked or waiting.
     pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding
     }
@@ -161,7 +166,7 @@ impl Flash {
         self.dies[die].free_ns
     }
 
-    /// Slots of the write buffer whose programs have not ended.
+    /// Slots of the write buffer whose program operations have not completed.
     pub(crate) fn buffered(&self) -> u64 {
         let waiting = |die: &Die| {
             die.waiting
@@ -182,7 +187,7 @@ impl Flash {
             && self.dies.iter().map(count).sum::<u32>() == self.outstanding
     }
 
-    /// Registers the pending ends with a new set of events.
+    /// Registers the pending completions with a new event queue.
     pub(crate) fn announce(&self, events: &mut Events) {
         for (leaf, die) in self.dies.iter().enumerate() {
             events.set_die(leaf, die.end_ns);
@@ -211,7 +216,7 @@ impl Flash {
         end
     }
 
-    /// Reads for the host: like [`read`](Self::read), but may suspend a running program.
+    /// Reads for the host: like [`read`](Self::read), but may suspend a program operation.
     #[inline(always)]
     pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: ReadRange) -> u64 {
         if at_ns >= self.dies[die].yields_ns {
@@ -220,8 +225,8 @@ impl Flash {
         self.suspend(die, at_ns, part)
     }
 
-    /// Postpones the end of the program, but not its event: many reads may suspend one program, and
-    /// [`finish`](Self::finish) checks for a later end.
+    /// Postpones the end of the program operation, but not its event: many reads may suspend the same
+    /// operation, and [`finish`](Self::finish) checks for a later end.
     fn suspend(&mut self, leaf: usize, at_ns: u64, part: ReadRange) -> u64 {
         let die = &mut self.dies[leaf];
         let start = at_ns.max(die.read_ns);
@@ -255,7 +260,7 @@ impl Flash {
         end
     }
 
-    /// Queues a program; [`finish`](Self::finish) returns the slots it frees.
+    /// Queues a program operation; [`finish`](Self::finish) returns the number of slots it frees.
     #[inline]
     pub(crate) fn program(&mut self, die: usize, ready_ns: u64, frees: u32, events: &mut Events) {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf: NOBODY } }, events);
@@ -284,7 +289,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: true, leaf } }, events);
     }
 
-    /// Detaches all commands from their programs.
+    /// Detaches all commands from their program operations.
     pub(crate) fn forget_commands(&mut self) {
         for die in &mut self.dies {
             die.leaf = NOBODY;
@@ -296,7 +301,7 @@ impl Flash {
         }
     }
 
-    /// Queues the erases of one superblock on `die`.
+    /// Queues the erase operations of one superblock on `die`.
     pub(crate) fn erase(&mut self, die: usize, ready_ns: u64, events: &mut Events) {
         for _ in 0..self.timing.erases {
             self.queue(die, Op { ready_ns, job: Job::Erase }, events);
@@ -343,8 +348,8 @@ impl Flash {
         events.set_die(leaf, end);
     }
 
-    /// Handles the end of the booked operation of `die`: starts the next one and returns the result. If the end
-    /// was postponed, it only sets the event again.
+    /// Handles the completion of the booked operation of `die`: starts the next one and returns the result.
+    /// If the end was postponed, only sets the event again.
     #[inline]
     pub(crate) fn finish(&mut self, die: usize, now_ns: u64, events: &mut Events) -> Finished {
         let end_ns = self.dies[die].end_ns;

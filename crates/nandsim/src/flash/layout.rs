@@ -27,7 +27,7 @@ pub(crate) struct Layout {
     by_die: Divisor,
     dies_per_channel: u32,
     superblock_slots: u32,
-    /// Not counting the cache.
+    /// Number of superblocks outside the SLC cache.
     superblocks: u32,
     /// The superblocks of the SLC cache follow the others.
     cache_superblocks: u32,

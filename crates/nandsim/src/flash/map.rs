@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::divisor::Divisor;
 
-/// No map unit, or no slot.
+/// Stands for no map unit, or for no slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Superblocks per entry of [`Map::fewest`].
@@ -145,7 +145,7 @@ impl Map {
         }
     }
 
-    /// Whether the lower bound of its group holds for an eligible superblock.
+    /// Whether the lower bound of the superblock's group holds for it. The superblock must be eligible.
     pub(crate) fn is_bounded(&self, superblock: u32) -> bool {
         let superblock = superblock as usize;
         self.fewest[superblock / GROUP] <= self.valid[superblock]

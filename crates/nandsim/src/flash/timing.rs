@@ -17,7 +17,7 @@ pub(super) struct Timing {
     pub(super) cache_sense_ns: u64,
     /// Program time in the cache, which has no spread.
     pub(super) cache_program_ns: u64,
-    /// Overhead of a read that suspends a program; 0 disables suspension.
+    /// Overhead of a read that suspends a program operation; 0 disables suspension.
     pub(super) suspend_ns: u64,
     pub(super) suspends: u32,
     pub(super) read_ahead: bool,
@@ -25,7 +25,7 @@ pub(super) struct Timing {
     pub(super) erase_ns: u64,
     /// Erases per superblock on each die.
     pub(super) erases: u32,
-    /// Whether a die is busy until its data is transferred.
+    /// Whether a die is busy until its data has been transferred.
     pub(super) held: bool,
 }
 

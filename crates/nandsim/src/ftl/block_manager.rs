@@ -16,8 +16,9 @@ pub(super) struct BlockManager<D> {
     pub(super) timeline: Timeline,
     pub(super) map: Map,
     pub(super) superblocks: Superblocks,
-    /// The superblock that takes the host's data, and the one that takes the collector's copies.
+    /// The superblock that takes the host's data.
     pub(super) host: OpenSuperblock,
+    /// The superblock that takes the collector's copies.
     pub(super) copies: OpenSuperblock,
     pub(super) victim: Option<Victim>,
     /// Credit that a ring has accumulated towards skipping a superblock without garbage, in 1/65,536.
@@ -76,7 +77,7 @@ impl<D: Defects> BlockManager<D> {
         self.timeline.renew(self.layout.dies(), 0);
     }
 
-    /// Handles the end of a program or erase on `die`.
+    /// Handles the completion of a program or erase operation on `die`.
     #[inline]
     pub(super) fn finish(&mut self, die: usize) -> Finished {
         let now_ns = self.timeline.now_ns;
@@ -103,14 +104,14 @@ impl<D: Defects> BlockManager<D> {
         self.buffer_used += 1;
     }
 
-    /// Sends the program unit that the host fills to its die.
+    /// Sends the host's open program unit to its die.
     pub(super) fn send_host_unit(&mut self) {
         let open = self.host;
         self.send_unit(open, open.next > self.layout.cache_start());
         self.host.filled = 0;
     }
 
-    /// Sends the program unit being filled in `open` to its die as it is. Its data belongs to the current command.
+    /// Sends the open program unit of `open` to its die as it is. Its data belongs to the current command.
     #[inline]
     pub(super) fn send_unit(&mut self, open: OpenSuperblock, cache: bool) {
         let die = self.layout.die_of(open.next - 1);
@@ -137,8 +138,8 @@ impl<D: Defects> BlockManager<D> {
         }
     }
 
-    /// Accounts for the mapping table changes of a write command. They are programmed in whole units, on each die
-    /// in turn.
+    /// Accounts for the changes that a write command makes to the mapping table. They are programmed in whole
+    /// units, on each die in turn.
     pub(super) fn write_table(&mut self, ready_ns: u64) {
         let (bytes, die) = &mut self.table;
         *bytes += self.policy.map_bytes_per_write;
@@ -167,7 +168,7 @@ impl<D: Defects> BlockManager<D> {
         self.erase_superblock(superblock);
     }
 
-    /// Queues the erases of one superblock on every die.
+    /// Queues the erase operations of one superblock on every die.
     pub(super) fn erase_superblock(&mut self, superblock: u32) {
         self.superblocks.count_erase(superblock);
         for die in 0..self.layout.dies() as usize {
@@ -184,8 +185,8 @@ impl<D: Defects> BlockManager<D> {
         self.map.unmap(unit);
     }
 
-    /// Discards host data that exists only in the buffer: programs that have not ended, and the program units being
-    /// filled in the host's open superblock and in `log`.
+    /// Discards host data that exists only in the buffer: that of program operations that have not completed,
+    /// and the program units being filled in the host's open superblock and in `log`.
     pub(super) fn lose_buffer(&mut self, log: &mut OpenSuperblock) {
         let Some(unprogrammed) = self.unprogrammed.as_deref() else { return };
         let filling = [self.host, *log].map(|open| open.next - open.filled..open.next);

@@ -49,7 +49,7 @@ impl<D: Defects> BlockManager<D> {
         self.victim.is_some() || self.choose_victim()
     }
 
-    /// Takes one step ahead of the host's writes. False if there is enough free space or no garbage.
+    /// Takes one step ahead of the host's writes. Returns false if there is enough free space or no garbage.
     pub(super) fn collect_ahead(&mut self) -> bool {
         let target = self.policy.idle_free_superblocks as usize;
         if self.superblocks.free.len() >= target || !self.may_collect() {
@@ -59,7 +59,7 @@ impl<D: Defects> BlockManager<D> {
         true
     }
 
-    /// Chooses the next victim by the model's policy. False if no superblock has garbage.
+    /// Chooses the next victim by the model's policy. Returns false if no superblock has garbage.
     fn choose_victim(&mut self) -> bool {
         let found = match self.policy.victim_window {
             None => self.fewest_valid(),
@@ -90,8 +90,9 @@ impl<D: Defects> BlockManager<D> {
         (valid < self.layout.superblock_slots()).then_some(superblock as u32)
     }
 
-    /// A superblock without valid slots, as sequential overwrites leave them, because it takes no copies to free it;
-    /// otherwise the oldest one. A share of those without garbage is skipped and moved to the end of the queue.
+    /// Returns a superblock without valid slots, such as sequential overwrites leave, because freeing it
+    /// takes no copies; otherwise the oldest one. A share of the superblocks without garbage is skipped and
+    /// moved to the end of the queue.
     fn next_of_ring(&mut self) -> Option<u32> {
         if let Some(empty) = self.empty_one() {
             let place = self.superblocks.sealed.iter().position(|&sealed| sealed == empty);

@@ -209,8 +209,8 @@ impl Hybrid {
         self.log.open.filled = 0;
     }
 
-    /// Examines the next slot of the log's oldest superblock and merges its granule. False if no superblock is
-    /// full.
+    /// Examines the next slot of the log's oldest superblock and merges its granule. Returns false if no
+    /// superblock is full.
     fn sweep_log<D: Defects>(&mut self, blocks: &mut BlockManager<D>) -> bool {
         if self.log.merging.is_none() {
             let Some(superblock) = self.log.sealed.pop_front() else { return false };
@@ -234,7 +234,8 @@ impl Hybrid {
         true
     }
 
-    /// In idle time: sweeps until one more granule is merged. False if the log has nothing left to sweep.
+    /// In idle time: sweeps until one more granule has been merged. Returns false if the log has nothing left
+    /// to sweep.
     fn merge_ahead<D: Defects>(&mut self, blocks: &mut BlockManager<D>) -> bool {
         let merged_ns = self.log.busy_ns;
         while self.log.busy_ns == merged_ns {
@@ -245,7 +246,7 @@ impl Hybrid {
         true
     }
 
-    /// Moves all units on flash of the granule that contains `unit` to the collector's open superblock.
+    /// Moves those units of `unit`'s granule that are on flash to the collector's open superblock.
     fn merge<D: Defects>(&mut self, blocks: &mut BlockManager<D>, unit: u32) {
         let now_ns = blocks.timeline.now_ns;
         let mut sensed = NONE;

@@ -4,9 +4,11 @@ use super::block_manager::BlockManager;
 use super::host_write::HostWrite;
 use super::superblocks::OpenSuperblock;
 
-/// A flash translation layer: it decides which slots take the host's data. Its blocks are managed by nothing else.
+/// A flash translation layer: it decides which slots take the host's data. Each layer has a block manager of
+/// its own.
 pub(super) trait Ftl<D> {
-    /// Accepts as many map units of `write` as the buffer has room for. True once all of it was accepted.
+    /// Accepts as many map units of `write` as the buffer has room for. Returns true once all of it has been
+    /// accepted.
     fn admit(&mut self, blocks: &mut BlockManager<D>, write: &mut HostWrite) -> bool;
 
     /// Whether `slot` belongs to an open program unit: a write to it merges, and a read of it is a buffer hit.
@@ -15,7 +17,7 @@ pub(super) trait Ftl<D> {
     /// Seals the host's open superblock and opens another one.
     fn open_host_superblock(&mut self, blocks: &mut BlockManager<D>);
 
-    /// Frees superblocks that the collector cannot. False if there are none.
+    /// Frees superblocks that the collector cannot free. Returns false if there are none.
     fn reclaim(&mut self, _: &mut BlockManager<D>) -> bool {
         false
     }
@@ -23,7 +25,7 @@ pub(super) trait Ftl<D> {
     /// Does the work that is due after a command.
     fn work_under_load(&mut self, _: &mut BlockManager<D>) {}
 
-    /// Takes one step of work in idle time. False if nothing is left to do.
+    /// Takes one step of work in idle time. Returns false if nothing is left to do.
     fn work_ahead(&mut self, blocks: &mut BlockManager<D>) -> bool;
 
     /// Sends the layer's own partial program unit to its die. Returns the number of slots left empty.

@@ -35,7 +35,8 @@ impl PageMapped {
         }
     }
 
-    /// Folds the next valid slot of the oldest superblock of the cache. False if there is nothing to fold.
+    /// Folds the next valid slot of the oldest superblock of the cache. Returns false if there is nothing to
+    /// fold.
     fn fold_next<D: Defects>(&mut self, blocks: &mut BlockManager<D>) -> bool {
         if self.cache.folding.is_none() {
             let Some(superblock) = self.cache.sealed.pop_front() else { return false };

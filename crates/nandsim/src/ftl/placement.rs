@@ -39,14 +39,14 @@ pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut Block
         if blocks.may_collect() {
             blocks.collect_superblock();
         } else {
-            assert!(layer.reclaim(blocks), "garbage is left when space is short");
+            assert!(layer.reclaim(blocks), "space is short, but nothing can be reclaimed");
         }
     }
     panic!("space is short although garbage is left");
 }
 
-/// Reads the map units from `first` to `last`, from `start_ns` on. Returns when the first of them is available, and when
-/// all are.
+/// Reads the map units from `first` to `last`, from `start_ns` on. Returns the times at which the first of
+/// them and all of them are available.
 #[inline]
 pub(super) fn read<D, L: Ftl<D>>(
     layer: &L,

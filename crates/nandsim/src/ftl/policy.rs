@@ -19,8 +19,9 @@ pub(super) struct Policy {
     pub(super) burst: u32,
     pub(super) idle_free_superblocks: u32,
     pub(super) buffer_slots: u32,
-    /// Bytes of the mapping table written per write command, and bytes per program.
+    /// Bytes of the mapping table written per write command.
     pub(super) map_bytes_per_write: u32,
+    /// Bytes written per program operation.
     pub(super) program_unit_bytes: u32,
     pub(super) modify_ns: u64,
     pub(super) modify_in_background: bool,

@@ -15,9 +15,9 @@ pub(super) struct SlcCache {
     pub(super) sealed: VecDeque<u32>,
     pub(super) folding: Option<Victim>,
     superblocks: u32,
-    /// Above this number of superblocks in use, it is folded under load.
+    /// Number of superblocks in use above which the cache is folded under load.
     fold_from: u32,
-    /// Below this number of outstanding programs, it is folded under load; 0 for never.
+    /// Number of outstanding program operations below which the cache is folded under load; 0 for never.
     fold_below: u32,
 }
 
@@ -44,13 +44,13 @@ impl SlcCache {
         (layout.superblocks()..layout.all_superblocks()).collect()
     }
 
-    /// Whether it is ever folded under load.
+    /// Whether the cache is ever folded under load.
     #[inline]
     pub(super) fn folds_under_load(&self) -> bool {
         self.fold_below > 0
     }
 
-    /// Whether it should be folded now, with this number of programs outstanding.
+    /// Whether the cache should be folded now, with this number of program operations outstanding.
     #[inline]
     pub(super) fn should_fold(&self, outstanding: u32) -> bool {
         outstanding < self.fold_below && self.superblocks - self.free.len() as u32 > self.fold_from

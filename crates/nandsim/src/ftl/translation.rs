@@ -81,13 +81,14 @@ impl<D: Defects> Translation<D> {
         }
     }
 
-    /// Handles the end of a program or erase on `die`.
+    /// Handles the completion of a program or erase operation on `die`.
     #[inline]
     pub(crate) fn finish(&mut self, die: usize) -> Finished {
         self.blocks.finish(die)
     }
 
-    /// Accepts as many map units of `write` as the buffer has room for. True once all of it was accepted.
+    /// Accepts as many map units of `write` as the buffer has room for. Returns true once all of it has been
+    /// accepted.
     #[inline]
     pub(crate) fn admit(&mut self, write: &mut HostWrite) -> bool {
         if let Some(write_through) = &mut self.blocks.write_through {
@@ -96,8 +97,8 @@ impl<D: Defects> Translation<D> {
         each!(&mut self.layer, layer => layer.admit(&mut self.blocks, write))
     }
 
-    /// Reads the map units from `first` to `last`, from `start_ns` on. Returns when the first of them is available, and
-    /// when all are.
+    /// Reads the map units from `first` to `last`, from `start_ns` on. Returns the times at which the first
+    /// of them and all of them are available.
     #[inline]
     pub(crate) fn read(&mut self, units: (u32, u32), start_ns: u64) -> (u64, u64) {
         each!(&self.layer, layer => read(layer, &mut self.blocks, units, start_ns))
@@ -109,7 +110,7 @@ impl<D: Defects> Translation<D> {
         self.blocks.policy.map_bytes_per_write > 0
     }
 
-    /// Accounts for the changes of the mapping table by a write command.
+    /// Accounts for the changes that a write command makes to the mapping table.
     #[inline]
     pub(crate) fn write_table(&mut self, ready_ns: u64) {
         self.blocks.write_table(ready_ns);
@@ -129,7 +130,8 @@ impl<D: Defects> Translation<D> {
         {}
     }
 
-    /// Sends all partial program units to their dies; their remaining slots stay empty. Returns the number of those.
+    /// Sends all partial program units to their dies; their remaining slots stay empty. Returns the number of
+    /// empty slots.
     pub(crate) fn flush(&mut self) -> u32 {
         let before = self.blocks.host.next;
         self.blocks.flush_host_unit();
@@ -142,14 +144,15 @@ impl<D: Defects> Translation<D> {
         self.blocks.write_through.is_some()
     }
 
-    /// Makes writes complete when their data is on the flash, or when it is in the buffer.
+    /// Chooses whether writes complete once their data is on flash, or once it is in the buffer.
     pub(crate) fn set_write_through(&mut self, on: bool) {
         self.blocks.write_through = on.then(|| WriteThrough::new(self.blocks.layout.dies()));
     }
 
-    /// Called once all data of a command that writes through is in the buffer. Its last program unit is sent even if it
-    /// is partial, rather than wait for a command that may never arrive; this costs small writes extra programs and
-    /// space, as on real drives. Returns the completion time if no program is left to wait for.
+    /// Called once all data of a command that writes through is in the buffer. Its last program unit is sent
+    /// even if it is partial, rather than wait for a command that may never arrive; this costs small writes
+    /// extra program operations and space, as on real drives. Returns the completion time if there is no
+    /// program operation left to wait for.
     pub(crate) fn complete_through(&mut self, leaf: u32, ready_ns: u64) -> Option<u64> {
         let empty = self.flush();
         let blocks = &mut self.blocks;
@@ -160,13 +163,13 @@ impl<D: Defects> Translation<D> {
         blocks.write_through.as_mut().expect("only without a cache").all_sent(leaf, ready_ns)
     }
 
-    /// Called when a program for which the command on `leaf` waits has ended. Returns the earliest completion
-    /// time if it was the last one.
+    /// Called when a program operation completes that the command on `leaf` is waiting for. Returns the
+    /// command's earliest completion time if that was the last operation it was waiting for.
     pub(crate) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         self.blocks.write_through.as_mut()?.program_ended(leaf)
     }
 
-    /// Detaches all commands from their programs.
+    /// Detaches all commands from their program operations.
     pub(crate) fn forget_commands(&mut self) {
         if let Some(write_through) = &mut self.blocks.write_through {
             write_through.accept_for(NOBODY);
@@ -254,14 +257,14 @@ impl<D: Defects> Translation<D> {
         each!(&self.layer, layer => layer.check(&self.blocks))
     }
 
-    /// The tables as input of a fingerprint: mapping, free superblocks, wear and dies.
+    /// The tables as input for a fingerprint: mapping, free superblocks, wear and dies.
     pub(crate) fn table_words(&self) -> impl Iterator<Item = u64> {
         let superblocks = &self.blocks.superblocks;
         let lists = superblocks.free.iter().chain(&superblocks.erases).copied();
         self.blocks.map.words().chain(lists).map(u64::from).chain(self.free_ns())
     }
 
-    /// The positions of the layer as input of a fingerprint.
+    /// The positions of the layer as input for a fingerprint.
     pub(crate) fn position_words(&self) -> [u64; 7] {
         let (blocks, log) = (&self.blocks, self.open_log());
         [
@@ -275,7 +278,7 @@ impl<D: Defects> Translation<D> {
         ]
     }
 
-    /// The pending changes of the mapping table, if they are accounted for.
+    /// The pending changes to the mapping table, if they are accounted for.
     pub(crate) fn pending_table_words(&self) -> Option<[u64; 2]> {
         let (bytes, die) = self.blocks.table;
         self.writes_table().then_some([bytes.into(), die as u64])

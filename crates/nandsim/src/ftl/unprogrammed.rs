@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Slots of host data whose programs have not ended, per die in the order of their ends. Maintained only on a
-/// drive with a volatile buffer for which a power loss is scheduled.
+/// Slots of host data whose program operations have not completed, per die, in order of completion.
+/// Maintained only on a drive with a volatile buffer for which a power loss is scheduled.
 pub(super) struct UnprogrammedSlots(Vec<VecDeque<Range<u32>>>);
 
 impl UnprogrammedSlots {
@@ -12,17 +12,17 @@ impl UnprogrammedSlots {
         Self(vec![VecDeque::new(); dies as usize])
     }
 
-    /// Records that a program of these slots was sent to `die`.
+    /// Records that these slots were sent to `die`.
     pub(super) fn sent(&mut self, die: usize, slots: Range<u32>) {
         self.0[die].push_back(slots);
     }
 
-    /// Records that the oldest program on `die` has ended.
+    /// Records that the oldest program operation on `die` has completed.
     pub(super) fn ended(&mut self, die: usize) {
         self.0[die].pop_front();
     }
 
-    /// All of them.
+    /// All recorded slots.
     pub(super) fn all(&self) -> impl Iterator<Item = u32> {
         self.0.iter().flatten().cloned().flatten()
     }

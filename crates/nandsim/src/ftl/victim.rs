@@ -9,15 +9,17 @@ pub(super) struct Victim {
     /// Next slot to examine.
     pub(super) cursor: u32,
     pub(super) end: u32,
-    /// Valid slots and garbage slots at the time it was chosen; their ratio paces the copies. `credit` is the
-    /// fraction of a copy that writes have already paid for.
+    /// Number of valid slots at the time the superblock was chosen. Its ratio to `garbage` paces the copies.
     pub(super) valid: u32,
+    /// Number of garbage slots at that time.
     pub(super) garbage: u32,
+    /// Fraction of a copy that writes have already paid for.
     pub(super) credit: u32,
-    /// The program unit sensed last, and its die; its other slots need only a transfer.
+    /// The program unit that was sensed last; its other slots need only a transfer.
     sensed: u32,
+    /// The die of that program unit.
     die: usize,
-    /// The mapping entries of slots before this one have been prefetched.
+    /// Slots before this one have had their mapping entries prefetched.
     pub(super) fetched: u32,
 }
 

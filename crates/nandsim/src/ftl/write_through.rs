@@ -1,11 +1,11 @@
-//! Which programs each write waits for while the write cache is off.
+//! The program operations that each write waits for while the write cache is off.
 
 use crate::flash::NOBODY;
 
 /// A write in flight.
 #[derive(Debug, Clone, Copy, Default)]
 struct WaitingWrite {
-    /// Number of programs of its data that have not ended.
+    /// Number of program operations for this write that have not completed.
     programs: u32,
     /// Earliest completion time; `None` until the buffer has all of its data.
     ready_ns: Option<u64>,
@@ -31,12 +31,12 @@ impl WriteThrough {
         self.current = NOBODY;
     }
 
-    /// Attributes the following programs to this command, or to none with [`NOBODY`].
+    /// Attributes the following program operations to this command, or to none with [`NOBODY`].
     pub(super) fn accept_for(&mut self, leaf: u32) {
         self.current = leaf;
     }
 
-    /// Called when a program begins; returns the command that waits for it.
+    /// Called when a program operation is queued; returns the command that waits for it.
     pub(super) fn begin_program(&mut self) -> u32 {
         if self.current != NOBODY {
             self.of(self.current).programs += 1;
@@ -44,8 +44,9 @@ impl WriteThrough {
         self.current
     }
 
-    /// Called once all data of a command has been sent to the flash. The command completes after its last program, but
-    /// not before `ready_ns`. Returns the completion time if no program is left to wait for.
+    /// Called once all data of a command has been sent to the flash. The command completes after its last
+    /// program operation, but not before `ready_ns`. Returns the completion time if there is no program
+    /// operation left to wait for.
     pub(super) fn all_sent(&mut self, leaf: u32, ready_ns: u64) -> Option<u64> {
         self.current = NOBODY;
         let waiting = self.of(leaf);
@@ -56,8 +57,8 @@ impl WriteThrough {
         None
     }
 
-    /// Called when a program for which the command on `leaf` waits has ended. Returns the earliest completion
-    /// time if it was the last one.
+    /// Called when a program operation completes that the command on `leaf` is waiting for. Returns the
+    /// command's earliest completion time if that was the last operation it was waiting for.
     pub(super) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         let waiting = self.of(leaf);
         waiting.programs -= 1;

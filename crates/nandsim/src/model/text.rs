@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_no_faster_than_its_interface() {
+    fn a_link_cannot_be_faster_than_its_interface() {
         let mut model = Model::named("sata-mlc-2011").unwrap();
         model.timing.link_mb_per_s = 601.0;
         let error = model.check().unwrap_err().to_string();

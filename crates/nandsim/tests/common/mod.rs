@@ -77,7 +77,7 @@ pub fn run(ssd: &mut Ssd, load: &Load) -> Tally {
     ssd.run(load, &mut |_| true)
 }
 
-/// Random 4 KiB writes of `times` drive fills.
+/// Writes `times` drive fills of random 4 KiB blocks.
 pub fn churn(ssd: &mut Ssd, times: u64) -> Tally {
     let until = Until::Bytes(times * ssd.capacity_bytes());
     let load = load(ssd, Order::Random, 0, 4096, until);

@@ -72,7 +72,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "purpose",
-        about: "what it is meant to find out, in one sentence",
+        about: "what the test is intended to find out, in one sentence",
         set: |draft, value| value.text().map(|text| draft.purpose = Some(text)),
     },
     Key {
@@ -122,8 +122,8 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "order",
-        about: "the loops from outermost to innermost; default: \"rw\", \"bs\", then \"tc\", \"qd\" or \
-                \"demand\"",
+        about: "order of the loops, from outermost to innermost; default: \"rw\", \"bs\", then \"tc\", \
+                \"qd\" or \"demand\"",
         set: |draft, value| value.each(|item| item.word(ORDER)).map(|order| draft.order = order),
     },
     Key {
@@ -138,7 +138,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "rounds",
-        about: "rounds over all cells, or \"steady\": until steady state; default: 1",
+        about: "number of rounds over all cells, or \"steady\": until steady state; default: 1",
         set: |draft, value| {
             let rounds = match value.text() {
                 Ok(text) if text == "steady" => CustomRounds::UntilSteady,
@@ -160,7 +160,7 @@ pub const TEST: &[Key<Draft>] = &[
     },
     Key {
         name: "figure",
-        about: "what is tracked and drawn: \"iops\", \"mb/s\" or \"latency\"; default: \"iops\"",
+        about: "the figure that is tracked and plotted: \"iops\", \"mb/s\" or \"latency\"; default: \"iops\"",
         set: |draft, value| {
             let words = [
                 ("iops", CustomFigure::Iops),
@@ -236,7 +236,7 @@ pub const WRITE: &[Key<DraftWrite>] = &[
     },
     Key {
         name: "at-most",
-        about: "seconds after which it ends even if the amount has not been written",
+        about: "seconds after which preconditioning ends even if the amount has not been written",
         set: |draft, value| value.seconds_ns(&limits::CELL_SECONDS).map(|ns| draft.limit_ns = Some(ns)),
     },
 ];

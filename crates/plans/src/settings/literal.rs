@@ -53,10 +53,10 @@ impl Literal {
         Err(format!("expected {expected}, found {found}"))
     }
 
-    /// A non-empty text.
+    /// Returns a non-empty string.
     ///
     /// # Errors
-    /// As for every conversion: what was expected.
+    /// States what was expected, as every conversion does.
     pub fn text(&self) -> Result<String, String> {
         match self {
             Self::Typed(text) => Ok(text.clone()),
@@ -81,7 +81,7 @@ impl Literal {
         }
     }
 
-    /// One of `words`.
+    /// Returns the meaning of the value, which must be one of `words`.
     ///
     /// # Errors
     /// Lists the words.
@@ -93,7 +93,7 @@ impl Literal {
         })
     }
 
-    /// A switch.
+    /// Returns a Boolean.
     ///
     /// # Errors
     /// If it is not a Boolean.
@@ -101,7 +101,7 @@ impl Literal {
         if let Self::Flag(flag) = self { Ok(*flag) } else { self.unexpected("true or false") }
     }
 
-    /// An integer within `limit`.
+    /// Returns an integer within `limit`.
     ///
     /// # Errors
     /// States the reason for the limit and the nearest valid value.
@@ -122,7 +122,7 @@ impl Literal {
         Err(format!("{number} is out of range: {}; use {low} to {high} (nearest: {nearest})", limit.why))
     }
 
-    /// A seed: any number that 64 bits can hold.
+    /// Returns a seed: any number that 64 bits can hold.
     ///
     /// # Errors
     /// If it is negative, too large or not an integer.
@@ -136,7 +136,7 @@ impl Literal {
         }
     }
 
-    /// A number of seconds within `limit`.
+    /// Returns a number of seconds within `limit`.
     ///
     /// # Errors
     /// States the reason for the limit and the nearest valid value.
@@ -153,15 +153,15 @@ impl Literal {
         }
     }
 
-    /// An amount of bytes.
+    /// Returns a number of bytes.
     ///
     /// # Errors
-    /// If it is not an amount.
+    /// If the value is not a size.
     pub fn size_bytes(&self) -> Result<u64, String> {
         parse_size(&self.text()?)
     }
 
-    /// One text or several.
+    /// Returns one or several strings.
     ///
     /// # Errors
     /// If one of them is empty.
@@ -173,7 +173,7 @@ impl Literal {
     }
 }
 
-/// The reason is stated for each number outside of the limit, even if its type cannot hold it.
+/// Parses a number within `limit`. The error states the reason even for a number that the type cannot hold.
 fn typed_within<T: FromStr + Display + PartialOrd + Copy>(text: &str, limit: &Limit<T>) -> Result<T, String> {
     let (low, high) = (*limit.range.start(), *limit.range.end());
     match (typed_whole::<T>(text), text.trim().parse::<f64>()) {
@@ -190,7 +190,7 @@ fn typed_within<T: FromStr + Display + PartialOrd + Copy>(text: &str, limit: &Li
 /// Parses any whole number that its type can hold, as typed on the command line.
 ///
 /// # Errors
-/// What prevents that.
+/// If the text is not a whole number, or the type cannot hold it.
 pub fn typed_whole<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| match text.trim().parse::<f64>() {
         Ok(number) if number < 0.0 => "it cannot be negative".into(),
@@ -213,7 +213,7 @@ mod tests {
         let qd = |text: &str| typed(text).whole(&limits::QD);
         assert_eq!(qd("32"), Ok(32));
         for (text, nearest) in [("0", 1), ("-1", 1), ("2000", 1024), ("99999", 1024)] {
-            let why = "a thread needs an I/O, and each I/O needs a buffer";
+            let why = "a thread needs at least one I/O, and each I/O needs a buffer";
             assert_eq!(qd(text), Err(format!("{why}; use 1 to 1024 (nearest: {nearest})")), "{text}");
         }
         let rounds = typed("4").whole(&limits::ROUNDS).expect_err("too few");

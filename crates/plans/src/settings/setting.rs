@@ -1,5 +1,6 @@
-//! What a setting of a run is, and how settings are applied to a run: those of the plan first, then those of the command
-//! line, so the last one takes precedence. A [`Given`] is valid: its value has been checked when it was read.
+//! The definition of a setting of a run, and the application of settings to a run: first those of the plan,
+//! then those of the command line, which therefore take precedence. A [`Given`] is valid: its value was
+//! checked when it was read.
 
 use std::collections::BTreeSet;
 
@@ -40,11 +41,11 @@ pub struct Setting {
 pub enum Form {
     /// An option without a value; true or false in a plan.
     Flag,
-    /// A number, and what stands for it in the help.
+    /// A number, with its placeholder in the help.
     Number(&'static str),
-    /// A text, and its placeholder in the help.
+    /// A string, with its placeholder in the help.
     Text(&'static str),
-    /// A repeatable option; a text or an array of them in a plan.
+    /// A repeatable option; a string or an array of strings in a plan.
     List(&'static str),
     /// One of several words, each with its meaning.
     Word(&'static str, fn() -> Vec<(&'static str, &'static str)>),
@@ -162,11 +163,11 @@ pub struct RunSettings {
     pub placement: Option<Placement>,
     /// The I/O path into the kernel.
     pub driving: Driving,
-    /// Size of a regular file as target.
+    /// Size of the target if it is a regular file.
     pub size_bytes: Option<u64>,
     /// Scale of a simulated drive, as written.
     pub scale: Option<String>,
-    /// Faults of a simulated drive in place of those of its model.
+    /// Faults of a simulated drive that replace those of its model.
     pub sim_faults: Option<Vec<String>>,
     /// Statements about the tester and the test platform.
     pub stated: Stated,
@@ -197,7 +198,7 @@ impl RunSettings {
         }
     }
 
-    /// Applies settings over those applied before.
+    /// Applies settings, which override those applied before.
     ///
     /// # Errors
     /// Names the setting and states what is valid.

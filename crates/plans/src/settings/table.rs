@@ -1,57 +1,22 @@
-//! The settings of a run, one entry each, in the order of the help. Whatever else is said of a setting - its option, its
-//! key in plans, limits, help, manual pages, shell completion, the page in docs - is derived from its entry.
+//! The settings of a run, one entry each, in the order of the help. Everything else about a setting is
+//! derived from its entry: its option, its key in plans, limits, help, manual pages, shell completion, and
+//! the page in docs.
 
-use record::{CacheChoice, Placement, SaturationLoad, SaturationUntil};
+use record::Placement;
 use stdx::units::{MIB, SECOND_NS};
 
 use super::setting::{Form, Scope, Setting, limits as words_of};
+use super::words::{BURN_IN_LOADS, CACHE_CHOICES, SATURATION_LOADS, SATURATION_UNTIL, choices, words};
 use crate::limits::{self, Limit};
 
 /// Rounds after which a test ends in any case.
 const HARD_LIMIT_ROUNDS: u32 = 100;
-/// How many segments there can be depends on the amount.
-const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount needs a segment" };
+/// The maximum number of segments depends on the amount.
+const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount needs at least one segment" };
 
 const NOT_THROUGH_KERNEL: Option<&str> = Some("its I/Os do not pass through the kernel");
 
 const NO_POWER: &str = "it draws no power, and no model has an energy figure";
-
-/// What to do with the drive's volatile write cache: word, meaning in the help, choice.
-const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
-    ("profile", "As the profile requires", CacheChoice::Profile),
-    ("keep", "Leave it unchanged", CacheChoice::Keep),
-    ("on", "On (WCE)", CacheChoice::On),
-    ("off", "Off (WCD)", CacheChoice::Off),
-];
-
-/// Which conditions end WSAT.
-const SATURATION_UNTIL: &[(&str, &str, SaturationUntil)] = &[
-    ("first", "The first of amount, time and, from PTS-E 1.1 on, steady state", SaturationUntil::First),
-    ("all", "The last of amount and time, for at most 240 h", SaturationUntil::All),
-    ("time", "The time alone", SaturationUntil::Time),
-];
-
-/// The optional workloads of WSAT.
-const SATURATION_LOADS: &[(&str, &str, SaturationLoad)] = &[
-    ("oltp", "Random 8 KiB, 65 % reads", SaturationLoad::Oltp),
-    ("video", "Sequential 128 KiB, 90 % reads (video on demand)", SaturationLoad::Video),
-    ("metadata", "Sequential 0.5 KiB, 50 % reads", SaturationLoad::Metadata),
-    ("composite", "The composite of CBW, 40 % reads", SaturationLoad::Composite),
-];
-
-/// The loads of a burn-in.
-const BURN_IN_LOADS: &[(&str, &str, &str)] = &[
-    ("mixed", "Random 64 KiB, 50 % reads", "mixed"),
-    ("jesd219", "The enterprise workload of JESD219, from 4 KiB on", "jesd219"),
-];
-
-fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, &'static str)> {
-    all.iter().map(|(word, about, _)| (*word, *about)).collect()
-}
-
-fn choices<T: Copy>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, T)> {
-    all.iter().map(|(word, _, choice)| (*word, *choice)).collect()
-}
 
 /// Every setting of a run.
 pub const SETTINGS: &[Setting] = &[
@@ -66,7 +31,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "scale",
         form: Form::Text("1/N"),
-        about: "Simulated drives: divide capacity and minutes by this, such as 1/16",
+        about: "Simulated drives: scale of capacity and durations, such as 1/16",
         set: |run, value| value.text().map(|text| run.scale = Some(text)),
         ..Setting::BASE
     },
@@ -81,8 +46,8 @@ pub const SETTINGS: &[Setting] = &[
         name: "cpus_allowed",
         aliases: &["cpus-allowed"],
         form: Form::Text("LIST"),
-        about: "CPUs for the load threads, such as 0-3,8; all: do not pin [default: one core each, close to the device, \
-                while there are enough]",
+        about: "CPUs for the load threads, such as 0-3,8; all: do not pin [default: one core per thread, close to the device, \
+                if there are enough]",
         no_meaning_simulated: NOT_THROUGH_KERNEL,
         set: |run, value| value.text().map(|cpus| run.placement = Some(Placement::CpusAllowed(cpus))),
         ..Setting::BASE
@@ -109,7 +74,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "hipri",
-        about: "Poll for completions; needs a block device with poll queues, otherwise continues without polling",
+        about: "Poll for completions; on a target without poll queues, the load runs without polling",
         scope: Scope::CommandLine,
         excludes: &["sqthread_poll"],
         no_meaning_simulated: NOT_THROUGH_KERNEL,
@@ -119,7 +84,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "sqthread_poll",
         aliases: &["sqthread-poll"],
-        about: "Let a kernel thread poll for submissions; it occupies one CPU",
+        about: "Let a kernel thread poll for submissions, which occupies one CPU",
         scope: Scope::CommandLine,
         no_meaning_simulated: NOT_THROUGH_KERNEL,
         set: |run, value| value.flag().map(|flag| run.driving.sqthread_poll = flag),
@@ -219,7 +184,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "pc-ar",
         form: Form::Number("P"),
-        about: "Share of the LBA space that preconditioning touches, in percent (PC AR) [default: from the profile]",
+        about: "Share of the LBA space that preconditioning accesses, in percent (PC AR) [default: from the profile]",
         limits: Some(|| words_of(&limits::PC_AR)),
         set: |run, value| {
             value.whole(&limits::PC_AR).map(|percent| run.settings.precondition_range_percent = percent)
@@ -229,7 +194,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "test-ar",
         form: Form::Number("P"),
-        about: "Share of the LBA space that the test touches, in percent (Test AR) [default: from the profile]",
+        about: "Share of the LBA space that the test accesses, in percent (Test AR) [default: from the profile]",
         limits: Some(|| words_of(&limits::TEST_AR)),
         set: |run, value| {
             value.whole(&limits::TEST_AR).map(|percent| run.settings.test_range_percent = percent)
@@ -239,7 +204,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "ar-amount",
         form: Form::Text("SIZE"),
-        about: "LBA space touched within the Test AR, such as 8GiB, or all (AR Amount) [default: from the profile]",
+        about: "LBA space accessed within the Test AR, such as 8GiB, or all (AR Amount) [default: from the profile]",
         set: |run, value| {
             run.settings.active_range_amount_bytes = match &*value.text()? {
                 "all" => None,
@@ -253,13 +218,13 @@ pub const SETTINGS: &[Setting] = &[
         name: "ar-segments",
         form: Form::Number("N"),
         about: "Number of segments of the AR amount (AR Segments) [default: 2048]",
-        limits: Some(|| "1 or more, up to one for each MiB of the amount".into()),
+        limits: Some(|| "1 to one per MiB of the amount".into()),
         set: |run, value| value.whole(&SEGMENTS).map(|number| run.settings.active_range_segments = number),
         ..Setting::BASE
     },
     Setting {
         name: "composite-fits-sectors",
-        about: "ECW and CBW on devices with large sectors: replace I/Os smaller than a sector by I/Os of one sector",
+        about: "ECW and CBW on devices with large sectors: replace I/Os whose size is not a multiple of the sector size with I/Os of one sector",
         set: |run, value| value.flag().map(|flag| run.settings.composite_fits_sectors = flag),
         ..Setting::BASE
     },
@@ -288,7 +253,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "wsat-until",
         form: Form::Word("CONDITIONS", || words(SATURATION_UNTIL)),
-        about: "WSAT: which conditions end it [default: first]",
+        about: "WSAT: the conditions that end the test [default: first]",
         set: |run, value| {
             value.word(&choices(SATURATION_UNTIL)).map(|until| run.settings.wsat.until = Some(until))
         },
@@ -432,7 +397,7 @@ pub const SETTINGS: &[Setting] = &[
         about: "Set scheduler, merging, statistics, write-back throttling and governor for the run, and restore them \
                 afterwards (see `plateau check TARGET`)",
         scope: Scope::Resume,
-        no_meaning_simulated: Some("it runs in this program and depends on no host setting"),
+        no_meaning_simulated: Some("the simulator runs in this process and depends on no host setting"),
         set: |run, value| value.flag().map(|flag| run.handling.tune = flag),
         ..Setting::BASE
     },

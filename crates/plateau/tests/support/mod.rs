@@ -1,4 +1,4 @@
-//! Runs the real binary with its own library.
+//! Runs the real binary, with a separate library for each test.
 #![allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
 
 pub mod loop_device;
@@ -22,7 +22,8 @@ pub fn is_root() -> bool {
 /// A library in a temporary folder.
 pub struct Bench {
     pub dir: tempfile::TempDir,
-    /// Folder of the restore records. It is not next to the build, whose folders may be writable by others.
+    /// Folder of the restore records. It is not next to the build, because other users may be able to write to
+    /// folders there.
     pub state: tempfile::TempDir,
     /// Folder of the library, for the same reason.
     runs: tempfile::TempDir,
@@ -33,7 +34,7 @@ impl Bench {
         Self::within(tempfile::tempdir().expect("a folder for the test"))
     }
 
-    /// For targets that need O_DIRECT: uses a folder next to the build, which is not on tmpfs.
+    /// Creates the bench in a folder next to the build, which is not on tmpfs, for targets that need O_DIRECT.
     pub fn beside_the_build() -> Self {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for the test");
         Self::within(dir)
@@ -70,7 +71,7 @@ impl Bench {
         self.command(args).output().expect("plateau starts")
     }
 
-    /// Runs and expects success; returns standard output.
+    /// Runs a command that must succeed; returns standard output.
     pub fn ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
         let (out, err) = texts(&output);
@@ -78,14 +79,14 @@ impl Bench {
         out
     }
 
-    /// Runs with `--json` and expects success; returns the document.
+    /// Runs a command that must succeed with `--json`; returns the document.
     pub fn json(&self, args: &[&str]) -> Value {
         let out = self.ok(&[args, &["--json"]].concat());
         serde_json::from_str(&out)
             .unwrap_or_else(|e| panic!("plateau {args:?} printed no JSON ({e}):\n{out}"))
     }
 
-    /// Runs and expects `code`; returns standard error.
+    /// Runs a command that must exit with `code`; returns standard error.
     pub fn fails(&self, code: i32, args: &[&str]) -> String {
         let output = self.run(args);
         let (out, err) = texts(&output);

@@ -33,7 +33,7 @@ pub enum Step {
 pub struct Want {
     pub measured: bool,
     pub sequential: bool,
-    /// Bytes, and percentage of the I/Os.
+    /// Block sizes in bytes, with their percentages of the I/Os.
     pub sizes: Vec<(u32, u8)>,
     pub read_percent: u8,
     pub threads: u16,
@@ -45,7 +45,7 @@ pub struct Want {
 /// The length of a load.
 #[derive(Debug, Clone, Copy)]
 pub enum Length {
-    /// In user capacities.
+    /// An amount, in user capacities.
     Fills(u64),
     Seconds(u64),
 }
@@ -73,9 +73,9 @@ impl Want {
     }
 }
 
-/// The numbers of a profile that determine its loads.
+/// The parameters of a profile that determine its loads.
 struct Rules {
-    /// TC and QD of IOPS, WSAT and HIR. The next field has those of Throughput.
+    /// TC and QD of IOPS, WSAT and HIR. The next field contains those of Throughput.
     demand: (u16, u16),
     throughput: (u16, u16),
     percent: u64,
@@ -125,8 +125,8 @@ impl Rules {
         if self.segments { Want { reach: Reach::Segments, ..want } } else { want }
     }
 
-    /// Twice the capacity, at the thread count and queue depth of the test; before Latency at those that the other
-    /// tests of the run have.
+    /// Returns writes of twice the capacity, at the thread count and queue depth of the test or, before
+    /// Latency, at those of the other tests of the run.
     fn precondition(&self, block: u32, demand: (u16, u16)) -> Step {
         let writes = self.random(block, 0, demand, 0).unmeasured();
         Step::Load(Want { sequential: true, length: Length::Fills(2), ..writes })
@@ -173,7 +173,7 @@ impl Rules {
         steps
     }
 
-    /// One load per minute, for the actual number of minutes.
+    /// Returns one load per minute, for the actual number of minutes.
     fn saturation(&self, steps: usize) -> Vec<Step> {
         let writes = |seconds| Step::Load(self.random(4 * KIB, 0, self.demand, seconds));
         let end = usize::from(self.histograms);
@@ -231,8 +231,8 @@ impl Rules {
     }
 }
 
-/// Returns the steps of a test; the number of rounds is taken from its notes. `points` are TC and QD of the
-/// histograms of a demand variation.
+/// Returns the steps of a test; the number of rounds is taken from the notes of the test. `points` contains TC
+/// and QD of the histograms of a demand variation.
 pub fn script(test: &str, profile: &str, notes: &[Note], steps: usize, points: &[(u16, u16)]) -> Vec<Step> {
     let rules = rules(profile);
     let rounds = |wanted: u32| {

@@ -14,14 +14,14 @@ use stdx::units::SECOND_NS;
 type Of = Box<dyn Fn(u32, &Workload) -> u64>;
 type OfSecond = Box<dyn Fn(u32, &Workload, u64) -> u64>;
 
-/// Computes the answer to each workload with functions of the round and the workload.
+/// Computes the answer to each workload from functions of the round and the workload.
 pub struct Fake {
     iops: Of,
     /// Response time of all I/Os in ns.
     pub latency_ns: Of,
-    /// CPU time of the workload as a fraction of four processors; None for an unknown host.
+    /// CPU time of the workload as a fraction of that of four processors; `None` for an unknown host.
     pub processor_share: Option<fn(&Workload) -> f64>,
-    /// IOPS in each second of a workload; None if they are constant.
+    /// IOPS in each second of a workload; `None` if they are constant.
     pub iops_of_second: Option<OfSecond>,
     pub round: u32,
     clock_ns: u64,
@@ -35,7 +35,7 @@ pub struct Fake {
     step: usize,
     pub fail_after_cells: Option<usize>,
     pub cells: usize,
-    /// Requested time of `run` and `idle`, respectively.
+    /// Total requested time of `run` and `idle`, respectively.
     pub run_ns: u64,
     pub idle_ns: u64,
 }
@@ -120,7 +120,7 @@ fn host_load(share: f64, length_ns: u64) -> HostLoad {
     }
 }
 
-/// `ios` I/Os with the same response time.
+/// Returns a histogram of `ios` I/Os with the same response time.
 fn all_at(ns: u64, ios: u64) -> Histogram {
     if ios == 0 {
         return Histogram::new();
@@ -176,7 +176,7 @@ impl Bench for Fake {
     }
 }
 
-/// A 100 GB drive.
+/// Returns a drive of 100 GB.
 pub fn target(logical_block_bytes: u32) -> TargetFacts {
     TargetFacts {
         kind: TargetKind::Block,
@@ -213,13 +213,13 @@ pub fn run_with(
     (Test::named(test).unwrap().run)(&Context { profile, settings, target }, bench)
 }
 
-/// All tables of an outcome, in order.
+/// Returns all tables of an outcome, in order.
 pub fn tables(outcome: &Outcome) -> Vec<&Table> {
     let exhibits = outcome.pages.iter().flat_map(|p| &p.exhibits);
     exhibits.filter_map(|e| if let Exhibit::Table(t) = e { Some(t) } else { None }).collect()
 }
 
-/// The first table of an outcome.
+/// Returns the first table of an outcome.
 pub fn figures(outcome: &Outcome) -> &Table {
     tables(outcome).first().expect("a page with a table")
 }

@@ -1,4 +1,4 @@
-//! What a writer has written to its journal, to detect changes by others and to save the records.
+//! A writer's copy of its journal, to detect changes by other processes and to rescue the records.
 //!
 //! The lock on a journal is advisory: a command such as `: > journal` ignores it.
 
@@ -13,8 +13,8 @@ use crate::storage::{self, Storage, Stored};
 /// Size limit for reading a journal back: far more than any run writes.
 pub(super) const MOST_BYTES: u64 = 1 << 30;
 
-/// Limit on the copy in memory: several times the journal of a week-long run. Of a longer journal, only the
-/// beginning is kept.
+/// Limit on the copy in memory: several times the journal of a week-long run. Only the beginning of a longer
+/// journal is kept.
 const MOST_HELD_BYTES: usize = 256 << 20;
 /// Name of a copy of the records of a lost journal; the names of further copies end in a number.
 pub const RESCUED: &str = "journal.rescued";
@@ -24,12 +24,12 @@ const MOST_NAMES: u32 = 99;
 /// The bytes that were written to a journal.
 #[derive(Debug)]
 pub(super) struct Held {
-    /// Whole records from the beginning, up to the limit.
+    /// Complete records from the beginning, up to the limit.
     bytes: Vec<u8>,
     limit_bytes: usize,
-    /// Length of everything that was written.
+    /// Total length written.
     length: u64,
-    /// SHA-256 of everything that was written.
+    /// SHA-256 of all bytes written.
     hash: Sha256,
     /// Number of records, without the header.
     records: usize,
@@ -37,7 +37,7 @@ pub(super) struct Held {
     modified: Option<SystemTime>,
 }
 
-/// What somebody else did to a journal.
+/// A change to a journal by another process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     /// It is no longer at its path.
@@ -66,7 +66,7 @@ impl std::fmt::Display for Change {
 }
 
 impl Held {
-    /// Returns the state of a journal that consists of these bytes: a header and whole records.
+    /// Returns the state of a journal that consists of these bytes: a header and complete records.
     pub fn of(bytes: Vec<u8>) -> Self {
         Self::within(MOST_HELD_BYTES, bytes)
     }
@@ -81,14 +81,14 @@ impl Held {
         Self { bytes, limit_bytes, length, hash, records, modified: None }
     }
 
-    /// Returns the length of everything that was written.
+    /// Returns the total length written.
     pub fn length(&self) -> u64 {
         self.length
     }
 
     /// Adds a record that has been written to the file.
     pub fn add(&mut self, line: &[u8]) {
-        // Keep no record after a missing one: the copy must be a valid beginning of the journal.
+        // Do not keep a record that follows an omitted one: the copy must be a valid beginning of the journal.
         if self.has_all() && self.bytes.len() + line.len() <= self.limit_bytes {
             self.bytes.extend_from_slice(line);
         }
@@ -101,8 +101,8 @@ impl Held {
         self.bytes.len() as u64 == self.length
     }
 
-    /// Returns how somebody else changed `file`. Checks its length and, if the modification time changed
-    /// since the last check, its content.
+    /// Returns the change that another process made to `file`. Checks the length of the file and, if its
+    /// modification time changed since the last check, its content.
     pub fn change_of(&mut self, file: &mut dyn Stored) -> Option<Change> {
         // An error here means that the disk failed, not that the journal was changed; the next sync reports it.
         let extent = file.extent().ok()?;
@@ -119,7 +119,7 @@ impl Held {
         change
     }
 
-    /// Returns how somebody else changed `file`, by comparing its whole content.
+    /// Returns the change that another process made to `file`, by comparing its whole content.
     pub fn change_of_content(&self, file: &mut dyn Stored) -> Option<Change> {
         let found = file.read(MOST_BYTES).ok()?;
         if found.len() as u64 != self.length {
@@ -136,7 +136,8 @@ impl Held {
         }
     }
 
-    /// Notes the state of `file` right after one of our own writes; returns how somebody else changed it.
+    /// Records the state of `file` right after one of our own writes; returns the change that another process
+    /// made.
     pub fn settle(&mut self, file: &dyn Stored) -> Option<Change> {
         let extent = file.extent().ok()?;
         self.modified = extent.modified;
@@ -144,7 +145,8 @@ impl Held {
         (extent.bytes != self.length).then_some(change)
     }
 
-    /// Copies the records to a new file and says where it is. Records that are not in memory are read from `file`.
+    /// Copies the records to a new file and returns a message that names it. Records that are not in memory are
+    /// read from `file`.
     pub fn rescue(
         &self,
         storage: &dyn Storage,
@@ -152,7 +154,7 @@ impl Held {
         path: &Path,
         others: &[PathBuf],
     ) -> String {
-        // If the file is unreadable, the copy has only what is in memory.
+        // If the file is unreadable, the copy contains only the records in memory.
         let found = if self.has_all() { None } else { file.read(MOST_BYTES).ok() };
         let (bytes, is_all) = match &found {
             Some(found) if self.is_all(found) => (&found[..], true),
@@ -185,8 +187,8 @@ struct Refuge {
     name: String,
 }
 
-/// Returns where the journal at `path` may be copied to, best first: next to it, next to the directory of its
-/// run, and in `others`, where the name of the copy identifies the run.
+/// Returns the places to which the journal at `path` may be copied, in order of preference: next to it, next to
+/// the directory of its run, and in `others`, where the name of the copy identifies the run.
 fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let run = dir.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
@@ -197,7 +199,8 @@ fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     std::iter::once(beside).chain(named).collect()
 }
 
-/// Writes a new file to the first folder in which that succeeds; if there is none, returns the error of each.
+/// Writes a new file to the first folder in which this succeeds; if there is none, returns the errors of all
+/// folders.
 fn copy(storage: &dyn Storage, refuges: &[Refuge], bytes: &[u8]) -> Result<PathBuf, String> {
     let mut problems = Vec::new();
     for refuge in refuges {

@@ -1,4 +1,4 @@
-//! Writing, truncating, damaging and removing journals.
+//! Tests that write, truncate, damage and remove journals.
 
 use super::*;
 use crate::Note;
@@ -114,7 +114,8 @@ fn a_journal_that_somebody_else_changed_takes_no_more_records_and_is_copied() {
             let mut bytes = bytes.to_vec();
             bytes[80] ^= 1;
             std::fs::write(path, bytes).unwrap();
-            // Later than the writer's own write by more than any file system's timestamp resolution.
+            // The modification time is later than the writer's own write by more than any file system's
+            // timestamp resolution.
             set_modified(path);
         }),
     ];

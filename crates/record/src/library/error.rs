@@ -12,7 +12,7 @@ pub enum LibraryError {
     Io {
         /// The operation, such as `read`.
         action: &'static str,
-        /// Its path.
+        /// The path involved.
         path: PathBuf,
         /// The underlying error.
         source: std::io::Error,
@@ -25,7 +25,7 @@ pub enum LibraryError {
         /// Root of the library.
         library: PathBuf,
     },
-    /// The name is empty, as when a script variable is unset.
+    /// The name is empty, for example because a variable of a script is unset.
     #[error(
         "no run is given; specify one by its id, the start of its id, or `latest` (`plateau runs` lists \
          them)"
@@ -42,7 +42,7 @@ pub enum LibraryError {
         library: PathBuf,
     },
     /// Several runs match.
-    #[error("'{wanted}' is ambiguous, it matches {}; type more of the id", candidates.join(", "))]
+    #[error("'{wanted}' is ambiguous: it matches {}; type more of the id", candidates.join(", "))]
     Ambiguous {
         /// The requested run.
         wanted: String,

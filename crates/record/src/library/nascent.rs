@@ -1,8 +1,8 @@
-//! The directory of a run before it gets its name, and after it loses it.
+//! The directory of a run before it gets its final name, and after it loses that name.
 //!
-//! A run is created under a temporary name, its content and entries are synced, and then it is renamed. The
-//! directory stays locked until then: a locked one is being created, an unlocked one was left by a dead
-//! process. Removing a run takes these steps in reverse.
+//! A run is created in a directory with a temporary name; its content and entries are synced, and then the
+//! directory is renamed. It remains locked until then: a locked directory is being created, whereas an unlocked
+//! one was left by a dead process. Removing a run takes these steps in reverse.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ use super::error::{LibraryError, io};
 use crate::storage::{FoundKind, Storage, Stored, sync_folder};
 
 const PREFIX: &str = ".new-";
-/// Attempts to create and lock a directory: before it is locked, another process may mistake it for a
+/// Number of attempts to create and lock a directory: before it is locked, another process may mistake it for a
 /// left-over and remove it.
 const ATTEMPTS: u32 = 8;
 
@@ -28,7 +28,7 @@ pub(super) struct Nascent {
     storage: Arc<dyn Storage>,
     root: PathBuf,
     dir: PathBuf,
-    /// Its final path, once published.
+    /// Its final path, once it has been published.
     published: Option<PathBuf>,
     /// The open directory, locked until it is published or discarded.
     held: Box<dyn Stored>,
@@ -106,7 +106,7 @@ pub(super) fn remove_left_over(storage: &dyn Storage, root: &Path, dir: &Path) {
     }
 }
 
-/// Returns whether `held` is the directory at `dir` itself, not one that a symbolic link leads to.
+/// Returns whether `held` is the directory at `dir` itself, rather than the target of a symbolic link.
 fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
     let found = held.found();
     found.is_ok_and(|found| {
@@ -134,8 +134,8 @@ pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), Librar
     remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e))
 }
 
-/// Renames `dir` to `gone`, or to a variant of that name if a left-over that could not be removed has it.
-/// Returns the new path.
+/// Renames `dir` to `gone`, or to a variant of that name if it is taken by a left-over that could not be
+/// removed. Returns the new path.
 fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Result<PathBuf> {
     let mut gone = gone.to_owned();
     for _ in 1..ATTEMPTS {
@@ -154,10 +154,12 @@ fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Re
     storage.rename(dir, &gone).map(|()| gone)
 }
 
-/// Removes the files in the open directory `held`, whatever its current path, and then the directory `dir`. Keeps a
-/// directory that contains anything but regular files. After an error, the next start removes the rest.
+/// Removes the files in the open directory `held`, regardless of its current path, and then the directory
+/// `dir`. Keeps a directory that contains anything other than regular files. After an error, the next process
+/// removes the rest.
 fn remove(storage: &dyn Storage, root: &Path, dir: &Path, held: &mut dyn Stored) -> std::io::Result<()> {
-    // Make a preceding rename durable: otherwise a power cut could restore the old name, with the files gone.
+    // Make a preceding rename durable: otherwise, a power cut could restore the old name after the files are
+    // gone.
     sync_folder(storage, root)?;
     let names = held.names()?;
     if names.iter().all(|name| is_file(held, name)) {

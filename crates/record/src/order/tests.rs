@@ -100,15 +100,15 @@ fn a_misplaced_record_is_named() {
     let begun = || vec![opened(), started("iops"), purged()];
     let and = |events: &[Event]| [begun(), events.to_vec()].concat();
     for (events, record, problem) in [
-        (vec![], 0, "no record"),
+        (vec![], 0, "no records"),
         (vec![started("iops")], 0, "not opened"),
         (and(&[opened()]), 3, "second time"),
         (vec![opened(), purged()], 1, "none is in progress"),
-        (vec![opened(), started("lat")], 1, "not the next one"),
-        (vec![opened(), started("own")], 1, "not the next one"),
+        (vec![opened(), started("lat")], 1, "not the next test"),
+        (vec![opened(), started("own")], 1, "not the next test"),
         (and(&[started("lat")]), 3, "iops is not complete"),
         (and(&[ended("lat")]), 3, "without having started"),
-        (and(&[ended("iops"), started("iops")]), 4, "not the next one"),
+        (and(&[ended("iops"), started("iops")]), 4, "not the next test"),
         (and(&[ended("iops"), IDLE]), 4, "none is in progress"),
         (and(&[Event::Closed]), 3, "test iops is not complete"),
         (and(&[ended("iops"), Event::Closed]), 4, "test lat is not complete"),
@@ -117,9 +117,9 @@ fn a_misplaced_record_is_named() {
         (and(&[cache(false)]), 3, "before the tests"),
         (and(&[Event::Restarted { test: "iops".into() }]), 3, "was not interrupted"),
         (and(&[RESUMED, Event::Restarted { test: "lat".into() }]), 4, "was not interrupted"),
-        ([whole(), vec![IDLE]].concat(), 25, "closed before it"),
-        ([whole(), vec![RESUMED]].concat(), 25, "closed before it"),
-        ([whole(), vec![Event::Closed]].concat(), 25, "closed before it"),
+        ([whole(), vec![IDLE]].concat(), 25, "closed before this record"),
+        ([whole(), vec![RESUMED]].concat(), 25, "closed before this record"),
+        ([whole(), vec![Event::Closed]].concat(), 25, "closed before this record"),
     ] {
         let misplaced = check(&events).expect_err(problem);
         assert_eq!(misplaced.record, record, "{misplaced:?}");

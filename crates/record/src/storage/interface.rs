@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// A file system that can hold libraries.
+/// A file system that can store libraries.
 pub trait Storage: Debug + Send + Sync {
     /// Creates a file for appending; fails if it exists.
     ///
@@ -17,7 +17,8 @@ pub trait Storage: Debug + Send + Sync {
     /// Opens a regular file for reading.
     ///
     /// # Errors
-    /// If it does not exist, is something else (symbolic links are not followed) or the operation fails.
+    /// If it does not exist or is not a regular file (symbolic links are not followed), or if the operation
+    /// fails.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
     /// Opens a regular file for reading and appending.
@@ -62,10 +63,10 @@ pub trait Storage: Debug + Send + Sync {
     /// If it does not exist or the operation fails.
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
 
-    /// Returns what is at `path`, without following symbolic links.
+    /// Returns the kind and identity of the object at `path`, without following symbolic links.
     ///
     /// # Errors
-    /// If nothing is at `path` or the operation fails.
+    /// If there is nothing at `path`, or the operation fails.
     fn look(&self, path: &Path) -> io::Result<Found>;
 
     /// Returns the wall-clock time, which is shown to people and used for the length of an interruption.
@@ -135,29 +136,32 @@ pub trait Stored: Debug + Send {
     /// If the operation fails.
     fn extent(&self) -> io::Result<Extent>;
 
-    /// Returns the names of all entries of this folder, in no particular order, even if something else is at
-    /// its path now.
+    /// Returns the names of all entries of this folder, in no particular order, even if its path now leads to
+    /// something else.
     ///
     /// # Errors
     /// If this is not a folder, or the operation fails.
     fn names(&self) -> io::Result<Vec<OsString>>;
 
-    /// Returns what `name` in this folder is, without following symbolic links.
+    /// Returns the kind and identity of the entry `name` of this folder, without following symbolic links.
     ///
     /// # Errors
     /// If there is no such entry, or the operation fails.
     fn look(&self, name: &OsStr) -> io::Result<Found>;
 
-    /// Creates the file `name` in this folder for appending, even if something else is at the folder's path now.
+    /// Creates the file `name` in this folder for appending, even if the folder's path now leads to something
+    /// else.
     ///
     /// # Errors
     /// If the file exists, or the operation fails.
     fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens the regular file `name` in this folder for reading, even if something else is at the folder's path now.
+    /// Opens the regular file `name` in this folder for reading, even if the folder's path now leads to
+    /// something else.
     ///
     /// # Errors
-    /// If it does not exist, is something else (symbolic links are not followed) or the operation fails.
+    /// If it does not exist or is not a regular file (symbolic links are not followed), or if the operation
+    /// fails.
     fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
     /// Removes the file `name` from this folder.
@@ -170,7 +174,7 @@ pub trait Stored: Debug + Send {
 /// Kind and identity of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
-    /// Its kind.
+    /// Kind of the entry.
     pub kind: FoundKind,
     /// Device and inode number: equal for all names of the same object.
     pub identity: (u64, u64),
@@ -179,9 +183,9 @@ pub struct Found {
 /// Length and modification time of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
-    /// When its content was last written; `None` if the file system does not record it.
+    /// Time of the last write to the content; `None` if the file system does not record it.
     pub modified: Option<SystemTime>,
 }
 

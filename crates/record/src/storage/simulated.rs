@@ -1,7 +1,7 @@
-//! A disk in memory, in virtual time. A power cut may lose, tear or reorder everything that was not synced.
+//! A disk in memory, in virtual time. A power cut may lose, tear or reorder all unsynced changes.
 //!
-//! Every change is recorded as [`Logged`], so that the state of the disk after each of them can be rebuilt without
-//! running the program again. The same operations, faults and seed produce the same bytes.
+//! Every change is recorded as [`Logged`], so that the state of the disk after each change can be rebuilt
+//! without running the program again. The same operations, faults and seed produce the same bytes.
 
 mod disk;
 mod survivors;
@@ -40,7 +40,7 @@ pub enum FaultKind {
     Quota,
     /// EROFS from this call on, for every change.
     ReadOnly,
-    /// EIO, once. A failed sync loses the data it should have written, and the next sync succeeds.
+    /// EIO, once. A failed sync loses the data that it should have written, and the next sync succeeds.
     Broken,
     /// EIO from this call on, for every call.
     Dead,
@@ -90,7 +90,7 @@ enum Call {
 pub enum Logged {
     /// An operation that changes or syncs the disk.
     Op(Op),
-    /// A mark for some other action of the process, such as showing an event.
+    /// A mark for another action of the process, such as showing an event.
     Mark(usize),
 }
 
@@ -351,8 +351,8 @@ impl Stored for Open {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut inner = self.process.inner();
         let failure = inner.call(Call::Append).err();
-        // A failing write usually completes in part. The part depends only on the length of the data, so that runs
-        // are reproducible.
+        // A failing write usually completes in part. How much of it completes depends only on the length of the
+        // data, so that runs are reproducible.
         let done = match &failure {
             Some(error) if error.raw_os_error() == Some(30) => 0,
             Some(_) => (bytes.len() * (bytes.len() % 7)) / 7,

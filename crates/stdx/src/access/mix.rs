@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn several_sequential_kinds_are_streams_of_their_own() {
+    fn several_sequential_kinds_are_separate_streams() {
         let kind = |block_bytes, read_percent| Kind {
             share_percent: 50,
             order: Order::Sequential,
@@ -145,7 +145,7 @@ mod tests {
             assert_eq!(access.offset_bytes, *next);
             *next = (*next + u64::from(access.block_bytes)) % (1 << 20);
         }
-        assert!(next_read > 100_000 && next_write != 1 << 19, "both had their share");
+        assert!(next_read > 100_000 && next_write != 1 << 19, "both kinds must have been drawn");
     }
 
     proptest! {

@@ -37,8 +37,8 @@ pub struct Pattern {
     /// Zones of the random I/Os; uniform over the span if empty. I/Os do not cross zone boundaries. In a span with
     /// several segments, a boundary is rounded down to the end of a segment.
     pub zones: Vec<Zone>,
-    /// Block of its part of the span at which each thread begins sequential I/O, counted from 0; beyond the end of the
-    /// part, it counts on from the start. Lets a stream continue where an earlier one ended.
+    /// Block at which each thread begins sequential I/O, counted from 0 within the thread's part of the span
+    /// and wrapping at its end. Lets a stream continue where an earlier one ended.
     pub from_block: u64,
     /// Offsets of random I/Os are multiples of this, even of smaller ones; 0 for the greatest common divisor.
     pub align_bytes: u32,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_patterns_say_why() {
+    fn impossible_patterns_report_the_reason() {
         let span = Span::contiguous(0, 4096 * 100);
         let half = Kind { share_percent: 50, order: Order::Random, read_percent: 0, block_bytes: 4096 };
         let of = |kinds: &[Kind]| Pattern { kinds: kinds.to_vec(), ..zoned(span, &[]) };
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_aligned_to_what_divides_all_sizes() {
+    fn offsets_are_aligned_to_the_common_divisor_of_all_sizes() {
         let kind =
             |block_bytes| Kind { share_percent: 50, order: Order::Random, read_percent: 0, block_bytes };
         let of = |a, b| Pattern { kinds: vec![kind(a), kind(b)], ..zoned(Span::contiguous(0, 1 << 20), &[]) };

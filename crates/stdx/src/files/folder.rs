@@ -60,7 +60,7 @@ impl Folder {
     /// links; the folder itself may be one only if `follow` is set.
     ///
     /// # Errors
-    /// If the system call fails, or the path is not a folder.
+    /// If the path is not a folder, or if a system call fails.
     pub fn make(path: &Path, follow: bool) -> Result<Self, WriteError> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let failed = |source| WriteError::System { path: path.into(), source };
@@ -81,7 +81,7 @@ impl Folder {
     /// at the path therefore cannot redirect the writes.
     ///
     /// # Errors
-    /// If it is missing, is a different folder, or the system call fails.
+    /// If the folder is missing or is a different one, or if a system call fails.
     pub fn known(path: &Path, identity: (u64, u64)) -> Result<Self, WriteError> {
         let failed = |path: &Path, source| WriteError::System { path: path.into(), source };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -107,7 +107,7 @@ impl Folder {
     /// and a failed write leaves nothing behind. Links are not followed, and anything but a regular file is kept.
     ///
     /// # Errors
-    /// If the system call fails, or the name is taken by something else.
+    /// If the name belongs to anything but a regular file, or if a system call fails.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> Result<(), WriteError> {
         self.check(name)?;
         let failed = |source| WriteError::System { path: self.path.join(name), source };
@@ -128,10 +128,10 @@ impl Folder {
         Ok(())
     }
 
-    /// Checks that `name` may be written: it is unused, or a regular file.
+    /// Checks that `name` may be written: that it is unused, or belongs to a regular file.
     ///
     /// # Errors
-    /// If the name is taken by something else, or the check fails.
+    /// If the name belongs to anything else, or if a system call fails.
     pub fn check(&self, name: &OsStr) -> Result<(), WriteError> {
         let path = || self.path.join(name);
         if name.as_encoded_bytes().contains(&b'/') || name == ".." || name == "." || name.is_empty() {
@@ -146,7 +146,7 @@ impl Folder {
     /// Returns the first bytes, at most `limit_bytes`, of the regular file `name`; empty if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn beginning(&self, name: &OsStr, limit_bytes: u64) -> io::Result<Vec<u8>> {
         match read::open_at(&self.fd, name, Links::Refused, OFlags::RDONLY) {
             Ok(file) => {
@@ -174,7 +174,8 @@ impl Folder {
         }
     }
 
-    /// Creates a file under an unpredictable name, so that nobody can have placed something there in advance.
+    /// Creates a file under an unpredictable name, so that another user cannot have placed something there in
+    /// advance.
     fn create_unfinished(&self) -> io::Result<(File, String)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..MOST_ATTEMPTS {
@@ -217,9 +218,9 @@ mod tests {
     fn regular_files_are_replaced_as_a_whole_and_keep_their_mode() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a/b/report");
-        let (folder, name) = Folder::around(&path).expect("it is made");
+        let (folder, name) = Folder::around(&path).expect("it is created");
         folder.replace(name, b"one").expect("written");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("its own");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("our file");
         folder.replace(name, b"two").expect("written");
         assert_eq!(std::fs::read(&path).expect("a file"), b"two");
         assert_eq!(std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o600);
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_regular_file_stays_and_nothing_is_left() {
+    fn only_regular_files_are_replaced_and_no_temporary_file_remains() {
         let dir = tempfile::tempdir().expect("a folder");
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("victim"), "mine").expect("a file");
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_took_the_place_of_another_is_not_written_to() {
+    fn a_folder_that_replaced_another_is_not_written_to() {
         let dir = tempfile::tempdir().expect("a folder");
         let at = |name: &str| dir.path().join(name);
         for name in ["run", "other"] {
@@ -262,11 +263,11 @@ mod tests {
         std::fs::rename(at("run"), at("away")).expect("renamed");
         std::fs::rename(at("other"), at("run")).expect("renamed");
         assert!(matches!(Folder::known(&at("run"), identity), Err(WriteError::Replaced { .. })));
-        assert!(!at("gone").exists(), "it is not made");
+        assert!(!at("gone").exists(), "a missing folder must not be created");
     }
 
     #[test]
-    fn a_folder_that_is_a_link_is_taken_only_where_it_may_be() {
+    fn a_link_to_a_folder_is_followed_only_where_allowed() {
         let dir = tempfile::tempdir().expect("a folder");
         let at = |name: &str| dir.path().join(name);
         std::fs::create_dir(at("dir")).expect("a folder");

@@ -10,11 +10,11 @@ const EVERY: Duration = Duration::from_millis(5);
 
 /// Takes an exclusive lock (flock) on `file`; returns false if another process holds it.
 ///
-/// If a process is killed while it starts another program, the child holds all its locks until the exec. A lock
-/// therefore counts as held only after 250 ms.
+/// If a process is killed while it starts another program, the child holds the process's locks until the
+/// exec. A lock therefore counts as held only after 250 ms.
 ///
 /// # Errors
-/// If the file system has no locks, or the system call fails.
+/// If the file system does not support locks, or the system call fails.
 pub fn try_lock(file: &File) -> io::Result<bool> {
     try_lock_each(&[file]).swap_remove(0)
 }
@@ -45,7 +45,7 @@ pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
 /// holds a shared lock.
 ///
 /// # Errors
-/// If the file system has no locks, or the system call fails.
+/// If the file system does not support locks, or the system call fails.
 pub fn is_locked(file: &File) -> io::Result<bool> {
     let deadline = Instant::now() + WITHIN;
     loop {
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_that_is_released_at_once_is_waited_for_and_another_is_not() {
+    fn only_a_lock_that_is_soon_released_is_waited_for() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         let open = || File::options().create(true).append(true).open(&path).expect("a file");
@@ -80,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn to_ask_for_a_lock_is_not_to_take_it() {
+    fn querying_a_lock_does_not_take_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         let open = || File::options().create(true).append(true).read(true).open(&path).expect("a file");
         let (holder, other) = (open(), open());
         assert!(!is_locked(&other).expect("locks"));
-        assert!(try_lock(&holder).expect("locks"), "nobody took it");
+        assert!(try_lock(&holder).expect("locks"), "the query must not keep the lock");
         assert!(is_locked(&other).expect("locks"));
         drop(holder);
         assert!(!is_locked(&other).expect("locks"));

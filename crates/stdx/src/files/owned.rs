@@ -34,7 +34,7 @@ pub enum Unowned {
         /// The underlying error.
         source: io::Error,
     },
-    /// Another user owns it.
+    /// It belongs to another user.
     #[error("{} belongs to user {owner}, not to user {acting} or root", path.display())]
     Foreign {
         /// The path.
@@ -44,7 +44,7 @@ pub enum Unowned {
         /// Effective user id.
         acting: u32,
     },
-    /// Others may write to it.
+    /// Other users may write to it.
     #[error(
         "{} is writable by others (mode {mode:04o}); `chmod go-w {}` fixes this",
         path.display(), path.display()
@@ -55,12 +55,12 @@ pub enum Unowned {
         /// Its permissions.
         mode: u32,
     },
-    /// A link in `/proc` along the path does not lead where its text says.
+    /// A link in `/proc` along the path does not lead to the path that it shows.
     #[error("{} does not lead to {}, which its links show", path.display(), shown.display())]
     Elsewhere {
         /// The path as given.
         path: PathBuf,
-        /// The path that results from the text of its links.
+        /// The path that the text of its links yields.
         shown: PathBuf,
     },
     /// It has an unexpected type.
@@ -120,7 +120,7 @@ impl OwnedFolder {
     /// Opens the folder at an absolute path; returns `None` if it is missing.
     ///
     /// # Errors
-    /// If another user can have written to it, or the system call fails.
+    /// If another user may have written to it, or if a system call fails.
     pub fn open(path: &Path) -> Result<Option<Self>, Unowned> {
         walk(path, None)
     }
@@ -133,7 +133,7 @@ impl OwnedFolder {
         walk(path, Some(Mode::from_raw_mode(0o750)))?.ok_or_else(|| failed(path, Errno::NOENT))
     }
 
-    /// Returns the path of the folder, without links.
+    /// Returns the path of the folder with all symbolic links resolved.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -142,7 +142,7 @@ impl OwnedFolder {
     /// Returns the sorted names of all entries.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the folder cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, Unowned> {
         let failed = |errno| failed(&self.path, errno);
         let mut names = Vec::new();
@@ -199,7 +199,7 @@ impl OwnedFolder {
         Ok(File::from(fd))
     }
 
-    /// Renames a file, replacing an existing file of the new name.
+    /// Renames a file, replacing any file that has the new name.
     ///
     /// # Errors
     /// If the system call fails.
@@ -218,7 +218,7 @@ impl OwnedFolder {
         }
     }
 
-    /// Syncs the directory: returns once created and removed names are on disk.
+    /// Syncs the directory. Once this returns, file creations and removals are on disk.
     ///
     /// # Errors
     /// If the system call fails.
@@ -300,7 +300,7 @@ fn walk(path: &Path, make: Option<Mode>) -> Result<Option<OwnedFolder>, Unowned>
     Ok(Some(OwnedFolder { fd, path: at }))
 }
 
-/// Returns whether `path` resolves to this folder. A link in `/proc` may not lead where its text says.
+/// Returns whether `path` resolves to this folder. A link in `/proc` may not lead to the path that it shows.
 fn leads_to(path: &Path, folder: &Stat) -> bool {
     let identity = |stat: &Stat| (stat.st_dev, stat.st_ino);
     rustix::fs::stat(path).is_ok_and(|found| identity(&found) == identity(folder))
@@ -350,13 +350,13 @@ mod tests {
     fn given_away(path: &Path) -> bool {
         let done = lchown(path, Some(NOBODY), None).is_ok();
         if !done {
-            skips::skip!("only root can make a file of another user");
+            skips::skip!("only root can create a file that belongs to another user");
         }
         done
     }
 
     #[test]
-    fn a_folder_of_ones_own_is_made_and_opened() {
+    fn the_users_own_folder_is_created_and_opened() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a/b");
         assert!(OwnedFolder::open(&path).expect("a look").is_none());
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_that_others_can_write_is_refused() {
+    fn a_component_writable_by_others_is_refused() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a/b");
         OwnedFolder::make(&path).expect("made");
@@ -383,11 +383,11 @@ mod tests {
         }
         // In a sticky folder, such as /tmp, others cannot rename our files.
         mode(&dir.path().join("a"), 0o1777);
-        OwnedFolder::open(&path).expect("the way is safe").expect("it is there");
+        OwnedFolder::open(&path).expect("the path is safe").expect("it exists");
     }
 
     #[test]
-    fn a_component_of_somebody_else_is_refused() {
+    fn a_component_owned_by_another_user_is_refused() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a/b");
         OwnedFolder::make(&path).expect("made");
@@ -400,13 +400,13 @@ mod tests {
             chown(dir.path().join(place), Some(0), None).expect("root");
         }
         symlink(&path, dir.path().join("link")).expect("a link");
-        OwnedFolder::open(&dir.path().join("link")).expect("our own link").expect("it is there");
+        OwnedFolder::open(&dir.path().join("link")).expect("our own link").expect("it exists");
         assert!(given_away(&dir.path().join("link")));
         assert!(matches!(OwnedFolder::open(&dir.path().join("link")), Err(Unowned::Foreign { .. })));
     }
 
     #[test]
-    fn files_are_regular_ones_own_and_nobody_elses_to_write() {
+    fn files_must_be_regular_and_writable_only_by_their_owner() {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = OwnedFolder::make(&dir.path().join("state")).expect("made");
         let at = |name: &str| dir.path().join("state").join(name);
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_where_they_say() {
+    fn links_along_the_path_are_resolved() {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir_all(dir.path().join("a/b")).expect("folders");
         symlink("../a/./b", dir.path().join("a/relative")).expect("a link");

@@ -13,7 +13,7 @@ use rustix::fs::{Mode, OFlags, Stat};
 /// the same object.
 ///
 /// # Errors
-/// If nothing is at `path`, the system call fails, or no path without links leads to the object.
+/// If nothing exists at `path`, no path without links leads to the object, or a system call fails.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let found = stat(path, OFlags::empty())?;
     let resolved = std::fs::canonicalize(path);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_of_proc_whose_path_names_another_file_is_an_error() {
+    fn a_proc_link_whose_path_names_another_file_is_an_error() {
         let dir = tempfile::tempdir().expect("a folder");
         let at = |name: &str| dir.path().join(name);
         fs::write(at("file"), "meant").expect("a file");

@@ -14,7 +14,7 @@ use super::read::{self, Links, ReadError};
 /// such as a FIFO.
 ///
 /// # Errors
-/// If nothing is at `path`, it is not a folder, or the system call fails.
+/// If nothing exists at `path`, it is not a folder, or a system call fails.
 pub fn open_folder(path: &Path) -> io::Result<File> {
     // Without `DIRECTORY`, opening a FIFO would wait for a writer.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -57,7 +57,8 @@ pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
 /// Opens the regular file `name` in `folder` for reading.
 ///
 /// # Errors
-/// If it does not exist, is something else (symbolic links are not followed), or the system call fails.
+/// If it does not exist or is not a regular file (symbolic links are not followed), or if a system call
+/// fails.
 pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
     read::open_at(folder, name, Links::Refused, OFlags::RDONLY)
 }
@@ -65,7 +66,7 @@ pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
 /// Removes the file `name` from `folder`.
 ///
 /// # Errors
-/// If it does not exist, is a folder, or the system call fails.
+/// If it does not exist or is a folder, or if the system call fails.
 pub fn remove_in(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
 }
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_stays_what_is_meant() {
+    fn an_open_folder_remains_the_same_when_its_path_changes() {
         let dir = tempfile::tempdir().expect("a folder");
         let (mine, other) = (dir.path().join("mine"), dir.path().join("other"));
         for folder in [&mine, &other] {

@@ -52,7 +52,7 @@ impl Histogram {
     }
 }
 
-/// Coarse histograms of consecutive stretches of equal length; the last one may be shorter.
+/// Coarse histograms of consecutive periods of equal length; the last one may be shorter.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Columns {
     /// Intervals per column; a power of two.
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_is_a_column_and_one_without_io_an_empty_one() {
+    fn every_second_has_a_column_even_without_io() {
         let (columns, _) = kept(&[vec![1000, 1001, 5000], vec![], vec![1000]]);
         let row = |ns| super::super::slot_of(ns) / SLOTS_IN_ROW;
         assert_eq!(of(&columns), [vec![(row(1000), 2), (row(5000), 1)], vec![], vec![(row(1000), 1)]]);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn more_columns_than_there_is_room_for_become_longer_ones() {
+    fn columns_beyond_the_limit_are_merged() {
         let mut ledger = Ledger::reserved(None);
         let mut sums = [0; ROWS];
         let intervals = 2 * MAX_COLUMNS as u64 + 3;
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_completed_after_the_end_counts_in_the_last_column() {
+    fn ios_completed_after_the_end_count_in_the_last_column() {
         let (columns, all) = kept(&[vec![10], vec![20], vec![300, 300]]);
         let merged = Columns::merged([&columns].into_iter(), 2);
         assert_eq!((merged.len(), sum(&merged)), (2, rows_of(&all)));
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_are_no_columns_are_refused() {
+    fn invalid_parts_are_refused() {
         let of =
             |length, column: &[(usize, u64)]| Columns::from_parts(length, &[column.to_vec()]).unwrap_err();
         assert_eq!(of(3, &[]), "the length of a column is not a power of two");
@@ -404,7 +404,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn columns_sum_up_to_the_histogram_also_when_folded_and_merged(
+        fn columns_add_up_to_the_histogram_even_if_folded_and_merged(
             threads in prop::collection::vec((intervals(), 0usize..4), 1..4)
         ) {
             let mut all = Histogram::new();

@@ -10,7 +10,7 @@ use super::rivals::{Rivals, Sample};
 use super::targets::{Target, reads};
 use crate::bench::results::{Row, median, part};
 
-/// Queue depth, the limit in ns per I/O for the loop alone, and the limit as a share of fio's time.
+/// Queue depth, the limit in ns per I/O for the loop alone, and the limit as a fraction of fio's time.
 const NULL: &[(u16, f64, f64)] = &[(1, 30.0, 0.30), (32, 10.0, 0.12), (128, 10.0, 0.12)];
 const NO_OP_OF_T_IO_URING: f64 = 1.06;
 const ZRAM_DEPTHS: [u16; 3] = [1, 32, 128];
@@ -18,10 +18,11 @@ const ZRAM_OF_T_IO_URING: f64 = 1.05;
 const ZRAM_OF_FIO: f64 = 0.80;
 const USER_OF_FIO: f64 = 0.25;
 
-/// More pairs than for CPU time, because other load on the host affects rates more.
+/// Number of pairs for rates. It is higher than for CPU time, because other load on the host affects rates
+/// more.
 const RATE_PAIRS: usize = 15;
 
-/// Measures on a new RAM disk.
+/// Measures I/O on a new RAM disk.
 pub fn zram(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     match Target::zram() {
@@ -37,7 +38,7 @@ pub fn zram(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Measures on a file in `folder`.
+/// Measures I/O on a file in `folder`.
 pub fn file(rivals: &Rivals, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let (mut rows, mut file) = (Vec::new(), Target::file(folder)?);
     device(rivals, "file", &mut file, 1, &mut rows)?;
@@ -54,7 +55,7 @@ fn share_row(what: String, limit: f64, rival: &str, (ours, theirs, share): (f64,
     }
 }
 
-/// Compares IOPS; those of Plateau must not be lower.
+/// Compares IOPS; Plateau's must not be lower.
 fn rate_row(what: String, rival: &str, pairs: &[(Sample, Sample)]) -> Row {
     let (ours, theirs, share) = compared(pairs, |s| s.iops);
     let quotients = || pairs.iter().map(|pair| pair.0.iops / pair.1.iops);
@@ -78,7 +79,7 @@ fn nowhere(way: Nowhere, depth: u16) -> anyhow::Result<Sample> {
 /// Measures the loop alone, and the clock that it reads.
 pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let clock_ns = engine::ceiling()?.clock.cost_ns;
-    let mut rows = vec![Row::stated("one reading of the clock", format!("{clock_ns:.1} ns"), clock_ns)];
+    let mut rows = vec![Row::stated("one clock reading", format!("{clock_ns:.1} ns"), clock_ns)];
     for &(depth, limit_ns, share) in NULL {
         let what = format!("null, histogram on, QD{depth}: CPU per I/O");
         let ours = || nowhere(Nowhere::Null, depth);
@@ -101,7 +102,7 @@ pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Measures the loop including the ring.
+/// Measures the loop with the ring.
 pub fn no_op_ring(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     if rivals.t_io_uring.is_none() {
         return Ok(Vec::new());
@@ -113,7 +114,7 @@ pub fn no_op_ring(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let stated = format!("{:.1} / {:.1} ns = {:.2}", user.0, user.1, user.2);
     Ok(vec![
         share_row(what, NO_OP_OF_T_IO_URING, "t/io_uring", medians),
-        Row::stated("the same: user time of Plateau and t/io_uring", stated, user.2),
+        Row::stated("no-op ring: user time of Plateau and t/io_uring", stated, user.2),
     ])
 }
 
@@ -165,7 +166,7 @@ fn device(
     Ok(())
 }
 
-/// Compares the engine chosen at depth 1 with the ring; it must not be slower.
+/// Compares the engine that is chosen at depth 1 with the ring; the chosen engine must not be slower.
 fn one_at_a_time(name: &str, target: &mut Target) -> anyhow::Result<Row> {
     let mut samples = Vec::with_capacity(RATE_PAIRS);
     for pair in 0..RATE_PAIRS {

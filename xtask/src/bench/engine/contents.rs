@@ -11,7 +11,8 @@ use super::targets::{Target, reads};
 use crate::bench::results::{Row, median};
 
 const DATA_GB_PER_SECOND: f64 = 25.0;
-/// Share of fio's rate. That rate is derived from the time that `refill_buffers` adds to a write without I/O.
+/// Minimum rate as a fraction of fio's. The latter is derived from the time that `refill_buffers` adds to a
+/// write without I/O.
 const OF_FIO: f64 = 0.8;
 
 /// Measures fresh data, and other contents relative to it.
@@ -52,7 +53,7 @@ fn costs() -> anyhow::Result<Vec<Row>> {
     let others = [
         ("zeros", Workload { data_pattern: DataPattern::Zero, ..fresh.clone() }),
         ("half of it compressible", reducible(50, 0)),
-        ("half of the blocks copies", reducible(0, 50)),
+        ("half of the blocks duplicates", reducible(0, 50)),
         (
             "stamped (verify)",
             Workload { regime: Regime { verify: true, ..Regime::default() }, ..fresh.clone() },
@@ -67,7 +68,7 @@ fn costs() -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Compares reads with verified stamps with plain reads.
+/// Compares plain reads with reads whose stamps are verified.
 pub fn checked_reads(target: &mut Target) -> anyhow::Result<Row> {
     target.stamp()?;
     let mut pairs = Vec::new();

@@ -1,4 +1,4 @@
-//! Memory of a day-long run, which is simulated with shorter intervals.
+//! Memory use of a day-long run, which is simulated with shorter intervals.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::bench::results::Row;
 
 const THREADS: u16 = 8;
 const DAY_SECONDS: u64 = 24 * 3600;
-/// Simulated length of one second of the day.
+/// Length of the interval that represents one second of the day.
 const INTERVAL_NS: u64 = 100_000;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const LIMIT_MIB: f64 = 64.0;
@@ -40,7 +40,10 @@ pub fn rows() -> anyhow::Result<Vec<Row>> {
         done
     })?;
     let seconds = done.segment.seconds();
-    anyhow::ensure!(done.segment.series.read_ios.len() as u64 == DAY_SECONDS, "not a day's intervals");
+    anyhow::ensure!(
+        done.segment.series.read_ios.len() as u64 == DAY_SECONDS,
+        "the run does not have the intervals of a day"
+    );
     let at_the_end = resident_mib()?;
     let looks = looks.into_inner().map_err(|_| anyhow::anyhow!("the samples were lost"))?;
     let most = looks.iter().map(|look| look.1).fold(at_the_end, f64::max);
@@ -55,5 +58,5 @@ pub fn rows() -> anyhow::Result<Vec<Row>> {
         limit: Some(limit),
         ..Row::stated("", String::new(), value)
     };
-    Ok(vec![row("resident memory", LIMIT_MIB, most), row("growth while it runs", GROWTH_LIMIT_MIB, growth)])
+    Ok(vec![row("resident memory", LIMIT_MIB, most), row("growth during the run", GROWTH_LIMIT_MIB, growth)])
 }

@@ -9,7 +9,7 @@ use crate::bench::results::median;
 /// Pairs per comparison.
 pub const PAIRS: usize = 5;
 
-/// Runs both alternately; each goes first in every other pair.
+/// Runs both measurements alternately; each goes first in every other pair.
 pub fn paired(
     ours: impl FnMut() -> anyhow::Result<Sample>,
     theirs: impl FnMut() -> anyhow::Result<Sample>,
@@ -17,7 +17,7 @@ pub fn paired(
     alternated(PAIRS, ours, theirs)
 }
 
-/// Runs `count` such pairs.
+/// Runs `count` alternating pairs.
 pub fn alternated(
     count: usize,
     mut ours: impl FnMut() -> anyhow::Result<Sample>,
@@ -36,7 +36,7 @@ pub fn alternated(
     Ok(pairs)
 }
 
-/// Returns the medians of both, and the median of the ratios within pairs.
+/// Returns the medians of both measurements, and the median of the ratios within pairs.
 pub fn compared(pairs: &[(Sample, Sample)], of: fn(&Sample) -> f64) -> (f64, f64, f64) {
     (
         median(pairs.iter().map(|p| of(&p.0))),

@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
-/// Seconds of one run of fio.
+/// Duration of one run of fio.
 const FIO_SECONDS: u32 = 1;
-/// Seconds of one run of t/io_uring, which prints nothing for its last second; its first line is only the starting
-/// point.
+/// Duration of one run of t/io_uring, which prints nothing for its last second; its first line is only the
+/// starting point.
 const T_IO_URING_SECONDS: u32 = 4;
 /// Length of a tick in `/proc/PID/task/TID/stat` (`USER_HZ` is 100 on every architecture that Linux supports today).
 const NS_PER_TICK: f64 = 1e7;
@@ -19,7 +19,7 @@ const NS_PER_TICK: f64 = 1e7;
 pub struct Sample {
     /// CPU time of the submitting thread per I/O.
     pub cpu_ns: f64,
-    /// The part of it spent in user mode.
+    /// The part of that time spent in user mode.
     pub user_ns: f64,
     /// I/Os per second of wall-clock time.
     pub iops: f64,
@@ -63,9 +63,9 @@ impl Rivals {
         fio(depth, &arguments)
     }
 
-    /// Runs the same with t/io_uring, or no-ops without a target.
+    /// Runs 4 KiB random reads with t/io_uring, or no-ops if there is no target.
     pub fn t_io_uring(&self, target: Option<&str>, depth: u16, latency: bool) -> anyhow::Result<Sample> {
-        let program = self.t_io_uring.as_deref().context("no path of t/io_uring")?;
+        let program = self.t_io_uring.as_deref().context("no path to t/io_uring")?;
         // As in our engine, a device's queue is refilled after each completion, and no-ops are submitted in batches.
         let batch = depth.min(32);
         let wait_for = if target.is_some() { 1 } else { batch };
@@ -82,7 +82,7 @@ impl Rivals {
             .spawn()
             .context("cannot run t/io_uring")?;
         let process = child.id();
-        let output = child.stdout.take().context("t/io_uring without an output")?;
+        let output = child.stdout.take().context("t/io_uring has no output")?;
         let (mut points, mut thread) = (Vec::new(), process);
         for line in BufReader::new(output).lines() {
             let line = line?;
@@ -94,7 +94,7 @@ impl Rivals {
         child.wait()?;
         let ([(_, begin, all_begin), more @ ..], Some((_, end, all_end))) = (&points[..], points.last())
         else {
-            bail!("t/io_uring printed nothing readable");
+            bail!("the output of t/io_uring cannot be parsed");
         };
         let ios: f64 = more.iter().map(|(iops, ..)| iops).sum();
         let user_ns = (end.0 - begin.0) / ios;
@@ -158,7 +158,8 @@ pub fn time_of_all(process: &str) -> anyhow::Result<f64> {
     times_of(&text).map(|(user, system)| user + system).context("/proc/PID/stat has an unexpected format")
 }
 
-/// Returns user and system time of a thread in ns; that of the process would include the kernel's helper threads.
+/// Returns user and system time of a thread in ns; those of the process would include the kernel's helper
+/// threads.
 fn processor_time(process: u32, thread: u32) -> anyhow::Result<(f64, f64)> {
     let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/stat"))?;
     times_of(&text).context("/proc/PID/task/TID/stat has an unexpected format")

@@ -11,8 +11,8 @@ use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
 
-/// Size of targets. They are small, so that memory access costs little: it would count for all tools except those
-/// whose reads are done by helper threads of the kernel.
+/// Size of targets. They are small, so that memory access costs little: that cost counts only for tools whose
+/// reads are not done by helper threads of the kernel.
 const BYTES: u64 = 64 << 20;
 const RUN_NS: u64 = 1_000_000_000;
 const RESET_ATTEMPTS: u32 = 20;
@@ -31,7 +31,7 @@ enum Made {
 }
 
 impl Target {
-    /// Creates a zram device; the error says why that failed.
+    /// Creates a zram device.
     pub fn zram() -> anyhow::Result<Self> {
         let made = command("zramctl", &["--find", "--size", &BYTES.to_string()])?;
         Self { path: made, armed: None, made: Made::Zram }.filled(&placed())
@@ -40,7 +40,7 @@ impl Target {
     /// Creates a file in `folder`.
     pub fn file(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(format!("engine-{}.data", std::process::id()));
-        let text = path.to_str().context("a path that is not text")?.to_owned();
+        let text = path.to_str().context("the path is not UTF-8")?.to_owned();
         let options = OpenOptions { size_bytes: Some(BYTES), ..placed() };
         Self { path: text, armed: None, made: Made::File(path) }.filled(&options)
     }
@@ -68,9 +68,9 @@ impl Target {
         Ok(self)
     }
 
-    /// Measures random 4 KiB reads by our engine; also returns the I/O path used.
+    /// Measures random 4 KiB reads by our engine; also returns the I/O path that was used.
     pub fn measure(&mut self, depth: u16) -> anyhow::Result<(Sample, String)> {
-        let armed = self.armed.as_mut().context("a target that was let go")?;
+        let armed = self.armed.as_mut().context("the target is not open")?;
         let before = time_of_all("self")?;
         let (sample, engine) = sample_of(armed.run(&reads(depth), &mut |_| Flow::Continue)?)?;
         let ios = sample.iops * RUN_NS as f64 / 1e9;
@@ -88,10 +88,10 @@ impl Target {
     }
 
     fn with_checks(&mut self, workload: Workload) -> anyhow::Result<Outcome> {
-        let armed = self.armed.as_mut().context("a target that was let go")?;
+        let armed = self.armed.as_mut().context("the target is not open")?;
         let answers = armed.run_concurrently(&[workload], &[false], &mut |_, _| Flow::Continue)?;
-        let answer = answers.into_iter().next().context("there is one answer for one workload")?;
-        let report = answer.verified.context("the report of a load with checks")?;
+        let answer = answers.into_iter().next().context("the workload has no answer")?;
+        let report = answer.verified.context("the load with checks has no report")?;
         anyhow::ensure!(report.wrong() == 0, "{report:?}");
         Ok(answer.outcome)
     }
@@ -131,16 +131,16 @@ fn placed() -> OpenOptions {
 
 const STAMPED: Regime = Regime { ramp_ns: 0, arrivals: None, limit_ns: None, verify: true };
 
-/// Writes everything once.
+/// Returns a workload that writes the whole target once.
 fn filling(block_bytes: u32, regime: Regime) -> Workload {
     let until = Until::AmountBytes(BYTES);
     Workload { access: Access::Sequential, read_percent: 0, block_bytes, until, regime, ..reads(8) }
 }
 
-/// Returns the figures of a load, and its I/O path.
+/// Returns the figures of a load, and the I/O path that it used.
 fn sample_of(outcome: Outcome) -> anyhow::Result<(Sample, String)> {
-    let Outcome::Finished(segment) = outcome else { bail!("nobody stopped it") };
-    let effort = segment.host.as_ref().context("no effort is known")?.effort;
+    let Outcome::Finished(segment) = outcome else { bail!("the load was stopped") };
+    let effort = segment.host.as_ref().context("the CPU time is unknown")?.effort;
     let ios = segment.read.ios.max(1) as f64;
     let sample = Sample {
         cpu_ns: effort.cpu_ns() as f64 / ios,
@@ -151,7 +151,7 @@ fn sample_of(outcome: Outcome) -> anyhow::Result<(Sample, String)> {
     Ok((sample, segment.io_path.to_string()))
 }
 
-/// Random 4 KiB reads for one second.
+/// Returns a workload of random 4 KiB reads for one second.
 pub fn reads(queue_depth: u16) -> Workload {
     Workload {
         access: Access::Random,

@@ -15,7 +15,7 @@ const ROUNDS: u32 = 25;
 const IOPS_LIMITS: [(u32, f64); 2] = [(16, 20.0), (1, 360.0)];
 /// Models with 256 GB.
 const IOPS_MODELS: [&str; 2] = ["sata-mlc-2011", "nvme-tlc-2018"];
-/// An edition with all eight tests; the next one replaces ECW with CBW.
+/// A profile with all eight tests; the next version replaces ECW with CBW.
 const EDITION: &str = "pts-e-1.1";
 const ALL: [&str; 8] = ["iops", "tp-1024", "lat", "wsat", "hir", "xsr", "ecw", "dirth"];
 const ALL_LIMIT_SECONDS: f64 = 10.0;
@@ -82,7 +82,7 @@ fn test(name: &str, profile: &str, model: &str, divisor: u32, unsteady: bool) ->
 /// A simulated drive as the bench of a test.
 struct Driven<'a> {
     armed: &'a mut Armed,
-    /// Doubles the reported length of every other round, so that the test runs all its rounds.
+    /// Whether to double the reported length of every other round, so that the test runs all of its rounds.
     unsteady: bool,
     round: u32,
 }

@@ -35,7 +35,7 @@ fn row(what: String, value: f64, limit: f64) -> Row {
     Row { what, target, measured, value, limit: Some(limit), best_quarter: None }
 }
 
-/// Returns the largest deviation of FIFO collection from the closed form.
+/// Returns the largest deviation of FIFO collection from the closed-form solution.
 fn amplification() -> anyhow::Result<Row> {
     let mut most = 0.0_f64;
     for percent in SPARE_PERCENT {
@@ -51,11 +51,11 @@ fn amplification() -> anyhow::Result<Row> {
         let factor = ssd.health().since(&before).write_amplification().unwrap_or(f64::NAN);
         most = most.max((100.0 * (factor / closed_form(ssd.effective_op()) - 1.0)).abs());
     }
-    let what = "write amplification and the closed form, FIFO, OP 7-100 %";
+    let what = "write amplification v closed form, FIFO, OP 7-100 %";
     Ok(row(what.into(), most, AMPLIFICATION_LIMIT_PERCENT))
 }
 
-/// Solves u = exp(-(1 + spare)(1 - u)) for u, the share of valid slots in a victim.
+/// Solves u = exp(-(1 + spare)(1 - u)) for u, the fraction of valid slots in a victim.
 fn closed_form(spare: f64) -> f64 {
     let valid = (0..10_000).fold(0.5_f64, |valid, _| (-(1.0 + spare) * (1.0 - valid)).exp());
     1.0 / (1.0 - valid)
@@ -87,9 +87,9 @@ fn scales() -> anyhow::Result<Vec<Row>> {
     let cells = Deviation::between(&cells(large), &cells(small));
     let what = |what: &str| format!("{SCALE_MODEL} at {small} and {large}: {what}");
     Ok(vec![
-        row(what("write saturation, most"), curve.most_percent, 2.0),
+        row(what("write saturation, maximum"), curve.most_percent, 2.0),
         row(what("56 cells, median"), cells.median_percent, 2.0),
-        row(what("56 cells, nine of ten"), cells.p90_percent, 5.0),
+        row(what("56 cells, 90th percentile"), cells.p90_percent, 5.0),
     ])
 }
 

@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-/// Large enough for the smallest XFS.
+/// Size of the disk: large enough for the smallest XFS.
 const BYTES: u64 = 320 << 20;
 const SECTORS: u64 = BYTES / 512;
 const NAME: &str = "power";
-/// Backing file in a RAM file system, which loses nothing by itself.
+/// Backing file, in a RAM file system that does not lose writes itself.
 const IMAGE: &str = "/tmp/power-image";
-/// A killed process may keep the file system busy for a moment.
+/// Number of attempts to unmount: a killed process may keep the file system busy for a moment.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// How dm-flakey handles writes (Documentation/admin-guide/device-mapper/dm-flakey.rst).
 enum Writes {
     Done,
-    /// Success is reported, but nothing is written.
+    /// Writes report success but are discarded.
     Dropped,
 }
 
@@ -68,8 +68,8 @@ impl Disk {
         output("mount", &["-t", &self.file_system, &self.node()?, &self.at.to_string_lossy()]).map(drop)
     }
 
-    /// Drops all further writes, including those in flight. Unlike other uses of suspend, this neither freezes the
-    /// file system nor flushes before.
+    /// Drops all further writes, including those in flight. Unlike other uses of suspend, this neither freezes
+    /// the file system nor flushes data first.
     pub fn drop_writes(&self) -> anyhow::Result<()> {
         mapper(&["load", NAME, "--table", &self.table(&Writes::Dropped)])?;
         mapper(&["suspend", "--nolockfs", "--noflush", NAME])?;
@@ -85,7 +85,7 @@ impl Disk {
         self.mount()
     }
 
-    /// Makes everything so far durable.
+    /// Makes everything that was written so far durable.
     pub fn sync(&self) -> anyhow::Result<()> {
         output("sync", &[]).map(drop)
     }

@@ -21,7 +21,8 @@ use crate::chore::Chore;
 use crate::kills::judge::{self, Fault, Found};
 
 const AT: &str = "/tmp/power";
-/// Output is not on the disk of the library, because displayed output does not get lost in a power cut.
+/// Directory for the program's output. It is not on the library's disk, because displayed output is not lost in
+/// a power cut.
 const OUT: &str = "/tmp/power-out";
 const ERR: &str = "/tmp/power-err";
 /// Timeout for a run or a resumption.
@@ -45,7 +46,7 @@ struct Counts {
     in_the_middle: u64,
     /// Cuts before a run was created.
     before_a_run: u64,
-    /// Cuts that lost written journal bytes. These had not been displayed.
+    /// Cuts that lost journal bytes which had been written but not displayed.
     lost_tails: u64,
     /// Lines displayed before a cut.
     lines: u64,
@@ -95,7 +96,7 @@ impl Chore for Inside {
 }
 
 impl Trials {
-    /// Plays undisturbed runs, for their results and duration.
+    /// Performs undisturbed runs to obtain their results and duration.
     fn prepare(disk: Disk, target: &str) -> anyhow::Result<Self> {
         let is_simulated = target == "simulated";
         let (undisturbed, took, counts) = (Value::Null, Duration::ZERO, Counts::default());
@@ -120,7 +121,7 @@ impl Trials {
         }
         self.plain(&words(&format!("info {target} --json")))?;
         let document: Value = serde_json::from_str(&text(OUT)?).context("info")?;
-        let identity = document["target"]["identity"].as_str().context("a disk without identity")?;
+        let identity = document["target"]["identity"].as_str().context("the disk has no identity")?;
         Ok(words(&format!(
             "run tp-128 {target} --erase {identity} --cell-seconds 0.01 --max-rounds 5 --profile pts-e-1.0 --json"
         )))
@@ -142,7 +143,7 @@ impl Trials {
         started.context("cannot start plateau")
     }
 
-    /// Runs the program without a disturbance.
+    /// Runs the program undisturbed.
     fn plain(&self, words: &[String]) -> anyhow::Result<ExitStatus> {
         let mut child = self.start(words)?;
         ended_within(&mut child, LONGEST)?.with_context(|| {
@@ -158,7 +159,7 @@ impl Trials {
                 std::fs::remove_dir_all(folder)?;
             }
         }
-        // Without this, a cut could bring back an earlier run.
+        // Without this sync, a power cut could bring back an earlier run.
         self.disk.sync()
     }
 
@@ -175,8 +176,8 @@ impl Trials {
         };
         ensure!(
             matches!(found, Err((Fault::Lost, _))),
-            "all writes of a run were dropped, yet nothing that it displayed was found lost: {found:?}; \
-             {err}"
+            "all writes of a run were dropped, yet none of its displayed output was found to be lost: \
+              {found:?}; {err}"
         );
         self.clear()
     }
@@ -198,7 +199,7 @@ impl Trials {
         Ok(found)
     }
 
-    /// Cuts the power after this time, and checks what survived.
+    /// Cuts the power after this time, and checks the surviving data.
     fn cut(&mut self, words: &[String], after: Duration, found: &mut Vec<Found>) -> anyhow::Result<()> {
         let mut child = self.start(words)?;
         let has_ended = ended_within(&mut child, after)?.is_some();
@@ -230,7 +231,10 @@ impl Trials {
         found.extend(judge::displayed(&err, &entries).err());
         let is_over = entries.iter().any(|entry| matches!(entry.event, Event::TestEnded { .. }));
         if !out.is_empty() && !is_over {
-            found.push((Fault::Lost, "the result was displayed, but the test is not over".into()));
+            found.push((
+                Fault::Lost,
+                "the result was displayed, but the journal contains no end of the test".into(),
+            ));
         }
         if !self.plain(&["list".into()])?.success() {
             found.push((Fault::Torn, format!("list: {}", text(ERR)?)));

@@ -1,14 +1,14 @@
-//! The modules of a crate, and the files that define the items which their code mentions.
+//! The modules of a crate, and the files that define the items that their code mentions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::scope::{Scope, Segments};
 use crate::tidy::tree::Tree;
 
-/// For each file of a crate, the files that its code needs, each with one of the needed items.
+/// For each file of a crate, the files that its code depends on, each with one of the items that it uses.
 pub type Needs = BTreeMap<String, BTreeMap<String, String>>;
 
-/// A module tree; the first one is the root.
+/// A tree of modules, the first of which is the root.
 #[derive(Default)]
 pub struct Modules {
     all: Vec<Module>,
@@ -78,9 +78,9 @@ impl Modules {
         Ok(module)
     }
 
-    /// Returns what each file needs from other files.
+    /// Returns the dependencies of each file on other files.
     ///
-    /// Re-exporting an item of a child module is not a need, because the module is a façade.
+    /// Re-exporting an item of a child module is not a dependency, because the module is a façade.
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::new();
         for (at, module) in self.all.iter().enumerate() {
@@ -105,9 +105,10 @@ impl Modules {
         self.resolve(at, path, &mut BTreeSet::new())
     }
 
-    /// Resolves a path seen from module `at`, through imports and re-exports; `None` if it leaves the crate.
+    /// Resolves a path relative to module `at`, through imports and re-exports; `None` if it leads out of the
+    /// crate.
     ///
-    /// Follows every import once, so that imports such as `use log::log` do not cause an endless loop.
+    /// Follows every import only once, so that imports such as `use log::log` do not cause an endless loop.
     fn resolve(&self, at: usize, path: &[String], followed: &mut BTreeSet<(usize, usize)>) -> Option<Place> {
         let Some((first, rest)) = path.split_first() else { return Some(Place::Module) };
         let module = &self.all[at];

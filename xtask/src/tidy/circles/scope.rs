@@ -1,6 +1,6 @@
-//! The names that a module defines, imports and mentions, as written and without resolving them.
+//! The names that a module defines, imports and mentions, as written, without resolving them.
 //!
-//! Code that is compiled for tests only is omitted.
+//! Code that is compiled only for tests is omitted.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
@@ -12,17 +12,17 @@ pub type Segments = Vec<String>;
 /// One module.
 #[derive(Default)]
 pub struct Scope {
-    /// Names of items; a macro of the whole crate is in `exported`.
+    /// Names of items; a macro that is visible in the whole crate is in `exported`.
     pub defined: Vec<String>,
     /// Names of macros with `#[macro_export]`.
     pub exported: Vec<String>,
     /// Modules with a file of their own.
     pub declared: Vec<String>,
-    /// Modules with their content.
+    /// Inline modules with their content.
     pub inline: Vec<(String, Scope)>,
-    /// Names imported with `use`; those of the module precede those of function bodies.
+    /// Names imported with `use`; those of the module come before those of function bodies.
     pub imports: Vec<Import>,
-    /// Every other path.
+    /// All other paths.
     pub paths: Vec<Segments>,
 }
 
@@ -30,9 +30,9 @@ pub struct Scope {
 pub struct Import {
     /// Name in the module; `None` for `*`.
     pub name: Option<String>,
-    /// Its full path.
+    /// Full path.
     pub path: Segments,
-    /// Whether other modules can use it from here.
+    /// Whether other modules can use the name from here.
     pub reexport: bool,
 }
 
@@ -211,7 +211,7 @@ impl<'ast> Visit<'ast> for Scope {
         }
     }
 
-    /// `pub(super)` does not need anything from the parent.
+    /// `pub(super)` is not a dependency on the parent.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 }
 

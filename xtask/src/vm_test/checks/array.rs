@@ -1,4 +1,4 @@
-//! Arrays: created for each test on purged members, and dismantled after it or after a crash.
+//! Arrays: created for each test on purged members, and dismantled after the test or after a crash.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
@@ -13,11 +13,11 @@ pub const GROUP: Group = Group {
     needs: Some("plateau help run | grep -q array:"),
     checks: &[
         Check {
-            name: "RAID 0: a campaign, the members purged, the array recreated for each test",
+            name: "RAID 0: for each of two tests, the members are purged and the array is created again",
             ci: false,
             run: level_0,
         },
-        Check { name: "RAID 5: the same campaign, after the first resync", ci: false, run: level_5 },
+        Check { name: "RAID 5: the same, after the initial resync", ci: false, run: level_5 },
         Check { name: "RAID 10: the same", ci: false, run: level_10 },
         Check { name: "a degraded array is refused", ci: true, run: degraded },
         Check {
@@ -25,7 +25,7 @@ pub const GROUP: Group = Group {
             ci: false,
             run: loses_a_member,
         },
-        Check { name: "the next start dismantles what a killed run left", ci: false, run: killed },
+        Check { name: "resuming a killed run dismantles the array that it left", ci: false, run: killed },
         Check {
             name: "a member that is not named or is in use is refused, and every byte is unchanged",
             ci: true,
@@ -55,8 +55,8 @@ fn describe(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Stri
     Ok(erase)
 }
 
-/// Returns whether mdadm finds array metadata. Requires that its output says so either way, because an exit code
-/// alone proves nothing.
+/// Returns whether mdadm finds array metadata. Its output must state either result explicitly, because an exit
+/// code alone proves nothing.
 fn has_metadata(guest: &mut Guest, device: &str) -> anyhow::Result<bool> {
     let examined = guest.run(&format!("mdadm --examine {device}"))?;
     let said = format!("{}{}", examined.out, examined.err);
@@ -67,12 +67,15 @@ fn has_metadata(guest: &mut Guest, device: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Checks that members have metadata during a run, to show that a check for its absence can fail.
+/// Checks that members have metadata during a run, to show that the check for its absence can fail.
 fn all_have_metadata(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     for &member in members {
         let device = guest.device(member)?;
-        ensure!(has_metadata(guest, &device)?, "{member:?} has no metadata, although an array runs on it");
+        ensure!(
+            has_metadata(guest, &device)?,
+            "{member:?} has no metadata, although it is a member of a running array"
+        );
     }
     Ok(())
 }
@@ -89,7 +92,7 @@ fn nothing_is_left(lab: &mut Lab, members: &[Target]) -> anyhow::Result<()> {
         ensure!(info["refusals"] == Value::Array(Vec::new()), "{member:?}: {}", info["refusals"]);
     }
     let notes = guest.sh("ls -A /runs/state | grep -c ^.array- || true")?;
-    ensure!(notes == "0", "{notes} notes are left");
+    ensure!(notes == "0", "{notes} restore records are left");
     Ok(())
 }
 
@@ -120,7 +123,7 @@ fn campaign(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Valu
         let purges = guest.sh(&format!("grep '\"purged\"' {path}/journal | grep -c {}", member.serial))?;
         ensure!(purges == "2", "{member:?} was purged {purges} times");
     }
-    let created = guest.sh(&format!("grep -c 'created as md' {path}/journal"))?;
+    let created = guest.sh(&format!("grep -c array_created {path}/journal"))?;
     ensure!(created == "2", "created {created} times");
     let run = document["run"].as_str().context("no run")?;
     ensure!(guest.plateau(&format!("verify {run}"))?.code == 0, "the run does not verify");
@@ -140,7 +143,7 @@ fn level_0(lab: &mut Lab) -> anyhow::Result<()> {
 
 /// Checks that both purges of the only run recorded a resync.
 fn resynced(lab: &mut Lab) -> anyhow::Result<()> {
-    let waits = lab.guest()?.sh("grep -c 'first resync ended after' /runs/library/*/journal || true")?;
+    let waits = lab.guest()?.sh("grep -c array_in_sync /runs/library/*/journal || true")?;
     ensure!(waits == "2", "{waits} resyncs are recorded");
     Ok(())
 }
@@ -168,7 +171,7 @@ fn degraded(lab: &mut Lab) -> anyhow::Result<()> {
     let before = lab.content(VIRTIO)?;
     let said = lab.guest()?.fails(4, &format!("run tp-128 /dev/md50 --erase '{identity}' {SHORT}"))?;
     ensure!(said.contains("degraded array: 1 of its members"), "{said}");
-    ensure!(lab.content(VIRTIO)? == before, "it was written");
+    ensure!(lab.content(VIRTIO)? == before, "the disk was written to");
     lab.guest()?.sh(&format!("mdadm --stop /dev/md50 && mdadm --zero-superblock {device}"))?;
     Ok(())
 }
@@ -198,7 +201,7 @@ fn killed(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     guest.sh("kill -9 $(pidof plateau)")?;
     guest.wait_for_end()?;
-    guest.sh("grep -q ^md /proc/mdstat").context("a killed run must leave its array")?;
+    guest.sh("grep -q ^md /proc/mdstat").context("the killed run did not leave its array")?;
     all_have_metadata(lab, THREE)?;
     let guest = lab.guest()?;
     let id = guest.sh("cd /runs/library && ls -d */ | tr -d /")?;
@@ -234,7 +237,7 @@ fn refused(lab: &mut Lab) -> anyhow::Result<()> {
     guest.sh(&format!("swapoff {swap}"))?;
     let used = used?;
     ensure!(used.contains("swap space"), "{used}");
-    ensure!(lab.content(SATA)? == before, "a member was written");
+    ensure!(lab.content(SATA)? == before, "a member was written to");
     let runs = lab.guest()?.sh("ls -A /runs/library | wc -l")?;
     ensure!(runs == "0", "{runs} runs or records were created");
     lab.wipe(VIRTIO)?;

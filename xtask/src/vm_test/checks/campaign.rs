@@ -29,7 +29,7 @@ fn complete(lab: &mut Lab, tests: &str, target: Target) -> anyhow::Result<Value>
     let guest = lab.guest()?;
     let device = guest.device(target)?;
     let identity = guest.identity(&device)?;
-    // Large blocks are slow on an emulated disk, and every cell must complete some.
+    // Large blocks are slow on an emulated disk, and at least some must complete in every cell.
     let cell_seconds = if tests == "iops" { "0.05" } else { "0.02" };
     let document = guest
         .json(&format!("run {tests} {device} --erase '{identity}' {SHORT} --cell-seconds {cell_seconds}"))?;
@@ -47,7 +47,7 @@ fn rows(document: &Value) -> anyhow::Result<Vec<Vec<Option<f64>>>> {
     let values = |row: &Value| -> Option<Vec<Option<f64>>> {
         Some(row["values"].as_array()?.iter().map(Value::as_f64).collect())
     };
-    rows.iter().map(|row| values(row).context("a row without values")).collect()
+    rows.iter().map(|row| values(row).context("a row has no values")).collect()
 }
 
 fn iops_512(lab: &mut Lab) -> anyhow::Result<()> {
@@ -82,7 +82,7 @@ fn bystanders(lab: &mut Lab) -> anyhow::Result<()> {
     let mut before = Vec::new();
     for &target in OTHERS {
         let device = lab.guest()?.device(target)?;
-        // Content that a purge or write of the wrong disk would destroy.
+        // Content that a purge of the wrong disk, or a write to it, would destroy.
         lab.guest()?
             .sh(&format!("yes {}{device} | dd of={device} bs=64k count=64 2>/dev/null", target.serial))?;
         before.push(lab.content(target)?);

@@ -13,17 +13,18 @@ pub const GROUP: Group = Group {
     checks: &[
         Check { name: "a sector that cannot be read is reported, and ends a load", ci: true, run: flawed },
         Check {
-            name: "such a sector ends a run, and every completed step is kept",
+            name: "a sector that cannot be read ends a run, and every completed step is kept",
             ci: false,
             run: flawed_in_a_run,
         },
         Check {
-            name: "scsi_debug: unmap empties the disk, and Format Unit, which it lacks, is an error",
+            name: "scsi_debug: UNMAP empties the disk, and FORMAT UNIT, which it does not support, is an \
+                   error",
             ci: true,
             run: purged,
         },
         Check { name: "scsi_debug: a medium error is reported", ci: true, run: medium_error },
-        Check { name: "scsi_debug: a disk that is removed under load ends it", ci: true, run: taken_away },
+        Check { name: "scsi_debug: removing the disk ends a load", ci: true, run: taken_away },
     ],
 };
 
@@ -50,7 +51,10 @@ fn flawed_in_a_run(lab: &mut Lab) -> anyhow::Result<()> {
         ensure!(journal.contains(event), "no {event} in {journal}");
     }
     let id = guest.sh("ls /runs/library")?;
-    ensure!(guest.plateau(&format!("show {id}"))?.out.contains("not complete"), "show says so");
+    ensure!(
+        guest.plateau(&format!("show {id}"))?.out.contains("not complete"),
+        "`show` does not say that the run is not complete"
+    );
     Ok(())
 }
 
@@ -65,7 +69,7 @@ fn made(guest: &mut Guest) -> anyhow::Result<String> {
 }
 
 fn remove(guest: &mut Guest) -> anyhow::Result<()> {
-    // The kernel releases a disk some time after its last user closed it.
+    // The kernel releases a disk some time after the last process has closed it.
     guest.wait_for("scsi_debug to be unused", "rmmod scsi_debug")
 }
 
@@ -75,8 +79,8 @@ fn purged(lab: &mut Lab) -> anyhow::Result<()> {
     let identity = guest.identity(&device)?;
     guest.fill(&device)?;
     let refused = guest.plateau(&format!("purge {device} --method scsi-format-unit --erase '{identity}'"))?;
-    ensure!(refused.code != 0, "Format Unit, which the disk lacks: {}", refused.out);
-    guest.sh(&format!("cmp {CONTENT} {device}")).context("what was on it")?;
+    ensure!(refused.code != 0, "FORMAT UNIT, which the disk does not support, succeeded: {}", refused.out);
+    guest.sh(&format!("cmp {CONTENT} {device}")).context("the content of the disk changed")?;
     guest.json(&format!("purge {device} --method discard --verify-purge --erase '{identity}'"))?;
     let left = guest.sh(&format!("dd if={device} bs=1M 2>/dev/null | tr -d '\\0' | wc -c"))?;
     ensure!(left == "0", "{left} bytes are left");
@@ -84,7 +88,7 @@ fn purged(lab: &mut Lab) -> anyhow::Result<()> {
 }
 
 fn medium_error(lab: &mut Lab) -> anyhow::Result<()> {
-    // Built into scsi_debug: ten bad sectors of 512 B from this one on.
+    // First of ten bad sectors of 512 B that are built into scsi_debug.
     const BAD_SECTOR: u64 = 0x1234;
     let guest = lab.guest()?;
     let device = made(guest)?;
@@ -105,5 +109,5 @@ fn taken_away(lab: &mut Lab) -> anyhow::Result<()> {
     guest.sh(&format!("echo 1 > /sys/block/{name}/device/delete"))?;
     let ended = guest.wait_for_end()?;
     ensure!(ended.code == 5 && ended.err.contains(&device), "ended with {}: {}", ended.code, ended.err);
-    remove(guest).context("taking scsi_debug away")
+    remove(guest).context("cannot remove scsi_debug")
 }

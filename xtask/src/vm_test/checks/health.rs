@@ -13,14 +13,14 @@ pub const GROUP: Group = Group {
     name: "health",
     needs: Some("plateau help list"),
     checks: &[
-        Check { name: "the list contains every disk, and marks those in use", ci: true, run: list },
+        Check { name: "`list` shows every disk, and marks those in use", ci: true, run: list },
         Check {
             name: "namespaces of one controller need separate confirmations",
             ci: false,
             run: namespaces,
         },
-        Check { name: "NVMe reports its temperature and the amount written", ci: true, run: nvme },
-        Check { name: "a critical warning is passed on", ci: false, run: warning },
+        Check { name: "an NVMe drive reports its temperature and the amount written", ci: true, run: nvme },
+        Check { name: "a critical warning of the drive is reported", ci: false, run: warning },
     ],
 };
 
@@ -32,7 +32,7 @@ fn list(lab: &mut Lab) -> anyhow::Result<()> {
     {
         let node = guest.device(target)?;
         let device = devices.iter().find(|device| device["path"] == node.as_str());
-        let device = device.with_context(|| format!("{node} is not in it: {document}"))?;
+        let device = device.with_context(|| format!("`list` does not show {node}: {document}"))?;
         let is_library = target == LIBRARY;
         let identity = device["identity"].as_str().unwrap_or_default();
         ensure!(identity.starts_with(target.serial), "{device}");
@@ -67,8 +67,8 @@ fn nvme(lab: &mut Lab) -> anyhow::Result<()> {
     guest.json(&format!("load {device} --rw write --bs 128k --size 32MiB --erase '{identity}'"))?;
     let after = guest.json(&format!("info {device}"))?;
     let more = written(&after).context("bytes written")? - written(&before).context("bytes written")?;
-    // The health log counts thousands of sectors, rounded up, both before and after.
-    ensure!(more.abs_diff(32 << 20) <= 512_000, "{more} bytes more");
+    // Both readings of the health log are in thousands of sectors, rounded up.
+    ensure!(more.abs_diff(32 << 20) <= 512_000, "the amount written increased by {more} bytes");
     Ok(())
 }
 
@@ -79,8 +79,8 @@ fn warning(lab: &mut Lab) -> anyhow::Result<()> {
     let info = lab.guest()?.json(&format!("info {device}"));
     let text = lab.guest()?.plateau(&format!("info {device}"));
     lab.ask_qemu("qom-set", set(0))?;
-    ensure!(info?["health"]["critical_warning"] == 4, "the document says so");
+    ensure!(info?["health"]["critical_warning"] == 4, "`info --json` does not report the warning");
     let text = text?.out;
-    ensure!(text.contains("WARNING"), "the text says so: {text}");
+    ensure!(text.contains("WARNING"), "`info` does not report the warning: {text}");
     Ok(())
 }

@@ -20,7 +20,7 @@ fn looked_at(lab: &mut Lab) -> anyhow::Result<()> {
         let guest = lab.guest()?;
         let device = guest.device(target)?;
         let said = guest.plateau(&format!("check {device}"))?;
-        // Findings are allowed, because the guest may really be too busy for measurements.
+        // Findings are allowed, because the guest may indeed be too busy for measurements.
         ensure!([0, 7].contains(&said.code), "{target:?} ended with {}: {}", said.code, said.err);
         let named = ["scheduler", "PCIe link", "other load", "power saving", "kernel mitigations"];
         let missing = named.iter().find(|name| !said.out.contains(*name));
@@ -38,7 +38,7 @@ fn tuned(lab: &mut Lab) -> anyhow::Result<()> {
     let before = guest.sh(&now)?;
     let said = guest.plateau(&format!("check {device} --tune"))?;
     ensure!([0, 7].contains(&said.code), "ended with {}: {}", said.code, said.err);
-    ensure!(said.out.contains("nomerges of"), "not tuned: {}", said.out);
+    ensure!(said.out.contains("nomerges of"), "the setting was not tuned: {}", said.out);
     let after = guest.sh(&now)?;
     ensure!(before == after, "{before} before, {after} after");
     Ok(())

@@ -1,4 +1,4 @@
-//! `plateau info`: every kind of disk is identified correctly.
+//! Checks that `plateau info` identifies every kind of disk correctly.
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -14,11 +14,15 @@ pub const GROUP: Group = Group {
     needs: None,
     checks: &[
         Check {
-            name: "every kind of disk has its serial number, size, sectors and interface",
+            name: "serial number, size, sectors and interface of every kind of disk are correct",
             ci: true,
             run: facts,
         },
-        Check { name: "an unknown device is reported and nothing is started", ci: false, run: unknown },
+        Check {
+            name: "a device that does not exist is reported, and no run is started",
+            ci: false,
+            run: unknown,
+        },
     ],
 };
 
@@ -46,7 +50,7 @@ fn facts(lab: &mut Lab) -> anyhow::Result<()> {
         ensure!(text("interface") == interface, wrong());
         ensure!(text("model").contains(model), wrong());
         ensure!(facts["logical_block_bytes"] == block_bytes, wrong());
-        // A namespace with metadata uses part of its bytes for it.
+        // In a namespace with metadata, part of the bytes is used for metadata.
         let bytes = facts["capacity_bytes"].as_u64().with_context(wrong)?;
         ensure!(bytes <= DISK_BYTES && bytes > DISK_BYTES * 99 / 100, wrong());
         ensure!(bytes == DISK_BYTES || target == NVME_METADATA, wrong());

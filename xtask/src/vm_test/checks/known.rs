@@ -1,7 +1,7 @@
 //! Drives of known speed: the measured figures must match it.
 //!
-//! These are not part of `ci`, where a busy host would affect the result; the tests of `device` check the same
-//! without a machine.
+//! These checks are not part of `ci`, where a busy host would affect the result; tests of `device` check the
+//! same without the virtual machine.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
@@ -25,14 +25,15 @@ pub const GROUP: Group = Group {
 
 const IOPS_WITHIN: f64 = 0.03;
 const TIME_WITHIN: f64 = 0.05;
-/// Response time of the drive: long enough for stalls of a busy host, which take some milliseconds, to be negligible.
+/// Response time of the drive, so long that stalls of a busy host, which take several milliseconds, are
+/// negligible.
 const TIME_NS: f64 = 400e6;
-/// Number of attempts, of which the best one counts, because a stalling host makes any drive slower.
+/// Number of attempts, the best of which counts, because stalls of the host make any drive slower.
 const ATTEMPTS: u32 = 4;
 /// Queue depth: high enough that more than ten I/Os of an attempt exceed the 99th percentile.
 const DEPTH: u32 = 128;
 
-/// Measures reads at this queue depth; the ramp time excludes the initial burst.
+/// Measures reads at this queue depth, with a ramp that excludes the initial burst.
 fn reads(lab: &mut Lab, device: &str, depth: u32) -> anyhow::Result<Value> {
     let words = format!("--rw randread --bs 4k --iodepth {depth} --time_based --ramp_time 1 --runtime 4");
     let document = lab.guest()?.json(&format!("load {device} {words}"))?;
@@ -54,18 +55,21 @@ fn iops(lab: &mut Lab) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks that the drive is measured at its limit, and never above it.
+/// Checks that the measured IOPS reach the drive's limit and never exceed it.
 fn is_paced(lab: &mut Lab, device: &str, limit: f64) -> anyhow::Result<()> {
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {
         let measured = reads(lab, device, 8)?["iops"].as_f64().context("IOPS")?;
-        ensure!(measured <= limit * (1.0 + IOPS_WITHIN), "{measured:.1} IOPS of a drive of {limit}");
+        ensure!(
+            measured <= limit * (1.0 + IOPS_WITHIN),
+            "measured {measured:.1} IOPS on a drive limited to {limit}"
+        );
         if off(measured, limit) <= IOPS_WITHIN {
             return Ok(());
         }
         seen.push(measured);
     }
-    bail!("{seen:.1?} IOPS of a drive of {limit}")
+    bail!("measured {seen:.1?} IOPS on a drive limited to {limit}")
 }
 
 /// Sets the limit in I/Os per second; 0 removes it.
@@ -88,18 +92,22 @@ fn response_time(lab: &mut Lab) -> anyhow::Result<()> {
     result
 }
 
-/// Checks that mean and 99th percentile of one attempt match, and that no mean is lower than the device allows.
+/// Checks that mean and 99th percentile of at least one attempt match, and that no mean is lower than the
+/// device allows.
 fn keeps_to(lab: &mut Lab, device: &str) -> anyhow::Result<()> {
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {
         let times = reads(lab, device, DEPTH)?["lat_ns"].clone();
         let mean = times["mean"].as_f64().context("a mean")?;
         let percentile = times["percentile"]["99.000000"].as_f64().context("a percentile")?;
-        ensure!(mean >= TIME_NS * (1.0 - TIME_WITHIN), "a mean of {mean:.0} ns of a drive of {TIME_NS} ns");
+        ensure!(
+            mean >= TIME_NS * (1.0 - TIME_WITHIN),
+            "measured a mean of {mean:.0} ns on a drive with {TIME_NS} ns"
+        );
         if off(mean, TIME_NS) <= TIME_WITHIN && off(percentile, TIME_NS) <= TIME_WITHIN {
             return Ok(());
         }
         seen.push((mean, percentile));
     }
-    bail!("means and 99th percentiles of {seen:?} ns of a drive of {TIME_NS} ns")
+    bail!("measured means and 99th percentiles of {seen:?} ns on a drive with {TIME_NS} ns")
 }

@@ -1,4 +1,4 @@
-//! The LBA format of an NVMe namespace: changed for a run, and restored after it.
+//! The LBA format of an NVMe namespace: changed for a run, and restored afterwards.
 
 use anyhow::{bail, ensure};
 
@@ -16,15 +16,19 @@ pub const GROUP: Group = Group {
             run: during,
         },
         Check {
-            name: "a killed run continues in its format, and the old one is restored afterwards",
+            name: "a killed run is resumed in its format, and the old one is restored afterwards",
             ci: false,
             run: killed,
         },
-        Check { name: "a format that the drive does not have changes nothing", ci: true, run: impossible },
+        Check {
+            name: "requesting a format that the drive does not support changes nothing",
+            ci: true,
+            run: impossible,
+        },
     ],
 };
 
-/// Format with sectors of 4096 B and no metadata, one of eight in QEMU; format 0 has 512 B.
+/// Format with sectors of 4096 B and no metadata, one of eight formats in QEMU; format 0 has sectors of 512 B.
 const LARGE: u8 = 4;
 
 fn sector_bytes(lab: &mut Lab, target: Target) -> anyhow::Result<String> {
@@ -33,7 +37,7 @@ fn sector_bytes(lab: &mut Lab, target: Target) -> anyhow::Result<String> {
     guest.sh(&format!("cat /sys/block/{}/queue/logical_block_size", device.trim_start_matches("/dev/")))
 }
 
-/// Starts a run in the large format, and waits until it measures.
+/// Starts a run in that format, and waits until it measures.
 fn start(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = guest.device(NVME_SLOT)?;
@@ -59,7 +63,7 @@ fn during(lab: &mut Lab) -> anyhow::Result<()> {
     ensure!(ended.code == 0, "ended with {}: {}", ended.code, ended.err);
     assert_sectors(lab, "512", "after the run")?;
     let events = lab.guest()?.sh("grep -c lba_format /runs/library/*/journal")?;
-    ensure!(events.trim() == "2", "{events} records of the format in the journal");
+    ensure!(events.trim() == "2", "the journal has {events} records of the format");
     Ok(())
 }
 
@@ -85,7 +89,7 @@ fn impossible(lab: &mut Lab) -> anyhow::Result<()> {
             bail!("{target:?} ended with {}: {}", tried.code, tried.err);
         }
         let sectors = sector_bytes(lab, target)?;
-        ensure!(sectors.trim() == "512", "{target:?} has sectors of {sectors} B now");
+        ensure!(sectors.trim() == "512", "{target:?} now has sectors of {sectors} B");
     }
     Ok(())
 }

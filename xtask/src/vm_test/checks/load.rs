@@ -17,13 +17,17 @@ pub const GROUP: Group = Group {
             ci: false,
             run: counted,
         },
-        Check { name: "reads need no confirmation and change nothing", ci: false, run: reads },
+        Check { name: "reads do not need confirmation and change nothing", ci: false, run: reads },
         Check {
-            name: "completions are polled if the drive has queues for it, and only then",
+            name: "completions are polled if the drive has poll queues, and only then",
             ci: false,
             run: polled,
         },
-        Check { name: "half a sector is refused before anything is touched", ci: false, run: half_a_sector },
+        Check {
+            name: "blocks of half a sector are refused before anything is touched",
+            ci: false,
+            run: half_a_sector,
+        },
     ],
 };
 
@@ -51,7 +55,7 @@ fn counted(lab: &mut Lab) -> anyhow::Result<()> {
             let wrong = || format!("{target:?} {rw}: {read} and {written} sectors; {document}");
             let expected = (4 << 20) / 512;
             if rw == "read" {
-                // The check for signatures also reads a little.
+                // The check for signatures also reads a few sectors.
                 ensure!(written == 0 && (expected..expected * 3 / 2).contains(&read), wrong());
             } else {
                 ensure!(written == expected, wrong());
@@ -66,7 +70,7 @@ fn reads(lab: &mut Lab) -> anyhow::Result<()> {
         let device = lab.guest()?.device(target)?;
         let before = sectors(lab, &device)?.1;
         lab.guest()?.json(&format!("load {device} --rw randread --bs 4k --runtime 0.3"))?;
-        ensure!(sectors(lab, &device)?.1 == before, "{target:?} was written");
+        ensure!(sectors(lab, &device)?.1 == before, "{target:?} was written to");
     }
     Ok(())
 }
@@ -96,7 +100,7 @@ fn half_a_sector(lab: &mut Lab) -> anyhow::Result<()> {
         let said =
             lab.guest()?.fails(2, &format!("load {device} --rw write --bs 512 --erase '{identity}'"))?;
         ensure!(said.contains("4096") || said.contains("4 KiB"), "{said}");
-        ensure!(sectors(lab, &device)?.1 == before, "{target:?} was written");
+        ensure!(sectors(lab, &device)?.1 == before, "{target:?} was written to");
     }
     Ok(())
 }

@@ -12,26 +12,30 @@ pub const GROUP: Group = Group {
     needs: Some("plateau run --help | grep -q io_uring_cmd"),
     checks: &[
         Check {
-            name: "the right blocks are written, and no others; the block device reads them back",
+            name: "exactly the requested blocks are written, and the block device reads them back",
             ci: true,
             run: written,
         },
-        Check { name: "what the block device wrote is what commands read", ci: false, run: read },
-        Check { name: "commands bypass the block layer, which counts nothing", ci: false, run: counted },
+        Check { name: "commands read the data that the block device wrote", ci: false, run: read },
+        Check {
+            name: "commands bypass the block layer, whose counters do not change",
+            ci: false,
+            run: counted,
+        },
         Check { name: "completions of commands are polled", ci: false, run: polled },
         Check {
-            name: "blocks with metadata fall back to io_uring, and the segment says why",
+            name: "with metadata, the load falls back to io_uring, and the segment says why",
             ci: false,
             run: fallback,
         },
         Check {
-            name: "an older kernel falls back to io_uring, and the segment says why",
+            name: "on an older kernel, the load falls back to io_uring, and the segment says why",
             ci: false,
             run: older_kernel,
         },
-        Check { name: "a disk without NVMe and a generic device are refused", ci: true, run: refused },
+        Check { name: "a disk that is not NVMe and a generic device are refused", ci: true, run: refused },
         Check {
-            name: "a namespace under load is exclusive, and one that is in use is refused",
+            name: "a namespace under load is claimed exclusively, and one that is in use is refused",
             ci: false,
             run: exclusive,
         },
@@ -82,7 +86,7 @@ fn written(lab: &mut Lab) -> anyhow::Result<()> {
         let last = lab.content(target)?;
         ensure!(last[8 * MIB..12 * MIB] == after[8 * MIB..12 * MIB], "{target:?}: earlier blocks changed");
         let empty = last[12 * MIB..16 * MIB].chunks(512).filter(|sector| sector.iter().all(|b| *b == 0));
-        ensure!(empty.count() == 0, "{target:?}: sectors were left out");
+        ensure!(empty.count() == 0, "{target:?}: some sectors were not written");
         ensure!(last[16 * MIB..] == after[16 * MIB..], "{target:?}: later blocks changed");
     }
     Ok(())
@@ -96,7 +100,7 @@ fn read(lab: &mut Lab) -> anyhow::Result<()> {
         let identity = guest.identity(&device)?;
         let plain = "--rw write --bs 4k --iodepth 8 --size 8m --verify crc32c";
         guest.json(&format!("load {device} {plain} --erase '{identity}'"))?;
-        // With `--verify`, a load of reads checks the stamps of an earlier load.
+        // With `--verify`, a read-only load checks the stamps of an earlier load.
         load(lab, target, "--rw randread --bs 4k --iodepth 8 --size 8m --verify crc32c")?;
         let before = lab.content(target)?;
         load(lab, target, "--rw randread --bs 4k --iodepth 8 --size 8m")?;
@@ -122,8 +126,8 @@ fn counted(lab: &mut Lab) -> anyhow::Result<()> {
         load(lab, target, "--rw write --bs 64k --iodepth 4 --size 16m")?;
         load(lab, target, "--rw randread --bs 4k --iodepth 4 --size 16m")?;
         let after = sectors(lab, &device)?;
-        ensure!(after.1 == before.1, "{target:?}: {} sectors by the block layer", after.1 - before.1);
-        // The signature check, which runs twice, does some reads.
+        ensure!(after.1 == before.1, "{target:?}: the block layer wrote {} sectors", after.1 - before.1);
+        // The signature check, which runs twice, also reads some sectors.
         ensure!(after.0 - before.0 < (8 << 20) / 512, "{target:?}: {} sectors read", after.0 - before.0);
     }
     Ok(())

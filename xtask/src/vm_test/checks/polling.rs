@@ -12,9 +12,13 @@ pub const GROUP: Group = Group {
     name: "polling",
     needs: None,
     checks: &[
-        Check { name: "NVMe with a poll queue is polled, and raises no interrupts", ci: true, run: polled },
         Check {
-            name: "a disk without poll queues is driven without, and the segment says why",
+            name: "an NVMe drive with a poll queue is polled and raises no interrupts",
+            ci: true,
+            run: polled,
+        },
+        Check {
+            name: "a load on a disk without poll queues does not poll, and the segment says why",
             ci: false,
             run: fallback,
         },

@@ -10,14 +10,15 @@ pub const GROUP: Group = Group {
     name: "power",
     needs: None,
     checks: &[Check {
-        name: "two power cuts in one run lose nothing that was finished, and the drive is found under another name",
+        name: "two power cuts in one run lose no completed step, and the drive is found under another name",
         ci: false,
         run,
     }],
 };
 
 const JOURNAL: &str = "/runs/library/*/journal";
-/// A name that does not survive a reboot. Linux 7.3 has been seen to name NVMe controllers differently after one.
+/// A name that does not survive a reboot. Linux 7.3 has been seen to name NVMe controllers differently after a
+/// reboot.
 const NAME: &str = "/dev/until-the-power-fails";
 
 fn run(lab: &mut Lab) -> anyhow::Result<()> {
@@ -29,7 +30,7 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     guest.start(&format!("run lat {NAME} --erase '{identity}' {SHORT} --cell-seconds 0.3"))?;
     let mut cells = 0;
     for cut in 1..=2 {
-        // Measure something first each time, so that there is a gap between two segments.
+        // Complete some cells before each cut, so that there is a gap between two segments.
         guest_waits(lab, cells + 8)?;
         let guest = lab.guest()?;
         let seen = guest.sh(&format!("cat {JOURNAL}"))?;
@@ -38,15 +39,18 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
 
         let guest = lab.guest()?;
         let after = guest.sh(&format!("cat {JOURNAL}"))?;
-        ensure!(after.starts_with(&seen), "cut {cut}: what was in the journal is not there any more");
+        ensure!(after.starts_with(&seen), "cut {cut}: the journal lost records");
         let id = guest.sh("ls /runs/library")?;
-        ensure!(guest.plateau(&format!("show {id}"))?.out.contains("not complete"), "show says so");
+        ensure!(
+            guest.plateau(&format!("show {id}"))?.out.contains("not complete"),
+            "`show` does not say that the run is not complete"
+        );
         guest.device(NVME_512)?;
         guest.start(&format!("resume {id} --json"))?;
     }
     let ended = lab.guest()?.wait_for_end()?;
     ensure!(ended.code == 0, "resume ended with {}: {}", ended.code, ended.err);
-    ensure!(ended.err.contains(NAME), "which drive it went on with was not said: {}", ended.err);
+    ensure!(ended.err.contains(NAME), "resume did not say with which drive it continued: {}", ended.err);
     let document: serde_json::Value = serde_json::from_str(&ended.out)?;
     ensure!(document["state"] == "complete", "{}", document["state"]);
     let gaps = document["modified"].to_string().matches("interrupted for").count();

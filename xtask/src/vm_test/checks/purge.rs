@@ -13,34 +13,27 @@ pub const GROUP: Group = Group {
     needs: Some("plateau help purge"),
     checks: &[
         Check {
-            name: "each kind of disk offers what its emulation can do, and nothing else",
+            name: "each kind of disk offers the methods that its emulation supports, and no others",
             ci: false,
             run: offers,
         },
+        Check { name: "NVMe: every supported method removes the whole content", ci: true, run: empties_nvme },
         Check {
-            name: "NVMe: every method that works leaves none of the content",
-            ci: true,
-            run: empties_nvme,
-        },
-        Check {
-            name: "SCSI: the same, and a Format Unit that does nothing is an error",
+            name: "SCSI: the same, and a FORMAT UNIT that does nothing is an error",
             ci: true,
             run: empties_scsi,
         },
         Check { name: "NVMe with metadata, SATA, virtio: the same", ci: false, run: empties_others },
-        Check { name: "every other method is refused and leaves every byte", ci: false, run: refused },
-        Check {
-            name: "an NVMe format of one namespace leaves the others as they were",
-            ci: true,
-            run: others,
-        },
-        Check { name: "a used disk is not purged", ci: false, run: used },
-        Check { name: "a run begins with the purge that is named", ci: false, run: named },
+        Check { name: "every other method is refused and changes no byte", ci: false, run: refused },
+        Check { name: "formatting one NVMe namespace leaves the others unchanged", ci: true, run: others },
+        Check { name: "a disk in use is not purged", ci: false, run: used },
+        Check { name: "a run begins with the requested purge method", ci: false, run: named },
     ],
 };
 
-/// Disks, with the methods that are known to work on them. QEMU supports neither sanitize nor ATA security. A SCSI
-/// disk rejects sanitize only on the attempt, and reports success for FORMAT UNIT without doing anything.
+/// Disks, with the methods that are known to work on them. QEMU supports neither sanitize operations nor ATA
+/// security. A SCSI disk rejects SANITIZE only when it is sent, and reports success for FORMAT UNIT without
+/// doing anything.
 const OFFERS: &[(Target, &[&str])] = &[
     (NVME_SLOT, &["nvme-format-user", "discard", "write-zeroes", "overwrite"]),
     (SCSI_512, &["discard", "write-zeroes", "overwrite"]),
@@ -52,7 +45,7 @@ const OFFERS: &[(Target, &[&str])] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Offer {
     Yes,
-    /// Possibly supported; used only if named explicitly.
+    /// Possibly supported; used only if selected by name.
     Perhaps,
     No,
 }
@@ -69,7 +62,7 @@ fn methods(lab: &mut Lab, device: &str) -> anyhow::Result<Vec<(String, Offer)>> 
         };
         Some((entry["name"].as_str()?.to_owned(), offer))
     };
-    listed.iter().map(|entry| method(entry).context("a method without a name")).collect()
+    listed.iter().map(|entry| method(entry).context("a method has no name")).collect()
 }
 
 fn is_empty(content: &[u8]) -> bool {
@@ -82,7 +75,7 @@ fn offers(lab: &mut Lab) -> anyhow::Result<()> {
         let methods = methods(lab, &device)?;
         let offered = methods.iter().filter(|(_, offer)| *offer == Offer::Yes);
         let offered: Vec<&str> = offered.map(|(name, _)| name.as_str()).collect();
-        ensure!(offered == *expected, "{target:?} offers {offered:?} and not {expected:?}");
+        ensure!(offered == *expected, "{target:?} offers {offered:?} instead of {expected:?}");
     }
     Ok(())
 }
@@ -109,7 +102,7 @@ fn empties(lab: &mut Lab, targets: &[Target]) -> anyhow::Result<()> {
             ensure!(!is_empty(&before), "{target:?} was not filled");
             let command = format!("purge {device} --method {name} --verify-purge --erase '{identity}'");
             let ran = lab.guest()?.plateau(&command)?;
-            // By then, some of the content has been replaced by the samples for which verification searches.
+            // By then, the samples that verification searches for have replaced some of the content.
             let failed = *offer == Offer::Perhaps
                 && ran.code == 5
                 && (ran.err.contains("failed") || ran.err.contains("was not purged"));
@@ -137,7 +130,12 @@ fn refused(lab: &mut Lab) -> anyhow::Result<()> {
             }
         }
         let ran = lab.guest()?.plateau(&format!("purge {device} --method hammer --erase '{identity}'"))?;
-        ensure!(ran.code == 2 && ran.err.contains("hammer"), "an unknown method: {} {}", ran.code, ran.err);
+        ensure!(
+            ran.code == 2 && ran.err.contains("hammer"),
+            "an unknown method ended with {}: {}",
+            ran.code,
+            ran.err
+        );
         ensure!(lab.content(target)? == before, "{target:?} changed");
         if !wrong.is_empty() {
             bail!(wrong.join("\n"));
@@ -155,7 +153,10 @@ fn others(lab: &mut Lab) -> anyhow::Result<()> {
     let identity = lab.guest()?.identity(&device)?;
     lab.guest()?.json(&format!("purge {device} --method nvme-format-user --erase '{identity}'"))?;
     ensure!(is_empty(&lab.content(NVME_4096)?), "the formatted namespace contains data");
-    ensure!(lab.content(NVME_512)? == before && lab.content(NVME_METADATA)? == beside, "another one changed");
+    ensure!(
+        lab.content(NVME_512)? == before && lab.content(NVME_METADATA)? == beside,
+        "another namespace changed"
+    );
     Ok(())
 }
 
@@ -175,7 +176,7 @@ fn used(lab: &mut Lab) -> anyhow::Result<()> {
     lab.guest()?.fails(3, &format!("purge {device} --erase '{identity}'")).context("a file system")?;
     lab.guest()?.fails(3, &format!("purge {device}")).context("no identity typed")?;
     ensure!(said.iter().all(|text| text.contains("mounted at /mnt")), "{said:?}");
-    ensure!(lab.content(NVME_SLOT)? == before, "its content changed");
+    ensure!(lab.content(NVME_SLOT)? == before, "the content changed");
     lab.wipe(NVME_SLOT)
 }
 

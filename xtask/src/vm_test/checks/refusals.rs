@@ -1,4 +1,4 @@
-//! Every way to name the wrong disk is refused, and every byte stays intact.
+//! Checks that every way to name the wrong disk is refused with every byte unchanged.
 
 use anyhow::{Context as _, bail, ensure};
 
@@ -16,13 +16,13 @@ pub const GROUP: Group = Group {
             run: used_virtio,
         },
         Check { name: "SCSI: the same", ci: false, run: used_scsi },
-        Check { name: "without the right identity nothing is written", ci: true, run: unconfirmed },
+        Check { name: "nothing is written without the right identity", ci: true, run: unconfirmed },
         Check { name: "the disk under the runs is refused", ci: true, run: library },
         Check { name: "a write-protected disk cannot be used", ci: false, run: read_only },
     ],
 };
 
-/// A way in which a disk is in use or contains data. `$D` is the device node, `$N` its name without `/dev`.
+/// A way in which a disk can be in use or contain data. `$D` is the device node, `$N` its name without `/dev`.
 struct Case {
     what: &'static str,
     prepare: &'static str,
@@ -81,7 +81,7 @@ const CASES: &[Case] = &[
     },
     Case {
         what: "a member of an array",
-        // Linux 7.3 keeps the name of an array after the array was cleared.
+        // Linux 7.3 keeps the name of an array after the array has been cleared.
         prepare: "{ echo md_plateau > /sys/module/md_mod/parameters/new_array || test -e \
                   /sys/block/md_plateau; } && cd /sys/block/md_plateau/md && \
                   echo none > metadata_version && echo raid1 > level && echo 1 > raid_disks && cat \
@@ -124,7 +124,7 @@ fn refuse(lab: &mut Lab, target: Target, case: &Case) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = &guest.device(target)?;
     let identity = guest.identity(device)?;
-    guest.sh(&shell(device, case.prepare)).context("to make it so")?;
+    guest.sh(&shell(device, case.prepare)).context("cannot prepare the disk")?;
     let runs = guest.sh("ls /runs/library 2>/dev/null | wc -l")?;
     let before = lab.content(target)?;
     let guest = lab.guest()?;
@@ -133,9 +133,9 @@ fn refuse(lab: &mut Lab, target: Target, case: &Case) -> anyhow::Result<()> {
         ensure!(said.contains(case.named), "`{command}` does not name the reason: {said}");
     }
     let info = guest.json(&format!("info {device}{}", case.suffix))?;
-    ensure!(info["refusals"].to_string().contains(case.named), "info says {}", info["refusals"]);
+    ensure!(info["refusals"].to_string().contains(case.named), "`info` reports {}", info["refusals"]);
     ensure!(guest.sh("ls /runs/library 2>/dev/null | wc -l")? == runs, "a run was started");
-    ensure!(lab.content(target)? == before, "its content changed");
+    ensure!(lab.content(target)? == before, "the content changed");
     Ok(())
 }
 
@@ -156,10 +156,13 @@ fn unconfirmed(lab: &mut Lab) -> anyhow::Result<()> {
     ] {
         for command in ["run lat", "load --rw randwrite --runtime 0.1"] {
             let said = guest.fails(3, &format!("{command} {device} {erase}"))?;
-            ensure!(said.contains(&format!("--erase '{identity}'")), "says what to type: {said}");
+            ensure!(
+                said.contains(&format!("--erase '{identity}'")),
+                "the message does not say what to type: {said}"
+            );
         }
     }
-    ensure!(lab.content(SATA)? == before, "its content changed");
+    ensure!(lab.content(SATA)? == before, "the content changed");
     Ok(())
 }
 
@@ -178,6 +181,6 @@ fn read_only(lab: &mut Lab) -> anyhow::Result<()> {
     guest.sh(&format!("blockdev --setro {device}"))?;
     let said = guest.fails(4, &format!("run lat {device} --erase '{identity}'"));
     guest.sh(&format!("blockdev --setrw {device}"))?;
-    ensure!(said?.contains("read-only"), "names the reason");
+    ensure!(said?.contains("read-only"), "the message does not name the reason");
     Ok(())
 }

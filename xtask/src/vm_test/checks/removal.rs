@@ -12,7 +12,8 @@ pub const GROUP: Group = Group {
     needs: None,
     checks: &[
         Check {
-            name: "a pulled drive is named, nothing completed is lost, and the run continues on it",
+            name: "pulling a drive ends the run with an error that names it, and the run resumes once the \
+              drive is back",
             ci: false,
             run,
         },
@@ -37,17 +38,20 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let ended = guest.wait_for_end()?;
     ensure!(ended.code == 5, "ended with {}: {}", ended.code, ended.err);
-    ensure!(ended.err.contains(&device), "names the device: {}", ended.err);
+    ensure!(ended.err.contains(&device), "the error does not name the device: {}", ended.err);
     ensure!(
         ["ENODEV", "ENXIO", "ENOSPC", "EIO", "removed", "vanished"].iter().any(|w| ended.err.contains(w)),
-        "names the error: {}",
+        "the message does not name the error: {}",
         ended.err
     );
     let id = guest.sh("ls /runs/library")?;
     let now: usize = guest.sh("grep -c '\"measured\"' /runs/library/*/journal")?.parse()?;
-    ensure!(now >= kept, "{kept} cells were completed and {now} are kept");
+    ensure!(now >= kept, "{kept} cells were completed, but only {now} are kept");
     guest.sh("tail -n 3 /runs/library/*/journal | grep -q '\"interrupted\"'")?;
-    ensure!(guest.plateau(&format!("show {id}"))?.out.contains("not complete"), "show says so");
+    ensure!(
+        guest.plateau(&format!("show {id}"))?.out.contains("not complete"),
+        "`show` does not say that the run is not complete"
+    );
 
     let said = guest.fails(4, &format!("resume {id}"))?;
     ensure!(said.contains(&device), "{said}");
@@ -78,7 +82,7 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
     guest.sh("mkdir -p /runs/library && rm -rf /runs/library/*")?;
     guest.start(&format!("run tp-128 {device} --erase '{identity}' {SHORT} --cell-seconds 6"))?;
     guest.wait_for("a cell", "grep -q '\"measured\"' /runs/library/*/journal")?;
-    // Wait until the middle of the next cell, which starts at once.
+    // Wait until the middle of the next cell, which starts immediately.
     guest.sh("sleep 3.5")?;
     lab.pull()?;
     let ended = lab.guest()?.wait_for_end()?;
@@ -93,9 +97,12 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
     let before = lab.content(other)?;
     let id = lab.guest()?.sh("ls /runs/library")?;
     let said = lab.guest()?.fails(3, &format!("resume {id}"))?;
-    ensure!(said.contains(&identity) && said.contains("PLATOTHER"), "says which is which: {said}");
+    ensure!(
+        said.contains(&identity) && said.contains("PLATOTHER"),
+        "the message does not name both drives: {said}"
+    );
     let said = lab.guest()?.fails(3, &format!("resume {id} --erase PLATOTHER"))?;
-    ensure!(said.contains("is not the device"), "typing its name does not help: {said}");
+    ensure!(said.contains("is not the device"), "giving its name is not refused: {said}");
     ensure!(lab.content(other)? == before, "the other drive was written to");
     lab.pull()?;
     lab.put_back()?;

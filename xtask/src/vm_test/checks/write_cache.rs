@@ -1,4 +1,4 @@
-//! The volatile write cache: set for the run, restored after it, and after a crash.
+//! The volatile write cache: set for a run, and restored after the run or after a crash.
 
 use anyhow::{Context as _, ensure};
 use serde_json::json;
@@ -12,15 +12,19 @@ pub const GROUP: Group = Group {
     needs: Some("plateau help run | grep -q write-cache"),
     checks: &[
         Check {
-            name: "it is off during a run that requests so, and on again afterwards",
+            name: "the cache is off during a run that requests this, and on again afterwards",
             ci: false,
             run: during,
         },
-        Check { name: "the next start restores what a killed run had changed", ci: false, run: killed },
+        Check {
+            name: "resuming a killed run restores the cache that it had changed",
+            ci: false,
+            run: killed,
+        },
     ],
 };
 
-/// Returns whether QEMU itself has the cache on.
+/// Returns whether the cache is on, as reported by QEMU.
 fn is_on(lab: &mut Lab, target: Target) -> anyhow::Result<bool> {
     let answer = lab.ask_qemu("query-block", json!({}))?;
     let blocks = answer.as_array().context("no block devices")?;
@@ -43,9 +47,9 @@ fn start(lab: &mut Lab, target: Target) -> anyhow::Result<()> {
 
 fn during(lab: &mut Lab) -> anyhow::Result<()> {
     for target in [NVME_SLOT, SCSI_512, SATA] {
-        ensure!(is_on(lab, target)?, "{target:?} starts with its cache on");
+        ensure!(is_on(lab, target)?, "{target:?}: the cache is off before the run");
         start(lab, target)?;
-        ensure!(!is_on(lab, target)?, "{target:?}: on during the run");
+        ensure!(!is_on(lab, target)?, "{target:?}: the cache is on during the run");
         let ended = lab.guest()?.wait_for_end()?;
         ensure!(ended.code == 0, "{target:?} ended with {}: {}", ended.code, ended.err);
         ensure!(is_on(lab, target)?, "{target:?}: not restored");
@@ -58,7 +62,7 @@ fn killed(lab: &mut Lab) -> anyhow::Result<()> {
         start(lab, target)?;
         lab.guest()?.sh("kill -9 $(pidof plateau)")?;
         lab.guest()?.wait_for_end()?;
-        ensure!(!is_on(lab, target)?, "{target:?}: a kill changes no drive");
+        ensure!(!is_on(lab, target)?, "{target:?}: the cache is on although the run was killed");
         let id = lab.guest()?.sh("cd /runs/library && ls -d */ | tr -d /")?;
         let resumed = lab.guest()?.plateau(&format!("resume {id}"))?;
         ensure!(resumed.code == 0, "resume ended with {}: {}", resumed.code, resumed.err);

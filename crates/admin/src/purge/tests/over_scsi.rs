@@ -28,7 +28,7 @@ fn aborted() -> Answer {
 }
 
 #[test]
-fn ata_security_erase_sets_a_password_and_sees_it_gone() {
+fn ata_security_erase_sets_a_password_and_verifies_its_removal() {
     for (name, control) in [("ata-security-erase", 0), ("ata-security-erase-enhanced", 2)] {
         let script = ask_security(Script::new(CAPACITY), SECURE | 0x20);
         let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | 0x20 | ENABLED);
@@ -42,7 +42,7 @@ fn ata_security_erase_sets_a_password_and_sees_it_gone() {
 }
 
 #[test]
-fn an_ata_erase_passes_on_how_long_the_drive_expects_it_to_take() {
+fn an_ata_erase_passes_on_the_drives_estimate() {
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);
     let script = script.scsi(&pass(0xf3, NONE, 0), Answer::Ok);
@@ -63,7 +63,7 @@ fn an_ata_erase_passes_on_how_long_the_drive_expects_it_to_take() {
 }
 
 #[test]
-fn the_password_of_an_interrupted_purge_is_taken_off() {
+fn the_password_of_an_interrupted_purge_is_removed() {
     let script = password(Script::new(CAPACITY), 0xf2, 0, Answer::Ok);
     let mut script = password(script, 0xf6, 0, Answer::Ok);
     super::super::unlock(&mut script).expect("an unlocked drive");
@@ -85,7 +85,7 @@ fn an_ata_erase_that_is_aborted_is_an_error_of_that_command() {
 }
 
 #[test]
-fn an_ata_erase_that_does_nothing_is_found_by_its_password() {
+fn an_ata_erase_that_does_nothing_is_detected_by_its_password() {
     // The password was accepted but not set: an emulator or a faulty adapter.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let mut script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE);
@@ -132,7 +132,7 @@ fn sanitize_status(script: Script, count: u16, lba: u64) -> Script {
 }
 
 #[test]
-fn ata_sanitize_runs_until_its_status_says_so() {
+fn ata_sanitize_runs_until_its_status_reports_completion() {
     let actions = [
         ("ata-sanitize-block", sanitize_pass(0x12, 0, [0x72, 0x45, 0x6b, 0x42, 0, 0])),
         ("ata-sanitize-crypto", sanitize_pass(0x11, 0, [0x70, 0x79, 0x72, 0x43, 0, 0])),

@@ -39,7 +39,7 @@ fn write(until: Until) -> Workload {
 }
 
 #[test]
-fn a_purge_that_reports_its_progress_has_a_time_left() {
+fn a_purge_that_reports_its_progress_has_a_remaining_time() {
     let mut facts = Facts::without_tests(true);
     assert_eq!(facts.view(at(0)), None);
     assert_eq!(facts.step(Step::Purge, at(10)), "purging");
@@ -63,7 +63,7 @@ fn a_purge_that_reports_its_progress_has_a_time_left() {
 }
 
 #[test]
-fn a_purge_that_says_nothing_takes_as_long_as_the_drive_or_an_earlier_run_says() {
+fn a_purge_without_progress_is_estimated_from_the_drive_or_an_earlier_run() {
     let mut facts = Facts { usual_purge: Some(at(60)), ..Facts::without_tests(true) };
     facts.step(Step::Purge, at(0));
     assert_eq!(facts.view(at(20)).unwrap().left, Some(Left::Expected(at(40))));
@@ -93,7 +93,7 @@ fn preconditioning_shows_its_rate_and_time_left() {
 }
 
 #[test]
-fn a_cell_knows_its_length_before_its_first_second_is_over() {
+fn the_length_of_a_cell_is_known_before_its_first_second_is_over() {
     let mut facts = Facts::without_tests(true);
     facts.event(&Event::Noted(Note::RoundStarted { round: 3, cells: 56 }), at(0));
     facts.begin(&write(Until::DurationNs(60 * SECOND_NS)), true, at(0));
@@ -135,7 +135,7 @@ fn the_window_follows_the_rounds_and_restarts_after_an_interruption() {
 }
 
 #[test]
-fn a_simulated_drive_has_no_time_left_before_it_has_done_something() {
+fn a_simulated_drive_has_no_estimate_before_its_first_progress() {
     let mut facts = Facts::without_tests(false);
     facts.begin(&write(Until::DurationNs(60 * SECOND_NS)), true, at(0));
     assert_eq!(facts.view(at(1)).unwrap().left, None);

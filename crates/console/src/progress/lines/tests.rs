@@ -47,7 +47,7 @@ fn bar_of(full: usize, open: usize) -> String {
 }
 
 #[test]
-fn a_measured_cell_says_everything_in_80_columns() {
+fn a_measured_cell_fits_in_80_columns() {
     assert_eq!(
         texts(&cell(), "", Detail::Full, USUAL),
         [
@@ -68,7 +68,7 @@ fn a_measured_cell_says_everything_in_80_columns() {
 }
 
 #[test]
-fn several_runs_say_it_in_two_lines_each() {
+fn several_runs_take_two_lines_each() {
     assert_eq!(
         texts(&cell(), "x3k9aba", Detail::Brief, USUAL),
         [
@@ -79,7 +79,7 @@ fn several_runs_say_it_in_two_lines_each() {
 }
 
 #[test]
-fn the_longest_waits_say_elapsed_time_time_left_and_rate() {
+fn long_activities_show_elapsed_time_remaining_time_and_rate() {
     let preconditioning = View {
         phase: Phase::Precondition,
         what: "SEQ 128KiB W".into(),
@@ -111,7 +111,7 @@ fn the_longest_waits_say_elapsed_time_time_left_and_rate() {
 }
 
 #[test]
-fn colour_says_what_is_within_its_limit() {
+fn colour_shows_what_is_within_its_limit() {
     let text = texts(&cell(), "", Detail::Full, Shape { colour: true, ..USUAL }).pop().unwrap();
     assert!(text.contains("\x1b[32mrange 12.3 % (limit 20 %)\x1b[0m"), "{text:?}");
     assert!(text.contains("\x1b[33mslope 11.7 % (limit 10 %)\x1b[0m"), "{text:?}");
@@ -206,7 +206,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn no_line_is_wider_than_the_terminal_or_does_anything_to_it(
+    fn no_line_is_wider_than_the_terminal_or_controls_it(
         view in view(), name in name(), width in 40usize..200, colour: bool, unicode: bool,
     ) {
         let shape = Shape { width, colour, unicode };
@@ -228,7 +228,7 @@ proptest! {
     fn a_narrow_terminal_keeps_the_current_activity(view in view(), width in 40usize..80) {
         let shape = Shape { width, colour: false, unicode: false };
         let first = texts(&View { test_left: None, ..view.clone() }, "", Detail::Full, shape).remove(0);
-        let wanted = match view.phase {
+        let expected = match view.phase {
             Phase::Purge => "purging",
             Phase::Settle => "waiting for the array",
             Phase::Rebuild => "rebuilding the simulated drive",
@@ -239,6 +239,6 @@ proptest! {
                 None => "",
             },
         };
-        prop_assert!(first.contains(wanted), "{first}");
+        prop_assert!(first.contains(expected), "{first}");
     }
 }

@@ -31,14 +31,15 @@ struct Slow {
     stamps: Stamps,
     /// First bytes of every write, in the order of submission.
     written: Vec<[u8; 8]>,
-    /// Number of buffers requested while the queue had room, and number of all requested buffers.
+    /// Number of buffers requested while the queue had room.
     asked_late: usize,
+    /// Number of all requested buffers.
     asked: usize,
 }
 
 impl Queue for Slow {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-        assert!(self.in_flight.iter().all(|(busy, _)| *busy != slot), "it is on its way");
+        assert!(self.in_flight.iter().all(|(busy, _)| *busy != slot), "the slot is in flight");
         self.asked += 1;
         self.asked_late += usize::from(self.waits > 0 && self.submitted < self.depth);
         &mut self.memory[usize::from(slot)]
@@ -46,7 +47,7 @@ impl Queue for Slow {
 
     fn push(&mut self, slot: Slot, access: Access) {
         self.in_flight.push_back((slot, access.block_bytes));
-        assert!(self.in_flight.len() <= self.depth, "deeper than asked for");
+        assert!(self.in_flight.len() <= self.depth, "deeper than requested");
         if !access.read {
             self.written.push(self.memory[usize::from(slot)][..8].try_into().expect("eight bytes"));
         }
@@ -155,7 +156,7 @@ fn buffers_are_filled_while_the_queue_is_full() {
 }
 
 #[test]
-fn data_is_written_in_the_order_in_which_it_is_made() {
+fn data_is_written_in_the_order_in_which_it_is_generated() {
     let reducible = Reducible { compressible_percent: 50, dedupable_percent: 30 };
     for (read_percent, pattern) in [
         (0, DataPattern::Random),
@@ -174,7 +175,7 @@ fn data_is_written_in_the_order_in_which_it_is_made() {
 }
 
 #[test]
-fn a_stock_is_for_deep_and_large_writes_only() {
+fn only_deep_queues_of_large_writes_have_spare_buffers() {
     let large = asked(0, DataPattern::Random);
     assert_eq!(spares(&large), 4);
     assert_eq!(spares(&Workload { queue_depth: 128, ..large.clone() }), 8);

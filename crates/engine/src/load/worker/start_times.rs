@@ -1,4 +1,5 @@
-//! Checks for every engine when response times start: at the end of the previous I/O, or at a reading of the clock.
+//! Checks for every engine from when response times are measured: from the end of the previous I/O, or from a
+//! reading of the clock.
 
 use std::collections::HashSet;
 use std::os::fd::AsRawFd as _;
@@ -21,7 +22,7 @@ use crate::queue::threads::Threads;
 use crate::queue::uring::Uring;
 
 const BIG_BYTES: u32 = 1 << 20;
-/// Filling the buffers takes every CPU longer than this.
+/// Filling the buffers takes longer than this on every CPU.
 const LEAST_NS: u64 = 5_000;
 
 /// A clock, and the interval length by this clock.
@@ -119,7 +120,7 @@ fn seen<Q: Queue, C: Content>(way: &'static str, queue: Q, timing: Timing, workl
     let Timing { clock, interval_ns } = timing;
     let (sender, _receiver) = sync_channel(1);
     let stop = AtomicBool::new(false);
-    let Until::AmountBytes(left_bytes) = workload.until else { unreachable!("an amount was asked for") };
+    let Until::AmountBytes(left_bytes) = workload.until else { unreachable!("an amount was requested") };
     let mut worker = Worker {
         queue: Noted { inner: queue, back: Vec::new() },
         clock,
@@ -175,7 +176,7 @@ fn seen_by_all<C: Content>(timing: Timing, workload: &Workload) -> Vec<Seen> {
 }
 
 #[test]
-fn where_nothing_lies_between_the_end_of_one_is_the_start_of_the_next() {
+fn without_work_in_between_the_end_of_an_io_is_the_start_of_the_next() {
     let timing = Timing::of_readings();
     for Seen { way, start_ns, back } in seen_by_all::<Fill>(timing, &asked(100, 512, 1, 1000)) {
         let intervals = |number: usize| (back[number].done_ns - start_ns) / timing.interval_ns;
@@ -191,12 +192,12 @@ fn where_nothing_lies_between_the_end_of_one_is_the_start_of_the_next() {
                 carried += 1;
             }
         }
-        assert!(carried > 0, "{way}: an interval was over after each");
+        assert!(carried > 0, "{way}: an interval ended after every I/O");
     }
 }
 
 #[test]
-fn data_that_is_made_or_checked_is_in_no_response_time() {
+fn generating_and_checking_data_is_not_part_of_any_response_time() {
     let check = |all: Vec<Seen>, least_ns: u64| {
         for Seen { way, back, .. } in all {
             for pair in back.windows(2) {
@@ -215,7 +216,7 @@ fn data_that_is_made_or_checked_is_in_no_response_time() {
 }
 
 #[test]
-fn deeper_every_start_is_read_from_the_clock() {
+fn at_larger_depths_every_start_is_read_from_the_clock() {
     let seen = |workload: &Workload| seen_by_all::<Fill>(Timing::of_readings(), workload);
     let small = seen(&asked(100, 512, 4, 1000));
     // Large writes from spare buffers: without reads, mixed with reads, and with stamps.

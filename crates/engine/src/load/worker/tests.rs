@@ -74,16 +74,16 @@ fn exactly_the_requested_bytes_of_the_stream_are_drawn() {
         from_block: 0,
         align_bytes: 0,
     };
-    for (wanted_bytes, back_every) in
+    for (amount_bytes, back_every) in
         [0, 1, 512, 100_000, 1 << 20].into_iter().flat_map(|bytes| [(bytes, 2), (bytes, u32::MAX)])
     {
         let mut stream = Stream::new(1, 0, 1, &pattern);
-        let mut ahead = Ahead::of(stream.clone(), wanted_bytes);
-        let (mut left_bytes, mut number) = (wanted_bytes, 0);
+        let mut ahead = Ahead::of(stream.clone(), amount_bytes);
+        let (mut left_bytes, mut number) = (amount_bytes, 0);
         while left_bytes > 0 {
             assert!(!ahead.is_over());
-            let (request, _) = ahead.next().expect("more to ask for");
-            assert_eq!(request.access(), stream.next_access(), "one after the other, and none is left out");
+            let (request, _) = ahead.next().expect("more requests");
+            assert_eq!(request.access(), stream.next_access(), "in order and without omissions");
             number += 1;
             if number % back_every == 0 {
                 ahead.give_back(request);
@@ -91,7 +91,7 @@ fn exactly_the_requested_bytes_of_the_stream_are_drawn() {
                 left_bytes = left_bytes.saturating_sub(request.block_bytes().into());
             }
         }
-        assert!(ahead.next().is_none() && ahead.is_over(), "{wanted_bytes} B");
+        assert!(ahead.next().is_none() && ahead.is_over(), "{amount_bytes} B");
     }
 }
 
@@ -154,7 +154,7 @@ fn run_at(depth: u16, answers: Vec<i32>, by: By) -> (stdx::Histogram, u32, Optio
 }
 
 #[test]
-fn what_the_kernel_asks_to_repeat_is_repeated_and_counted_once() {
+fn an_io_that_the_kernel_asks_to_retry_is_retried_and_counted_once() {
     for by in ALL {
         let answers = [-libc::EAGAIN, -libc::EINTR, -libc::EAGAIN].repeat(100);
         let (counted, repeats, failure) = run(answers, by);
@@ -164,7 +164,7 @@ fn what_the_kernel_asks_to_repeat_is_repeated_and_counted_once() {
 }
 
 #[test]
-fn what_was_repeated_counts_from_its_first_attempt() {
+fn a_retried_io_counts_from_its_first_attempt() {
     for (depth, by) in [(1, By::Depth), (4, By::Depth), (4, By::WriteBuffers)] {
         let first = u64::from(depth);
         // All I/Os that start together are retried twice, so their third attempt completes two waits later.
@@ -173,12 +173,12 @@ fn what_was_repeated_counts_from_its_first_attempt() {
         let longest_ns = 2 * WAIT_NS + ATTEMPT_NS;
         assert_eq!((times.max(), times.min()), (Some(longest_ns), Some(ATTEMPT_NS)));
         let sum_ns = first * longest_ns + (1000 - first) * ATTEMPT_NS;
-        assert_eq!(times.sum(), u128::from(sum_ns), "and no other I/O has anything of it");
+        assert_eq!(times.sum(), u128::from(sum_ns), "no other I/O is affected");
     }
 }
 
 #[test]
-fn what_was_repeated_fails_as_any_other() {
+fn a_retried_io_can_fail_like_any_other() {
     for (answer, transferred_bytes) in [(-libc::EIO, 0), (0, 0), (100, 100)] {
         let (times, repeats, failure) = run_at(1, vec![-libc::EAGAIN, answer], By::Depth);
         let failure = failure.expect("a failure");
@@ -189,7 +189,7 @@ fn what_was_repeated_fails_as_any_other() {
 }
 
 #[test]
-fn what_is_asked_to_repeat_for_ever_is_an_error() {
+fn endless_retries_are_an_error() {
     for by in ALL {
         let (counted, repeats, failure) = run(vec![-libc::EAGAIN; 20_000], by);
         assert_eq!((counted, repeats), (0, REPEAT_LIMIT));
@@ -198,7 +198,7 @@ fn what_is_asked_to_repeat_for_ever_is_an_error() {
 }
 
 #[test]
-fn every_failed_io_is_counted_by_its_kind_and_none_as_done() {
+fn every_failed_io_is_counted_by_its_kind_and_none_as_completed() {
     for by in ALL {
         let mut answers = vec![512; 40];
         answers.extend([-libc::EIO, 100, -libc::EIO, -libc::ENODATA]);

@@ -38,7 +38,7 @@ fn no_ops_come_back<S: Submission>(flags: Setup, polling: Polling, entry: fn(Hea
 }
 
 #[test]
-fn every_kernel_gets_a_ring_that_it_understands() {
+fn every_kernel_gets_a_ring_that_it_supports() {
     for flags in GRANTS {
         no_ops_come_back(*flags, Polling::No, |head| Entry { head, rest: [0; 2] });
         no_ops_come_back(*flags, Polling::No, |head| BigEntry { head, command: [0; 80] });

@@ -95,7 +95,7 @@ impl Job {
             self.pattern(option("rw").or_else(|| option("readwrite")).as_deref(), global)?;
         let block_bytes = self.block(global, remarks)?;
         let ios = ways.iter().try_fold(0u64, |sum, way| sum.checked_add(way.total_ios));
-        let ios = ios.filter(|ios| *ios <= MOST_IOS).ok_or("more I/Os than any drive can do")?;
+        let ios = ios.filter(|ios| *ios <= MOST_IOS).ok_or("more I/Os than any drive can perform")?;
         let sum = |of: fn(&Way) -> Option<f64>, what: &str| -> Result<Option<f64>, String> {
             let all: Option<Vec<f64>> = ways.iter().map(|way| of(way)).collect();
             measured(all.map(|all| all.iter().sum()), what)
@@ -206,7 +206,7 @@ fn mean(ways: &[&Way]) -> Result<Option<f64>, String> {
 
 fn largest(ways: &[&Way]) -> Result<Option<f64>, String> {
     let of = |way: &&Way| way.times().and_then(|(spread, unit)| Some(spread.max? * unit));
-    measured(ways.iter().filter_map(of).reduce(f64::max), "a largest response time")
+    measured(ways.iter().filter_map(of).reduce(f64::max), "a maximum response time")
 }
 
 /// Returns the reported percentiles if only one direction has I/Os; percentiles of two directions cannot be combined.

@@ -28,7 +28,7 @@ pub(super) fn device(text: &str, name: &str) -> Device {
     }
 }
 
-/// Truncates a field, because longer texts are not names.
+/// Truncates a field, because anything longer is not a name.
 fn short(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(120).collect::<String>().trim().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Access to the elements of a result file, whose texts are JSON.
+//! Access to the elements of a result file, whose text is JSON.
 
 use roxmltree::Node;
 use serde::de::DeserializeOwned;

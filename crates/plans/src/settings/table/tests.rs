@@ -27,7 +27,7 @@ fn names_are_unique_and_excluded_settings_exist() {
 }
 
 #[test]
-fn impossible_settings_name_the_nearest_possible_one() {
+fn errors_name_the_nearest_valid_value() {
     for (given, hint) in [
         (&[("tc", "0")][..], "use 1 to 256 (nearest: 1)"),
         (&[("tc", "257")], "nearest: 256"),

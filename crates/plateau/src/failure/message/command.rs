@@ -87,7 +87,9 @@ const fn after(step: Step) -> &'static str {
         Step::AtaIdentify | Step::SecuritySetPassword | Step::SecurityErase => RESCUE,
         Step::SecurityUnlock => "the password was not set by Plateau; remove it with the program that set it",
         Step::AtaSanitize | Step::Discard => CHOOSE_ANOTHER,
-        Step::AtaSanitizeStatus => "the sanitize failed or the drive was removed; run plateau purge again",
+        Step::AtaSanitizeStatus => {
+            "the sanitize operation failed or the drive was removed; run plateau purge again"
+        }
         Step::WriteZeroes(_) | Step::WriteSample(_) | Step::ReadSample(_) | Step::GetWriteCache => KERNEL_LOG,
         Step::SetWriteCache(_) => KEEP_WRITE_CACHE,
     }

@@ -171,7 +171,7 @@ fn a_failed_command_says_how_to_go_on() {
     );
     says(
         admin(DriveFault::AtaSanitizeFailed),
-        "SANITIZE failed, and the drive accepts only another SANITIZE now: run plateau purge again, and replace the \
+        "SANITIZE failed; another sanitize operation is needed to recover the drive: run plateau purge again, and replace the \
          drive if it fails again",
     );
     says(

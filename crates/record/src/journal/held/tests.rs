@@ -1,11 +1,11 @@
-//! Journals longer than the part that is held in memory.
+//! Tests of journals that are longer than the part held in memory.
 
 use super::*;
 use crate::storage::Real;
 
 const LINES: [&str; 4] = ["header\n", "one\n", "two\n", "three\n"];
 
-/// Returns a file with all lines, and the state of its writer, which holds up to `limit_bytes` of it.
+/// Returns a file with all lines, and the state of its writer, which holds up to `limit_bytes` of the content.
 fn written(limit_bytes: usize) -> (tempfile::TempDir, Box<dyn Stored>, Held) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("run")).unwrap();

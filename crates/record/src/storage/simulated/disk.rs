@@ -1,6 +1,6 @@
 //! The durable content of a disk, and the content that programs see.
 //!
-//! It changes only through operations, and without side effects.
+//! A disk changes only through operations, which have no side effects.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,7 +20,7 @@ const ROOT: Node = Node(0);
 pub enum SyncOutcome {
     /// Everything is on disk.
     Synced,
-    /// The sync failed, and the data will never reach the disk, although programs still see it.
+    /// The sync failed: the data will never reach the disk, although programs still see it.
     Lost,
 }
 
@@ -31,7 +31,7 @@ pub enum Op {
     Create {
         /// The parent folder.
         folder: Node,
-        /// Its name.
+        /// Name of the entry.
         name: String,
         /// The new node.
         node: Node,
@@ -47,7 +47,7 @@ pub enum Op {
         /// The bytes.
         bytes: Arc<[u8]>,
     },
-    /// A change of a file's length.
+    /// A change to a file's length.
     Length {
         /// The file.
         node: Node,
@@ -58,7 +58,7 @@ pub enum Op {
     Sync {
         /// The file or folder.
         node: Node,
-        /// Its result.
+        /// The result.
         outcome: SyncOutcome,
     },
     /// A rename within a folder.
@@ -76,7 +76,7 @@ pub enum Op {
     Remove {
         /// The parent folder.
         folder: Node,
-        /// Its name.
+        /// Name of the entry.
         name: String,
     },
 }
@@ -174,8 +174,8 @@ impl Disk {
                     pending.apply(Arc::make_mut(&mut file.durable));
                 }
             }
-            // From now on the kernel considers the pages clean. Lengths are metadata and still reach the disk, so
-            // the file contains zeros where the data would be.
+            // From now on, the kernel considers the pages clean. Lengths are metadata and still reach the disk,
+            // so the file will contain zeros in place of the data.
             Some(Content::File(file)) => {
                 for pending in &mut file.pending {
                     if let Pending::Write { at, bytes } = pending {

@@ -19,12 +19,13 @@ pub enum Crash {
     NothingSurvives,
     /// A power cut right after all data reached the disk.
     EverythingSurvives,
-    /// A power cut after which this seed decides which written sectors, file lengths and folder entries survive.
+    /// A power cut after which written sectors, file lengths and folder entries survive at random; the value is
+    /// the seed.
     Drawn(u64),
 }
 
 impl Disk {
-    /// Returns the disk as the next process finds it.
+    /// Returns the disk in the state in which the next process finds it.
     #[must_use]
     pub fn after(&self, crash: Crash) -> Self {
         match crash {
@@ -76,7 +77,8 @@ impl Disk {
         Self { nodes }.tidied()
     }
 
-    /// Drops nodes without a name and renumbers the rest in tree order, so that equal disks compare equal.
+    /// Removes nodes without a name and renumbers the rest in tree order, so that disks with the same content
+    /// compare equal.
     fn tidied(self) -> Self {
         let mut nodes = BTreeMap::new();
         let mut next = 0;
@@ -119,7 +121,7 @@ fn draw_writes(file: &File, rng: &mut Rng) -> Vec<Pending> {
 fn draw_parts(at: usize, bytes: &Arc<[u8]>, rng: &mut Rng, survive: &mut Vec<Pending>) {
     let part = |from: usize, to: usize| Pending::Write { at: at + from, bytes: bytes[from..to].into() };
     match rng.below(4) {
-        // A prefix.
+        // A prefix survives.
         0 => survive.push(part(0, rng.below(bytes.len() as u64 + 1) as usize)),
         // The new length reaches the disk without the data.
         1 => survive.push(part(bytes.len(), bytes.len())),
