@@ -8,6 +8,7 @@ use pts::exhibit::{Columns3d, Scale};
 
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use crate::markup::shortened;
+use crate::reading::sentence;
 use crate::ruler::Ruler;
 use crate::style::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size, hinted};
 
@@ -79,7 +80,7 @@ pub fn columns3d_beside(columns: &Columns3d, others: &[&Columns3d], title: &str,
         columns.x_label,
         columns.depth_label,
         hinted(heights().filter(|h| h.is_finite()).fold(0.0, f64::max)),
-        columns.reading.sentence()
+        sentence(columns.reading)
     );
     let mut canvas = Canvas::new(size, title, &description);
     draw_box(&mut canvas, &view, &ruler);

@@ -144,6 +144,7 @@ fn of_sweep<'a>(
         values: vec![point.value],
         selected: false,
         host_limited: point.host_limited,
+        uncertainty: None,
         better: better(sweep.unit),
     })
 }

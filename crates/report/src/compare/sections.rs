@@ -29,7 +29,7 @@ pub(super) struct Row<'a> {
 impl Row<'_> {
     /// How to read its charts; None if it has none.
     pub fn reading(&self) -> Option<&'static str> {
-        self.each.iter().find_map(|(_, exhibit)| Some(exhibit.reading()?.sentence()))
+        self.each.iter().find_map(|(_, exhibit)| Some(charts::sentence(exhibit.reading()?)))
     }
 }
 

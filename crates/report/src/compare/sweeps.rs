@@ -68,7 +68,7 @@ fn section(outcome: &Outcome, sweep: &DemandSweep, swept: &[Swept<'_>], labels: 
     };
     let axis = |label: &str, scale| Axis { label: label.into(), scale };
     let table = table(sweep, swept);
-    let notes = [ReadingHint::Runs.sentence().to_owned()].into_iter();
+    let notes = [charts::sentence(ReadingHint::Runs).to_owned()].into_iter();
     let notes = notes.chain(has_host_limited(&table).then(legend));
     SweepSection {
         title: format!("Comparing {} - {} by outstanding I/Os", outcome.title, sweep.workload),

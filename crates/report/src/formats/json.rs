@@ -278,7 +278,7 @@ fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
     let series = |s: &exhibit::Series| Series { name: s.name.clone(), points: s.points.clone() };
     Some(Chart {
         page: page.into(),
-        reading: lines.reading.sentence().into(),
+        reading: charts::sentence(lines.reading).into(),
         x: lines.x.label.clone(),
         y: lines.y.label.clone(),
         series: lines.series.iter().map(series).collect(),

@@ -38,7 +38,7 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
                 .exhibits
                 .iter()
                 .filter_map(|e| {
-                    Some((charts::picture(e, &page.title, Size::DEFAULT)?, e.reading()?.sentence()))
+                    Some((charts::picture(e, &page.title, Size::DEFAULT)?, charts::sentence(e.reading()?)))
                 })
                 .collect();
             for (index, (svg, reading)) in drawn.iter().enumerate() {

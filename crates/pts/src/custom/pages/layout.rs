@@ -199,7 +199,9 @@ impl Layout {
         let reading = match x {
             Dimension::Block => ReadingHint::ByBlockSize,
             Dimension::Load => ReadingHint::ByMix,
-            _ if figure.unit().is_time() => ReadingHint::TimesByOutstanding,
+            _ if matches!(figure, Figure::MeanLatency | Figure::MaxLatency) => {
+                ReadingHint::TimesByOutstanding
+            }
             _ => ReadingHint::ByOutstanding,
         };
         let y = Axis { label: figure.heading().into(), scale: vertical(figure, &series) };

@@ -89,7 +89,8 @@ fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
 
 /// A chart with the sentence that says how to read it.
 pub(super) fn figure(svg: &str, reading: Option<ReadingHint>) -> String {
-    let caption = reading.map(|reading| format!("<figcaption>{}</figcaption>", escape(reading.sentence())));
+    let caption =
+        reading.map(|reading| format!("<figcaption>{}</figcaption>", escape(charts::sentence(reading))));
     format!("<figure>{svg}{}</figure>\n", caption.unwrap_or_default())
 }
 

@@ -154,7 +154,7 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
                 if let Some(svg) = charts::picture(chart, title, size) {
                     sheet.picture(&svg, title, room)?;
                 }
-                let sentence = chart.reading().map_or("", |reading| reading.sentence());
+                let sentence = chart.reading().map_or("", charts::sentence);
                 let baseline = room.y + height - 3.0;
                 sheet.text((area.x, baseline), area.width, sentence, soft(10.5), Align::Middle);
             }
