@@ -75,7 +75,7 @@ fn loop_of(answers: &CustomAnswers<'_>, window: &[(String, WindowStats)]) -> Jud
         name: "",
         rounds: answers.rounds.len() as u32,
         converged: answers.steady.is_some(),
-        window: window.first().map(|(_, stats)| stats.clone()),
+        window: window.first().map(|(_, stats)| *stats),
         only_step: None,
     }
 }
