@@ -30,7 +30,10 @@ def check(run: Run, report: dict[str, Any], checks: Checks) -> None:
         if target["simulated"]:
             checks.equal(f"device: simulated: {key}", target["simulated"][key], report["device"]["simulated"][key])
     for key, value in report["host"].items():
-        checks.equal(f"host: {key}", file["host"][key], value)
+        checks.equal(f"host: {key}", file["host"].get(key), value)
+    stated = file.get("stated", {})
+    for key, value in report["stated"].items():
+        checks.equal(f"stated: {key}", stated.get(key, [] if key == "links" else None), value)
     for key, value in report["settings"].items():
         # Choices that were not made are absent from run.json.
         chosen = {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value

@@ -217,11 +217,17 @@ def _latency_charts(loop: Loop, blocks: list[int], scaled: bool, variable: str) 
             return segment.both.max_ns / 1e6
         return (segment.both.percentile_ns(level) or 0) / 1e6
 
+    def averages(percent: int, name: str) -> Chart:
+        return Chart(f"Steady State Convergence - Average Latency ({name})", "Round", "Average latency (ms)",
+                     [(f"{kib(size)}KiB", loop.course((percent, size))) for size in blocks])
+
     return [
-        Chart("Steady State Convergence - Average Latency (100 % writes)", "Round", "Average latency (ms)",
-              [(f"{kib(size)}KiB", loop.course((0, size))) for size in blocks]),
+        averages(0, "100 % writes"),
         Chart(page, "Round", y, [(f"{kib(size)}KiB", loop.course((0, size), longest)) for size in blocks]),
         loop.window_chart("Steady State Measurement Window - RND/4KiB", "RND/4KiB", "ms", variable),
+        # Beyond the pages of the specification.
+        averages(100, "100 % reads"),
+        averages(65, "65/35 reads and writes"),
     ]
 
 

@@ -104,6 +104,10 @@ def wsat(script: Script) -> Result:
     result.marks = {"fob": found.fresh, "steady": found.settled, "peak-drop": found.drop,
                     "time-to-steady": found.steady}
     _pages(script, result, minutes, name)
+    # Beyond the pages of the specification.
+    averages = [(float(i), minute.mean_ms) for i, minute in enumerate(minutes, 1)]
+    result.charts.append(Chart("WSAT Average Latency v Time", "Time (minutes)", "Average latency (ms)",
+                               [(name, averages)]))
     if histogram is not None:
         result.tables.append(levels_table("WSAT Response Time Histogram - Confidence Level Plot", histogram))
     return result

@@ -8,6 +8,7 @@ use pts::exhibit::{Columns3d, Scale};
 
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use crate::markup::shortened;
+use crate::reading::sentence;
 use crate::ruler::Ruler;
 use crate::style::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size, hinted};
 
@@ -74,11 +75,12 @@ pub fn columns3d_beside(columns: &Columns3d, others: &[&Columns3d], title: &str,
     let ruler = Ruler::of(Scale::LinearFromZero, heights().chain(all), 5);
     let view = View::new(size, columns.x.len().max(1), columns.depth.len().max(1));
     let description = format!(
-        "{} over {} and {}. Largest value {}.",
+        "{} over {} and {}. Largest value {}. {}",
         columns.height_label,
         columns.x_label,
         columns.depth_label,
-        hinted(heights().filter(|h| h.is_finite()).fold(0.0, f64::max))
+        hinted(heights().filter(|h| h.is_finite()).fold(0.0, f64::max)),
+        sentence(columns.reading)
     );
     let mut canvas = Canvas::new(size, title, &description);
     draw_box(&mut canvas, &view, &ruler);

@@ -5,6 +5,7 @@ use pts::exhibit::{Axis, Guide, GuideRole, Lines, Scale};
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use crate::marker;
 use crate::markup::shortened;
+use crate::reading::sentence;
 use crate::ruler::Ruler;
 use crate::style::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SOFT_INK, Size, colour, hinted};
 
@@ -97,7 +98,8 @@ fn lay_out(lines: &Lines, others: &[&Lines], size: Size, legend: f64) -> LinePlo
 
 fn describe(lines: &Lines) -> String {
     let names: Vec<&str> = lines.series.iter().map(|s| s.name.as_str()).collect();
-    format!("{} over {}. Series: {}.", lines.y.label, lines.x.label, names.join(", "))
+    let what = format!("{} over {}. Series: {}.", lines.y.label, lines.x.label, names.join(", "));
+    format!("{what} {}", sentence(lines.reading))
 }
 
 fn compact(value: f64) -> String {

@@ -1,11 +1,13 @@
 //! Response times: I/Os per bin on a logarithmic axis, and the confidence level on a second axis.
 
+use pts::ReadingHint;
 use pts::exhibit::{ResponseTimes, Scale};
 use stdx::units::grouped;
 
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
 use crate::marker;
 use crate::markup::shortened;
+use crate::reading::sentence;
 use crate::ruler::Ruler;
 use crate::style::{FAINT_GRID, FIT, FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
 
@@ -79,7 +81,8 @@ impl HistogramPlot {
 #[must_use]
 pub fn response_times(times: &ResponseTimes, title: &str, size: Size) -> String {
     let plot = HistogramPlot::new(times, size);
-    let mut canvas = Canvas::new(size, title, &format!("{}. {}.", title, times.caption));
+    let description = format!("{title}. {}. {}", times.caption, sentence(ReadingHint::ResponseTimes));
+    let mut canvas = Canvas::new(size, title, &description);
     let caption = shortened(&times.caption, (size.width / (TITLE.size * 0.6)) as usize);
     canvas.text((size.width / 2.0, 16.0), &caption, TITLE);
     draw_axes(&mut canvas, &plot);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use charts::{Content, Curves, HeatColumn, Panel, Size, Strand, TimeLine};
+use pts::ReadingHint;
 use pts::exhibit::{Axis, Bin, Columns3d, Guide, GuideRole, Lines, ResponseTimes, Scale, Series};
 
 const SMALL: Size = Size { width: 640.0, height: 320.0 };
@@ -27,6 +28,7 @@ fn series(name: &str, points: &[(f64, f64)]) -> Series {
 
 fn convergence() -> Lines {
     Lines {
+        reading: ReadingHint::Convergence,
         x: axis("Round", Scale::Rounds),
         y: axis("IOPS (R/W 0/100)", Scale::LinearFromZero),
         series: vec![
@@ -49,6 +51,7 @@ fn window() -> Lines {
     let values = [3185.02, 3090.92, 3455.59, 3090.51, 2913.19];
     let points: Vec<(f64, f64)> = (1..).map(f64::from).zip(values).collect();
     Lines {
+        reading: ReadingHint::Determination,
         x: axis("Round", Scale::Rounds),
         y: axis("IOPS", Scale::LinearZoomed),
         series: vec![series("RND/4KiB", &points)],
@@ -65,6 +68,7 @@ fn window() -> Lines {
 
 fn by_block_size() -> Lines {
     Lines {
+        reading: ReadingHint::ByBlockSize,
         x: axis("Block Size (KiB)", Scale::Log2),
         y: axis("IOPS", Scale::Log10),
         series: vec![
@@ -78,6 +82,7 @@ fn by_block_size() -> Lines {
 
 fn columns() -> Columns3d {
     Columns3d {
+        reading: ReadingHint::Columns,
         x_label: "Block Size (KiB)".into(),
         x: ["0.5", "4", "1024"].map(String::from).into(),
         depth_label: "R/W Mix".into(),
@@ -212,6 +217,7 @@ fn degenerate_lines_still_yield_a_picture() {
             for points in point_sets {
                 for count in [1, 40] {
                     let lines = Lines {
+                        reading: ReadingHint::Window,
                         x: axis(&long, scale_x),
                         y: axis(&long, scale_y),
                         series: vec![series(&long, points); count],

@@ -287,6 +287,7 @@ mod tests {
             beside: None,
             power: None,
             labels: record::Labels::default(),
+            stated: record::Stated::default(),
         }
     }
 }

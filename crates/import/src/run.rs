@@ -64,6 +64,7 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
         beside: None,
         power: None,
         labels: record::Labels::default(),
+        stated: record::Stated::default(),
         origin: Some(Origin {
             format: format.title.into(),
             tool: imported.tool,

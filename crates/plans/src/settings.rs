@@ -2,9 +2,12 @@
 //! command line are derived from the table, and neither defines a setting of its own.
 
 mod literal;
+mod lookup;
 mod setting;
 mod table;
+mod words;
 
 pub use literal::{Literal, typed_whole};
+pub use lookup::{manual, setting, typed};
 pub use setting::{Form, Given, RunSettings, Scope, Setting};
-pub use table::{SETTINGS, manual, setting, typed};
+pub use table::SETTINGS;

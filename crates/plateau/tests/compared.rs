@@ -35,6 +35,28 @@ fn two_runs_are_compared_and_a_regression_ends_with_7() {
 }
 
 #[test]
+fn drives_whose_best_depths_differ_are_compared_at_each_depth() {
+    let bench = Bench::new();
+    let run = |model: &str| {
+        let target = format!("sim:{model}");
+        let args = ["run", "qd-rand-write", &target, "--preset", "anandtech-qd-random", "--scale", "1/512"];
+        bench.json(&args)["run"].as_str().expect("an id").to_owned()
+    };
+    let (slc, mlc) = (run("sas-slc-2011"), run("sata-mlc-2011"));
+    let document = bench.json(&["compare", &slc, &mlc]);
+    let figures = document["figures"].as_array().expect("figures");
+    let keys: Vec<&str> = figures.iter().filter_map(|figure| figure["key"].as_str()).collect();
+    for depth in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512] {
+        let key = format!("qd-rand-write.rnd-4kib-w.oio{depth}");
+        assert!(keys.contains(&key.as_str()), "{key} in {keys:?}");
+    }
+    let page = bench.library().join("depths.html");
+    bench.ok(&["compare", &slc, &mlc, "--html", page.to_str().expect("a path")]);
+    let html = std::fs::read_to_string(&page).expect("the page");
+    assert!(html.contains("Comparing Random write by queue depth - RND 4KiB W by outstanding I/Os"));
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused() {
     let bench = Bench::new();
     let run = run_of(&bench, "sas-slc-2011");

@@ -2,6 +2,8 @@
 //! one test has are in the folder of that test.
 
 pub mod exhibit;
+pub(crate) mod reading;
 pub mod response;
+pub(crate) mod sweep;
 pub(crate) mod unit;
 pub(crate) mod window_pages;

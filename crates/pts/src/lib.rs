@@ -35,6 +35,8 @@ pub use conclusions::mark::{Mark, check_marks, marks};
 pub use conclusions::modified::{deviations, modifications};
 pub use conclusions::outcome::{KeyFigure, Outcome};
 pub use conclusions::write_cache::write_cache_states;
+pub use exhibits::reading::ReadingHint;
+pub use exhibits::sweep::{DemandSweep, SweepPoint};
 pub use exhibits::unit::Unit;
 pub use flows::composite::Composite;
 pub use method::context::{Context, PRECONDITION_BLOCK};

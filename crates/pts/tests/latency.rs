@@ -90,6 +90,24 @@ fn pages_by_profile() {
 }
 
 #[test]
+fn reads_and_the_mix_converge_beyond_the_pages_of_the_specification() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.latency_ns = Box::new(|_, workload| 1_000 * (100 + u64::from(workload.read_percent)));
+    let outcome = run("pts-e-1.0", &mut bench);
+    let titles: Vec<&str> = outcome.beyond.iter().map(|page| page.title.as_str()).collect();
+    let average = "Steady State Convergence - Average Latency";
+    assert_eq!(titles, [format!("{average} (100 % reads)"), format!("{average} (65/35 reads and writes)")]);
+    for (page, expected) in outcome.beyond.iter().zip([0.2, 0.165]) {
+        let Exhibit::Lines(lines) = &page.exhibits[0] else { panic!("no curve") };
+        let names: Vec<&str> = lines.series.iter().map(|series| series.name.as_str()).collect();
+        assert_eq!(names, ["0.5KiB", "4KiB", "8KiB"]);
+        let points: Vec<_> = lines.series.iter().flat_map(|series| &series.points).collect();
+        assert_eq!(points.len(), 3 * 5);
+        assert!(points.iter().all(|(_, ms)| (ms - expected).abs() < 0.001), "{points:?}");
+    }
+}
+
+#[test]
 fn never_steady_still_gets_its_histogram() {
     let mut bench = Fake::new(|_, _| 1000);
     bench.latency_ns = Box::new(|round, _| 50_000 * u64::from(1 + round % 2));

@@ -32,7 +32,8 @@ fn pages(test: &Test, profile: &str) -> Vec<String> {
         kinds.dedup();
         format!("{} ({})", page.title, kinds.join(", "))
     };
-    outcome.pages.iter().map(page).collect()
+    let beyond = outcome.beyond.iter().map(|beyond| format!("annex B: {}", page(beyond)));
+    outcome.pages.iter().map(page).chain(beyond).collect()
 }
 
 fn list() -> String {

@@ -35,6 +35,7 @@ fn minutes_of_random_writes_until_four_capacities_are_written() {
     assert_eq!((outcome.converged, outcome.header.convergence.to_string().as_str()), (None, "N/A"));
     assert_eq!(outcome.stop, None);
     assert_eq!(outcome.notes, ["ended after 80 min and 400 GB: the required amount was written"]);
+    assert_eq!(outcome.header.length.as_deref(), Some("1 h 20 min 400 GB"));
     assert!(outcome.modified.is_empty());
     let ending = outcome.ending.expect("several conditions");
     assert_eq!(ending.required, "4 x capacity written, or 24 h, whichever comes first");
@@ -166,6 +167,36 @@ fn curves_rise_to_what_was_written() {
     };
     assert_eq!(last(0).0, 80.0);
     assert!((last(1).0 - 400.0).abs() < 0.1 && (last(2).0 - 4.0).abs() < 0.001);
+}
+
+#[test]
+fn average_response_times_are_drawn_minute_by_minute_beyond_the_pages_of_the_specification() {
+    for profile in ["pts-c-1.0", "pts-e-2.0"] {
+        let outcome = run(profile, &mut Fake::new(|_, _| iops_filling_in(20)));
+        let [page] = &outcome.beyond[..] else { panic!("one page") };
+        assert_eq!(page.title, "WSAT Average Latency v Time");
+        let Exhibit::Lines(lines) = &page.exhibits[0] else { panic!("no curve") };
+        let points = &lines.series[0].points;
+        assert_eq!((points.len(), points[0].0, points[79].0), (80, 1.0, 80.0));
+        assert!(points.iter().all(|(_, ms)| (ms - 0.1).abs() < 0.001));
+    }
+}
+
+#[test]
+fn length_and_amount_stand_in_for_rounds() {
+    let length = |capacities, hours| {
+        let wsat = SaturationChoice {
+            capacities: Some(capacities),
+            hours: Some(hours),
+            until: Some(SaturationUntil::Time),
+            ..SaturationChoice::default()
+        };
+        chosen("pts-c-1.0", wsat, &mut Fake::new(|_, _| 22_000)).header.length
+    };
+    assert_eq!(length(4, 2).as_deref(), Some("2 h 648.8 GB"));
+    let mut failing = Fake::new(|_, _| 1_000);
+    failing.fail_after_cells = Some(0);
+    assert_eq!(run("pts-e-1.0", &mut failing).header.length, None, "no minute is complete");
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod purge_evidence;
 mod purge_offer;
 mod run_file;
 mod segment;
+mod stated;
 pub mod storage;
 mod verified;
 mod wall;
@@ -58,6 +59,7 @@ pub use run_file::{
     Settings, SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
+pub use stated::{Link, Stated};
 pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stdx::units::{amount_base2, amount_base10};
 
-use crate::{Ceiling, DirthChoice, Handling, InjectedFault, Origin, PlanFacts, PowerFacts, SaturationChoice};
+use crate::{
+    Ceiling, DirthChoice, Handling, InjectedFault, Origin, PlanFacts, PowerFacts, SaturationChoice, Stated,
+};
 
 /// Version of `run.json` written by this build.
 pub const RUN_FILE_VERSION: u32 = 1;
@@ -64,6 +66,9 @@ pub struct RunFile {
     /// Name, tags and notes given by the operator.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
+    /// What the operator states about the tester and the test platform.
+    #[serde(default, skip_serializing_if = "Stated::is_empty")]
+    pub stated: Stated,
 }
 
 /// Name, tags and notes of a run, which do not affect its results.
@@ -312,14 +317,20 @@ pub struct HostFacts {
     pub cpu: Option<String>,
     /// Number of processors that the kernel schedules on.
     pub cpus: Option<u32>,
+    /// Microcode revision of the processor.
+    pub microcode: Option<String>,
     /// Board vendor and name.
     pub board: Option<String>,
+    /// Version of the BIOS.
+    pub bios_version: Option<String>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
     /// Operating system.
     pub os: Option<String>,
     /// Kernel release.
     pub kernel: Option<String>,
+    /// Command line of the kernel.
+    pub kernel_command_line: Option<String>,
     /// CPU frequency governor.
     pub governor: Option<String>,
     /// I/O scheduler of the target.

@@ -9,6 +9,7 @@ mod html;
 mod noise;
 mod pdf;
 mod sections;
+mod sweeps;
 mod text;
 mod threshold;
 mod warnings;

@@ -179,6 +179,31 @@ fn a_figure_covers_its_rounds_and_nothing_after_them() {
     );
 }
 
+#[test]
+fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
+    let of = |id, model: &str| Scenario {
+        id,
+        profile: "pts-e-2.0",
+        tests: &["dirth"],
+        model: Some(model.into()),
+        ..Scenario::default()
+    };
+    let runs = compared(&[of("one", "Drive 1"), of("two", "Drive 2"), of("three", "Drive 3")]).unwrap();
+    let html = report::compare::html(&runs);
+    let section = html.split("<section>").find(|part| part.contains("by outstanding I/Os</h2>")).unwrap();
+    assert!(section.contains("Comparing DIRTH - RND 8KiB 65/35 by outstanding I/Os"));
+    let lines: Vec<&str> = section.split("class=\"series ").skip(1).collect();
+    assert_eq!(lines.len(), 3, "one line per run");
+    for (line, name) in lines.iter().zip(["A Drive 1", "B Drive 2", "C Drive 3"]) {
+        assert!(line.contains(&format!("<title>{name}: Outstanding I/Os (TC x QD) 1024, ")), "{name}");
+    }
+    let rows: Vec<&str> = section.split("<tr><th>").skip(2).filter_map(|row| row.split('<').next()).collect();
+    assert_eq!((rows.len(), rows[0], rows[17]), (18, "1", "1024"), "each product of TC and QD");
+    assert_eq!(html.matches("by outstanding I/Os</h2>").count(), 1);
+    assert!(!report::compare::html(&client()).contains("by outstanding I/Os"), "IOPS is no sweep");
+    assert!(report::compare::pdf(&runs).unwrap().starts_with(b"%PDF"));
+}
+
 /// Preconditioning and the minutes between judged ones are not results.
 #[test]
 fn figures_average_only_what_the_results_average() {

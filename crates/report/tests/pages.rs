@@ -168,6 +168,52 @@ fn sponsor_auditor_notes_and_logo_are_printed() {
 }
 
 #[test]
+fn what_the_operator_states_and_the_host_tells_is_on_the_pages() {
+    let recorded = named("enterprise");
+    let link = |name: &str, address: &str| record::Link { name: name.into(), address: address.into() };
+    let mut file = recorded.run.file.clone();
+    file.stated = record::Stated {
+        company: Some("Labs & Co".into()),
+        chassis: Some("Urban T81".into()),
+        cooler: None,
+        power_supply: Some("1500 W <Gold>".into()),
+        links: vec![link("Chassis", "https://example.com/t81?a=1&b=2"), link("", "javascript:alert(1)")],
+    };
+    file.host.kernel_command_line = Some(format!("ro mitigations=off {}", "x".repeat(100)));
+    let html = report::html(&report::fold(&file, &recorded.loaded).unwrap());
+    assert_eq!(html.matches("<small>Tested by</small><b>Labs &amp; Co</b>").count(), 2, "both summaries");
+    for text in [
+        "<dt>SYSTEM</dt><dd>Supermicro X9DRi-LN4+, BIOS 3.3</dd>",
+        "2.90GHz, microcode 0x71a</dd>",
+        "<dt>CHASSIS</dt><dd>Urban T81</dd>",
+        "<dt>POWER SUPPLY</dt><dd>1500 W &lt;Gold&gt;</dd>",
+        "<td>Microcode</td><td>0x71a</td>",
+        "<td>Link: Chassis</td><td><a rel=\"noopener noreferrer\" href=\"https://example.com/t81?a=1&amp;b=2\">",
+        "<td>Link</td><td>javascript:alert(1)</td>",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+    assert_eq!(html.matches(&"x".repeat(100)).count(), 1, "shortened on the first page, complete in annex B");
+    assert!(!html.contains("CPU COOLER"), "what was not stated is not printed");
+    let unread = record::HostFacts { bios_version: None, ..file.host.clone() };
+    let without = record::RunFile { host: unread, ..file };
+    let html = report::html(&report::fold(&without, &recorded.loaded).unwrap());
+    assert!(html.contains("<td>BIOS version</td><td>n/a</td>"));
+}
+
+#[test]
+fn the_summary_of_each_test_repeats_device_platform_software_and_dates() {
+    for recorded in all() {
+        let summaries =
+            1 + recorded.sheets().iter().filter(|sheet| sheet.contains("Test Description")).count();
+        for label in ["SERIAL NO.", "MOTHERBOARD/CPU", "SW TOOL", "TEST RUN"] {
+            let found = recorded.html.matches(&format!("<dt>{label}</dt>")).count();
+            assert_eq!(found, summaries, "{}: {label}", recorded.scenario.id);
+        }
+    }
+}
+
+#[test]
 fn every_field_of_the_header_is_on_every_report_page() {
     for recorded in all().iter().filter(|recorded| recorded.scenario.profile.ends_with("1.0")) {
         let head = &recorded.outcome().header;

@@ -184,6 +184,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         beside: None,
         power: None,
         labels: record::Labels::default(),
+        stated: record::Stated::default(),
         handling: record::Handling::default(),
         origin: None,
     };

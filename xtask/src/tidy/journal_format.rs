@@ -19,6 +19,7 @@ const FORMAT: &[&str] = &[
     "choices",
     "workload",
     "run_file",
+    "stated",
     "custom",
     "host",
     "imported",

@@ -66,6 +66,21 @@ impl Literal {
         }
     }
 
+    /// A text of one line that fits on a page.
+    ///
+    /// # Errors
+    /// If it is empty, longer, or contains control characters.
+    pub fn line(&self) -> Result<String, String> {
+        const MOST: usize = 120;
+        let text = self.text()?;
+        let text = text.trim();
+        match text.chars().count() {
+            0 => Err("is empty".into()),
+            1..=MOST if !text.contains(char::is_control) => Ok(text.into()),
+            _ => Err(format!("use one line of at most {MOST} characters")),
+        }
+    }
+
     /// Returns the meaning of the value, which must be one of `words`.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{Driving, Handling, Placement, Settings};
+use record::{Driving, Handling, Placement, Settings, Stated};
 use stdx::units::MIB;
 
 use super::literal::Literal;
@@ -169,6 +169,8 @@ pub struct RunSettings {
     pub scale: Option<String>,
     /// Faults of a simulated drive that replace those of its model.
     pub sim_faults: Option<Vec<String>>,
+    /// Statements about the tester and the test platform.
+    pub stated: Stated,
     /// Source of power, as written.
     pub power: Option<String>,
     /// Seconds for which the idle power is measured.
@@ -189,6 +191,7 @@ impl RunSettings {
             size_bytes: None,
             scale: None,
             sim_faults: None,
+            stated: Stated::default(),
             power: None,
             power_idle_seconds: None,
             given: BTreeSet::new(),

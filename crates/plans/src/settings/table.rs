@@ -2,11 +2,11 @@
 //! derived from its entry: its option, its key in plans, limits, help, manual pages, shell completion, and
 //! the page in docs.
 
-use record::{CacheChoice, Placement, SaturationLoad, SaturationUntil};
+use record::Placement;
 use stdx::units::{MIB, SECOND_NS};
 
-use super::literal::Literal;
-use super::setting::{Form, Given, Scope, Setting, limits as words_of};
+use super::setting::{Form, Scope, Setting, limits as words_of};
+use super::words::{BURN_IN_LOADS, CACHE_CHOICES, SATURATION_LOADS, SATURATION_UNTIL, choices, words};
 use crate::limits::{self, Limit};
 
 /// Rounds after which a test ends in any case.
@@ -17,47 +17,6 @@ const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount nee
 const NOT_THROUGH_KERNEL: Option<&str> = Some("its I/Os do not pass through the kernel");
 
 const NO_POWER: &str = "it draws no power, and no model has an energy figure";
-
-/// What to do with the drive's volatile write cache: word, meaning in the help, choice.
-const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
-    ("profile", "As the profile requires", CacheChoice::Profile),
-    ("keep", "Leave it unchanged", CacheChoice::Keep),
-    ("on", "On (WCE)", CacheChoice::On),
-    ("off", "Off (WCD)", CacheChoice::Off),
-];
-
-/// Which conditions end WSAT.
-const SATURATION_UNTIL: &[(&str, &str, SaturationUntil)] = &[
-    (
-        "first",
-        "Whichever comes first: amount, time or, from PTS-E 1.1 on, steady state",
-        SaturationUntil::First,
-    ),
-    ("all", "Whichever comes last: amount or time, for at most 240 h", SaturationUntil::All),
-    ("time", "Time only", SaturationUntil::Time),
-];
-
-/// The optional workloads of WSAT.
-const SATURATION_LOADS: &[(&str, &str, SaturationLoad)] = &[
-    ("oltp", "Random 8 KiB, 65 % reads", SaturationLoad::Oltp),
-    ("video", "Sequential 128 KiB, 90 % reads (video on demand)", SaturationLoad::Video),
-    ("metadata", "Sequential 0.5 KiB, 50 % reads", SaturationLoad::Metadata),
-    ("composite", "The composite of CBW, 40 % reads", SaturationLoad::Composite),
-];
-
-/// The loads of a burn-in.
-const BURN_IN_LOADS: &[(&str, &str, &str)] = &[
-    ("mixed", "Random 64 KiB, 50 % reads", "mixed"),
-    ("jesd219", "The enterprise workload of JESD219, from 4 KiB on", "jesd219"),
-];
-
-fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, &'static str)> {
-    all.iter().map(|(word, about, _)| (*word, *about)).collect()
-}
-
-fn choices<T: Copy>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, T)> {
-    all.iter().map(|(word, _, choice)| (*word, *choice)).collect()
-}
 
 /// Every setting of a run.
 pub const SETTINGS: &[Setting] = &[
@@ -443,6 +402,47 @@ pub const SETTINGS: &[Setting] = &[
         ..Setting::BASE
     },
     Setting {
+        name: "company",
+        form: Form::Text("NAME"),
+        about: "Company that runs the test, printed beside the vendor",
+        set: |run, value| value.line().map(|text| run.stated.company = Some(text)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "chassis",
+        form: Form::Text("TEXT"),
+        about: "Chassis of the host, printed with the test platform",
+        set: |run, value| value.line().map(|text| run.stated.chassis = Some(text)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "cooler",
+        form: Form::Text("TEXT"),
+        about: "CPU cooler of the host, printed with the test platform",
+        set: |run, value| value.line().map(|text| run.stated.cooler = Some(text)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "power-supply",
+        aliases: &["psu"],
+        form: Form::Text("TEXT"),
+        about: "Power supply of the host, printed with the test platform",
+        set: |run, value| value.line().map(|text| run.stated.power_supply = Some(text)),
+        ..Setting::BASE
+    },
+    Setting {
+        name: "link",
+        form: Form::List("NAME=URL"),
+        about: "Web page about a component of the test platform, such as Chassis=https://example.com/chassis; \
+                repeatable; listed in annex B",
+        set: |run, value| {
+            let links = value.list()?.iter().map(|text| text.parse()).collect::<Result<_, String>>()?;
+            run.stated.links = links;
+            Ok(())
+        },
+        ..Setting::BASE
+    },
+    Setting {
         name: "power",
         form: Form::Text("SOURCE"),
         about: "Measure power, for IOPS/W and MB/s/W: hwmon:NAME (a sensor), rapl (CPU packages), nvme (upper bound), \
@@ -465,30 +465,6 @@ pub const SETTINGS: &[Setting] = &[
         ..Setting::BASE
     },
 ];
-
-/// Looks up the setting called `name`.
-#[must_use]
-pub fn setting(name: &str) -> Option<&'static Setting> {
-    SETTINGS.iter().find(|setting| setting.name == name)
-}
-
-/// Reads an argument of the option called `name`.
-///
-/// # Errors
-/// If there is no such setting, or the value is not valid.
-pub fn typed(name: &str, value: &str) -> Result<Given, String> {
-    let setting = setting(name).ok_or_else(|| format!("no setting '{name}'"))?;
-    Given::new(setting, Literal::Typed(value.into()))
-}
-
-/// The settings of plans as rows of a table in Markdown, for the manual.
-#[must_use]
-pub fn manual() -> String {
-    let row =
-        |setting: &Setting| format!("| `{}` | {} | {} |\n", setting.name, setting.values(), setting.about());
-    let rows: String = SETTINGS.iter().filter(|setting| setting.is_in_plans()).map(row).collect();
-    format!("| key | value | meaning |\n|---|---|---|\n{rows}")
-}
 
 #[cfg(test)]
 mod tests;

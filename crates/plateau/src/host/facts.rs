@@ -9,8 +9,10 @@ pub fn facts(target: &TargetFacts) -> HostFacts {
     let disk = (target.kind == TargetKind::Block).then(|| queue_owner(&target.path)).flatten();
     HostFacts {
         cpu: field("/proc/cpuinfo", "model name"),
+        microcode: field("/proc/cpuinfo", "microcode"),
         cpus: std::thread::available_parallelism().ok().and_then(|n| u32::try_from(n.get()).ok()),
         board: board(),
+        bios_version: read("/sys/class/dmi/id/bios_version"),
         memory_bytes: field("/proc/meminfo", "MemTotal")
             .and_then(|text| text.strip_suffix(" kB")?.trim().parse::<u64>().ok())
             .map(|kib| kib * 1024),
@@ -19,6 +21,7 @@ pub fn facts(target: &TargetFacts) -> HostFacts {
             Some(name.trim_matches('"').to_owned())
         }),
         kernel: read("/proc/sys/kernel/osrelease"),
+        kernel_command_line: read("/proc/cmdline"),
         governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         scheduler: disk.as_ref().and_then(|dir| active_choice(&read(dir.join("queue/scheduler"))?)),
         pcie_link: disk.as_ref().and_then(|dir| pcie_link(dir)),

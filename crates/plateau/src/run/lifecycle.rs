@@ -198,6 +198,7 @@ pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
         beside: None,
         power: None,
         labels: request.labels,
+        stated: run.stated,
     };
     active_range::check(&file, &run.given).map_err(usage)?;
     preflight::check(&file)?;

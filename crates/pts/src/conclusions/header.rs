@@ -51,6 +51,8 @@ pub struct TestHeader {
     pub convergence: Convergence,
     /// Rounds of the measurement window: `1-5`.
     pub rounds: String,
+    /// Length and amount written of a test that ends by them: `24 h 1.9 TB`.
+    pub length: Option<String>,
     /// Active range of preconditioning: `100%`.
     pub pc_ar: String,
     /// Active range of the test: `100%`.
@@ -106,6 +108,7 @@ impl TestHeader {
             threads: settings.threads,
             convergence: Convergence::NotSought,
             rounds: "N/A".into(),
+            length: None,
             pc_ar: format!("{}%", settings.precondition_range_percent),
             test_ar: format!("{}%", settings.test_range_percent),
             ar_amount,

@@ -7,6 +7,7 @@ use crate::conclusions::ending::Ending;
 use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::mark::Mark;
 use crate::exhibits::exhibit::Page;
+use crate::exhibits::sweep::DemandSweep;
 use crate::exhibits::unit::Unit;
 use crate::method::explain::Explanation;
 use crate::method::steady::WindowStats;
@@ -48,6 +49,10 @@ pub struct Outcome {
     pub explained: Vec<Explanation>,
     /// Report pages in order.
     pub pages: Vec<Page>,
+    /// Pages beyond those of the specification, which reports print in annex B.
+    pub beyond: Vec<Page>,
+    /// Rates over the number of outstanding I/Os, by workload.
+    pub sweeps: Vec<DemandSweep>,
     /// Figures in the section "Select Performance Data".
     pub key_figures: Vec<KeyFigure>,
     /// Special notes: skipped steps, device errors, interruptions.

@@ -12,6 +12,8 @@ use crate::conclusions::header::{Phases, TestHeader};
 use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified::{by_purge, by_segments, by_skips, skip_note};
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
+use crate::exhibits::reading::ReadingHint;
+use crate::exhibits::sweep::DemandSweep;
 use crate::exhibits::window_pages;
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::mix_name;
@@ -20,7 +22,7 @@ use crate::method::timeline::course;
 use crate::quality::host_limit::marked;
 use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
 use layout::Layout;
-use record::{Access, CustomRounds};
+use record::{Access, CustomFigure, CustomRounds};
 
 /// Printed in headers instead of REQUIRED or OPTIONAL.
 const REQUIREMENT: &str = "NOT A PTS TEST";
@@ -58,6 +60,8 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         loops: judged.then(|| loop_of(answers, &window)).into_iter().collect(),
         window,
         pages: pages(context, answers, &means),
+        beyond: Vec::new(),
+        sweeps: sweeps(answers, &means),
         key_figures: key_figures(answers, &means),
         notes: notes(context, answers, &means, complete),
         modified: modified(context, answers),
@@ -280,7 +284,7 @@ fn over_time(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Option<Page>
         start += minutes;
     }
     let (x, label) = (("Time (minutes)", Scale::LinearFromZero), if is_rate { "MB/s" } else { "IOPS" });
-    let lines = Lines::plain(x, (label, Scale::LinearFromZero), series);
+    let lines = Lines::plain(ReadingHint::CellsOverTime, x, (label, Scale::LinearFromZero), series);
     let key = if is_rate { "throughput-over-time" } else { "iops-over-time" };
     Some(Page::of(key, &format!("{label} v Time"), Exhibit::Lines(lines)))
 }
@@ -305,6 +309,21 @@ fn points_of(means: &[Mean], load: (Load, u32)) -> Vec<Point> {
         host_limited: mean.host_limited,
     };
     same.map(point).collect()
+}
+
+/// IOPS or MB/s of each workload over its outstanding I/Os.
+fn sweeps(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<DemandSweep> {
+    let figure = match answers.test.figure {
+        CustomFigure::MegabytesPerSecond => Figure::Megabytes,
+        CustomFigure::Iops | CustomFigure::MeanLatency => Figure::Iops,
+    };
+    let of = |load: (Load, u32)| {
+        let same = means.iter().filter(|mean| (mean.load, mean.block_bytes) == load);
+        let cells =
+            same.filter_map(|mean| Some((outstanding(mean.demand), figure.of(mean)?, mean.host_limited)));
+        DemandSweep::of(load.0.name(Some(load.1)), figure.unit(), cells)
+    };
+    loads(means).into_iter().filter_map(of).collect()
 }
 
 /// The knee of each workload, unless one of its cells has too few I/Os.

@@ -1,5 +1,7 @@
 //! Test results as data. Tests emit exhibits; renderers handle kinds of exhibit and know nothing about tests.
 
+use super::reading::ReadingHint;
+
 /// What a page shows, whatever its title says: pages of one test with equal keys can be compared between runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageKey(String);
@@ -53,9 +55,24 @@ pub enum Exhibit {
     ResponseTimes(ResponseTimes),
 }
 
+impl Exhibit {
+    /// How to read it; None if it is not a chart.
+    #[must_use]
+    pub const fn reading(&self) -> Option<ReadingHint> {
+        match self {
+            Self::Lines(lines) => Some(lines.reading),
+            Self::Columns3d(columns) => Some(columns.reading),
+            Self::ResponseTimes(_) => Some(ReadingHint::ResponseTimes),
+            Self::Table(_) | Self::Facts(_) => None,
+        }
+    }
+}
+
 /// A line chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lines {
+    /// How to read it.
+    pub reading: ReadingHint,
     /// Horizontal axis.
     pub x: Axis,
     /// Vertical axis.
@@ -70,9 +87,14 @@ pub struct Lines {
 
 impl Lines {
     /// Lines without guides or highlighted interval; each axis is given as label and scale.
-    pub(crate) fn plain(x: (&str, Scale), y: (&str, Scale), series: Vec<Series>) -> Self {
+    pub(crate) fn plain(
+        reading: ReadingHint,
+        x: (&str, Scale),
+        y: (&str, Scale),
+        series: Vec<Series>,
+    ) -> Self {
         let axis = |(label, scale): (&str, Scale)| Axis { label: label.into(), scale };
-        Self { x: axis(x), y: axis(y), series, guides: Vec::new(), marked: None }
+        Self { reading, x: axis(x), y: axis(y), series, guides: Vec::new(), marked: None }
     }
 }
 
@@ -203,6 +225,8 @@ pub struct Facts {
 /// A 3D column chart over two categories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns3d {
+    /// How to read it.
+    pub reading: ReadingHint,
     /// Label of the horizontal category, left to right.
     pub x_label: String,
     /// Categories from left to right.

@@ -4,6 +4,7 @@ use stdx::units::grouped;
 
 use crate::Context;
 use crate::exhibits::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale, Series};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::method::steady::{RANGE_LIMIT, SLOPE_LIMIT, WindowStats};
 use crate::quality::host_limit::marked;
@@ -11,6 +12,7 @@ use crate::quality::host_limit::marked;
 /// A line chart over rounds that shows convergence to steady state.
 pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
     let lines = Lines {
+        reading: ReadingHint::Convergence,
         x: Axis { label: "Round".into(), scale: Scale::Rounds },
         y: Axis { label: label.into(), scale: Scale::LinearFromZero },
         series,
@@ -23,6 +25,7 @@ pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
 /// The tracking variable over all rounds, with the window highlighted.
 pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&WindowStats>) -> Page {
     let lines = Lines {
+        reading: ReadingHint::Window,
         x: Axis { label: "Round".into(), scale: Scale::Rounds },
         y: Axis { label: unit.symbol().into(), scale: Scale::LinearFromZero },
         series: vec![Series { name: name.into(), points }],
@@ -45,6 +48,7 @@ pub fn determination(
     let inside = |w: &WindowStats, x: f64| x >= f64::from(w.first_round) && x <= f64::from(w.last_round);
     let points = points.into_iter().filter(|p| window.is_none_or(|w| inside(w, p.0))).collect();
     let lines = Lines {
+        reading: ReadingHint::Determination,
         x: Axis { label: "Round".into(), scale: Scale::Rounds },
         y: Axis { label: unit.symbol().into(), scale: Scale::LinearZoomed },
         series: vec![Series { name: short_name.into(), points }],

@@ -35,6 +35,8 @@ impl Outcome {
             loops: Vec::new(),
             explained: Vec::new(),
             pages: Vec::new(),
+            beyond: Vec::new(),
+            sweeps: Vec::new(),
             key_figures: Vec::new(),
             notes: Vec::new(),
             modified,

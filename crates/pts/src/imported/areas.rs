@@ -6,6 +6,7 @@ use super::loops::{iops, megabytes};
 use super::view::{Kind, Measure, Spot, View};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::reading::ReadingHint;
 use crate::method::profile::mix_name;
 
 /// Random IOPS by area.
@@ -44,8 +45,8 @@ fn pages(view: &View<'_>, unit: &str, decimals: usize, measure: Measure) -> Vec<
             .filter(|series| !series.points.is_empty())
             .collect();
         let title = format!("{unit} v Area - R/W {}", mix_name(read_percent));
-        let lines =
-            Lines::plain(("Area (1: outside)", Scale::Integer), (unit, Scale::LinearFromZero), series);
+        let (x, y) = (("Area (1: outside)", Scale::Integer), (unit, Scale::LinearFromZero));
+        let lines = Lines::plain(ReadingHint::ByPosition, x, y, series);
         pages.push(Page::of(format!("over-areas-{read_percent}"), &title, Exhibit::Lines(lines)));
     }
     for block_bytes in view.sizes() {

@@ -7,6 +7,7 @@ use stdx::units::{KIB, block_size, kib};
 use super::view::{Kind, Measure, Spot, TrackedSeries, View, judged};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
 use crate::method::profile::mix_name;
@@ -248,9 +249,12 @@ fn throughput_pages(view: &View<'_>) -> Vec<Page> {
 
 fn latency_pages(view: &View<'_>) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
-    let title = |what: &str| format!("Steady State Convergence - {what} Latency (100 % writes)");
-    pages.extend(over_rounds(view, &title("Average"), "Average latency (ms)", 0, average));
-    pages.extend(over_rounds(view, &title("Maximum"), "Maximum latency (ms)", 0, maximum));
+    let title = |what: &str, mix: &str| format!("Steady State Convergence - {what} Latency ({mix})");
+    let mixes = [(0, "100 % writes"), (100, "100 % reads"), (65, "65/35 reads and writes")];
+    pages.extend(mixes.into_iter().filter_map(|(read_percent, mix)| {
+        over_rounds(view, &title("Average", mix), "Average latency (ms)", read_percent, average)
+    }));
+    pages.extend(over_rounds(view, &title("Maximum", "100 % writes"), "Maximum latency (ms)", 0, maximum));
     pages.extend(window(view, &tracked(view, FOUR_KIB, average), Unit::Milliseconds, false));
     pages.push(Page {
         key: Some("table".into()),
@@ -314,7 +318,8 @@ fn by_size(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page 
             })
             .collect(),
     });
-    let lines = Lines::plain(("Block Size (KiB)", Scale::Log2), (label, Scale::Log10), series.collect());
+    let (x, y) = (("Block Size (KiB)", Scale::Log2), (label, Scale::Log10));
+    let lines = Lines::plain(ReadingHint::ByBlockSize, x, y, series.collect());
     Page::of("plot", title, Exhibit::Lines(lines))
 }
 
@@ -331,6 +336,7 @@ fn by_mix(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page {
     });
     let axis = |label: &str, scale| Axis { label: label.into(), scale };
     let lines = Lines {
+        reading: ReadingHint::ByMix,
         x: axis("R/W Mix (share of reads in %)", Scale::Integer),
         y: axis(label, Scale::LinearFromZero),
         series: series.collect(),
@@ -344,6 +350,7 @@ fn columns(view: &View<'_>, key: &str, title: &str, height: &str, measure: Measu
     let (mixes, sizes) = (view.mixes(), view.sizes());
     let value = |read_percent, block_bytes| over.of(view, Spot { block_bytes, read_percent }, measure);
     let columns = Columns3d {
+        reading: ReadingHint::Columns,
         x_label: "Block Size (KiB)".into(),
         x: sizes.iter().map(|bytes| kib(u64::from(*bytes))).collect(),
         depth_label: "R/W Mix".into(),

@@ -4,6 +4,7 @@ use super::loops::{average, iops};
 use super::view::{Kind, Spot, View};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::method::profile;
 use crate::tests::{not_judged, saturation_figures};
@@ -63,22 +64,32 @@ fn pages(view: &View<'_>) -> Vec<Page> {
             (gigabytes, *value)
         });
         let written: Vec<(f64, f64)> = written.collect();
-        let curve = |key: &str, title: &str, x: &str, y: (&str, Scale), points: &[(f64, f64)]| {
+        let curve = |key: &str, title: &str, reading, x: &str, y: (&str, Scale), points: &[(f64, f64)]| {
             let series = Series { name: "RND 4KiB W".into(), points: points.to_vec() };
-            Page::of(key, title, Exhibit::Lines(Lines::plain((x, Scale::LinearFromZero), y, vec![series])))
+            let lines = Lines::plain(reading, (x, Scale::LinearFromZero), y, vec![series]);
+            Page::of(key, title, Exhibit::Lines(lines))
         };
         let (linear, log) = (("IOPS", Scale::LinearFromZero), ("IOPS", Scale::Log10));
         pages.push(curve(
             "linear-over-time",
             "WSAT IOPS (Linear) v Time (Linear)",
+            ReadingHint::Saturation,
             "Time (minutes)",
             linear,
             &time,
         ));
-        pages.push(curve("log-over-time", "WSAT IOPS (Log) v Time (Linear)", "Time (minutes)", log, &time));
+        pages.push(curve(
+            "log-over-time",
+            "WSAT IOPS (Log) v Time (Linear)",
+            ReadingHint::Saturation,
+            "Time (minutes)",
+            log,
+            &time,
+        ));
         pages.push(curve(
             "linear-over-written",
             "WSAT IOPS (Linear) v TGBW (Linear)",
+            ReadingHint::OverWritten,
             "TGBW (GB)",
             linear,
             &written,
@@ -90,6 +101,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
             pages.push(curve(
                 "average-over-time",
                 "WSAT Average Latency v Time",
+                ReadingHint::SaturationTimes,
                 "Time (minutes)",
                 y,
                 &latency,

@@ -58,17 +58,7 @@ pub fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         profile: profile.name.into(),
         settings,
         target: target(512),
-        host: HostFacts {
-            cpu: None,
-            cpus: None,
-            board: None,
-            memory_bytes: None,
-            os: None,
-            kernel: None,
-            governor: None,
-            scheduler: None,
-            pcie_link: None,
-        },
+        host: HostFacts::default(),
         ceiling: None,
         placement: None,
         origin: None,
@@ -78,6 +68,7 @@ pub fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         beside: None,
         power: None,
         labels: record::Labels::default(),
+        stated: record::Stated::default(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::candidate::Candidate;
 use super::comparison::{Comparison, Line};
 use super::noise::Difference;
 use super::sections;
+use super::sweeps;
 use super::wording::{difference, letter, marks, mean};
 use crate::facts::figures::Figure;
 use crate::formats::html::shell::Shell;
@@ -16,6 +17,8 @@ use stdx::text::slug;
 
 const STYLE: &str = include_str!("style.css");
 const CHART: Size = Size { width: 720.0, height: 400.0 };
+/// Size of a chart that contains all runs.
+const WIDE_CHART: Size = Size { width: 1100.0, height: 420.0 };
 
 /// The whole comparison.
 #[must_use]
@@ -28,7 +31,7 @@ pub fn html(comparison: &Comparison) -> String {
         devices(&comparison.runs),
         warnings(comparison),
         figures(comparison, |line| line.selected),
-        pages(&comparison.runs),
+        sweeps(&comparison.runs) + &pages(&comparison.runs),
         figures(comparison, |line| !line.selected),
     );
     Shell { title: &title, style: STYLE, class: "", content: &content, script: None }.html()
@@ -119,6 +122,20 @@ fn figure_row(line: &Line) -> String {
     )
 }
 
+/// One chart per workload that several runs swept over outstanding I/Os, with all runs in it.
+fn sweeps(runs: &[Candidate]) -> String {
+    let of = |section: &sweeps::SweepSection| {
+        let notes: String = section.notes.iter().map(|note| remark(note)).collect();
+        format!(
+            "<section><h2>{}</h2>\n<figure>{}</figure>\n{notes}{}</section>\n",
+            escape(&section.title),
+            section.picture(WIDE_CHART),
+            table(&section.table)
+        )
+    };
+    sweeps::sections(runs).iter().map(of).collect()
+}
+
 /// The report pages that at least two runs have in common, with shared axes.
 fn pages(runs: &[Candidate]) -> String {
     let mut out = String::new();
@@ -140,7 +157,7 @@ fn pages(runs: &[Candidate]) -> String {
                 ));
             }
             out.push_str("</div>\n");
-            out.extend(row.rescaled.as_deref().map(remark));
+            out.extend(row.reading().into_iter().chain(row.rescaled.as_deref()).map(remark));
         }
         out.extend(section.notes.iter().map(|note| remark(note)));
         out.push_str("</section>\n");

@@ -4,6 +4,7 @@ use pts::exhibit::{Exhibit, Facts, Table};
 
 use super::comparison::{Comparison, Line};
 use super::sections;
+use super::sweeps;
 use super::wording::{difference, letter, marks, mean};
 use crate::facts::figures::Figure;
 use crate::formats::pdf::flow::Block;
@@ -12,6 +13,8 @@ use crate::pages::cells::cell_text;
 use charts::Size;
 
 const CHART: Size = Size { width: 900.0, height: 430.0 };
+/// Size of a chart that contains all runs.
+const WIDE_CHART: Size = Size { width: 1047.0, height: 330.0 };
 
 /// The whole comparison.
 ///
@@ -27,6 +30,13 @@ pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
     }
     blocks.push(Block::Heading("Selected performance".into()));
     blocks.extend(figures(comparison, |line| line.selected));
+    for section in sweeps::sections(&comparison.runs) {
+        blocks.push(Block::Heading(section.title.clone()));
+        let (name, svg) = (section.title.clone(), section.picture(WIDE_CHART));
+        blocks.push(Block::Picture { name, svg, height: WIDE_CHART.height });
+        blocks.extend(section.notes.iter().cloned().map(Block::Text));
+        blocks.push(table(&section.table.heading, &section.table));
+    }
     for section in sections::sections(&comparison.runs) {
         blocks.push(Block::Heading(section.title.clone()));
         for row in &section.rows {
@@ -42,7 +52,8 @@ pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
             } else {
                 blocks.push(Block::Pictures(pictures));
             }
-            blocks.extend(row.rescaled.clone().map(Block::Text));
+            let texts = row.reading().into_iter().chain(row.rescaled.as_deref());
+            blocks.extend(texts.map(|text| Block::Text(text.to_owned())));
         }
         blocks.extend(section.notes.into_iter().map(Block::Text));
     }
@@ -113,20 +124,24 @@ fn figure_row(line: &Line) -> Vec<String> {
         .collect()
 }
 
+fn table(caption: &str, table: &Table) -> Block {
+    let cells = |row: &pts::exhibit::Row| {
+        let cells = row.cells.iter().map(|cell| cell_text(cell, table.decimals));
+        std::iter::once(row.name.clone()).chain(cells).collect()
+    };
+    Block::Table {
+        caption: caption.into(),
+        shares: std::iter::once(1.5).chain(table.columns.iter().map(|_| 1.0)).collect(),
+        head: std::iter::once(table.row_heading.clone()).chain(table.columns.iter().cloned()).collect(),
+        rows: table.rows.iter().map(cells).collect(),
+    }
+}
+
 fn as_table(name: &str, exhibit: &Exhibit) -> Option<Block> {
     match exhibit {
-        Exhibit::Table(Table { heading, row_heading, column_heading, columns, rows, decimals }) => {
-            let cells = |row: &pts::exhibit::Row| {
-                std::iter::once(row.name.clone())
-                    .chain(row.cells.iter().map(|cell| cell_text(cell, *decimals)))
-                    .collect()
-            };
-            Some(Block::Table {
-                caption: format!("{name}: {heading}, {column_heading}"),
-                shares: std::iter::once(1.5).chain(columns.iter().map(|_| 1.0)).collect(),
-                head: std::iter::once(row_heading.clone()).chain(columns.iter().cloned()).collect(),
-                rows: rows.iter().map(cells).collect(),
-            })
+        Exhibit::Table(data) => {
+            let caption = format!("{name}: {}, {}", data.heading, data.column_heading);
+            Some(table(&caption, data))
         }
         Exhibit::Facts(Facts { heading, items, .. }) => Some(Block::Table {
             caption: format!("{name}: {heading}"),

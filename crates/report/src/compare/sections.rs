@@ -26,6 +26,13 @@ pub(super) struct Row<'a> {
     pub rescaled: Option<String>,
 }
 
+impl Row<'_> {
+    /// How to read its charts; None if it has none.
+    pub fn reading(&self) -> Option<&'static str> {
+        self.each.iter().find_map(|(_, exhibit)| Some(charts::sentence(exhibit.reading()?)))
+    }
+}
+
 /// Labels of runs that are not Plateau measurements of a drive, without duplicates: `A, C SIMULATED sas-slc-2011 v2
 /// 1/512 seed 1`.
 pub(super) fn labels(runs: &[Candidate]) -> Vec<String> {
@@ -66,7 +73,7 @@ pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut seen: Vec<(&str, &PageKey)> = Vec::new();
     for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {
-        let pages = outcome.pages.iter().filter(|page| !page.exhibits.is_empty());
+        let pages = outcome.pages.iter().chain(&outcome.beyond).filter(|page| !page.exhibits.is_empty());
         for (page, key) in pages.filter_map(|page| Some((page, page.key.as_ref()?))) {
             let key = (outcome.test.as_str(), key);
             let shown: Vec<(usize, &Page)> =
@@ -104,7 +111,7 @@ fn heading(test: &str, page: &str) -> String {
 
 fn find<'a>(run: &'a Candidate, (test, key): (&str, &PageKey)) -> Option<&'a Page> {
     let outcome = run.document.outcomes.iter().find(|outcome| outcome.test == test)?;
-    outcome.pages.iter().find(|page| page.key.as_ref() == Some(key))
+    outcome.pages.iter().chain(&outcome.beyond).find(|page| page.key.as_ref() == Some(key))
 }
 
 fn rows<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> Vec<Row<'a>> {

@@ -33,7 +33,14 @@ const PROPERTIES: &[Property] = &[
     Property { name: "capacity", verb: "differs", of: |c| capacity(&c.document) },
     Property { name: "processor", verb: "differs", of: |c| known(c.document.run.host.cpu.as_ref()) },
     Property { name: "board", verb: "differs", of: |c| known(c.document.run.host.board.as_ref()) },
+    Property {
+        name: "BIOS version",
+        verb: "differs",
+        of: |c| known(c.document.run.host.bios_version.as_ref()),
+    },
+    Property { name: "microcode", verb: "differs", of: |c| known(c.document.run.host.microcode.as_ref()) },
     Property { name: "kernel", verb: "differs", of: |c| known(c.document.run.host.kernel.as_ref()) },
+    Property { name: "kernel command line", verb: "differs", of: kernel_line },
     Property {
         name: "I/O scheduler",
         verb: "differs",
@@ -109,6 +116,16 @@ fn host_limited(runs: &[Candidate]) -> Option<String> {
 
 fn known(fact: Option<&String>) -> String {
     fact.cloned().unwrap_or_else(|| "unknown".into())
+}
+
+/// The command line of the kernel, without the words that differ between any two installations.
+fn kernel_line(run: &Candidate) -> String {
+    let line = known(run.document.run.host.kernel_command_line.as_ref());
+    let of_installation = |word: &&str| {
+        ["BOOT_IMAGE=", "initrd=", "root=", "resume="].iter().any(|prefix| word.starts_with(prefix))
+    };
+    let words: Vec<&str> = line.split_whitespace().filter(|word| !of_installation(word)).collect();
+    words.join(" ")
 }
 
 fn engines(run: &Candidate) -> String {

@@ -44,7 +44,7 @@ pub struct Document {
     pub(crate) power: String,
     /// Whether the meter has only upper bounds.
     pub(crate) power_is_bound: bool,
-    /// Host checks, settings and health.
+    /// Test platform, host checks, settings and health.
     pub(crate) drive_and_host: Vec<TextTable>,
     /// What host checks found that would invalidate results.
     pub(crate) invalidating: Vec<String>,

@@ -5,10 +5,11 @@ use record::{Entry, Event, Loaded, RunFile};
 
 use super::contents::Document;
 use super::publication::Publication;
+use crate::facts::drive_and_host::TextTable;
 use crate::facts::efficiency::Meter;
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
-use crate::facts::{conformance, dates, drive_and_host, figures, interruptions, supplement};
+use crate::facts::{conformance, dates, drive_and_host, figures, interruptions, platform, supplement};
 
 /// Folds a run and its journal into a document, judged by this build.
 ///
@@ -31,6 +32,8 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         None => (conformance::statement(judged), supplement::supplements(judged)),
         Some(_) => (Vec::new(), Vec::new()),
     };
+    let mut tables: Vec<TextTable> = platform::table(run).into_iter().collect();
+    tables.extend(drive_and_host::tables(entries, &ScaledClock::of(entries, run.scale_divisor())));
     Ok(Document {
         run: run.clone(),
         profile: judged.profile,
@@ -51,7 +54,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         supplements,
         power: meter.statement(),
         power_is_bound: meter.is_bound(),
-        drive_and_host: drive_and_host::tables(entries, &ScaledClock::of(entries, run.scale_divisor())),
+        drive_and_host: tables,
         invalidating: drive_and_host::invalidating(entries),
         write_cache: drive_and_host::write_cache(&replayed.outcomes, entries),
         outcomes: replayed.outcomes,

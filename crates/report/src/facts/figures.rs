@@ -1,6 +1,6 @@
 //! Comparable figures of a run, each with the values that it averages.
 
-use pts::{KeyFigure, Outcome, Unit};
+use pts::{DemandSweep, KeyFigure, Outcome, Unit};
 use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
 use stdx::text::slug;
 use stdx::units::block_size;
@@ -124,6 +124,10 @@ fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
         Some(test) => of_readings(outcome, family, test),
         None => of_loop(judged, outcome, family),
     };
+    // A loop that is judged has a figure per cell already, with its rounds.
+    if outcome.window.is_empty() {
+        all.extend(outcome.sweeps.iter().flat_map(|sweep| of_sweep(outcome, family, sweep)));
+    }
     let mut first = Vec::new();
     for selected in &outcome.key_figures {
         // Prefer the workload in the loop that has the same value, because its figure contains every round.
@@ -134,6 +138,24 @@ fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
     }
     first.append(&mut all);
     first
+}
+
+/// Figures of a workload at each number of outstanding I/Os.
+fn of_sweep<'a>(
+    outcome: &'a Outcome,
+    family: &'a str,
+    sweep: &'a DemandSweep,
+) -> impl Iterator<Item = Figure> + 'a {
+    sweep.points.iter().map(move |point| Figure {
+        key: format!("{family}.{}.oio{}", slug(&sweep.workload), point.outstanding),
+        name: format!("{} {}, {} outstanding", outcome.subject, sweep.workload, point.outstanding),
+        unit: sweep.unit,
+        values: vec![point.value],
+        selected: false,
+        host_limited: point.host_limited,
+        uncertainty: None,
+        better: better(sweep.unit),
+    })
 }
 
 /// A key figure without a matching workload.

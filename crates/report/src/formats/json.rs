@@ -13,8 +13,9 @@ use super::format::{Format, Make, Source, access};
 use crate::facts::answers::{Answer, answers, percentile_ns};
 use crate::facts::efficiency::Meter;
 use layout::{
-    Acceptance, Cell, Chart, CurveMark, Device, DirthSettings, Figure, Host, Reason, Report, ReportMark,
-    ReportOrigin, ReportSettings, Row, Series, Simulated, Table, Test, Way, Window, WsatSettings,
+    Acceptance, Cell, Chart, CurveMark, Device, DirthSettings, Figure, Host, Link, Reason, Report,
+    ReportMark, ReportOrigin, ReportSettings, Row, Series, Simulated, Stated, Table, Test, Way, Window,
+    WsatSettings,
 };
 
 /// The JSON format.
@@ -66,6 +67,7 @@ fn report(source: Source<'_>) -> Report {
         profile: document.profile.revision.into(),
         device: device(&run.target),
         host: host(&run.host),
+        stated: stated(&run.stated),
         settings: settings(&run.settings),
         power: efficiency::meter(&Meter::of(run, source.entries)),
         modified: pts::texts(&document.modified),
@@ -102,13 +104,27 @@ fn host(host: &record::HostFacts) -> Host {
     Host {
         cpu: host.cpu.clone(),
         cpus: host.cpus,
+        microcode: host.microcode.clone(),
         board: host.board.clone(),
+        bios_version: host.bios_version.clone(),
         memory_bytes: host.memory_bytes,
         os: host.os.clone(),
         kernel: host.kernel.clone(),
+        kernel_command_line: host.kernel_command_line.clone(),
         governor: host.governor.clone(),
         scheduler: host.scheduler.clone(),
         pcie_link: host.pcie_link.clone(),
+    }
+}
+
+fn stated(stated: &record::Stated) -> Stated {
+    let link = |link: &record::Link| Link { name: link.name.clone(), address: link.address.clone() };
+    Stated {
+        company: stated.company.clone(),
+        chassis: stated.chassis.clone(),
+        cooler: stated.cooler.clone(),
+        power_supply: stated.power_supply.clone(),
+        links: stated.links.iter().map(link).collect(),
     }
 }
 
@@ -145,7 +161,8 @@ fn word(choice: impl serde::Serialize) -> Option<String> {
 }
 
 fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
-    let exhibits = || outcome.pages.iter().flat_map(|p| p.exhibits.iter().map(|e| (p.title.as_str(), e)));
+    let pages = || outcome.pages.iter().chain(&outcome.beyond);
+    let exhibits = || pages().flat_map(|p| p.exhibits.iter().map(|e| (p.title.as_str(), e)));
     let figure = |f: &pts::KeyFigure| Figure {
         name: f.name.clone(),
         value: f.value,
@@ -261,6 +278,7 @@ fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
     let series = |s: &exhibit::Series| Series { name: s.name.clone(), points: s.points.clone() };
     Some(Chart {
         page: page.into(),
+        reading: charts::sentence(lines.reading).into(),
         x: lines.x.label.clone(),
         y: lines.y.label.clone(),
         series: lines.series.iter().map(series).collect(),

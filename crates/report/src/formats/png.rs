@@ -11,6 +11,6 @@ pub(super) const FORMAT: Format =
 const SCALE: f32 = 2.0;
 
 fn folder(source: Source<'_>) -> Result<Files, String> {
-    let png = |(name, svg): (String, String)| Ok((format!("{name}.png"), raster::png(&svg, SCALE)?));
+    let png = |chart: svg::Chart| Ok((format!("{}.png", chart.name), raster::png(&chart.svg, SCALE)?));
     svg::charts(source).into_iter().map(png).collect()
 }

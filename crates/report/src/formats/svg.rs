@@ -14,21 +14,38 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn folder(source: Source<'_>) -> Result<Files, String> {
-    Ok(charts(source).into_iter().map(|(name, svg)| (format!("{name}.svg"), svg.into_bytes())).collect())
+    let file = |chart: Chart| (format!("{}.svg", chart.name), chart.svg.into_bytes());
+    Ok(charts(source).into_iter().map(file).collect())
 }
 
-/// All charts of the report with their file names without extension: `iops-3-steady-state`.
-pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
+/// A chart of the report.
+pub(super) struct Chart {
+    /// File name without extension: `iops-3-steady-state`, `lat-b1-average` beyond the pages of the specification.
+    pub name: String,
+    pub svg: String,
+    /// How to read it; empty for the chart of a whole test, which explains itself in the report.
+    pub reading: &'static str,
+}
+
+/// All charts of the report.
+pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
     let mut all = Vec::new();
     for outcome in &source.document.outcomes {
         let label = label(source, Some(outcome));
-        for (number, page) in outcome.pages.iter().enumerate() {
-            let drawn: Vec<String> =
-                page.exhibits.iter().filter_map(|e| charts::picture(e, &page.title, Size::DEFAULT)).collect();
-            for (index, svg) in drawn.iter().enumerate() {
+        let pages = (1..).zip(&outcome.pages).map(|(number, page)| (format!("{number:02}"), page));
+        let beyond = (1..).zip(&outcome.beyond).map(|(number, page)| (format!("b{number}"), page));
+        for (number, page) in pages.chain(beyond) {
+            let drawn: Vec<(String, &'static str)> = page
+                .exhibits
+                .iter()
+                .filter_map(|e| {
+                    Some((charts::picture(e, &page.title, Size::DEFAULT)?, charts::sentence(e.reading()?)))
+                })
+                .collect();
+            for (index, (svg, reading)) in drawn.iter().enumerate() {
                 let part = if drawn.len() > 1 { format!("-{}", index + 1) } else { String::new() };
-                let name = format!("{}-{:02}-{}{part}", outcome.test, number + 1, slug(&page.title));
-                all.push((name, labelled(svg, Size::DEFAULT, &label)));
+                let name = format!("{}-{number}-{}{part}", outcome.test, slug(&page.title));
+                all.push(Chart { name, svg: labelled(svg, Size::DEFAULT, &label), reading });
             }
         }
     }
@@ -36,7 +53,8 @@ pub(super) fn charts(source: Source<'_>) -> Vec<(String, String)> {
         let svg = charts::timeline(&test.timeline, &format!("{}: the whole test", test.title));
         let name = format!("{}-whole-test", test.test);
         let outcome = source.document.outcomes.iter().find(|outcome| outcome.test == test.test);
-        all.push((name, labelled(&svg, test.timeline.size(), &label(source, outcome))));
+        let svg = labelled(&svg, test.timeline.size(), &label(source, outcome));
+        all.push(Chart { name, svg, reading: "" });
     }
     all
 }

@@ -60,12 +60,13 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     let pictures = book.add_worksheet();
     pictures.set_name("Charts")?;
     let mut row = 0;
-    for (name, svg) in svg::charts(source) {
+    for svg::Chart { name, svg, reading } in svg::charts(source) {
         pictures.write_with_format(row, 0, &name, &bold)?;
+        pictures.write_string(row + 1, 0, reading)?;
         let png = raster::png(&svg, 1.0).map_err(XlsxError::ParameterError)?;
         let image = Image::new_from_buffer(&png)?.set_alt_text(&name);
-        pictures.insert_image(row + 1, 0, &image)?;
-        row += 3 + (image.height() / ROW_PIXELS) as u32;
+        pictures.insert_image(row + 2, 0, &image)?;
+        row += 4 + (image.height() / ROW_PIXELS) as u32;
     }
     cells(book.add_worksheet(), source, &bold)?;
     book.save_to_buffer()

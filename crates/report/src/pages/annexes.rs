@@ -1,9 +1,12 @@
 //! The annexes, clearly separated from the report: conformance statement, and data that the specification does not
 //! require.
 
+use pts::exhibit::Page;
+
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Verdict};
 use crate::facts::supplement::Supplement;
+use charts::Size;
 
 pub(crate) const NOTES_TITLE: &str = "Annex N: special notes, continued from page 1";
 pub(crate) const STATEMENT_TITLE: &str = "Annex A: conformance statement";
@@ -42,6 +45,15 @@ pub(crate) fn clause_records(clause: &Clause) -> String {
         [one] => one.to_string(),
         [first, .., last] => format!("{first} to {last}"),
     }
+}
+
+/// Size of the charts of pages beyond the specification.
+pub(crate) const BEYOND: Size = Size { width: 1047.0, height: 250.0 };
+
+/// The pages of a test that the specification does not have.
+pub(crate) fn beyond<'a>(document: &'a Document, test: &Supplement) -> &'a [Page] {
+    let outcome = document.outcomes.iter().find(|outcome| outcome.test == test.test);
+    outcome.map_or(&[], |outcome| &outcome.beyond)
 }
 
 /// Name of the timeline of a test.

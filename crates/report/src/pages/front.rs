@@ -1,8 +1,10 @@
-//! The first page: device, platform, software, dates, and the origin of the run.
+//! The first page: device, platform, software, dates, and the origin of the run. The summary of each test repeats the
+//! first facts of each block.
 
+use pts::Outcome;
 use stdx::units::{amount_base2, amount_base10, grouped};
 
-use super::values::{Fact, cpu, or_na, system};
+use super::values::{Fact, board, cpu, or_na, system};
 use crate::document::contents::Document;
 use crate::facts::dates;
 use charts::markup::shortened;
@@ -13,8 +15,20 @@ pub(crate) fn blocks(document: &Document) -> [(&'static str, Vec<Fact>); 4] {
         ("DEVICE INFORMATION", device(document)),
         ("TEST HARDWARE PLATFORM", platform(document)),
         ("TEST SOFTWARE", software(document)),
-        ("REPORT DATE", report_dates(document)),
+        ("REPORT DATE", report_dates(document, None)),
     ]
+}
+
+/// The four blocks of the summary of a test: the facts that published reports repeat there, with the dates of the test.
+pub(crate) fn blocks_of_test(document: &Document, outcome: &Outcome) -> [(&'static str, Vec<Fact>); 4] {
+    /// Facts of each block.
+    const FIRST: usize = 4;
+    let mut blocks = blocks(document);
+    blocks[3].1 = report_dates(document, Some(outcome));
+    blocks.map(|(heading, mut facts)| {
+        facts.truncate(FIRST);
+        (heading, facts)
+    })
 }
 
 /// Maximum array members on the first page. Larger arrays are listed in the special notes, which may continue in an
@@ -58,15 +72,22 @@ fn sectors(document: &Document) -> String {
 }
 
 fn platform(document: &Document) -> Vec<Fact> {
-    let host = &document.run.host;
-    vec![
-        ("SYSTEM", or_na(host.board.as_deref())),
+    let (host, stated) = (&document.run.host, &document.run.stated);
+    let mut facts = vec![
+        ("SYSTEM", or_na(board(document).as_deref())),
         ("MOTHERBOARD/CPU", or_na(cpu(document).as_deref())),
         ("RAM", or_na(host.memory_bytes.map(amount_base2).as_deref())),
         ("DEVICE INTERFACE", or_na(host.pcie_link.as_deref())),
         ("CPU GOVERNOR", or_na(host.governor.as_deref())),
         ("I/O SCHEDULER", or_na(host.scheduler.as_deref())),
-    ]
+    ];
+    let components = [
+        ("CHASSIS", &stated.chassis),
+        ("CPU COOLER", &stated.cooler),
+        ("POWER SUPPLY", &stated.power_supply),
+    ];
+    facts.extend(components.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))));
+    facts
 }
 
 fn software(document: &Document) -> Vec<Fact> {
@@ -88,15 +109,19 @@ fn software(document: &Document) -> Vec<Fact> {
         ("RELEASE", format!("{} (report)", env!("CARGO_PKG_VERSION"))),
         ("LOAD ENGINE", or_na(Some(&document.engines.join("; ")))),
         ("PROFILE", run.profile.clone()),
+        ("KERNEL CMDLINE", shortened(&or_na(run.host.kernel_command_line.as_deref()), LONGEST_KERNEL_LINE)),
     ]
 }
+
+/// Maximum characters of the kernel's command line on the first page; annex B has all of it.
+const LONGEST_KERNEL_LINE: usize = 60;
 
 /// Maximum characters of a name on the first page.
 const LONGEST_NAME: usize = 120;
 
-fn report_dates(document: &Document) -> Vec<Fact> {
+fn report_dates(document: &Document, outcome: Option<&Outcome>) -> Vec<Fact> {
     let publication = &document.publication;
-    let (begin, end) = document.dates_of(None);
+    let (begin, end) = document.dates_of(outcome);
     let imported = document.run.origin.is_some();
     vec![
         (if imported { "IMPORTED" } else { "REPORT" }, dates::printed(document.report_run_date)),
@@ -106,12 +131,15 @@ fn report_dates(document: &Document) -> Vec<Fact> {
     ]
 }
 
+/// Maximum characters of the command that started the run; `run.json` has all of it.
+const LONGEST_COMMAND: usize = 200;
+
 /// Data for locating the run, repeating it and verifying this report.
 pub(crate) fn origin(document: &Document) -> [Fact; 4] {
     let run = &document.run;
     [
         ("Run", run.id.clone()),
-        ("Command", or_na(Some(&run.command.join(" ")))),
+        ("Command", shortened(&or_na(Some(&run.command.join(" "))), LONGEST_COMMAND)),
         ("Seed", run.origin.as_ref().map_or_else(|| run.settings.seed.to_string(), |_| "n/a".into())),
         ("Journal SHA-256", document.digest.clone()),
     ]

@@ -5,7 +5,7 @@ use pts::profile::Edition;
 use stdx::units::amount_base2;
 
 use super::titles::title_line;
-use super::values::{Fact, capacity, cpu, model, number, or_na, system, test_platform};
+use super::values::{Fact, board, capacity, company, cpu, model, number, or_na, system, test_platform};
 use crate::document::contents::Document;
 use crate::facts::dates;
 use charts::markup::shortened;
@@ -37,6 +37,14 @@ pub(crate) fn header(document: &Document, outcome: &Outcome, index: usize) -> He
 /// Name of the sponsor, shortened to fit on one line of the header.
 fn sponsor(document: &Document) -> String {
     shortened(&or_na(document.publication.sponsor.as_deref()), 40)
+}
+
+/// The company that ran the test, or else its sponsor.
+fn tester(document: &Document) -> String {
+    match document.run.stated.company {
+        Some(_) => shortened(&company(document), 40),
+        None => sponsor(document),
+    }
 }
 
 fn page_of(outcome: &Outcome, index: usize) -> String {
@@ -141,7 +149,7 @@ fn header_2_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
         device: vec![
             ("Vendor", or_na(target.vendor.as_deref())),
             ("SSD Model", model(document).to_owned()),
-            ("Tested By", sponsor(document)),
+            ("Tested By", tester(document)),
         ],
         columns: vec![
             column("Test Platform", platform_2_0(document)),
@@ -172,7 +180,7 @@ fn platform_2_0(document: &Document) -> Vec<Fact> {
         if run.target.simulated.is_some() { "simulated".into() } else { or_na(host.board.as_deref()) };
     vec![
         ("Ref Test Platform", machine),
-        ("Motherboard", or_na(host.board.as_deref())),
+        ("Motherboard", or_na(board(document).as_deref())),
         ("CPU", or_na(cpu(document).as_deref())),
         ("Memory", or_na(host.memory_bytes.map(amount_base2).as_deref())),
         ("Operating System", or_na(system(document).as_deref())),

@@ -69,10 +69,13 @@ fn first_few(comments: &[String]) -> Vec<String> {
 }
 
 /// Pixels for special notes on the first sheet, given one test and no marks.
-const ROOM_OF_RUN: f64 = 255.0;
+const ROOM_OF_RUN: f64 = 215.0;
 
 /// Height of an array member in the device block.
 const MEMBER_PIXELS: f64 = 40.0;
+
+/// Height of a component of the test platform.
+const COMPONENT_PIXELS: f64 = 32.0;
 
 /// The special notes of the run: those on the first page, and those that continue in an annex.
 pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) {
@@ -80,7 +83,12 @@ pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) 
     let tests = (document.outcomes.len() + document.not_begun.len()).saturating_sub(1) as f64 * 32.0;
     let members = document.run.target.array.as_ref().map_or(0, |array| array.members.len());
     let members = if members > MOST_MEMBERS { 1 } else { members } as f64 * MEMBER_PIXELS;
-    split(all_notes(document), (ROOM_OF_RUN - marks - tests - members).max(0.0), height)
+    let stated = &document.run.stated;
+    let components = [&stated.chassis, &stated.cooler, &stated.power_supply];
+    // The platform's block is as high as that of the software without them.
+    let components = components.into_iter().flatten().count() as f64 * COMPONENT_PIXELS;
+    let room = ROOM_OF_RUN - marks - tests - members - components;
+    split(all_notes(document), room.max(0.0), height)
 }
 
 /// All special notes of the run.
@@ -134,7 +142,7 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
 
 /// Pixels for notes on the summary of a test without marks and tracking variables, followed by the height of
 /// one mark and of one variable.
-const ROOM_OF_TEST: f64 = 330.0;
+const ROOM_OF_TEST: f64 = 205.0;
 const MARK_PIXELS: f64 = 27.0;
 const VARIABLE_PIXELS: f64 = 21.0;
 

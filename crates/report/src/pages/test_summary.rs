@@ -1,7 +1,7 @@
 //! The summary of a test: set-up, purpose, key figures, steady state.
 
 use pts::host_limit::marked;
-use pts::{KeyFigure, Outcome};
+use pts::{Convergence, KeyFigure, Outcome};
 use stdx::units::grouped;
 
 use super::values::{Fact, number, or_na};
@@ -15,7 +15,7 @@ pub(crate) const SET_UP_HEADINGS: [(&str, &[&str]); 8] = [
     ("OIO", &[]),
     ("WIPC", &["PC AR", "TEST AR"]),
     ("WDPC", &["AR AMT", "SEGMENTS"]),
-    ("STEADY STATE", &["WORKLOAD", "ROUNDS", "CONVERGENCE"]),
+    ("STEADY STATE", &["WORKLOAD", "ROUNDS OR TIME", "CONVERGENCE"]),
 ];
 
 /// Row of a test in the table of tests.
@@ -32,10 +32,19 @@ pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
         h.ar_amount.clone(),
         h.ar_segments.clone(),
         h.workload_dependent.clone(),
-        h.rounds.clone(),
+        rounds(h),
         h.convergence.to_string(),
     ]
     .map(|cell| or_na(Some(&cell)))
+}
+
+/// The rounds of the window; time and amount written if the test ends by these.
+fn rounds(header: &pts::TestHeader) -> String {
+    match (header.convergence, &header.length) {
+        (_, None) => header.rounds.clone(),
+        (Convergence::NotSought, Some(length)) => length.clone(),
+        (_, Some(length)) => format!("{}, {length}", header.rounds),
+    }
 }
 
 /// Threads and queue depth; imported tests may lack them.

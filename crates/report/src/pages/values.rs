@@ -48,13 +48,25 @@ pub(crate) fn test_platform(document: &Document) -> String {
     format!("{machine}; {}", tool(document))
 }
 
-/// Processors of the host.
+/// Processors of the host, with their microcode.
 pub(crate) fn cpu(document: &Document) -> Option<String> {
     let host = &document.run.host;
-    match (&host.cpu, host.cpus) {
-        (Some(cpu), Some(count)) => Some(format!("{count} x {cpu}")),
-        (cpu, _) => cpu.clone(),
-    }
+    let count = host.cpus.map(|count| format!("{count} x ")).unwrap_or_default();
+    let microcode = host.microcode.as_deref().map(|revision| format!(", microcode {revision}"));
+    Some(format!("{count}{}{}", host.cpu.as_deref()?, microcode.unwrap_or_default()))
+}
+
+/// Board of the host, with its BIOS.
+pub(crate) fn board(document: &Document) -> Option<String> {
+    let host = &document.run.host;
+    let bios = host.bios_version.as_deref().map(|version| format!("BIOS {version}"));
+    let parts: Vec<String> = host.board.clone().into_iter().chain(bios).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Company that ran the test, as stated by the operator.
+pub(crate) fn company(document: &Document) -> String {
+    or_na(document.run.stated.company.as_deref())
 }
 
 /// Operating system and kernel of the host.

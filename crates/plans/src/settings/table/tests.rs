@@ -1,6 +1,8 @@
 //! The table of settings: names, limits and precedence.
 
-use super::super::setting::RunSettings;
+use super::super::literal::Literal;
+use super::super::lookup::{setting, typed};
+use super::super::setting::{Given, RunSettings};
 use super::*;
 use pts::PROFILES;
 
@@ -53,6 +55,9 @@ fn errors_name_the_nearest_valid_value() {
         (&[("burn-in-spare", "101")], "nearest: 100"),
         (&[("burn-in-temperature", "200")], "nearest: 150"),
         (&[("write-cache", "of")], "expected one of \"profile\""),
+        (&[("company", " ")], "is empty"),
+        (&[("chassis", "a\nb")], "use one line"),
+        (&[("link", "example.com")], "begins with https://"),
     ] {
         let message = applied(given).expect_err(hint);
         assert!(message.contains(hint), "{message}");

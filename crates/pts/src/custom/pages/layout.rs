@@ -5,6 +5,7 @@ use stdx::units::{block_size, kib};
 
 use super::super::figures::{Figure, Load, Mean, outstanding};
 use crate::exhibits::exhibit::{Axis, Cell, Lines, Row, Scale, Series, Table};
+use crate::exhibits::reading::ReadingHint;
 use crate::method::profile::Demand;
 
 /// A parameter that a loop varies.
@@ -195,9 +196,17 @@ impl Layout {
                 }
             }
         }
+        let reading = match x {
+            Dimension::Block => ReadingHint::ByBlockSize,
+            Dimension::Load => ReadingHint::ByMix,
+            _ if matches!(figure, Figure::MeanLatency | Figure::MaxLatency) => {
+                ReadingHint::TimesByOutstanding
+            }
+            _ => ReadingHint::ByOutstanding,
+        };
         let y = Axis { label: figure.heading().into(), scale: vertical(figure, &series) };
         let x = Axis { label: label.into(), scale };
-        Some(Lines { x, y, series, guides: Vec::new(), marked: None })
+        Some(Lines { reading, x, y, series, guides: Vec::new(), marked: None })
     }
 
     /// Dimension, label and scale of the horizontal axis.

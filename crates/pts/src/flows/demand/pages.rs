@@ -12,7 +12,9 @@ use crate::conclusions::header::{Phases, TestHeader, titled};
 use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::response;
+use crate::exhibits::sweep::DemandSweep;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
 use crate::flows::composite::Composite;
@@ -59,6 +61,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         rounds: answers.rounds.len() as u32,
         converged: (complete || converged).then_some(converged),
         pages: pages(context, answers),
+        sweeps: sweep(answers).into_iter().collect(),
         key_figures: key_figures(answers),
         notes: notes(context, answers, complete),
         // The window from which results are computed comes first.
@@ -67,6 +70,13 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         explained: histories.iter().flat_map(|history| explain(history)).collect(),
         ..begun
     }
+}
+
+/// IOPS of the stimulus over its outstanding I/Os.
+fn sweep(answers: &DemandAnswers) -> Option<DemandSweep> {
+    let means = answers.means();
+    let cells = means.iter().map(|point| (point.outstanding(), point.iops, point.host_limited));
+    DemandSweep::of(answers.pattern.name(answers.pattern.read_percent), Unit::Iops, cells)
 }
 
 fn loops(answers: &DemandAnswers) -> Vec<JudgedLoop> {
@@ -231,8 +241,8 @@ fn writes_at(answers: &DemandAnswers, demand: Demand) -> String {
 fn over_minutes(key: &str, title: &str, name: &str, samples: &[Sample]) -> Page {
     let points = samples.iter().map(|sample| (sample.minute, sample.iops)).collect();
     let series = vec![Series { name: name.into(), points }];
-    let x = ("Time (minutes)", Scale::LinearFromZero);
-    Page::of(key, title, Exhibit::Lines(Lines::plain(x, ("IOPS", Scale::LinearFromZero), series)))
+    let (x, y) = (("Time (minutes)", Scale::LinearFromZero), ("IOPS", Scale::LinearFromZero));
+    Page::of(key, title, Exhibit::Lines(Lines::plain(ReadingHint::PreWrites, x, y, series)))
 }
 
 /// Loop values in page order: ascending.
@@ -268,13 +278,15 @@ fn by_threads(means: &[Point], point: impl Fn(&Point) -> Option<(f64, f64)>) -> 
 
 fn demand_variation(means: &[Point]) -> Page {
     let series = by_threads(means, |point| Some((f64::from(point.demand.queue_depth), point.iops)));
-    let lines = Lines::plain(("QD", Scale::Log2), ("IOPS", Scale::LinearFromZero), series);
+    let (x, y) = (("QD", Scale::Log2), ("IOPS", Scale::LinearFromZero));
+    let lines = Lines::plain(ReadingHint::ByDepth, x, y, series);
     Page::of("variation", "Demand Variation", Exhibit::Lines(lines))
 }
 
 fn demand_intensity(means: &[Point]) -> Page {
     let series = by_threads(means, |point| Some((point.iops, point.mean_ms?)));
-    let lines = Lines::plain(("IOPS", Scale::LinearFromZero), ("ART (ms)", Scale::Log10), series);
+    let (x, y) = (("IOPS", Scale::LinearFromZero), ("ART (ms)", Scale::Log10));
+    let lines = Lines::plain(ReadingHint::Intensity, x, y, series);
     Page::of("intensity", "Demand Intensity", Exhibit::Lines(lines))
 }
 
@@ -283,6 +295,7 @@ fn processor(context: &Context<'_>, means: &[Point]) -> Page {
     let percent = |threads, queue_depth| at(means, threads, queue_depth)?.processor_percent;
     let names = || rising().map(|value| value.to_string()).collect::<Vec<_>>();
     let columns = Columns3d {
+        reading: ReadingHint::Processor,
         x_label: "QD".into(),
         x: names(),
         depth_label: "TC".into(),
@@ -322,16 +335,16 @@ fn over_total(means: &[Point]) -> Page {
             })
             .collect(),
     };
-    let lines = |label: &str, series: Series| {
+    let lines = |reading, label: &str, series: Series| {
         let x = ("Total OIO (TC x QD)", Scale::Log2);
-        Exhibit::Lines(Lines::plain(x, (label, Scale::LinearFromZero), vec![series]))
+        Exhibit::Lines(Lines::plain(reading, x, (label, Scale::LinearFromZero), vec![series]))
     };
     Page {
         key: Some("over-total".into()),
         title: "IOPS v Total OIO".into(),
         exhibits: vec![
-            lines("IOPS", series("IOPS", |point| Some(point.iops))),
-            lines("ms", series("ART", |point| point.mean_ms)),
+            lines(ReadingHint::ByOutstanding, "IOPS", series("IOPS", |point| Some(point.iops))),
+            lines(ReadingHint::TimesByOutstanding, "ms", series("ART", |point| point.mean_ms)),
         ],
         remarks: Vec::new(),
     }

@@ -6,6 +6,7 @@ use super::answers::{Sample, ZoneAnswers};
 use super::sweep::{Figure, Sweep, ZONES, zone_bytes, zone_of};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{self, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::method::profile::{Cell, mix_name};
 use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
@@ -127,6 +128,7 @@ fn over_place(
         points: samples(answers, *cell).filter_map(point).collect(),
     };
     Exhibit::Lines(Lines::plain(
+        ReadingHint::ByPosition,
         ("Position on the disk (GB)", Scale::LinearFromZero),
         (label, Scale::LinearFromZero),
         cells.iter().map(series).collect(),

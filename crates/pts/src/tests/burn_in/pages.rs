@@ -6,6 +6,7 @@ use super::answers::{BurnInAnswers, CELLS_PER_HOUR, Part};
 use super::load::{CELL_MINUTES, DEMAND};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
+use crate::exhibits::reading::ReadingHint;
 use crate::method::timeline::mean;
 use crate::{Acceptance, Context, Deviation, KeyFigure, Outcome, Stop, Test, Unit};
 
@@ -120,5 +121,9 @@ fn over_time(answers: &BurnInAnswers) -> Page {
     let points = (1..).zip(&answers.parts).map(point).collect();
     let series = vec![Series { name: answers.load.name().into(), points }];
     let (x, y) = (("Time (minutes)", Scale::LinearFromZero), ("MB/s", Scale::LinearFromZero));
-    Page::of("over-time", "Burn-In Throughput v Time", Exhibit::Lines(Lines::plain(x, y, series)))
+    Page::of(
+        "over-time",
+        "Burn-In Throughput v Time",
+        Exhibit::Lines(Lines::plain(ReadingHint::Endurance, x, y, series)),
+    )
 }

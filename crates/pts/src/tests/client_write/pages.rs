@@ -5,6 +5,7 @@ use stdx::units::{amount_base10, block_size, grouped};
 use super::answers::{BLOCK_BYTES, CHUNKS, DEMAND, IDLE_MINUTES, Stretch, WriteAnswers, has_settled};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::reading::ReadingHint;
 use crate::method::fall::{Fall, Interval, first_fall};
 use crate::quality::host_limit::marked;
 use crate::{Context, Deviation, KeyFigure, Outcome, Stop, Test, Unit};
@@ -158,7 +159,7 @@ fn pages(answers: &WriteAnswers) -> Vec<Page> {
 
 fn lines_page(key: &str, title: &str, series: Vec<Series>) -> Page {
     let (x, y) = (("Data written (GB)", Scale::LinearFromZero), ("MB/s", Scale::LinearFromZero));
-    Page::of(key, title, Exhibit::Lines(Lines::plain(x, y, series)))
+    Page::of(key, title, Exhibit::Lines(Lines::plain(ReadingHint::SustainedWrites, x, y, series)))
 }
 
 /// Throughput over the bytes written at the end of each interval.

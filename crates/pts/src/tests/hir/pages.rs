@@ -5,6 +5,7 @@ use stdx::units::block_size;
 use super::answers::{BURST_SECONDS, RETURN_MINUTES, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
 use crate::flows::precondition::ROUND_MINUTES;
@@ -145,6 +146,7 @@ fn time_line(key: &str, title: &str, states: &[&State]) -> Page {
         ]
     };
     let lines = Lines::plain(
+        ReadingHint::Idling,
         ("Time (minutes)", Scale::LinearFromZero),
         ("IOPS", Scale::LinearFromZero),
         states.iter().copied().flat_map(of_state).collect(),

@@ -8,6 +8,7 @@ use crate::conclusions::modified;
 use crate::exhibits::exhibit::{
     Axis, Cell as TableCell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table,
 };
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
 use crate::method::context::PRECONDITION_BLOCK;
@@ -141,6 +142,7 @@ fn plot_2d(answers: &IopsAnswers) -> Page {
             .collect(),
     });
     let lines = Lines {
+        reading: ReadingHint::ByBlockSize,
         x: Axis { label: "Block Size (KiB)".into(), scale: Scale::Log2 },
         y: Axis { label: "IOPS".into(), scale: Scale::Log10 },
         series: series.collect(),
@@ -155,6 +157,7 @@ fn columns_3d(answers: &IopsAnswers) -> Page {
         sizes().map(|block_bytes| mean(answers, Cell { block_bytes, read_percent })).collect()
     });
     let columns = Columns3d {
+        reading: ReadingHint::Columns,
         x_label: "Block Size (KiB)".into(),
         x: sizes().map(|b| kib(u64::from(b))).collect(),
         depth_label: "R/W Mix".into(),

@@ -13,6 +13,7 @@ use crate::conclusions::modified;
 use crate::exhibits::exhibit::{
     Cell as TableCell, Columns3d, Exhibit, Page, PageKey, Row, SCALED, Series, Table,
 };
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::response::{self, FIVE_NINES, Tail};
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
@@ -61,6 +62,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, sto
             ..outcome.header
         },
         pages: pages(context, answers),
+        beyond: beyond(answers),
         key_figures: key_figures(context, answers),
         ..outcome
     }
@@ -106,7 +108,7 @@ fn pages(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<Page> {
     let window = rounds.history.window();
     let tracked = rounds.points(|segments| average_of(segments, TRACKED));
     let average = "Steady State Convergence - Average Latency (100 % writes)";
-    let average = over_rounds(answers, average, "Average latency (ms)", average_of);
+    let average = over_rounds(answers, average, "Average latency (ms)", 0, average_of);
     let average_columns = |segments: &LatencyAnswers, cell| Figure::Average.of(context, segments, cell);
     let mut pages = vec![
         average,
@@ -135,15 +137,26 @@ fn pages(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<Page> {
     pages
 }
 
+/// Convergence of the mixes that the specification does not show: reads, and reads with writes.
+fn beyond(answers: &LatencyAnswers) -> Vec<Page> {
+    let mixes = [(100, "100 % reads"), (65, "65/35 reads and writes")];
+    let page = |(read_percent, name): (u8, &str)| {
+        let title = format!("Steady State Convergence - Average Latency ({name})");
+        over_rounds(answers, &title, "Average latency (ms)", read_percent, average_of)
+    };
+    mixes.map(page).into()
+}
+
 fn over_rounds(
     answers: &LatencyAnswers,
     title: &str,
     label: &str,
+    read_percent: u8,
     of: impl Fn(&[Segment], Cell) -> Option<f64>,
 ) -> Page {
     let series = sizes().filter(|bytes| !answers.skipped.contains(bytes)).map(|block_bytes| Series {
         name: block_size(u64::from(block_bytes)),
-        points: answers.rounds.points(|segments| of(segments, writes(block_bytes))),
+        points: answers.rounds.points(|segments| of(segments, Cell { block_bytes, read_percent })),
     });
     window_pages::convergence(title, label, series.collect())
 }
@@ -155,7 +168,7 @@ const fn writes(block_bytes: u32) -> Cell {
 fn maxima_over_rounds(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
     let title = "Steady State Convergence - Maximum Latency (100 % writes)";
     if context.has_maxima() {
-        return over_rounds(answers, title, "Maximum latency (ms)", maximum_of);
+        return over_rounds(answers, title, "Maximum latency (ms)", 0, maximum_of);
     }
     let times = |segments: &[Segment], cell| response::merged(find(segments, cell));
     let of_round = |round: &Round| {
@@ -164,7 +177,7 @@ fn maxima_over_rounds(context: &Context<'_>, answers: &LatencyAnswers) -> Page {
     };
     let tail = Tail::of(answers.rounds.done.iter().filter_map(of_round).min().unwrap_or(0));
     let value = |segments: &[Segment], cell| tail.value(&times(segments, cell));
-    let mut page = over_rounds(answers, &tail.title(title), &tail.label(), value);
+    let mut page = over_rounds(answers, &tail.title(title), &tail.label(), 0, value);
     page.remarks.extend(tail.remark(context));
     page
 }
@@ -259,6 +272,7 @@ fn columns(
 ) -> Page {
     let value = |block_bytes, read_percent| of(answers, Cell { block_bytes, read_percent });
     let columns = Columns3d {
+        reading: ReadingHint::Columns,
         x_label: "Block Size (KiB)".into(),
         x: sizes().map(|b| kib(u64::from(b))).collect(),
         depth_label: "R/W Mix".into(),

@@ -5,6 +5,7 @@ use stdx::units::{block_size, kib};
 use super::answers::{ThroughputAnswers, demand, precondition_block, throughput_of};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
 use crate::method::profile::mix_name;
@@ -110,6 +111,7 @@ fn plot(answers: &ThroughputAnswers) -> Page {
         points: mean(answers, read).map(|value| (f64::from(read), value)).into_iter().collect(),
     });
     let lines = Lines {
+        reading: ReadingHint::ByMix,
         x: Axis { label: "R/W Mix (share of reads in %)".into(), scale: Scale::Integer },
         y: Axis { label: "MB/s".into(), scale: Scale::LinearFromZero },
         series: series.into(),

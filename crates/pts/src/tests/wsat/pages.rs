@@ -1,6 +1,6 @@
 //! Pages of the WSAT test: four, with different contents in PTS 1.x and 2.0.
 
-use stdx::units::{amount_base10, span};
+use stdx::units::{SECOND_NS, amount_base10, span};
 
 use super::answers::{
     CYCLE_MINUTES, HISTOGRAM_MINUTES, Level, SaturationAnswers, has_histogram, last_minutes,
@@ -14,6 +14,7 @@ use crate::conclusions::header::{Phases, TestHeader, titled};
 use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::response;
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::Edition;
@@ -41,7 +42,11 @@ pub fn outcome(
         begun.modified.push(Deviation::Ending { title: "WSAT".into(), is, standard });
     }
     let (marks, limited) = (marks::marks(context, answers, &figures), marks::limited(answers, &figures));
-    let header = TestHeader { workload_dependent: answers.load.header_name(), ..begun.header };
+    let header = TestHeader {
+        workload_dependent: answers.load.header_name(),
+        length: length(context, answers),
+        ..begun.header
+    };
     // Another condition may end the test before there is anything to judge.
     let has_verdict = judged && !(complete && answers.level() == Level::NotJudged);
     let header = match has_verdict {
@@ -59,6 +64,7 @@ pub fn outcome(
         converged: (has_verdict && (complete || answers.converged)).then_some(answers.converged),
         ending: Some(ending),
         pages: pages(context, answers, marks::facts(context, answers, &marks, limited)),
+        beyond: vec![average_over_time(answers)],
         key_figures: marks::key_figures(answers, &marks, limited),
         notes: [notes(context, answers, judged, complete), marks::notes(&marks)].concat(),
         marks,
@@ -96,6 +102,19 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
         phases.stimulus_2 = [format!("Histogram, {}", answers.load.name()), demand, length];
     }
     phases
+}
+
+/// Time and amount written so far, as published reports print them in place of rounds: `24 h 1.9 TB`.
+fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
+    let ns = context.minutes_ns(answers.minutes.len() as u32);
+    let minutes = ns / (60 * SECOND_NS);
+    let time = match (minutes / 60, minutes % 60) {
+        (0, 0) => span(ns),
+        (0, minutes) => format!("{minutes} min"),
+        (hours, 0) => format!("{hours} h"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    };
+    (!answers.minutes.is_empty()).then(|| format!("{time} {}", amount_base10(answers.written_bytes)))
 }
 
 /// The conditions that end the test, and the one that did.
@@ -226,6 +245,14 @@ impl Over {
         }
     }
 
+    const fn reading(self) -> ReadingHint {
+        match self {
+            Self::Time => ReadingHint::Saturation,
+            Self::Written => ReadingHint::OverWritten,
+            Self::Fills => ReadingHint::OverFills,
+        }
+    }
+
     fn points(self, context: &Context<'_>, answers: &SaturationAnswers) -> Vec<(f64, f64)> {
         let mut written_bytes = 0;
         let point = |sample: &Sample| {
@@ -245,7 +272,7 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
     let curve = |key: &str, title: &str, over: Over, scale: Scale| {
         let series = Series { name: answers.load.name(), points: over.points(context, answers) };
         let x = (over.label(), Scale::LinearFromZero);
-        let lines = Lines::plain(x, ("IOPS", scale), vec![series]);
+        let lines = Lines::plain(over.reading(), x, ("IOPS", scale), vec![series]);
         let mut page = Page::of(key, title, Exhibit::Lines(lines));
         page.remarks.extend(extended_remark(context, answers));
         page
@@ -267,6 +294,16 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
     pages
 }
 
+/// The average response time of each minute.
+fn average_over_time(answers: &SaturationAnswers) -> Page {
+    let points = answers.minutes.iter().filter_map(|sample| Some((sample.minute, sample.mean_ms?))).collect();
+    let series = vec![Series { name: answers.load.name(), points }];
+    let (x, y) =
+        ((Over::Time.label(), Scale::LinearFromZero), ("Average latency (ms)", Scale::LinearFromZero));
+    let lines = Lines::plain(ReadingHint::SaturationTimes, x, y, series);
+    Page::of("average-over-time", "WSAT Average Latency v Time", Exhibit::Lines(lines))
+}
+
 /// Response times as the drive fills.
 fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
     let fills: Vec<f64> = Over::Fills.points(context, answers).into_iter().map(|point| point.0).collect();
@@ -286,7 +323,7 @@ fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
     let mut page = Page::of(
         "response-times-over-fills",
         "WSAT ART, 5 9s and MRT v Drive Fills",
-        Exhibit::Lines(Lines::plain(x, y, all)),
+        Exhibit::Lines(Lines::plain(ReadingHint::OverFills, x, y, all)),
     );
     page.remarks.extend(context.maxima_note());
     if few {

@@ -6,6 +6,7 @@ use super::answers::{CrossAnswers, DEMAND, GROUPS, Group};
 use super::figures::{recovery as recovery_of_all, recovery_of_last_hour};
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
+use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::response;
 use crate::exhibits::unit::Unit;
 use crate::method::profile::Edition;
@@ -78,7 +79,8 @@ fn series(
 }
 
 fn over_time(label: &str, scale: Scale, series: Vec<Series>) -> Exhibit {
-    Exhibit::Lines(Lines::plain(("Time (minutes)", scale), (label, Scale::LinearFromZero), series))
+    let (x, y) = (("Time (minutes)", scale), (label, Scale::LinearFromZero));
+    Exhibit::Lines(Lines::plain(ReadingHint::AccessGroups, x, y, series))
 }
 
 fn throughput(sample: &Sample) -> Option<f64> {

@@ -1,5 +1,8 @@
 //! The annexes.
 
+use pts::exhibit::{Exhibit, Page};
+
+use super::exhibits::figure;
 use super::frame::banners;
 use super::notes;
 use crate::document::contents::Document;
@@ -49,7 +52,7 @@ fn statement_and_supplement(document: &Document) -> String {
 fn text_table(table: &TextTable) -> String {
     let heads: String = table.head.iter().map(|(name, _)| format!("<th scope=\"col\">{name}</th>")).collect();
     let row = |cells: &Vec<String>| {
-        let cell = |text: &String| format!("<td>{}</td>", escape(text));
+        let cell = |text: &String| format!("<td>{}</td>", linked(text));
         format!("<tr>{}</tr>\n", cells.iter().map(cell).collect::<String>())
     };
     let rows: String = table.rows.iter().map(row).collect();
@@ -57,6 +60,13 @@ fn text_table(table: &TextTable) -> String {
         "<h3>{}</h3>\n<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table>\n",
         table.caption
     )
+}
+
+/// A cell as text, or as a link if it is an address.
+fn linked(text: &str) -> String {
+    let shown = escape(text);
+    let is_web = record::Link { name: String::new(), address: text.into() }.is_web();
+    if is_web { format!("<a rel=\"noopener noreferrer\" href=\"{shown}\">{shown}</a>") } else { shown }
 }
 
 fn of_test(conformance: &Conformance) -> String {
@@ -102,8 +112,19 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     out += &format!("<p class=\"remark\">{}</p>\n", escape(&test.remark));
     let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
     let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
+    out += &annexes::beyond(document, test).iter().map(page_beyond).collect::<String>();
     out.extend([times, efficiency].into_iter().flatten().map(|table| workload_table(&table)));
     out
+}
+
+/// A page that the specification does not have.
+fn page_beyond(page: &Page) -> String {
+    let chart = |exhibit: &Exhibit| {
+        let svg = charts::picture(exhibit, &page.title, annexes::BEYOND)?;
+        Some(figure(&svg, exhibit.reading()))
+    };
+    let charts: String = page.exhibits.iter().filter_map(chart).collect();
+    format!("<h4>{}</h4>\n{charts}", escape(&page.title))
 }
 
 /// A table of the measured workloads over the window.

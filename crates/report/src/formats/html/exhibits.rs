@@ -1,8 +1,8 @@
 //! The report pages: the PTS page header, then the exhibits of the test.
 
-use pts::Outcome;
 use pts::exhibit::{Axis, Cell, Exhibit, Facts, Lines, Page, Scale, Table};
 use pts::profile::Edition;
+use pts::{Outcome, ReadingHint};
 
 use super::frame::{banners, facts, sheet};
 use crate::document::contents::Document;
@@ -17,6 +17,9 @@ use charts::markup::escape;
 
 /// Tables with more columns use less padding.
 const WIDE_COLUMNS: usize = 10;
+
+/// Height of the sentence under a chart.
+const READING_PIXELS: f64 = 18.0;
 
 /// Renders page `index` of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number: PageNumber) -> String {
@@ -53,7 +56,7 @@ fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
     let remarks = remarks(outcome, page).len() as f64 * 26.0;
     let left_over = Size::DEFAULT.height - marks - remarks - boxes.sum::<f64>();
     let charts = page.exhibits.iter().filter(is_chart).count().max(1);
-    Size { height: (left_over / charts as f64).max(220.0), ..Size::DEFAULT }
+    Size { height: (left_over / charts as f64 - READING_PIXELS).max(210.0), ..Size::DEFAULT }
 }
 
 fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
@@ -62,7 +65,7 @@ fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
         Exhibit::Facts(facts) => determination(facts),
         chart => {
             let svg = charts::picture(chart, title, size).unwrap_or_default();
-            figure(&(svg + &other_scale(chart, title, size)))
+            figure(&(svg + &other_scale(chart, title, size)), chart.reading())
         }
     }
 }
@@ -84,8 +87,11 @@ fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
     format!("<template data-scale=\"{name}\">{svg}</template>")
 }
 
-fn figure(svg: &str) -> String {
-    format!("<figure>{svg}</figure>\n")
+/// A chart with the sentence that says how to read it.
+pub(super) fn figure(svg: &str, reading: Option<ReadingHint>) -> String {
+    let caption =
+        reading.map(|reading| format!("<figcaption>{}</figcaption>", escape(charts::sentence(reading))));
+    format!("<figure>{svg}{}</figure>\n", caption.unwrap_or_default())
 }
 
 fn numbers(table: &Table) -> String {

@@ -8,8 +8,8 @@ use crate::pages::banners::{Strip, strips};
 use crate::pages::list::PageNumber;
 use crate::pages::test_summary::{SET_UP_HEADINGS, set_up_row};
 use crate::pages::titles;
-use crate::pages::values::{model, or_na};
-use charts::markup::escape;
+use crate::pages::values::{Fact, company, model, or_na};
+use charts::markup::{escape, shortened};
 
 /// Wraps `body` in a sheet.
 pub(super) fn sheet(
@@ -51,13 +51,22 @@ pub(super) fn facts(class: &str, items: &[(&str, String)]) -> String {
     format!("<dl class=\"{class}\">{}</dl>\n", items.iter().map(row).collect::<String>())
 }
 
+/// Blocks of labelled values side by side.
+pub(super) fn blocks(blocks: &[(&str, Vec<Fact>)]) -> String {
+    let block = |(heading, items): &(&str, Vec<Fact>)| {
+        format!("<div><h3>{heading}</h3>{}</div>\n", facts("block", items))
+    };
+    format!("<div class=\"blocks\">{}</div>\n", blocks.iter().map(block).collect::<String>())
+}
+
 /// The strip at the top of both kinds of summary page.
 pub(super) fn summary_top(document: &Document, number: PageNumber, kind: &str) -> String {
     format!(
         "<header class=\"strip\"><div class=\"bar\"><span>{}</span>\
          <span>Rev. {}</span><span>Page {} of {}</span></div>\n\
          <div class=\"dut\"><div><small>Device Under Test (DUT)</small><b>{}</b></div>\
-         <h1>{}</h1><div><small>Vendor</small><b>{}</b></div>{}</div></header>\n",
+         <h1>{}</h1><div><small>Vendor</small><b>{}</b></div>\
+         <div><small>Tested by</small><b>{}</b></div>{}</div></header>\n",
         titles::specification_short(document),
         document.profile.revision,
         number.current,
@@ -65,6 +74,7 @@ pub(super) fn summary_top(document: &Document, number: PageNumber, kind: &str) -
         escape(model(document)),
         escape(kind),
         escape(&or_na(document.run.target.vendor.as_deref())),
+        escape(&shortened(&company(document), 40)),
         logo(document)
     )
 }

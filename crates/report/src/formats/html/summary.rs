@@ -1,6 +1,6 @@
 //! The first page: device, host, software, dates, all tests, special notes.
 
-use super::frame::{banners, facts, set_up_table, sheet, summary_top};
+use super::frame::{banners, blocks, facts, set_up_table, sheet, summary_top};
 use super::notes;
 use crate::document::contents::Document;
 use crate::pages::list::PageNumber;
@@ -9,15 +9,12 @@ use crate::pages::{front, titles};
 
 /// The summary of all tests. `continued` if its notes continue in an annex.
 pub(super) fn page(document: &Document, rows: &[NoteRow], continued: bool, number: PageNumber) -> String {
-    let blocks: String = front::blocks(document)
-        .iter()
-        .map(|(heading, items)| format!("<div><h3>{heading}</h3>{}</div>\n", facts("block", items)))
-        .collect();
     let table = if continued && rows.is_empty() { String::new() } else { notes::table(rows) };
     let body = format!(
-        "{}<div class=\"blocks\">{blocks}</div>\n<h2>Testing Summary: Tests Run</h2>\n{}\
+        "{}{}<h2>Testing Summary: Tests Run</h2>\n{}\
          <h2>Test Sponsor - Special Notes</h2>\n{table}{}{}",
         summary_top(document, number, titles::summary_kind(document)),
+        blocks(&front::blocks(document)),
         set_up_table(document, &document.outcomes, &document.not_begun),
         continuation(continued),
         facts("origin", &front::origin(document))

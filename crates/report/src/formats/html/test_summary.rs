@@ -2,23 +2,24 @@
 
 use pts::{KeyFigure, Outcome};
 
-use super::frame::{banners, facts, set_up_table, sheet, summary_top};
+use super::frame::{banners, blocks, facts, set_up_table, sheet, summary_top};
 use super::notes;
 use crate::document::contents::Document;
 use crate::pages::list::PageNumber;
 use crate::pages::notes::notes_of_test;
 use crate::pages::remarks::figures_legend;
 use crate::pages::test_summary::{self, STEADY_HEADINGS};
-use crate::pages::titles;
 use crate::pages::values::or_na;
+use crate::pages::{front, titles};
 use charts::markup::escape;
 
 /// The summary of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, number: PageNumber) -> String {
     let body = format!(
-        "{}<h2>Test Description</h2>\n{}<h2>Test Set Up</h2>\n{}<h2>Select Performance Data</h2>\n{}{}\
+        "{}{}<h2>Test Description</h2>\n{}<h2>Test Set Up</h2>\n{}<h2>Select Performance Data</h2>\n{}{}\
          <h2>Special Notes</h2>\n{}",
         summary_top(document, number, &titles::title_line(document, outcome, "Summary Page")),
+        blocks(&front::blocks_of_test(document, outcome)),
         facts("description", &test_summary::description(outcome)),
         set_up_table(document, std::slice::from_ref(outcome), &[]),
         figures(outcome),

@@ -29,6 +29,7 @@ pub struct Report {
     pub profile: String,
     pub device: Device,
     pub host: Host,
+    pub stated: Stated,
     pub settings: ReportSettings,
     /// What measured power; null if nothing did.
     pub power: Option<ReportPower>,
@@ -93,13 +94,36 @@ pub struct Simulated {
 pub struct Host {
     pub cpu: Option<String>,
     pub cpus: Option<u32>,
+    /// Microcode revision of the processor.
+    pub microcode: Option<String>,
     pub board: Option<String>,
+    pub bios_version: Option<String>,
     pub memory_bytes: Option<u64>,
     pub os: Option<String>,
     pub kernel: Option<String>,
+    pub kernel_command_line: Option<String>,
     pub governor: Option<String>,
     pub scheduler: Option<String>,
     pub pcie_link: Option<String>,
+}
+
+/// What the operator stated about the tester and the test platform; null if not stated.
+#[derive(Serialize, JsonSchema)]
+pub struct Stated {
+    /// Company that ran the test.
+    pub company: Option<String>,
+    pub chassis: Option<String>,
+    pub cooler: Option<String>,
+    pub power_supply: Option<String>,
+    pub links: Vec<Link>,
+}
+
+/// A web page about a component of the test platform.
+#[derive(Serialize, JsonSchema)]
+pub struct Link {
+    /// What it is about; empty if not stated.
+    pub name: String,
+    pub address: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -334,6 +358,8 @@ pub struct Row {
 #[derive(Serialize, JsonSchema)]
 pub struct Chart {
     pub page: String,
+    /// How to read it, in one sentence.
+    pub reading: String,
     pub x: String,
     pub y: String,
     pub series: Vec<Series>,

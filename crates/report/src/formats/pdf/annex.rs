@@ -1,5 +1,7 @@
 //! The annexes, with separate page numbers.
 
+use pts::exhibit::Page;
+
 use super::flow::{self, Block, PageFrame};
 use super::writer::PdfWriter;
 use crate::document::contents::Document;
@@ -97,6 +99,18 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
     ]
 }
 
+/// A page that the specification does not have.
+fn page_beyond(page: &Page) -> Vec<Block> {
+    let charts = page.exhibits.iter().filter_map(|exhibit| {
+        let svg = charts::picture(exhibit, &page.title, annexes::BEYOND)?;
+        let text = Block::Text(
+            exhibit.reading().map(|reading| charts::sentence(reading).to_owned()).unwrap_or_default(),
+        );
+        Some([Block::Pictures(vec![(page.title.clone(), svg)]), text])
+    });
+    charts.flatten().collect()
+}
+
 fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     let name = annexes::timeline_name(test);
     let picture = charts::timeline(&test.timeline, &name);
@@ -104,6 +118,7 @@ fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     blocks.push(Block::Picture { name, svg: picture, height: test.timeline.size().height });
     let spent = test.spent.iter().map(|spent| format!("{spent}. ")).collect::<String>();
     blocks.push(Block::Text(spent + &test.remark));
+    blocks.extend(annexes::beyond(document, test).iter().flat_map(page_beyond));
     let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
     let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
     for table in [times, efficiency].into_iter().flatten() {

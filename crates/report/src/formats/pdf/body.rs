@@ -28,6 +28,8 @@ const LEAST_RESPONSE_TIMES: f64 = 230.0;
 const COLUMN_SHARES_1_0: [f64; 4] = [0.25; 4];
 const COLUMN_SHARES_2_0: [f64; 4] = [0.2875, 0.23, 0.23, 0.2525];
 const GAP: f64 = 8.0;
+/// Height of the sentence under a chart.
+const READING: f64 = 15.0;
 /// Minimum legible font size.
 const SMALLEST: f64 = 6.0;
 
@@ -147,10 +149,14 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
             Exhibit::Table(table) => numbers(sheet, table, room),
             Exhibit::Facts(facts) => determination(sheet, facts, room),
             chart => {
-                let size = Size { height: height.max(120.0), ..Size::DEFAULT };
+                let room = Area { height: height - READING, ..room };
+                let size = Size { height: room.height.max(120.0), ..Size::DEFAULT };
                 if let Some(svg) = charts::picture(chart, title, size) {
                     sheet.picture(&svg, title, room)?;
                 }
+                let sentence = chart.reading().map_or("", charts::sentence);
+                let baseline = room.y + height - 3.0;
+                sheet.text((area.x, baseline), area.width, sentence, soft(10.5), Align::Middle);
             }
         }
         y += height + GAP;

@@ -15,7 +15,7 @@ use crate::pages::list::PageNumber;
 use crate::pages::notes::{NoteRow, all_notes, notes_of_test, split};
 use crate::pages::remarks::figures_legend;
 use crate::pages::test_summary::{self, SET_UP_HEADINGS, STEADY_HEADINGS};
-use crate::pages::values::{model, or_na};
+use crate::pages::values::{Fact, company, model, or_na};
 use crate::pages::{front, titles};
 
 const TEXT: f64 = 11.5;
@@ -91,17 +91,23 @@ fn top(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64, number: PageNumbe
     let y = bar(sheet, y, [name, &revision, &page]);
     sheet.frame(Area::new(SIDE, y, ROOM, 44.0), LINE);
     let side = ROOM / 4.0 - 16.0;
-    let right = SIDE + ROOM - side - 10.0;
+    // Vendor and tester share the width of the device at the other end.
+    let (tester, vendor) = (ROOM * 0.14, ROOM * 0.1);
     sheet.text((SIDE + 10.0, y + 16.0), side, "Device Under Test (DUT)", soft(10.0), Align::Left);
     sheet.text((SIDE + 10.0, y + 33.0), side, model(document), ink(13.0).bold(), Align::Left);
     sheet.within(Tag::Hn(NonZeroU16::MIN, None), |sheet| {
-        sheet.text((SIDE + ROOM / 4.0, y + 28.0), ROOM / 2.0, kind, ink(17.0).bold(), Align::Middle);
+        sheet.text((SIDE + ROOM * 0.24, y + 28.0), ROOM * 0.42, kind, ink(17.0).bold(), Align::Middle);
     });
-    sheet.text((right, y + 16.0), side, "Vendor", soft(10.0), Align::Right);
-    let vendor = or_na(document.run.target.vendor.as_deref());
-    sheet.text((right, y + 33.0), side, &vendor, ink(13.0).bold(), Align::Right);
+    let fact = |sheet: &mut Sheet<'_, '_>, x: f64, width: f64, label: &str, value: &str| {
+        sheet.text((x, y + 16.0), width, label, soft(10.0), Align::Right);
+        sheet.text((x, y + 33.0), width, value, ink(13.0).bold(), Align::Right);
+    };
+    let right = SIDE + ROOM - tester - 10.0;
+    fact(sheet, right, tester, "Tested by", &company(document));
+    let left = right - vendor - 12.0;
+    fact(sheet, left, vendor, "Vendor", &or_na(document.run.target.vendor.as_deref()));
     if let Some(logo) = &document.publication.logo {
-        sheet.logo(logo, Area::new(right + side * 0.1, y + 5.0, side * 0.4, 34.0));
+        sheet.logo(logo, Area::new(SIDE + ROOM * 0.665, y + 5.0, ROOM * 0.07, 34.0));
     }
     y + 54.0
 }
@@ -110,7 +116,7 @@ fn top(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64, number: PageNumbe
 pub(super) fn first(sheet: &mut Sheet<'_, '_>, document: &Document, number: PageNumber) -> Vec<NoteRow> {
     let y = surround(sheet, document, None, number);
     let y = top(sheet, document, y, number, titles::summary_kind(document));
-    let y = blocks(sheet, document, y) + 8.0;
+    let y = blocks(sheet, &front::blocks(document), y) + 8.0;
     let y = heading(sheet, y, "Testing Summary: Tests Run");
     let y = y + set_up(sheet, document, &document.outcomes, &document.not_begun, y) + 8.0;
     let y = heading(sheet, y, "Test Sponsor - Special Notes");
@@ -137,10 +143,9 @@ fn notes_below(fonts: &Fonts, document: &Document, y: f64) -> (Vec<NoteRow>, Vec
     if whole.1.is_empty() { whole } else { split(all_notes(document), (room - REFERENCE).max(0.0), height) }
 }
 
-fn blocks(sheet: &mut Sheet<'_, '_>, document: &Document, y: f64) -> f64 {
+fn blocks(sheet: &mut Sheet<'_, '_>, blocks: &[(&str, Vec<Fact>)], y: f64) -> f64 {
     let width = ROOM / 4.0;
     let mut lowest = y;
-    let blocks = front::blocks(document);
     for (index, (heading, items)) in blocks.iter().enumerate() {
         let x = SIDE + width * index as f64;
         sheet.fill(Area::new(x, y, width, 20.0), PALE);
@@ -246,6 +251,7 @@ fn origin(sheet: &mut Sheet<'_, '_>, document: &Document) {
 pub(super) fn of_test(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &Outcome, number: PageNumber) {
     let y = surround(sheet, document, Some(outcome), number);
     let y = top(sheet, document, y, number, &titles::title_line(document, outcome, "Summary Page"));
+    let y = blocks(sheet, &front::blocks_of_test(document, outcome), y) + 6.0;
     let y = heading(sheet, y, "Test Description");
     let y = y + facts_wide(sheet, y, &test_summary::description(outcome)) + 8.0;
     let y = heading(sheet, y, "Test Set Up");

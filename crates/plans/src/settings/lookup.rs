@@ -1,0 +1,29 @@
+//! The table of settings by name, and as a page of the manual.
+
+use super::literal::Literal;
+use super::setting::{Given, Setting};
+use super::table::SETTINGS;
+
+/// Looks up the setting called `name`.
+#[must_use]
+pub fn setting(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)
+}
+
+/// Reads an argument of the option called `name`.
+///
+/// # Errors
+/// If there is no such setting, or the value is not valid.
+pub fn typed(name: &str, value: &str) -> Result<Given, String> {
+    let setting = setting(name).ok_or_else(|| format!("no setting '{name}'"))?;
+    Given::new(setting, Literal::Typed(value.into()))
+}
+
+/// The settings of plans as rows of a table in Markdown, for the manual.
+#[must_use]
+pub fn manual() -> String {
+    let row =
+        |setting: &Setting| format!("| `{}` | {} | {} |\n", setting.name, setting.values(), setting.about());
+    let rows: String = SETTINGS.iter().filter(|setting| setting.is_in_plans()).map(row).collect();
+    format!("| key | value | meaning |\n|---|---|---|\n{rows}")
+}

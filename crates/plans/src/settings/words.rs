@@ -1,0 +1,46 @@
+//! Settings that are one of several words: each word with its meaning in the help and the choice that it stands for.
+
+use record::{CacheChoice, SaturationLoad, SaturationUntil};
+
+/// What to do with the drive's volatile write cache: word, meaning in the help, choice.
+pub(super) const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
+    ("profile", "As the profile requires", CacheChoice::Profile),
+    ("keep", "Leave it unchanged", CacheChoice::Keep),
+    ("on", "On (WCE)", CacheChoice::On),
+    ("off", "Off (WCD)", CacheChoice::Off),
+];
+
+/// Which conditions end WSAT.
+pub(super) const SATURATION_UNTIL: &[(&str, &str, SaturationUntil)] = &[
+    (
+        "first",
+        "Whichever comes first: amount, time or, from PTS-E 1.1 on, steady state",
+        SaturationUntil::First,
+    ),
+    ("all", "Whichever comes last: amount or time, for at most 240 h", SaturationUntil::All),
+    ("time", "Time only", SaturationUntil::Time),
+];
+
+/// The optional workloads of WSAT.
+pub(super) const SATURATION_LOADS: &[(&str, &str, SaturationLoad)] = &[
+    ("oltp", "Random 8 KiB, 65 % reads", SaturationLoad::Oltp),
+    ("video", "Sequential 128 KiB, 90 % reads (video on demand)", SaturationLoad::Video),
+    ("metadata", "Sequential 0.5 KiB, 50 % reads", SaturationLoad::Metadata),
+    ("composite", "The composite of CBW, 40 % reads", SaturationLoad::Composite),
+];
+
+/// The loads of a burn-in.
+pub(super) const BURN_IN_LOADS: &[(&str, &str, &str)] = &[
+    ("mixed", "Random 64 KiB, 50 % reads", "mixed"),
+    ("jesd219", "The enterprise workload of JESD219, from 4 KiB on", "jesd219"),
+];
+
+/// The words with their meanings, for the help.
+pub(super) fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, &'static str)> {
+    all.iter().map(|(word, about, _)| (*word, *about)).collect()
+}
+
+/// The words with the choices that they stand for.
+pub(super) fn choices<T: Copy>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, T)> {
+    all.iter().map(|(word, _, choice)| (*word, *choice)).collect()
+}

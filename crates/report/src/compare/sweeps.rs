@@ -1,0 +1,110 @@
+//! Rates over the number of outstanding I/Os: for each workload one chart with one line per run, and its values.
+
+use pts::exhibit::{Axis, Cell, Lines, Row, Scale, Series, Table};
+use pts::host_limit::legend;
+use pts::{DemandSweep, Outcome, ReadingHint, SweepPoint};
+
+use super::candidate::Candidate;
+use super::sections::labels;
+use super::wording::letter;
+use crate::pages::cells::has_host_limited;
+use charts::Size;
+
+/// One workload of a test that several runs swept.
+pub(super) struct SweepSection {
+    pub title: String,
+    lines: Lines,
+    pub table: Table,
+    /// How to read the chart, and caveats for the numbers: marks, simulated drives.
+    pub notes: Vec<String>,
+}
+
+impl SweepSection {
+    /// The chart with one line per run.
+    pub fn picture(&self, size: Size) -> String {
+        charts::lines(&self.lines, &self.title, size)
+    }
+}
+
+/// A run with its sweep, and its name with its letter.
+type Swept<'a> = (String, &'a DemandSweep);
+
+/// The sweeps that at least two runs have in common.
+pub(super) fn sections(runs: &[Candidate]) -> Vec<SweepSection> {
+    let mut sections = Vec::new();
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {
+        for sweep in &outcome.sweeps {
+            let key = (outcome.test.as_str(), sweep.workload.as_str());
+            if seen.contains(&key) {
+                continue;
+            }
+            seen.push(key);
+            let named = |(i, run): (usize, &'_ Candidate)| format!("{} {}", letter(i), run.name);
+            let swept: Vec<Swept<'_>> = runs
+                .iter()
+                .enumerate()
+                .filter_map(|(i, run)| Some((named((i, run)), find(run, outcome, sweep)?)))
+                .collect();
+            if swept.len() > 1 {
+                sections.push(section(outcome, sweep, &swept, labels(runs)));
+            }
+        }
+    }
+    sections
+}
+
+/// The sweep of the same workload, in the same unit, by the same test.
+fn find<'a>(run: &'a Candidate, of: &Outcome, sweep: &DemandSweep) -> Option<&'a DemandSweep> {
+    let outcome = run.document.outcomes.iter().find(|outcome| outcome.test == of.test)?;
+    outcome.sweeps.iter().find(|other| (&other.workload, other.unit) == (&sweep.workload, sweep.unit))
+}
+
+fn section(outcome: &Outcome, sweep: &DemandSweep, swept: &[Swept<'_>], labels: Vec<String>) -> SweepSection {
+    let point = |point: &SweepPoint| (f64::from(point.outstanding), point.value);
+    let series = |(name, sweep): &Swept<'_>| Series {
+        name: name.clone(),
+        points: sweep.points.iter().map(point).collect(),
+    };
+    let axis = |label: &str, scale| Axis { label: label.into(), scale };
+    let table = table(sweep, swept);
+    let notes = [charts::sentence(ReadingHint::Runs).to_owned()].into_iter();
+    let notes = notes.chain(has_host_limited(&table).then(legend));
+    SweepSection {
+        title: format!("Comparing {} - {} by outstanding I/Os", outcome.title, sweep.workload),
+        lines: Lines {
+            reading: ReadingHint::Runs,
+            x: axis("Outstanding I/Os (TC x QD)", Scale::Log2),
+            y: axis(sweep.unit.symbol(), Scale::LinearFromZero),
+            series: swept.iter().map(series).collect(),
+            guides: Vec::new(),
+            marked: None,
+        },
+        notes: notes.chain((!labels.is_empty()).then(|| labels.join("; "))).collect(),
+        table,
+    }
+}
+
+fn table(sweep: &DemandSweep, swept: &[Swept<'_>]) -> Table {
+    let mut all: Vec<u32> =
+        swept.iter().flat_map(|(_, sweep)| sweep.points.iter().map(|point| point.outstanding)).collect();
+    all.sort_unstable();
+    all.dedup();
+    let cell = |sweep: &DemandSweep, outstanding: u32| {
+        let point = sweep.points.iter().find(|point| point.outstanding == outstanding);
+        let limited = point.is_some_and(|point| point.host_limited);
+        Cell::of(point.map(|point| point.value), limited, || "n/a".into())
+    };
+    let row = |outstanding: u32| Row {
+        name: outstanding.to_string(),
+        cells: swept.iter().map(|(_, sweep)| cell(sweep, outstanding)).collect(),
+    };
+    Table {
+        heading: format!("{} ({})", sweep.workload, sweep.unit),
+        row_heading: "Outstanding I/Os".into(),
+        column_heading: "Run".into(),
+        columns: swept.iter().map(|(name, _)| name.clone()).collect(),
+        rows: all.into_iter().map(row).collect(),
+        decimals: 1,
+    }
+}

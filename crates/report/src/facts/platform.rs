@@ -1,0 +1,35 @@
+//! The test platform beyond the page headers: firmware of the host, command line of its kernel, and what the operator
+//! states about it.
+
+use record::RunFile;
+
+use super::drive_and_host::TextTable;
+
+/// The test platform; None if nothing of it is known.
+pub(crate) fn table(run: &RunFile) -> Option<TextTable> {
+    let (host, stated) = (&run.host, &run.stated);
+    let read = [
+        ("BIOS version", &host.bios_version),
+        ("Microcode", &host.microcode),
+        ("Kernel command line", &host.kernel_command_line),
+    ];
+    let told = [
+        ("Tested by", &stated.company),
+        ("Chassis", &stated.chassis),
+        ("CPU cooler", &stated.cooler),
+        ("Power supply", &stated.power_supply),
+    ];
+    if read.iter().all(|(_, value)| value.is_none()) && stated.is_empty() {
+        return None;
+    }
+    let row = |item: &str, value: &str| vec![item.to_owned(), value.to_owned()];
+    let mut rows: Vec<Vec<String>> =
+        read.iter().map(|(item, value)| row(item, value.as_deref().unwrap_or("n/a"))).collect();
+    rows.extend(told.iter().filter_map(|(item, value)| Some(row(item, value.as_deref()?))));
+    let link = |link: &record::Link| match link.name.as_str() {
+        "" => row("Link", &link.address),
+        name => row(&format!("Link: {name}"), &link.address),
+    };
+    rows.extend(stated.links.iter().map(link));
+    Some(TextTable { caption: "Test platform", head: vec![("Item", 20.0), ("Value", 80.0)], rows })
+}
