@@ -133,6 +133,8 @@ fn obey(name: &str, path: &str) {
             let halves =
                 text.split_once("clear the copy with ").or_else(|| text.split_once("clear the copies with "));
             let (_, instruction) = halves.expect("a command");
+            // For several copies, discarding the whole device is the alternative.
+            let instruction = instruction.split(", or discard").next().expect("a first part");
             command("sh", &["-c", instruction]).expect(instruction);
         }
         if signatures(path).is_empty() {

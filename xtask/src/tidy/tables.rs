@@ -56,7 +56,7 @@ const LISTED: &[Listed] = &[
     Listed {
         folder: "crates/charts/src",
         extension: "rs",
-        helpers: &["canvas", "lib", "marker", "markup", "panel_area", "ruler", "style"],
+        helpers: &["canvas", "card", "lib", "marker", "markup", "panel_area", "ruler", "style"],
         file: "crates/charts/src/lib.rs",
         table: None,
         entry: module,

@@ -101,9 +101,7 @@ fn verdict_of(outcome: &Outcome) -> Headline {
                 window.map_or_else(String::new, |w| format!(" in rounds {}-{}", w.first_round, w.last_round));
             (Tone::Good, format!("steady state{rounds}"))
         }
-        (None, Some(false)) => {
-            (Tone::Bad, format!("no steady state in {}", count_of(outcome.rounds, "round")))
-        }
+        (None, Some(false)) => (Tone::Bad, format!("no steady state in {}", outcome.missed_rounds())),
         (None, None) => (Tone::Open, "complete, not judged for steady state".to_owned()),
     };
     Headline { tone, text }
