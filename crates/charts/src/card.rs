@@ -15,17 +15,17 @@ pub enum Theme {
     Transparent,
 }
 
-/// How a statement is coloured; its text says the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a statement is coloured, from the best to the worst; its text says the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
     /// As it should be.
     Good,
+    /// Neither good nor bad: nothing was judged.
+    Open,
     /// Valid with reservations.
     Doubtful,
     /// Not a valid result.
     Bad,
-    /// Neither: nothing was judged.
-    Open,
 }
 
 /// A figure on a card.
@@ -68,6 +68,7 @@ struct Colours {
     ink: &'static str,
     soft: &'static str,
     line: &'static str,
+    /// In the order of [`Tone`].
     tones: [&'static str; 4],
 }
 
@@ -83,14 +84,14 @@ impl Theme {
                 ink: "#eef2f6",
                 soft: "#a9b4c0",
                 line: "#3a4552",
-                tones: ["#63c592", "#e8b45a", "#ff8a8f", "#a9b4c0"],
+                tones: ["#63c592", "#a9b4c0", "#e8b45a", "#ff8a8f"],
             },
             Self::Light | Self::Transparent => Colours {
                 ground: if matches!(self, Self::Light) { Some("#ffffff") } else { None },
                 ink: "#1c2430",
                 soft: "#55606e",
                 line: "#d5dbe2",
-                tones: ["#1d6b41", "#7a5200", "#a31722", "#55606e"],
+                tones: ["#1d6b41", "#55606e", "#7a5200", "#a31722"],
             },
         }
     }

@@ -84,6 +84,7 @@ fn a_run_that_was_cut_says_how_much_is_complete() {
     assert!(run.html.contains("0 of 3 tests complete"), "{}", run.html);
     assert!(run.html.contains("not complete: "), "{}", run.html);
     assert!(!run.html.contains("Steady state reached"));
+    assert!(!run.html.contains("<figure>"), "a chart without values says nothing");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The result as cards to share, in two sizes and three themes, and as a badge.
 
 use charts::Size;
-use charts::card::{Card, CardFigure, Theme, Tone, badge, card};
+use charts::card::{Card, Theme, Tone, badge, card};
 
 use super::format::{Files, Format, Make, Source};
 use super::raster;
 use crate::document::contents::Document;
-use crate::pages::cover::{self, Cover, CoverFigure, Headline};
+use crate::pages::cover::{self, Cover};
 use crate::pages::values::tool;
 
 /// The card format.
@@ -39,23 +39,7 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
     Ok(files)
 }
 
-const fn tone(tone: cover::Tone) -> Tone {
-    match tone {
-        cover::Tone::Good => Tone::Good,
-        cover::Tone::Doubtful => Tone::Doubtful,
-        cover::Tone::Bad => Tone::Bad,
-        cover::Tone::Open => Tone::Open,
-    }
-}
-
 fn content(document: &Document, cover: &Cover<'_>) -> Card {
-    let figure = |CoverFigure { name, value, unit, note, is_valid }: &CoverFigure| CardFigure {
-        name: name.clone(),
-        value: value.clone(),
-        unit: unit.clone(),
-        note: note.clone(),
-        is_valid: *is_valid,
-    };
     // The first fact is the capacity; test system and dates are in the credit.
     let about = cover.facts.iter().take(3).filter(|(_, value)| value != "n/a");
     let picture = cover.pictures.first().and_then(|(exhibit, title)| {
@@ -65,12 +49,8 @@ fn content(document: &Document, cover: &Cover<'_>) -> Card {
         device: cover.device.clone(),
         about: about.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" · "),
         marks: document.marks(None).into_iter().map(|mark| mark.title.to_owned()).collect(),
-        headlines: cover
-            .headlines
-            .iter()
-            .map(|Headline { tone: of, text }| (tone(*of), text.clone()))
-            .collect(),
-        figures: cover.figures.iter().map(figure).collect(),
+        headlines: cover.headlines.iter().map(|headline| (headline.tone, headline.text.clone())).collect(),
+        figures: cover.figures.clone(),
         picture,
         credit: format!("{} · run {} · {}", tool(document), document.run.id, document.dates_of(None).1),
     }
@@ -78,19 +58,11 @@ fn content(document: &Document, cover: &Cover<'_>) -> Card {
 
 /// The worse of the two verdicts, and what the figures come from if not from a drive.
 fn of_badge(document: &Document, cover: &Cover<'_>) -> String {
-    let rank = |headline: &&Headline| match headline.tone {
-        cover::Tone::Bad => 3,
-        cover::Tone::Doubtful => 2,
-        cover::Tone::Open => 1,
-        cover::Tone::Good => 0,
-    };
     let left = if document.run.origin.is_some() { "imported" } else { document.profile.revision };
-    let worst = cover.headlines.iter().rev().max_by_key(rank);
-    let (of, text) = worst.map_or((Tone::Open, ""), |headline| (tone(headline.tone), headline.text.as_str()));
+    let worst = cover.headlines.iter().rev().max_by_key(|headline| headline.tone);
+    let (tone, text) = worst.map_or((Tone::Open, ""), |headline| (headline.tone, headline.text.as_str()));
     match document.watermark() {
-        Some(word) => {
-            badge(left, &format!("{word}; {text}"), if of == Tone::Good { Tone::Doubtful } else { of })
-        }
-        None => badge(left, text, of),
+        Some(word) => badge(left, &format!("{word}; {text}"), tone.max(Tone::Doubtful)),
+        None => badge(left, text, tone),
     }
 }

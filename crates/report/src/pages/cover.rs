@@ -1,7 +1,8 @@
 //! The cover: the page at which a reader can stop. It has no page number, so that the numbered pages match those of
 //! the specification.
 
-use pts::exhibit::{Exhibit, Scale};
+use charts::card::{CardFigure, Tone};
+use pts::exhibit::{Exhibit, Page, Scale};
 use pts::host_limit::legend;
 use pts::{KeyFigure, Outcome};
 use stdx::units::count_of;
@@ -18,35 +19,11 @@ const MOST_FIGURES: usize = 6;
 /// Figures of the sentence: more make it hard to read.
 const FIGURES_IN_SENTENCE: usize = 3;
 
-/// How a statement is coloured. Colour never stands alone: the text says the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
-    Good,
-    Doubtful,
-    Bad,
-    /// Neither good nor bad: nothing was judged.
-    Open,
-}
-
 /// A verdict in a few words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Headline {
     pub tone: Tone,
     pub text: String,
-}
-
-/// A key figure on the cover.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CoverFigure {
-    /// Name, followed by the title of the test if several tests have key figures.
-    pub name: String,
-    pub value: String,
-    /// Empty if there is no value.
-    pub unit: String,
-    /// Spread over the rounds of the measurement window, or why the value is not a steady-state value; may be empty.
-    pub note: String,
-    /// Whether the figure is a value of a complete test that is steady, or that need not be.
-    pub is_valid: bool,
 }
 
 /// One row per test: title, verdict, and its settings.
@@ -69,7 +46,7 @@ pub(crate) struct Cover<'a> {
     pub headlines: Vec<Headline>,
     /// What the drive did.
     pub sentence: String,
-    pub figures: Vec<CoverFigure>,
+    pub figures: Vec<CardFigure>,
     /// The most telling chart of up to two tests, with titles.
     pub pictures: Vec<(&'a Exhibit, String)>,
     pub tests: Vec<TestRow>,
@@ -188,7 +165,7 @@ fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     all.into_iter().map(|(_, _, outcome, figure)| (outcome, figure)).collect()
 }
 
-fn figures(document: &Document) -> Vec<CoverFigure> {
+fn figures(document: &Document) -> Vec<CardFigure> {
     let several = document.outcomes.iter().filter(|outcome| !outcome.key_figures.is_empty()).count() > 1;
     selected(document)
         .into_iter()
@@ -200,7 +177,7 @@ fn figures(document: &Document) -> Vec<CoverFigure> {
                 (None, _, Some(share)) => format!("± {:.1} % over the window", share * 100.0),
                 (None, _, None) => String::new(),
             };
-            CoverFigure {
+            CardFigure {
                 name: if several { format!("{}: {name}", outcome.subject) } else { name },
                 value: figure_value(figure),
                 unit: figure.value.map_or_else(String::new, |_| figure.unit.symbol().to_owned()),
@@ -248,23 +225,13 @@ fn sentence(document: &Document) -> String {
 
 /// A curve over time and columns over block sizes say most; a plot over rounds shows only how steady state was reached.
 fn pictures(document: &Document) -> Vec<(&Exhibit, String)> {
-    let is_result = |exhibit: &&Exhibit| match exhibit {
-        Exhibit::Columns3d(_) => true,
-        Exhibit::Lines(lines) => {
-            lines.x.scale != Scale::Rounds && lines.series.iter().any(|s| s.points.len() > 1)
-        }
-        _ => false,
-    };
-    let of_test = |outcome: &'_ Outcome| -> Option<usize> {
-        let is_columns =
-            |page: &pts::exhibit::Page| page.exhibits.iter().any(|e| matches!(e, Exhibit::Columns3d(_)));
-        let any = |page: &pts::exhibit::Page| page.exhibits.iter().any(|e| is_result(&e));
-        outcome.pages.iter().position(is_columns).or_else(|| outcome.pages.iter().position(any))
-    };
     let mut all: Vec<(&Exhibit, String)> = Vec::new();
     for outcome in &document.outcomes {
-        let Some(page) = of_test(outcome).map(|index| &outcome.pages[index]) else { continue };
-        let Some(exhibit) = page.exhibits.iter().find(is_result) else { continue };
+        let of_kind = |is_meant: fn(&Exhibit) -> bool| -> Option<(&Page, &Exhibit)> {
+            let found = |page| Some((page, page_exhibit(page, is_meant)?));
+            outcome.pages.iter().find_map(found)
+        };
+        let Some((page, exhibit)) = of_kind(is_columns).or_else(|| of_kind(is_curve)) else { continue };
         // Two pictures of the same kind say less than two of different kinds.
         let is_new = |(other, _): &(&Exhibit, String)| {
             std::mem::discriminant(*other) != std::mem::discriminant(exhibit)
@@ -274,6 +241,21 @@ fn pictures(document: &Document) -> Vec<(&Exhibit, String)> {
         }
     }
     all
+}
+
+fn page_exhibit(page: &Page, is_meant: fn(&Exhibit) -> bool) -> Option<&Exhibit> {
+    page.exhibits.iter().find(|exhibit| is_meant(exhibit))
+}
+
+/// Columns with at least one value.
+fn is_columns(exhibit: &Exhibit) -> bool {
+    matches!(exhibit, Exhibit::Columns3d(columns) if columns.heights.iter().flatten().any(Option::is_some))
+}
+
+/// A curve of results with at least two points.
+fn is_curve(exhibit: &Exhibit) -> bool {
+    matches!(exhibit, Exhibit::Lines(lines)
+        if lines.x.scale != Scale::Rounds && lines.series.iter().any(|series| series.points.len() > 1))
 }
 
 fn facts(document: &Document) -> Vec<Fact> {
@@ -302,5 +284,9 @@ fn doubts(document: &Document) -> Vec<String> {
     let has_mark = selected(document).iter().any(|(_, figure)| figure.value.is_some() && figure.host_limited);
     let legend = has_mark.then(legend);
     let invalidating = document.invalidating.iter().map(|check| format!("would invalidate results: {check}"));
-    limited.chain(legend).chain(invalidating).collect()
+    let unchecked = document.outcomes.iter().filter_map(|outcome| {
+        let unchecked = &outcome.acceptance.as_ref()?.unchecked;
+        (!unchecked.is_empty()).then(|| format!("{}: not checked: {}", outcome.title, unchecked.join(", ")))
+    });
+    unchecked.chain(limited).chain(legend).chain(invalidating).collect()
 }

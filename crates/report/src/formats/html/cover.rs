@@ -1,11 +1,12 @@
 //! The cover: verdicts, key figures, charts and settings on one screen.
 
 use charts::Size;
+use charts::card::{CardFigure, Tone};
 use charts::markup::escape;
 
 use super::frame::{banners, facts};
 use crate::document::contents::Document;
-use crate::pages::cover::{Cover, CoverFigure, Headline, SETTINGS, TestRow, Tone, cover};
+use crate::pages::cover::{Cover, Headline, SETTINGS, TestRow, cover};
 use crate::pages::titles;
 
 /// Size of the charts: their letters remain legible when two of them share a row.
@@ -48,7 +49,7 @@ fn pill(Headline { tone, text }: &Headline, tag: &str) -> String {
     format!("<{tag} class=\"pill {}\">{}</{tag}>", class(*tone), escape(text))
 }
 
-fn figure(CoverFigure { name, value, unit, note, is_valid }: &CoverFigure) -> String {
+fn figure(CardFigure { name, value, unit, note, is_valid }: &CardFigure) -> String {
     let class = if *is_valid { "" } else { " class=\"doubtful\"" };
     format!(
         "<div{class}><span>{}</span><strong>{}</strong><span>{}</span><small>{}</small></div>\n",

@@ -3,6 +3,7 @@
 use std::num::NonZeroU16;
 
 use charts::Size;
+use charts::card::{CardFigure, Tone};
 use krilla::tagging::Tag;
 
 use super::fonts::{Style, ink, soft};
@@ -10,7 +11,7 @@ use super::grid::{TableCell, facts, label_width, table};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, ROOM, SIDE, Sheet, leading};
 use super::summary::banners;
 use crate::document::contents::Document;
-use crate::pages::cover::{Cover, CoverFigure, Headline, SETTINGS, TestRow, Tone, cover};
+use crate::pages::cover::{Cover, Headline, SETTINGS, TestRow, cover};
 use crate::pages::titles;
 
 /// Size of a chart in its own units.
@@ -68,14 +69,14 @@ fn title(sheet: &mut Sheet<'_, '_>, cover: &Cover<'_>, y: f64) -> f64 {
     y + 38.0
 }
 
-fn figures(sheet: &mut Sheet<'_, '_>, figures: &[CoverFigure], y: f64) -> f64 {
+fn figures(sheet: &mut Sheet<'_, '_>, figures: &[CardFigure], y: f64) -> f64 {
     const HEIGHT: f64 = 76.0;
     if figures.is_empty() {
         return y;
     }
     // Six fit; fewer do not grow to the width of the page.
     let width = (ROOM - 5.0 * GAP) / 6.0;
-    for (index, CoverFigure { name, value, unit, note, is_valid }) in figures.iter().enumerate() {
+    for (index, CardFigure { name, value, unit, note, is_valid }) in figures.iter().enumerate() {
         let area = Area::new(SIDE + (width + GAP) * index as f64, y, width, HEIGHT);
         sheet.frame(area, LINE);
         if *is_valid {
