@@ -42,7 +42,7 @@ pub(crate) const SETTINGS: [&str; 5] =
 #[derive(Debug, Clone)]
 pub(crate) struct Cover<'a> {
     pub device: String,
-    /// Steady state, then conformance.
+    /// Acceptance of the drive, if a test decides on it; steady state; conformance.
     pub headlines: Vec<Headline>,
     /// What the drive did.
     pub sentence: String,
@@ -51,7 +51,7 @@ pub(crate) struct Cover<'a> {
     pub pictures: Vec<(&'a Exhibit, String)>,
     pub tests: Vec<TestRow>,
     pub facts: Vec<Fact>,
-    /// What limits trust in the figures and is not in a banner.
+    /// Why the drive was rejected, and what limits trust in the figures and is not in a banner.
     pub doubts: Vec<String>,
 }
 
@@ -59,7 +59,12 @@ pub(crate) struct Cover<'a> {
 pub(crate) fn cover(document: &Document) -> Cover<'_> {
     Cover {
         device: model(document).to_owned(),
-        headlines: vec![steadiness(document), conformity(document)],
+        headlines: document
+            .outcomes
+            .iter()
+            .filter_map(accepted)
+            .chain([steadiness(document), conformity(document)])
+            .collect(),
         sentence: sentence(document),
         figures: figures(document),
         pictures: pictures(document),
@@ -69,7 +74,17 @@ pub(crate) fn cover(document: &Document) -> Cover<'_> {
     }
 }
 
+/// The verdict of a test that accepts or rejects the drive.
+fn accepted(outcome: &Outcome) -> Option<Headline> {
+    let acceptance = outcome.acceptance.as_ref()?;
+    let tone = if acceptance.is_pass() { Tone::Good } else { Tone::Bad };
+    Some(Headline { tone, text: format!("{}: {}", outcome.title, acceptance.word()) })
+}
+
 fn verdict_of(outcome: &Outcome) -> Headline {
+    if let Some(headline) = accepted(outcome) {
+        return headline;
+    }
     let (tone, text) = match (&outcome.stop, outcome.converged) {
         (Some(stop), _) => (Tone::Bad, format!("not complete: {stop}")),
         (None, Some(true)) => {
@@ -284,9 +299,14 @@ fn doubts(document: &Document) -> Vec<String> {
     let has_mark = selected(document).iter().any(|(_, figure)| figure.value.is_some() && figure.host_limited);
     let legend = has_mark.then(legend);
     let invalidating = document.invalidating.iter().map(|check| format!("would invalidate results: {check}"));
+    let accepted =
+        document.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.acceptance.as_ref()?)));
+    let reasons = accepted.flat_map(|(outcome, acceptance)| {
+        acceptance.reasons.iter().map(|reason| format!("{}: {reason}", outcome.title))
+    });
     let unchecked = document.outcomes.iter().filter_map(|outcome| {
         let unchecked = &outcome.acceptance.as_ref()?.unchecked;
         (!unchecked.is_empty()).then(|| format!("{}: not checked: {}", outcome.title, unchecked.join(", ")))
     });
-    unchecked.chain(limited).chain(legend).chain(invalidating).collect()
+    reasons.chain(unchecked).chain(limited).chain(legend).chain(invalidating).collect()
 }

@@ -58,9 +58,10 @@ fn title(sheet: &mut Sheet<'_, '_>, cover: &Cover<'_>, y: f64) -> f64 {
         sheet.text((SIDE, y + 24.0), ROOM * 0.45, &cover.device, ink(24.0).bold(), Align::Left);
     });
     let mut right = SIDE + ROOM;
+    let widest = ROOM * 0.52 / cover.headlines.len().max(1) as f64;
     for Headline { tone, text } in cover.headlines.iter().rev() {
         let style = ink(12.0).bold().colour(colour(*tone));
-        let width = sheet.fonts.width(text, style).min(ROOM * 0.27) + 18.0;
+        let width = sheet.fonts.width(text, style).min(widest - 18.0) + 18.0;
         let area = Area::new(right - width, y + 6.0, width, 22.0);
         sheet.frame(area, colour(*tone));
         sheet.text((area.x + 9.0, area.y + 15.5), width - 18.0, text, style, Align::Left);
