@@ -5,7 +5,7 @@ use stdx::units::{amount_base2, block_size, count_of, span};
 
 use crate::conclusions::incidents::Incidents;
 use crate::method::profile::CELL_NS;
-use crate::{Context, Deviation, Outcome, Profile};
+use crate::{Context, Deviation, Outcome, PROFILES, Profile};
 
 /// All deviations of a run from its profile, in report order.
 #[must_use]
@@ -138,9 +138,11 @@ pub(crate) fn by_histogram(context: &Context<'_>, minutes: u32, all: &mut Vec<De
     }
 }
 
-/// Reports a test that this version of the specification lacks.
+/// Reports a test that this version of the specification lacks, or all versions.
 pub(crate) fn by_family(family: &str, title: &str, profile: &Profile, all: &mut Vec<Deviation>) {
-    if profile.listed(family).is_none() {
+    if PROFILES.iter().all(|profile| profile.listed(family).is_none()) {
+        all.push(Deviation::BeyondTheStandard { title: title.to_owned() });
+    } else if profile.listed(family).is_none() {
         let subject = format!("the {title} test");
         all.push(Deviation::NotInProfile { subject, revision: profile.revision });
     }

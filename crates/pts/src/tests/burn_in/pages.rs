@@ -8,13 +8,12 @@ use crate::conclusions::header::{Phases, TestHeader};
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::exhibits::reading::ReadingHint;
 use crate::method::timeline::mean;
-use crate::{Acceptance, Context, Deviation, KeyFigure, Outcome, Stop, Test, Unit};
+use crate::{Acceptance, Context, KeyFigure, Outcome, Stop, Test, Unit};
 
 pub fn outcome(test: &Test, context: &Context<'_>, answers: &BurnInAnswers, stop: Option<Stop>) -> Outcome {
     let complete = stop.is_none();
     let acceptance = answers.acceptance(complete);
     let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
-    begun.modified.push(Deviation::BeyondTheStandard { title: test.title.into() });
     answers.incidents.add_to(&mut begun.modified);
     let length = context.minutes_ns(answers.limits.hours * 60);
     let phases = Phases {

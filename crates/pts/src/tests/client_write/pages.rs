@@ -8,7 +8,7 @@ use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, Scale, Se
 use crate::exhibits::reading::ReadingHint;
 use crate::method::fall::{Fall, Interval, first_fall};
 use crate::quality::host_limit::marked;
-use crate::{Context, Deviation, KeyFigure, Outcome, Stop, Test, Unit};
+use crate::{Context, KeyFigure, Outcome, Stop, Test, Unit};
 
 const NONE: &str = "not measured";
 const NO_FALL: &str = "no fall";
@@ -16,7 +16,6 @@ const NO_FALL: &str = "no fall";
 pub fn outcome(test: &Test, context: &Context<'_>, answers: &WriteAnswers, stop: Option<Stop>) -> Outcome {
     let complete = stop.is_none();
     let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
-    begun.modified.push(Deviation::BeyondTheStandard { title: test.title.into() });
     answers.incidents.add_to(&mut begun.modified);
     let demand = context.demand(Some(DEMAND));
     let idle = IDLE_MINUTES.map(|minutes| minutes.to_string()).join(", ");

@@ -8,12 +8,11 @@ use crate::exhibits::exhibit::{Page, Series};
 use crate::exhibits::response::{histogram_page, merged};
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
-use crate::{Context, Deviation, KeyFigure, Outcome, PRECONDITION_BLOCK, Stop, Test};
+use crate::{Context, KeyFigure, Outcome, PRECONDITION_BLOCK, Stop, Test};
 
 pub fn outcome(test: &Test, context: &Context<'_>, answers: &Jesd219Answers, stop: Option<Stop>) -> Outcome {
     let demand = context.demand(Some(DEMAND));
     let mut begun = Outcome::begun(test, context, answers.purge.as_ref(), context.whole_test_range(), stop);
-    begun.modified.push(Deviation::BeyondTheStandard { title: test.title.into() });
     begun.modified.extend(answers.composite.modification(context));
     let outcome = answers.rounds.conclude(begun, answers.precondition.as_ref(), None);
     let phases = Phases {
