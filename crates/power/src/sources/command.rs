@@ -61,7 +61,13 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|error| PowerError::io(&what, error))?;
+        .map_err(|error| {
+            let why = format!(
+                "{program} cannot be started ({error}); it is run without a shell and looked up in {PATH}: give the path of \
+                 a program or script"
+            );
+            PowerError::absent(&what, why)
+        })?;
     let Some(output) = child.stdout.take() else { return Err(PowerError::Ended { what }) };
     let fd = OwnedFd::from(output);
     let mut running = Running { child, lines: Lines::of_pipe(what.clone(), fd) };
