@@ -48,7 +48,9 @@ fn a_good_drive_passes() {
         let (_, cover) = html.split_once("<article").unwrap();
         let (cover, pages) = cover.split_once("</article>").unwrap();
         assert!(
-            cover.contains("Burn-In: PASS") && cover.contains("not checked: reallocated sectors"),
+            cover.contains(" passed Burn-In.")
+                && cover.contains("Burn-In: PASS")
+                && cover.contains("not checked: reallocated sectors"),
             "{cover}"
         );
         let first = pages.split("<section").nth(1).unwrap();
@@ -77,7 +79,12 @@ fn wrong_data_is_found_with_its_offset() {
         let html = text(document["report"].as_str().unwrap().as_ref());
         let (_, cover) = html.split_once("<article").unwrap();
         let (cover, pages) = cover.split_once("</article>").unwrap();
-        assert!(cover.contains("Burn-In: FAIL") && cover.contains("at byte 67108864"), "{cover}");
+        assert!(
+            cover.contains(" failed Burn-In: ")
+                && cover.contains("Burn-In: FAIL")
+                && cover.contains("at byte 67108864"),
+            "{cover}"
+        );
         let first = pages.split("<section").nth(1).unwrap();
         assert!(first.contains("BURN-IN FAIL") && first.contains("at byte 67108864"), "{fault}");
     }

@@ -90,7 +90,7 @@ fn a_run_that_was_cut_says_how_much_is_complete() {
 #[test]
 fn everything_of_a_simulated_drive_is_labelled() {
     let run = shown(&named("simulated"));
-    assert!(run.html.contains("(simulated) delivered"), "{}", run.html);
+    assert!(run.html.contains("(simulated) in steady state: "), "{}", run.html);
     let drawings = run.drawings();
     assert_eq!(drawings.len(), 7);
     for (name, svg) in drawings {
@@ -111,7 +111,7 @@ fn at_most_six_figures_and_each_test_is_among_them() {
     assert!(run.html.contains("mean of the last 30 minutes, not judged</span>"), "{}", run.html);
     let (_, sentence) = run.html.split_once("<p class=\"sentence\">").unwrap();
     assert!(
-        sentence.starts_with("In steady state, ")
+        sentence.starts_with("Measured on MACH16 M16ISD2-100UCP in steady state: ")
             && !sentence.split_once("</p>").unwrap().0.contains("not judged")
     );
 }

@@ -51,7 +51,7 @@ pub(crate) struct Cover<'a> {
     pub pictures: Vec<(&'a Exhibit, String)>,
     pub tests: Vec<TestRow>,
     pub facts: Vec<Fact>,
-    /// Why the drive was rejected, and what limits trust in the figures and is not in a banner.
+    /// What limits trust in the figures and is not in a banner.
     pub doubts: Vec<String>,
 }
 
@@ -205,36 +205,35 @@ fn figures(document: &Document) -> Vec<CardFigure> {
         .collect()
 }
 
-/// One sentence on what the drive did, made of facts only.
+/// One sentence on what the drive did, made of facts only: whether it was accepted, or else its first valid figures.
 fn sentence(document: &Document) -> String {
     let device = match document.watermark() {
         Some(word) => format!("{} ({})", model(document), word.to_lowercase()),
         None => model(document).to_owned(),
     };
-    let steady = |outcome: &Outcome| outcome.converged == Some(true) && outcome.stop.is_none();
-    let of = |wanted: bool| -> Vec<String> {
-        let chosen = selected(document).into_iter().filter(|(outcome, figure)| {
-            figure.value.is_some()
-                && outcome.stop.is_none()
-                && steady(outcome) == wanted
-                && outcome.converged != Some(false)
-        });
-        chosen
-            .take(FIGURES_IN_SENTENCE)
-            .map(|(_, figure)| {
-                format!("{} {} at {}", figure_value(figure), figure.unit.symbol(), figure.name)
-            })
-            .collect()
+    let accepted = document.outcomes.iter().find_map(|outcome| Some((outcome, outcome.acceptance.as_ref()?)));
+    if let Some((outcome, acceptance)) = accepted {
+        let reasons: Vec<String> = acceptance.reasons.iter().map(ToString::to_string).collect();
+        return match reasons.as_slice() {
+            [] => format!("{device} passed {}.", outcome.title),
+            reasons => format!("{device} failed {}: {}.", outcome.title, reasons.join("; ")),
+        };
+    }
+    let all = selected(document);
+    let valid = |is_meant: fn(&Outcome) -> bool| -> Vec<&KeyFigure> {
+        let of_test = |outcome: &Outcome| outcome.stop.is_none() && is_meant(outcome);
+        let figures = all.iter().filter(|(outcome, figure)| figure.value.is_some() && of_test(outcome));
+        figures.map(|(_, figure)| *figure).take(FIGURES_IN_SENTENCE).collect()
     };
-    let list = |all: &[String]| match all {
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-        [] => String::new(),
-    };
-    match (of(true).as_slice(), of(false).as_slice()) {
-        ([], []) => format!("{device} has no complete, steady result in this run."),
-        ([], other) => format!("{device} delivered {}.", list(other)),
-        (some, _) => format!("In steady state, {device} delivered {}.", list(some)),
+    let (steady, unjudged) = (valid(|o| o.converged == Some(true)), valid(|o| o.converged.is_none()));
+    let (figures, state) = if steady.is_empty() { (unjudged, "") } else { (steady, " in steady state") };
+    let parts: Vec<String> = figures
+        .iter()
+        .map(|figure| format!("{} {} {}", figure.name, figure_value(figure), figure.unit.symbol()))
+        .collect();
+    match parts.as_slice() {
+        [] => format!("{device} has no complete, steady result in this run."),
+        parts => format!("Measured on {device}{state}: {}.", parts.join("; ")),
     }
 }
 
@@ -299,14 +298,9 @@ fn doubts(document: &Document) -> Vec<String> {
     let has_mark = selected(document).iter().any(|(_, figure)| figure.value.is_some() && figure.host_limited);
     let legend = has_mark.then(legend);
     let invalidating = document.invalidating.iter().map(|check| format!("would invalidate results: {check}"));
-    let accepted =
-        document.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.acceptance.as_ref()?)));
-    let reasons = accepted.flat_map(|(outcome, acceptance)| {
-        acceptance.reasons.iter().map(|reason| format!("{}: {reason}", outcome.title))
-    });
     let unchecked = document.outcomes.iter().filter_map(|outcome| {
         let unchecked = &outcome.acceptance.as_ref()?.unchecked;
         (!unchecked.is_empty()).then(|| format!("{}: not checked: {}", outcome.title, unchecked.join(", ")))
     });
-    reasons.chain(unchecked).chain(limited).chain(legend).chain(invalidating).collect()
+    unchecked.chain(limited).chain(legend).chain(invalidating).collect()
 }
