@@ -100,7 +100,7 @@ fn a_meter_that_does_not_work_stops_the_run_before_it_begins() {
     std::fs::write(bench.path("plan.toml"), PLAN).expect("a plan");
     let (plan, target) = (text(bench.path("plan.toml")), text(bench.path("target")));
     let message = bench.fails(4, &arguments(&plan, &target, "command:/no/such/meter"));
-    assert!(message.contains("--power: cannot be started (No such file"), "{message}");
+    assert!(message.contains("/no/such/meter cannot be started (No such file"), "{message}");
     assert!(bench.runs().is_empty(), "no run began");
     let message = bench.fails(2, &arguments(&plan, &target, "volts"));
     assert!(message.contains("hwmon:NAME"), "{message}");
