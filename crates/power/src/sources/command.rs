@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::error::PowerError;
 use crate::lines::Lines;
@@ -41,9 +42,10 @@ impl Source for Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        drop(self.child.kill());
-        drop(self.child.wait());
+        // Its group contains what a script has started.
+        let is_killed = kill_process_group(Pid::from_child(&self.child), Signal::KILL).is_ok();
+        // A program of another user, such as sudo, cannot be killed; it must not keep the run from ending.
+        drop(if is_killed { self.child.wait().map(Some) } else { self.child.try_wait() });
     }
 }
 
@@ -51,6 +53,10 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
     let what = format!("command:{argument}");
     let mut words = argument.split_whitespace();
     let program = words.next().unwrap_or_default();
+    if program.contains('/') && !program.starts_with('/') {
+        let why = format!("give the absolute path of {program}: a run may be resumed in another directory");
+        return Err(PowerError::absent(&what, why));
+    }
     let mut child = Command::new(program)
         .args(words)
         .env_clear()
@@ -81,6 +87,8 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
@@ -108,6 +116,32 @@ mod tests {
         assert!(process.exists());
         drop(opened);
         assert!(!process.exists(), "the run ends it");
+    }
+
+    #[test]
+    fn what_a_script_has_started_ends_with_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let meter = script(&dir, "sleep 600 & echo $! > $1; while echo 3; do sleep 0.01; done");
+        let file = dir.path().join("pid");
+        drop(open(&format!("{meter} {}", file.display()), Surroundings::default()).expect("a meter"));
+        let pid = fs::read_to_string(file).expect("its process ID");
+        let state = || fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        // Whoever adopted it may not have waited for it yet.
+        let has_ended = || state().is_empty() || state().contains(") Z ");
+        assert!(
+            (0..500).any(|_| has_ended() || {
+                std::thread::sleep(Duration::from_millis(10));
+                false
+            }),
+            "{}",
+            state()
+        );
+    }
+
+    #[test]
+    fn a_relative_path_is_refused() {
+        let refused = open("./meter", Surroundings::default()).map(|_| ()).expect_err("a relative path");
+        assert!(refused.to_string().contains("absolute path"), "{refused}");
     }
 
     #[test]
