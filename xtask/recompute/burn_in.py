@@ -53,11 +53,12 @@ def burn_in(script: Script) -> Result:
     script.ended(None)
 
     result = Result("Burn-In", "burn-in", DEMAND)
-    result.figures = [("Throughput", mean([cell.megabytes_per_second for cell in cells]), "MB/s"),
+    whole = [cell for cell in cells if not (cell.verified or {}).get("failed")]
+    result.figures = [("Throughput", mean([cell.megabytes_per_second for cell in whole]), "MB/s"),
                       ("Written", sum(cell.written_bytes for cell in cells) / 1e9, "GB"),
                       ("Read", sum(int(cell.ways["read"]["bytes"]) for cell in cells) / 1e9, "GB")]
     name = "JESD219 40/60" if further.get("burn-in-load") == "jesd219" else "RND 64KiB 50/50"
-    points = [(float(CELL_MINUTES * i), cell.megabytes_per_second) for i, cell in enumerate(cells, 1)]
+    points = [(float(CELL_MINUTES * i), cell.megabytes_per_second) for i, cell in enumerate(whole, 1)]
     result.charts = [Chart("Burn-In Throughput v Time", "Time (minutes)", "MB/s", [(name, points)])]
     result.reasons = _reasons(script, cells, further)
     return result
@@ -77,7 +78,9 @@ def _reasons(script: Script, cells: list[Segment], further: dict[str, str]) -> l
 
     for name, setting in (("media_errors", "burn-in-media-errors"), ("reallocated_sectors", "burn-in-reallocated")):
         counts = values(name)
-        if counts and max(counts) - counts[0] > int(further.get(setting, 0)):
+        # A counter that fell was reset, and has grown from zero since.
+        growth = sum(now - before if now >= before else now for before, now in zip(counts, counts[1:]))
+        if growth > int(further.get(setting, 0)):
             found.append(("grown", None))
     for name, setting, limit in (("percentage_used", "burn-in-used", 100),
                                  ("temperature_celsius", "burn-in-temperature", 70)):

@@ -190,3 +190,20 @@ fn what_is_found_becomes_part_of_the_segment() {
     let place = WrongPlace { offset_bytes, length_bytes: pass.block_bytes, wrong: WrongData::Corrupt };
     assert_eq!((read.checked_blocks, read.wrong_blocks, read.places), (blocks, 1, vec![place]));
 }
+
+/// Whoever stops a load must not lose what it has found: if it is repeated, the damage may be gone.
+#[test]
+fn what_was_found_before_a_load_is_stopped_is_kept() {
+    let file = support::file();
+    let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
+    let pass = Workload { access: Access::Sequential, ..checked() };
+    target.run(&pass, &mut |_| Flow::Continue).expect("a run");
+    let read = Workload { read_percent: 100, until: Until::DurationNs(60_000_000_000), ..pass };
+    let stopped = |target: &mut Armed| target.run(&read, &mut |_| Flow::Stop).expect("a run");
+    assert!(matches!(stopped(&mut target), Outcome::Stopped), "nothing is wrong");
+    for block in 0..SIZE / u64::from(read.block_bytes) {
+        file.open().write_all_at(b"damage", block * u64::from(read.block_bytes) + 1000).expect("a write");
+    }
+    let Outcome::Finished(segment) = stopped(&mut target) else { panic!("the finding was dropped") };
+    assert!(segment.verified.is_some_and(|verified| verified.wrong_blocks > 0));
+}

@@ -158,3 +158,16 @@ fn a_file_is_verified() {
     let checked: Vec<u64> = checked.collect();
     assert!(checked.len() == 6 && checked.iter().all(|blocks| *blocks > 0), "{checked:?}");
 }
+
+/// A test that follows must not hide what the last cell did to the drive.
+#[test]
+fn the_drive_is_examined_after_the_last_cell() {
+    let bench = Bench::new();
+    bench.ok(&["run", "burn-in,tp-128", "sim:sas-slc-2011", "--scale", "1/1024", "--burn-in-hours", "1"]);
+    let entries = bench.journal().unwrap().entries;
+    let is_end =
+        |e: &record::Entry| matches!(&e.event, record::Event::TestEnded { test, .. } if test == "burn-in");
+    let end = entries.iter().position(is_end).expect("the end of the burn-in");
+    let before = &entries[end - 1].event;
+    assert!(matches!(before, record::Event::Health { .. }), "{before:?}");
+}

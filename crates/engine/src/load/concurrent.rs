@@ -117,9 +117,11 @@ fn answer(
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
 ) -> Result<Answer, EngineError> {
     let (outcome, checks) = run_and_check(target, workload, on_tick)?;
-    let Some(mut checks) = checks.filter(|_| outcome != Outcome::Stopped) else {
-        return Ok(Answer { outcome, verified: None });
-    };
+    let Some(mut checks) = checks else { return Ok(Answer { outcome, verified: None }) };
+    // What has been found is known even if the rest is not read back.
+    if outcome == Outcome::Stopped {
+        return Ok(Answer { outcome, verified: Some(checks.report) });
+    }
     let finished = !is_read_back || read_back(target, &mut checks, on_tick)?;
     let outcome = if finished { outcome } else { Outcome::Stopped };
     Ok(Answer { outcome, verified: Some(checks.report) })

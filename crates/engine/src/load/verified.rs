@@ -36,7 +36,20 @@ pub fn run(
             let verified = answer.verified.as_ref().map(verified_of);
             Ok(match answer.outcome {
                 Outcome::Finished(segment) => Outcome::Finished(Segment { verified, ..segment }),
-                Outcome::Stopped => Outcome::Stopped,
+                // Wrong data is a result of the workload, which its repetition might not find again.
+                Outcome::Stopped => match verified.filter(|verified| verified.wrong_blocks > 0) {
+                    Some(verified) => {
+                        let times = (start_ns, target.clock.now_ns(), SECOND_NS);
+                        Outcome::Finished(without_amounts(
+                            workload,
+                            times,
+                            engine_of(target),
+                            verified,
+                            Vec::new(),
+                        ))
+                    }
+                    None => Outcome::Stopped,
+                },
             })
         }
         Err(EngineError::Io(failure)) => {
@@ -54,16 +67,20 @@ pub fn run(
                 length_bytes: failure.length_bytes,
             };
             let times = (start_ns, target.clock.now_ns(), SECOND_NS);
-            // An engine that replaced the requested one is not part of the error.
-            let engine = match target.options.engine {
-                Engine::Auto | Engine::IoUring => IoEngine::IoUring,
-                Engine::Libaio => IoEngine::Libaio,
-                Engine::Threads => IoEngine::Threads,
-                Engine::IoUringCmd => IoEngine::IoUringCmd,
-            };
-            Ok(Outcome::Finished(ended_by(workload, times, engine, failed, failure.errors)))
+            let errors = failure.errors;
+            Ok(Outcome::Finished(ended_by(workload, times, engine_of(target), failed, errors)))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// The requested engine: one that replaced it is part of neither an error nor a stop.
+fn engine_of(target: &Target<'_>) -> IoEngine {
+    match target.options.engine {
+        Engine::Auto | Engine::IoUring => IoEngine::IoUring,
+        Engine::Libaio => IoEngine::Libaio,
+        Engine::Threads => IoEngine::Threads,
+        Engine::IoUringCmd => IoEngine::IoUringCmd,
     }
 }
 
@@ -71,9 +88,26 @@ pub fn run(
 #[must_use]
 pub fn ended_by(
     workload: &Workload,
-    (start_ns, end_ns, interval_ns): (u64, u64, u64),
+    times: (u64, u64, u64),
     engine: IoEngine,
     failed: FailedIo,
+    errors: Vec<ErrorCount>,
+) -> Segment {
+    let errors = match errors.is_empty() {
+        true => vec![ErrorCount { kind: failed.kind.clone(), count: 1 }],
+        false => errors,
+    };
+    let verified = Verified { failed: Some(failed), ..Verified::default() };
+    without_amounts(workload, times, engine, verified, errors)
+}
+
+/// The segment of a workload that ended early with a finding: start, end and interval in nanoseconds, and no amounts.
+#[must_use]
+pub fn without_amounts(
+    workload: &Workload,
+    (start_ns, end_ns, interval_ns): (u64, u64, u64),
+    engine: IoEngine,
+    verified: Verified,
     errors: Vec<ErrorCount>,
 ) -> Segment {
     let end_ns = end_ns.max(start_ns + 1);
@@ -87,10 +121,6 @@ pub fn ended_by(
         latency_max_ns: none(),
         times: None,
     };
-    let errors = match errors.is_empty() {
-        true => vec![ErrorCount { kind: failed.kind.clone(), count: 1 }],
-        false => errors,
-    };
     Segment {
         workload: workload.clone(),
         start_ns,
@@ -103,7 +133,7 @@ pub fn ended_by(
         gap_before: None,
         power: None,
         host: None,
-        verified: Some(Verified { failed: Some(failed), ..Verified::default() }),
+        verified: Some(verified),
     }
 }
 

@@ -103,7 +103,7 @@ impl<'a> Session<'a> {
             self.begin_test(test, started.then_some(entries), begin)?;
             self.run_test(&context, test)?;
         }
-        self.ask_health().and_then(|()| self.keep(Event::Closed)).map_err(|stop| self.failure_of(&stop))
+        self.keep(Event::Closed).map_err(|stop| self.failure_of(&stop))
     }
 
     fn begin_test(&mut self, test: Task<'_>, earlier: Option<&[Entry]>, begin: Begin) -> Done {
@@ -129,6 +129,8 @@ impl<'a> Session<'a> {
         let outcome = test.run(context, self);
         match outcome.stop {
             None => {
+                // The test is also judged by how the drive is after its last cell.
+                self.ask_health().map_err(|stop| self.failure_of(&stop))?;
                 let ended = Event::TestEnded { test: test.name().into(), converged: outcome.converged };
                 self.keep(ended).map_err(|stop| self.failure_of(&stop))
             }

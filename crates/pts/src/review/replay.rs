@@ -19,7 +19,7 @@ pub struct Replay {
     answers: VecDeque<Event>,
     /// Notes recorded after the last answer. A note emitted before that answer must already be in the journal.
     notes: VecDeque<Note>,
-    /// Readings from the start of the test up to the next one; the last one of a run follows its last test.
+    /// Readings from the start of the test up to the next one.
     health: Vec<Health>,
 }
 

@@ -60,6 +60,11 @@ impl BurnInAnswers {
         (complete || !reasons.is_empty()).then_some(Acceptance { reasons, unchecked })
     }
 
+    /// The cells that no failed I/O ended; the others have no amounts.
+    pub fn complete_parts(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| part.verified.failed.is_none())
+    }
+
     pub fn checked_blocks(&self) -> u64 {
         self.parts.iter().map(|part| part.verified.checked_blocks).sum()
     }

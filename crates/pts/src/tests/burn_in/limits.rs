@@ -39,10 +39,14 @@ impl Limits {
     pub fn judge(&self, health: &[Health], reasons: &mut Vec<Reason>) -> Vec<&'static str> {
         let mut unchecked = Vec::new();
         let mut grown = |what, of: fn(&Health) -> Option<u64>, allowed| {
-            let mut values = health.iter().filter_map(of);
-            let Some(first) = values.next() else { return unchecked.push(what) };
-            // A counter that was reset in between has grown at least to its largest value since.
-            let by = values.max().unwrap_or(first).saturating_sub(first);
+            let values: Vec<u64> = health.iter().filter_map(of).collect();
+            // One reading does not show growth.
+            if values.len() < 2 {
+                return unchecked.push(what);
+            }
+            // A counter that fell was reset, and has grown from zero to its new value since.
+            let growth = |pair: &[u64]| pair[1].checked_sub(pair[0]).unwrap_or(pair[1]);
+            let by = values.windows(2).map(growth).fold(0, u64::saturating_add);
             if by > allowed {
                 reasons.push(Reason::Grown { what, by, allowed });
             }
@@ -117,12 +121,23 @@ mod tests {
     }
 
     #[test]
+    fn a_counter_that_was_reset_still_counts() {
+        let with = |media_errors| Health { media_errors: Some(media_errors), ..healthy() };
+        let (reasons, unchecked) = judged(&[with(7), with(0), with(3)]);
+        assert_eq!((reasons.as_str(), unchecked), ("3 more media errors (0 allowed)", vec![]));
+    }
+
+    #[test]
+    fn one_reading_shows_no_growth() {
+        assert_eq!(judged(&[healthy()]), (String::new(), vec!["media errors", "reallocated sectors"]));
+    }
+
+    #[test]
     fn each_limit_has_its_reason() {
         let now = |change: fn(&mut Health)| {
             let mut health = healthy();
             change(&mut health);
-            // The last reading is fine again.
-            judged(&[healthy(), health, healthy()])
+            judged(&[healthy(), healthy(), health])
         };
         for (change, expected) in [
             ((|health| health.media_errors = Some(8)) as fn(&mut Health), "1 more media errors (0 allowed)"),

@@ -78,7 +78,7 @@ fn key_figures(answers: &BurnInAnswers) -> Vec<KeyFigure> {
     vec![
         KeyFigure {
             name: "Throughput".into(),
-            value: mean(answers.parts.iter().map(|part| part.megabytes_per_second)),
+            value: mean(answers.complete_parts().map(|part| part.megabytes_per_second)),
             absent: "n/a",
             unit: Unit::MegabytesPerSecond,
             decimals: 1,
@@ -117,7 +117,8 @@ fn verdict(answers: &BurnInAnswers, acceptance: Option<&Acceptance>) -> Page {
 
 fn over_time(answers: &BurnInAnswers) -> Page {
     let point = |(cell, part): (u32, &Part)| (f64::from(cell * CELL_MINUTES), part.megabytes_per_second);
-    let points = (1..).zip(&answers.parts).map(point).collect();
+    // Only the last cell can have been ended by a failed I/O.
+    let points = (1..).zip(answers.complete_parts()).map(point).collect();
     let series = vec![Series { name: answers.load.name().into(), points }];
     let (x, y) = (("Time (minutes)", Scale::LinearFromZero), ("MB/s", Scale::LinearFromZero));
     Page::of(
