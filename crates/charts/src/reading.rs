@@ -14,13 +14,13 @@ const BY_MIX: &str = "Mean of the rounds that count, by share of reads: only wri
      right.";
 const COLUMNS: &str = "Each column is one block size at one mix over the rounds that count: writes stand in front, \
      reads at the back.";
-const SATURATION: &str = "Each point is one minute since the purge: a high start is the fresh drive, the fall its \
+const SATURATION: &str = "Each point is one cell, a minute by default, since the purge: a high start is the fresh drive, the fall its \
      transition, a level end what it sustains.";
-const SATURATION_TIMES: &str = "Each point is the average response time of one minute since the purge: it rises as the drive \
+const SATURATION_TIMES: &str = "Each point is the average response time of one cell, a minute by default, since the purge: it rises as the drive \
      leaves its fresh state and runs level once it is steady.";
-const OVER_WRITTEN: &str = "Each point is one minute, placed by what was written until then, so that the speed of the \
+const OVER_WRITTEN: &str = "Each point is one cell, a minute by default, placed by what was written until then, so that the speed of the \
      drive does not stretch the curve.";
-const OVER_FILLS: &str = "Each point is one minute, placed by how often the capacity was written until then, so that \
+const OVER_FILLS: &str = "Each point is one cell, a minute by default, placed by how often the capacity was written until then, so that \
      drives of any size can be compared.";
 const IDLING: &str = "Bursts of writes alternate with idle time: the higher the bursts after longer pauses, the \
      more the drive recovers while idle.";
@@ -28,7 +28,7 @@ const ACCESS_GROUPS: &str = "Each colour is one access group: the step where one
      changing between sequential and random writes.";
 const BY_POSITION: &str = "Each point is one zone, from the start of the address space: on a rotating disk that is the \
      outer edge, and the fastest.";
-const PRE_WRITES: &str = "Each point is one minute of the writes that bring the drive into the same state before a \
+const PRE_WRITES: &str = "Each point is one cell, a minute by default, of the writes that bring the drive into the same state before a \
      measurement.";
 const BY_DEPTH: &str = "Each line is one thread count: where it stops rising, more outstanding I/Os per thread do \
      not help.";

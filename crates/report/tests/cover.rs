@@ -13,8 +13,16 @@ struct Shown {
 }
 
 fn shown(scenario: &Scenario) -> Shown {
+    shown_until(scenario, |_| false)
+}
+
+/// Shows a run whose journal ends before the first event of a kind.
+fn shown_until(scenario: &Scenario, is_end: fn(&record::Event) -> bool) -> Shown {
     let root = fixture::folder();
-    let (run, loaded) = fixture::record(root.path(), scenario);
+    let (run, mut loaded) = fixture::record(root.path(), scenario);
+    if let Some(end) = loaded.entries.iter().position(|entry| is_end(&entry.event)) {
+        loaded.entries.truncate(end);
+    }
     let document: Document = report::fold(&run.file, &loaded).unwrap();
     let html = report::html(&document);
     let (_, after) = html.split_once("<article").unwrap();
@@ -124,5 +132,22 @@ fn cards_have_the_sizes_that_their_names_promise() {
     for (name, bytes) in pictures {
         let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
         assert!(name.contains(&format!("-{}x{}-", side(16), side(20))), "{name}");
+    }
+}
+
+#[test]
+fn a_run_without_a_test_conforms_to_nothing() {
+    let run = shown_until(&Scenario::default(), |event| matches!(event, record::Event::TestStarted { .. }));
+    assert!(run.html.contains("Does not conform to PTS-E 1.0"), "{}", run.html);
+    let drawings = run.drawings();
+    assert!(drawings.iter().all(|(_, svg)| !svg.contains("Conforms to")));
+}
+
+#[test]
+fn cards_carry_what_limits_trust() {
+    let run = shown(&Scenario { busy: true, ..Scenario::default() });
+    assert!(run.html.contains("the host may have limited"), "{}", run.html);
+    for (name, svg) in run.drawings().into_iter().filter(|(name, _)| name.starts_with("card")) {
+        assert!(svg.contains("HOST-LIMITED"), "{name}");
     }
 }

@@ -10,7 +10,8 @@ use crate::facts::figures::{Figure, better, code, depth, family, have_one_depth,
 /// Figures per watt of a run with a source of power; `figures` are its other ones.
 pub(super) fn figures(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
     let meter = Meter::of(&document.run, entries);
-    if meter.facts.is_none() {
+    // An upper bound of the power cannot show which of two drives is better.
+    if meter.facts.is_none() || meter.is_bound() {
         return Vec::new();
     }
     let idle = meter.idle().map(|idle| Figure {

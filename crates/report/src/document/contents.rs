@@ -9,7 +9,7 @@ use crate::facts::answers::Answer;
 use crate::facts::conformance::{Conformance, Verdict};
 use crate::facts::dates::{self, SourceDate, TestDates};
 use crate::facts::drive_and_host::TextTable;
-use crate::facts::figures::Figure;
+use crate::facts::figures::{Figure, family};
 use crate::facts::interruptions::Interruption;
 use crate::facts::judged;
 use crate::facts::supplement::Supplement;
@@ -66,8 +66,12 @@ impl Document {
         &self.conformance
     }
 
-    /// The worst verdict of the run, or the verdict of one test.
+    /// The worst verdict of the run, or the verdict of one test. A run without all of its tests is not a result.
     pub(crate) fn verdict(&self, outcome: Option<&Outcome>) -> Verdict {
+        let lacks_tests = self.outcomes.is_empty() || !self.not_begun.is_empty();
+        if outcome.is_none() && lacks_tests && self.run.origin.is_none() {
+            return Verdict::DoesNotConform;
+        }
         let concerned = |c: &&Conformance| outcome.is_none_or(|outcome| outcome.test == c.test);
         let verdicts = self.conformance.iter().filter(concerned).map(|c| c.verdict);
         verdicts.max().unwrap_or(Verdict::Conforms)
@@ -108,8 +112,10 @@ impl Document {
     }
 
     /// Standard deviation of the rounds of a key figure as a fraction of its mean; None if it is not a mean of rounds.
-    pub(crate) fn spread(&self, figure: &KeyFigure) -> Option<f64> {
-        self.figures.iter().find(|found| found.is_mean_of(figure))?.spread_share()
+    pub(crate) fn spread(&self, outcome: &Outcome, figure: &KeyFigure) -> Option<f64> {
+        let prefix = format!("{}.", family(outcome));
+        let of_test = self.figures.iter().filter(|found| found.key.starts_with(&prefix));
+        of_test.into_iter().find(|found| found.is_mean_of(figure))?.spread_share()
     }
 
     /// States of the drive's write cache during a test or the whole run, or the state required by the profile.

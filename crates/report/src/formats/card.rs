@@ -48,7 +48,7 @@ fn content(document: &Document, cover: &Cover<'_>) -> Card {
     Card {
         device: cover.device.clone(),
         about: about.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" · "),
-        marks: document.marks(None).into_iter().map(|mark| mark.title.to_owned()).collect(),
+        marks: marks(document),
         headlines: cover.headlines.iter().map(|headline| (headline.tone, headline.text.clone())).collect(),
         figures: cover.figures.clone(),
         picture,
@@ -56,7 +56,20 @@ fn content(document: &Document, cover: &Cover<'_>) -> Card {
     }
 }
 
-/// The worse of the two verdicts, and what the figures come from if not from a drive.
+/// Everything that qualifies the figures. A card has no room for the details, which are on the cover.
+fn marks(document: &Document) -> Vec<String> {
+    let any = |is_so: fn(&pts::Outcome) -> bool| document.outcomes.iter().any(is_so);
+    let further = [
+        ("HOST-LIMITED", any(|outcome| outcome.host_limited.is_some())),
+        ("HOST CHECK FAILED", !document.invalidating.is_empty()),
+        ("NOT ALL LIMITS CHECKED", any(|o| o.acceptance.as_ref().is_some_and(|a| !a.unchecked.is_empty()))),
+    ];
+    let titles = document.marks(None).into_iter().map(|mark| mark.title);
+    let further = further.into_iter().filter(|(_, applies)| *applies).map(|(title, _)| title);
+    titles.chain(further).map(str::to_owned).collect()
+}
+
+/// The worst of the verdicts, and what the figures come from if not from a drive.
 fn of_badge(document: &Document, cover: &Cover<'_>) -> String {
     let left = if document.run.origin.is_some() { "imported" } else { document.profile.revision };
     let worst = cover.headlines.iter().rev().max_by_key(|headline| headline.tone);

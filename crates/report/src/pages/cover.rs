@@ -81,9 +81,13 @@ fn accepted(outcome: &Outcome) -> Option<Headline> {
     Some(Headline { tone, text: format!("{}: {}", outcome.title, acceptance.word()) })
 }
 
+fn is_rejected(outcome: &Outcome) -> bool {
+    outcome.acceptance.as_ref().is_some_and(|acceptance| !acceptance.is_pass())
+}
+
 fn verdict_of(outcome: &Outcome) -> Headline {
-    if let Some(headline) = accepted(outcome) {
-        return headline;
+    if let Some((headline, acceptance)) = accepted(outcome).zip(outcome.acceptance.as_ref()) {
+        return Headline { text: acceptance.word().to_owned(), ..headline };
     }
     let (tone, text) = match (&outcome.stop, outcome.converged) {
         (Some(stop), _) => (Tone::Bad, format!("not complete: {stop}")),
@@ -180,16 +184,24 @@ fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     all.into_iter().map(|(_, _, outcome, figure)| (outcome, figure)).collect()
 }
 
+/// The spread of the rounds, which is not the range that the steady-state criteria limit.
+fn spread(share: f64) -> String {
+    let percent = share * 100.0;
+    let value = if percent < 0.05 { "below 0.1".to_owned() } else { format!("{percent:.1}") };
+    format!("std. dev. {value} % over the window")
+}
+
 fn figures(document: &Document) -> Vec<CardFigure> {
     let several = document.outcomes.iter().filter(|outcome| !outcome.key_figures.is_empty()).count() > 1;
     selected(document)
         .into_iter()
         .map(|(outcome, figure)| {
             let name = or_na(Some(&figure.name));
-            let note = match (&outcome.stop, outcome.converged, document.spread(figure)) {
+            let note = match (&outcome.stop, outcome.converged, document.spread(outcome, figure)) {
+                _ if is_rejected(outcome) => "drive rejected".to_owned(),
                 (Some(_), ..) => "test not complete".to_owned(),
                 (None, Some(false), _) => "not steady".to_owned(),
-                (None, _, Some(share)) => format!("± {:.1} % over the window", share * 100.0),
+                (None, _, Some(share)) => spread(share),
                 (None, _, None) => String::new(),
             };
             CardFigure {
@@ -198,6 +210,7 @@ fn figures(document: &Document) -> Vec<CardFigure> {
                 unit: figure.value.map_or_else(String::new, |_| figure.unit.symbol().to_owned()),
                 note,
                 is_valid: figure.value.is_some()
+                    && !is_rejected(outcome)
                     && outcome.stop.is_none()
                     && outcome.converged != Some(false),
             }
@@ -251,7 +264,10 @@ fn pictures(document: &Document) -> Vec<(&Exhibit, String)> {
             std::mem::discriminant(*other) != std::mem::discriminant(exhibit)
         };
         if all.iter().all(is_new) {
-            all.push((exhibit, format!("{}: {}", outcome.title, page.title)));
+            let is_named = page.title.starts_with(&outcome.title);
+            let title =
+                if is_named { page.title.clone() } else { format!("{}: {}", outcome.title, page.title) };
+            all.push((exhibit, title));
         }
     }
     all

@@ -10,7 +10,7 @@ use pts::profile::Edition;
 use super::fonts::{ink, soft};
 use super::grid::{PAD, TableCell, facts, label_width, table};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, PALE, ROOM, SIDE, Sheet};
-use super::summary::{bar, surround};
+use super::summary::{bar, surround, watermark};
 use crate::document::contents::Document;
 use crate::pages::cells::cell_text;
 use crate::pages::header::{self, Column};
@@ -54,9 +54,7 @@ pub(super) fn page(
     }
     let area = Area::new(SIDE, y + 22.0, ROOM, bottom - y - 22.0);
     exhibits(sheet, &page.exhibits, &page.title, area)?;
-    if let Some(word) = document.watermark() {
-        sheet.watermark(word, area, ink(100.0).bold().colour([0xb2, 0x6a, 0x00]));
-    }
+    watermark(sheet, document, area);
     Ok(())
 }
 

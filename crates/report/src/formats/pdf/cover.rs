@@ -9,7 +9,7 @@ use krilla::tagging::Tag;
 use super::fonts::{Style, ink, soft};
 use super::grid::{TableCell, facts, label_width, table};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, Colour, LINE, ROOM, SIDE, Sheet, leading};
-use super::summary::banners;
+use super::summary::{banners, watermark};
 use crate::document::contents::Document;
 use crate::pages::cover::{Cover, Headline, SETTINGS, TestRow, cover};
 use crate::pages::titles;
@@ -38,7 +38,9 @@ pub(super) fn page(sheet: &mut Sheet<'_, '_>, document: &Document) -> Result<(),
     let details = details_height(sheet, &cover);
     let space = BOTTOM - details - y - 2.0 * GAP;
     if space > 60.0 {
-        pictures(sheet, &cover, Area::new(SIDE, y + GAP, ROOM, space))?;
+        let area = Area::new(SIDE, y + GAP, ROOM, space);
+        pictures(sheet, &cover, area)?;
+        watermark(sheet, document, area);
     }
     details_at(sheet, &cover, (BOTTOM - details).max(y));
     Ok(())
@@ -85,12 +87,16 @@ fn figures(sheet: &mut Sheet<'_, '_>, figures: &[CardFigure], y: f64) -> f64 {
         }
         let (x, room) = (area.x + 8.0, width - 16.0);
         let style: Style = if *is_valid { ink(22.0).bold() } else { soft(22.0) };
-        sheet.text((x, y + 17.0), room, name, soft(10.0), Align::Left);
+        let names = sheet.fonts.wrap(name, soft(9.5), room);
+        let below = if names.len() > 1 { 5.0 } else { 0.0 };
+        for (line, name) in (0..2).zip(&names) {
+            sheet.text((x, y + 16.0 + 12.0 * f64::from(line)), room, name, soft(9.5), Align::Left);
+        }
         let unit_width = sheet.fonts.width(unit, soft(11.0)) + 5.0;
         let value_width = sheet.fonts.width(value, style).min(room - unit_width);
-        sheet.text((x, y + 45.0), value_width + 1.0, value, style, Align::Left);
-        sheet.text((x + value_width + 5.0, y + 45.0), unit_width, unit, soft(11.0), Align::Left);
-        sheet.text((x, y + 64.0), room, note, soft(10.0), Align::Left);
+        sheet.text((x, y + 45.0 + below), value_width + 1.0, value, style, Align::Left);
+        sheet.text((x + value_width + 5.0, y + 45.0 + below), unit_width, unit, soft(11.0), Align::Left);
+        sheet.text((x, y + 66.0), room, note, soft(10.0), Align::Left);
     }
     y + HEIGHT
 }

@@ -67,6 +67,13 @@ pub(super) fn banners(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: O
     top + 4.0
 }
 
+/// Marks `area` if the results are not measurements of a drive by Plateau.
+pub(super) fn watermark(sheet: &mut Sheet<'_, '_>, document: &Document, area: Area) {
+    if let Some(word) = document.watermark() {
+        sheet.watermark(word, area, ink(100.0).bold().colour([0xb2, 0x6a, 0x00]));
+    }
+}
+
 fn heading(sheet: &mut Sheet<'_, '_>, y: f64, text: &str) -> f64 {
     sheet.within(Tag::Hn(NonZeroU16::MIN.saturating_add(1), None), |sheet| {
         sheet.text((SIDE, y + 13.0), ROOM, text, ink(13.0).bold().colour(ACCENT), Align::Left);
