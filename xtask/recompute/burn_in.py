@@ -54,7 +54,7 @@ def burn_in(script: Script) -> Result:
 
     result = Result("Burn-In", "burn-in", DEMAND)
     whole = [cell for cell in cells if not (cell.verified or {}).get("failed")]
-    result.figures = [("Throughput", mean([cell.megabytes_per_second for cell in whole]), "MB/s"),
+    result.figures = [("Throughput", mean([cell.megabytes_per_second for cell in whole]) if whole else None, "MB/s"),
                       ("Written", sum(cell.written_bytes for cell in cells) / 1e9, "GB"),
                       ("Read", sum(int(cell.ways["read"]["bytes"]) for cell in cells) / 1e9, "GB")]
     name = "JESD219 40/60" if further.get("burn-in-load") == "jesd219" else "RND 64KiB 50/50"
