@@ -264,7 +264,7 @@ fn pictures(document: &Document) -> Vec<(&Exhibit, String)> {
             std::mem::discriminant(*other) != std::mem::discriminant(exhibit)
         };
         if all.iter().all(is_new) {
-            let is_named = page.title.starts_with(&outcome.title);
+            let is_named = document.outcomes.len() == 1;
             let title =
                 if is_named { page.title.clone() } else { format!("{}: {}", outcome.title, page.title) };
             all.push((exhibit, title));
@@ -297,12 +297,14 @@ fn facts(document: &Document) -> Vec<Fact> {
         ("Firmware", or_na(target.firmware.as_deref())),
         ("Serial number", or_na(target.serial.as_deref())),
     ];
-    if document.run.origin.is_none() {
+    let imported = document.run.origin.is_some();
+    if !imported {
         facts.push(("Write cache", document.write_cache()));
         facts.push(("Profile", document.profile.revision.to_owned()));
     }
     facts.push(("Test system", test_platform(document)));
-    facts.push(("Tested", if begin == end { begin } else { format!("{begin} to {end}") }));
+    // As on page 1: an imported run has one date.
+    facts.push(("Tested", if imported { begin } else { format!("{begin} to {end}") }));
     facts
 }
 
