@@ -43,6 +43,7 @@ pub use method::context::{Context, PRECONDITION_BLOCK};
 pub use method::profile::{Profile, WriteCache};
 pub use method::profiles::PROFILES;
 pub use review::replay::{Replay, Replayed, replay};
+pub use review::standing::Standing;
 pub use task::Task;
 pub use test::Test;
 pub use tests::TESTS;

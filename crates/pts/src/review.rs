@@ -2,4 +2,5 @@
 //! review never accesses a drive; all answers come from the journal.
 
 pub mod replay;
+pub mod standing;
 pub mod verify;

@@ -1,6 +1,35 @@
-//! The label of simulated results that are used outside their report.
+//! How a target is named in one line, and the label of simulated results that are used outside their report.
 
-use crate::SimulatedFacts;
+use stdx::units::amount_base10;
+
+use crate::{RunFile, SimulatedFacts, TargetKind};
+
+impl RunFile {
+    /// Formats kind, path, model, identity and capacity of the target. Names may contain control characters.
+    #[must_use]
+    pub fn target_line(&self) -> String {
+        let target = &self.target;
+        if let Some(origin) = &self.origin {
+            let model = target.model.as_deref().unwrap_or(&target.path);
+            let capacity = match target.capacity_bytes {
+                0 => "capacity unknown".to_owned(),
+                bytes => amount_base10(bytes),
+            };
+            return format!("IMPORTED from {}: {model}, {capacity}", origin.tool);
+        }
+        if let Some(sim) = &target.simulated {
+            return format!("{}, {}", sim.label_in_full(), amount_base10(target.capacity_bytes));
+        }
+        let kind = if target.kind == TargetKind::File { "file " } else { "" };
+        let model = target.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
+        format!(
+            "{kind}{}{model}, identity {}, {}",
+            target.path,
+            target.identity,
+            amount_base10(target.capacity_bytes)
+        )
+    }
+}
 
 impl SimulatedFacts {
     /// Formats model, version, scale and seed: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.

@@ -62,7 +62,7 @@ pub fn listed(run: Run) -> Listed {
     let (file, dir) = (run.file.clone(), run.dir.clone());
     let (state, text) = match Summary::live(run) {
         Ok(summary) => {
-            (summary.standing(), summary.in_progress().unwrap_or_else(|| summary.verdict().to_owned()))
+            (summary.standing().into(), summary.in_progress().unwrap_or_else(|| summary.verdict().to_owned()))
         }
         Err(failure) => (State::Unreadable, format!("unreadable: {}", failure.message())),
     };

@@ -1,6 +1,7 @@
 //! The state of a run, as `plateau runs` lists it and its `--state` selects it.
 
 use clap::ValueEnum;
+use pts::Standing;
 
 /// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, serde::Serialize)]
@@ -18,4 +19,16 @@ pub enum State {
     Incomplete,
     /// The journal cannot be read
     Unreadable,
+}
+
+impl From<Standing> for State {
+    fn from(standing: Standing) -> Self {
+        match standing {
+            Standing::Running => Self::Running,
+            Standing::Steady => Self::Steady,
+            Standing::Unsteady => Self::Unsteady,
+            Standing::Complete => Self::Complete,
+            Standing::Incomplete => Self::Incomplete,
+        }
+    }
 }

@@ -6,17 +6,16 @@ use console::columns;
 use estimate::cost::TestCost;
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
-use pts::{Acceptance, Outcome, Profile, Reason, Replayed, host_limit};
-use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetFacts, TargetKind};
+use pts::{Acceptance, Outcome, Profile, Reason, Replayed, Standing, host_limit};
+use record::{Ceiling, Entry, Event, Loaded, Run, RunFile, TargetFacts};
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
-use stdx::units::{amount_base10, count_of, grouped, span};
+use stdx::units::{count_of, grouped, span};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::host::checks;
 use crate::host::health;
 use crate::output::places;
-use crate::output::standing::State;
 
 /// Separator between two key figures on a line.
 const FIGURE_GAP: &str = "   ";
@@ -78,20 +77,8 @@ impl Summary {
     }
 
     /// Returns its state.
-    pub fn standing(&self) -> State {
-        let outcomes = &self.replayed.outcomes;
-        if self.is_running() {
-            State::Running
-        } else if !self.is_closed() || outcomes.iter().any(|o| o.stop.is_some()) {
-            State::Incomplete
-        } else if outcomes.iter().any(|o| o.converged == Some(false)) {
-            State::Unsteady
-        } else if outcomes.iter().any(|o| o.converged == Some(true)) {
-            State::Steady
-        } else {
-            // All tests are timelines, which do not reach steady state.
-            State::Complete
-        }
+    pub fn standing(&self) -> Standing {
+        Standing::of(&self.loaded.entries, &self.replayed.outcomes, self.is_in_progress)
     }
 
     pub fn text(&self) -> String {
@@ -219,16 +206,9 @@ impl Summary {
         estimate::cost::of_run(&self.run.file, &self.loaded.entries)
     }
 
-    /// Returns the verdict over all tests: `running`, `steady state`, `steady state not reached`, `complete` if no
-    /// test requires it, or `not complete`.
+    /// Returns the verdict over all tests.
     pub fn verdict(&self) -> &'static str {
-        match self.standing() {
-            State::Running => "running",
-            State::Incomplete | State::Unreadable => "not complete",
-            State::Unsteady => "steady state not reached",
-            State::Steady => "steady state",
-            State::Complete => "complete",
-        }
+        self.standing().verdict()
     }
 }
 
@@ -259,30 +239,7 @@ pub fn erase_options(target: &TargetFacts) -> String {
 
 /// Returns the target on one line, even if its name contains control characters.
 pub fn target(file: &RunFile) -> String {
-    on_one_line(&named(file)).into_owned()
-}
-
-fn named(file: &RunFile) -> String {
-    let target = &file.target;
-    if let Some(origin) = &file.origin {
-        let model = target.model.as_deref().unwrap_or(&target.path);
-        let capacity = match target.capacity_bytes {
-            0 => "capacity unknown".to_owned(),
-            bytes => amount_base10(bytes),
-        };
-        return format!("IMPORTED from {}: {model}, {capacity}", origin.tool);
-    }
-    if let Some(sim) = &target.simulated {
-        return format!("{}, {}", sim.label_in_full(), amount_base10(target.capacity_bytes));
-    }
-    let kind = if target.kind == TargetKind::File { "file " } else { "" };
-    let model = target.model.as_deref().map(|m| format!(", {m}")).unwrap_or_default();
-    format!(
-        "{kind}{}{model}, identity {}, {}",
-        target.path,
-        target.identity,
-        amount_base10(target.capacity_bytes)
-    )
+    on_one_line(&file.target_line()).into_owned()
 }
 
 /// Returns the revision of the PTS, or its equivalent for an imported run.

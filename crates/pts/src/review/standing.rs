@@ -1,0 +1,52 @@
+//! How far a run is, and whether its tests reached steady state.
+
+use record::{Entry, Event};
+
+use crate::Outcome;
+
+/// State of a run whose journal can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// A process is working on it.
+    Running,
+    /// Complete; every test that asks for steady state reached it.
+    Steady,
+    /// Complete; a test did not reach steady state.
+    Unsteady,
+    /// Complete; no test asks for steady state.
+    Complete,
+    /// Interrupted, or a drive failed.
+    Incomplete,
+}
+
+impl Standing {
+    /// Judges a run by its journal and outcomes. `in_progress` states whether a process holds the journal.
+    #[must_use]
+    pub fn of(entries: &[Entry], outcomes: &[Outcome], in_progress: bool) -> Self {
+        let is_closed = entries.iter().any(|entry| matches!(entry.event, Event::Closed));
+        if !is_closed && in_progress {
+            Self::Running
+        } else if !is_closed || outcomes.iter().any(|outcome| outcome.stop.is_some()) {
+            Self::Incomplete
+        } else if outcomes.iter().any(|outcome| outcome.converged == Some(false)) {
+            Self::Unsteady
+        } else if outcomes.iter().any(|outcome| outcome.converged == Some(true)) {
+            Self::Steady
+        } else {
+            // All tests are timelines, which do not reach steady state.
+            Self::Complete
+        }
+    }
+
+    /// The verdict over all tests, as printed.
+    #[must_use]
+    pub const fn verdict(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Incomplete => "not complete",
+            Self::Unsteady => "steady state not reached",
+            Self::Steady => "steady state",
+            Self::Complete => "complete",
+        }
+    }
+}
