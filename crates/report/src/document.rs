@@ -4,4 +4,5 @@
 pub(crate) mod contents;
 pub(crate) mod fold;
 pub(crate) mod marks;
+mod per_watt;
 pub(crate) mod publication;

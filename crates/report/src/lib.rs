@@ -5,11 +5,11 @@
 //!
 //! From journal to document: `facts` are read from the journal, [`fold()`] collects them in a [`Document`],
 //! `pages` determine the text of each page, and [`formats`] write them as HTML, PDF and data. The crate
-//! `charts` draws; [`compare`] builds on all of these.
+//! `charts` draws; the crate `compare` builds on [`parts`].
 #![forbid(unsafe_code)]
 
-pub mod compare;
 pub mod formats;
+pub mod parts;
 
 mod document;
 mod facts;

@@ -1,10 +1,9 @@
-//! Power and efficiency in reports, data and comparisons.
+//! Power and efficiency in reports and data.
 
 mod fixture;
 
 use fixture::Scenario;
 use record::PowerSubject;
-use report::compare::{Candidate, Comparison, csv, json, text};
 use report::formats::{FORMATS, Make, Source};
 use serde_json::Value;
 
@@ -100,26 +99,4 @@ fn data_has_the_power_of_each_cell() {
     assert!(close(&document["power"]["idle_watts"]["uncertainty"], 0.04));
     let cells = document["tests"][0]["cells"].as_array().expect("cells");
     assert!(cells.iter().all(|cell| close(&cell["power"]["mean_watts"], 5.0)), "preconditioning as well");
-}
-
-#[test]
-fn comparisons_have_figures_per_watt() {
-    let root = fixture::folder();
-    let candidate = |id: &'static str, watts: f64| {
-        let scenario = Scenario { id, ..scenario(Some((PowerSubject::Drive, watts))) };
-        let (run, loaded) = fixture::record(root.path(), &scenario);
-        Candidate::of(&run.file, &loaded).expect("a run")
-    };
-    let comparison = Comparison::of(vec![candidate("a", 5.0), candidate("b", 4.0)]).expect("two runs");
-    let printed = text(&comparison, true);
-    assert!(printed.contains("RND 4KiB W per watt") && printed.contains("200.0 ± 2.4"), "{printed}");
-    assert!(printed.contains("Idle power"), "{printed}");
-    let line = comparison.line("iops.rnd4k.w.per-watt").expect("a line");
-    let mean = |index: usize| line.figures[index].as_ref().and_then(|figure| figure.mean()).expect("a mean");
-    assert!((mean(1) / mean(0) - 1.25).abs() < 1e-3);
-    assert!(csv(&comparison).lines().next().expect("a heading").contains(",uncertainty,"));
-    let document = json(&comparison);
-    let figures = document["figures"].as_array().expect("figures");
-    let idle = figures.iter().find(|figure| figure["key"] == "power.idle").expect("idle power");
-    assert!(close(&idle["runs"][0]["uncertainty"], 0.04), "{idle}");
 }

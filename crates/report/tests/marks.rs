@@ -4,12 +4,10 @@ mod fixture;
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::process::Command;
 
 use fixture::Scenario;
 use pts::host_limit::LEGEND;
 use record::{Loaded, Run};
-use report::compare::{self, Candidate, Comparison};
 use report::formats::{FORMATS, Files, Make, Source};
 use serde_json::Value;
 
@@ -68,28 +66,6 @@ fn parts(book: Vec<u8>) -> BTreeMap<String, String> {
     parts
 }
 
-/// Returns the text of a PDF by page; `None` if Poppler is not installed.
-fn pages(pdf: &[u8]) -> Option<Vec<String>> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("it.pdf");
-    std::fs::write(&path, pdf).unwrap();
-    let Ok(output) = Command::new("pdftotext").arg(&path).arg("-").output() else {
-        skips::without("pdftotext");
-        return None;
-    };
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // Each page ends with a form feed.
-    Some(text.split_terminator('\u{c}').map(|page| page.replace('\n', " ")).collect())
-}
-
-fn comparison(scenarios: &[Scenario]) -> Comparison {
-    let candidate = |scenario: &Scenario| {
-        let (run, loaded) = recorded(scenario);
-        Candidate::of(&run.file, &loaded).unwrap()
-    };
-    Comparison::of(scenarios.iter().map(candidate).collect()).unwrap()
-}
-
 #[test]
 fn host_limited_cells_are_flagged_in_every_data_format() {
     let run = recorded(&busy("busy"));
@@ -146,7 +122,7 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
     let run = recorded(&busy("busy"));
     let document = report::fold(&run.0.file, &run.1).unwrap();
     let html = report::html(&document);
-    let pdf = pages(&report::pdf(&document).unwrap());
+    let pdf = fixture::pages(&report::pdf(&document).unwrap());
     let sheets: Vec<String> =
         html.split("<section ").skip(1).map(|sheet| sheet.replace("&lt;", "<")).collect();
     let mut marked = 0;
@@ -188,48 +164,6 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
 }
 
 #[test]
-fn a_comparison_warns_of_host_limited_runs() {
-    let comparison = comparison(&[Scenario { busy: false, ..busy("idle") }, busy("busy")]);
-    let warning = comparison.warnings.iter().find(|warning| warning.contains("host-limited")).unwrap();
-    assert!(warning.contains("(1): none; ") && warning.ends_with("(2): IOPS RND 4KiB R"), "{warning}");
-    let line = comparison.line("iops.rnd4k.r").unwrap();
-    let marks: Vec<bool> = line.figures.iter().flatten().map(|figure| figure.host_limited).collect();
-    assert!(line.selected && marks == [false, true], "{marks:?}");
-
-    let printed = compare::text(&comparison, true);
-    let line = printed.lines().find(|line| line.starts_with("IOPS RND 4KiB R ")).unwrap();
-    assert_eq!(line.matches('*').count(), 1, "{line}");
-    assert!(printed.trim_end().ends_with(&format!("* {LEGEND}.")), "{printed}");
-    assert_eq!(compare::json(&comparison)["figures"][1]["runs"][1]["host_limited"], true);
-    let table = compare::csv(&comparison);
-    assert_eq!(table.lines().filter(|line| line.ends_with(",true,,")).count(), 1, "{table}");
-
-    let html = compare::html(&comparison);
-    let selected = html.split("<h2>").find(|part| part.starts_with("Selected performance")).unwrap();
-    assert!(selected.contains('*') && selected.contains(LEGEND), "{selected}");
-    for section in html.split("<section>").skip(1) {
-        assert_eq!(section.contains("*</td>"), section.contains(LEGEND), "{section}");
-        assert!(
-            !section.contains("<svg") || section.contains("B: HOST-LIMITED: 7 of 392 cells"),
-            "{section}"
-        );
-    }
-    if let Some(pages) = pages(&compare::pdf(&comparison).unwrap()) {
-        let marked: Vec<&String> = pages.iter().filter(|page| page.contains(LEGEND)).collect();
-        assert!(marked.len() >= 2, "{pages:?}");
-    }
-    // Two busy hosts cause warnings; idle ones do not.
-    let both = self::comparison(&[busy("a"), busy("b")]);
-    assert!(
-        both.warnings.iter().any(|warning| warning.matches("RND 4KiB R").count() == 2),
-        "{:?}",
-        both.warnings
-    );
-    let idle = self::comparison(&[Scenario::default(), Scenario { id: "b", ..Scenario::default() }]);
-    assert!(!compare::text(&idle, true).contains('*') && !compare::html(&idle).contains("host-limited"));
-}
-
-#[test]
 fn every_file_of_a_simulated_run_is_labelled() {
     let run = recorded(&simulated());
     for (name, table) in csv(&run) {
@@ -257,21 +191,4 @@ fn every_file_of_a_simulated_run_is_labelled() {
     assert!(
         !file(&real, "openmetrics").contains("simulated") && !file(&real, "tkperf-xml").contains("SIMULATED")
     );
-}
-
-#[test]
-fn every_page_of_a_comparison_labels_simulated_runs() {
-    let comparison = comparison(&[Scenario::default(), simulated()]);
-    let label = format!("B {LABEL}");
-    let html = compare::html(&comparison);
-    let sections: Vec<&str> = html.split("<section>").skip(1).collect();
-    assert!(sections.len() > 2 && sections.iter().all(|section| section.contains(&label)), "{sections:?}");
-    assert_eq!(html.matches("<p class=\"remark\">Mean over").count(), 2);
-    assert!(compare::csv(&comparison).lines().skip(1).any(|line| line.ends_with(LABEL)));
-    assert_eq!(compare::json(&comparison)["runs"][1]["simulated"], LABEL);
-    assert!(compare::json(&comparison)["runs"][0]["simulated"].is_null());
-    let twins = self::comparison(&[simulated(), Scenario { id: "again", ..simulated() }]);
-    assert!(compare::html(&twins).contains(&format!(">A, B {LABEL}<")), "each label once");
-    let Some(pages) = pages(&compare::pdf(&comparison).unwrap()) else { return };
-    assert!(pages.len() > 3 && pages.iter().all(|page| page.contains(&label)), "{pages:?}");
 }

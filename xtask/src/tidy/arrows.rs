@@ -23,13 +23,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("import", &["pts", "record", "stdx"]),
     ("charts", &["pts", "stdx"]),
     ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
+    ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
     ("fio", &["engine", "pts", "record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
     (
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
-            "report", "fio", "console", "skips",
+            "report", "compare", "fio", "console", "skips",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

@@ -36,12 +36,43 @@ fn run(tree: &Tree) -> Vec<Complaint> {
 fn is_used(tree: &Tree, folder: &str, folders: &[&str], name: &str) -> bool {
     let module = name.replace('-', "_");
     let inside = |path: &str| folders.iter().any(|inner| path.starts_with(&format!("{folder}/{inner}/")));
-    tree.sources().any(|(path, source)| inside(path) && !source.code_places(&module).is_empty())
+    let shared: Vec<String> =
+        tree.texts().filter(|(path, _)| inside(path)).flat_map(|(path, text)| included(path, text)).collect();
+    let used = |path: &str| inside(path) || shared.iter().any(|known| known == path);
+    tree.sources().any(|(path, source)| used(path) && !source.code_places(&module).is_empty())
+}
+
+/// Files of other crates that a file includes: `#[path = "../../report/tests/fixture/mod.rs"]`.
+fn included<'a>(path: &'a str, text: &'a str) -> impl Iterator<Item = String> + 'a {
+    let named = text.lines().filter_map(|line| line.strip_prefix("#[path = \"")?.strip_suffix("\"]"));
+    named.map(move |named| {
+        let mut parts: Vec<&str> = path.split('/').collect();
+        parts.pop();
+        for part in named.split('/') {
+            match part {
+                ".." => drop(parts.pop()),
+                _ => parts.push(part),
+            }
+        }
+        parts.join("/")
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_shared_by_tests_count() {
+        let tree = Tree::of(&[
+            ("a/Cargo.toml", "[dev-dependencies]\nproptest = \"1\"\nrand = \"1\""),
+            ("a/tests/x.rs", "#[path = \"../../b/tests/shared.rs\"]\nmod shared;\n"),
+            ("b/tests/shared.rs", "use proptest::Y;"),
+            ("b/tests/other.rs", "use rand::Y;"),
+        ]);
+        let texts: Vec<_> = run(&tree).into_iter().map(|c| c.text).collect();
+        assert_eq!(texts, ["rand in [dev-dependencies] is not used: remove it"]);
+    }
 
     #[test]
     fn what_no_code_names_is_found() {

@@ -1,6 +1,6 @@
 //! `plateau compare RUN RUN...`: results of several runs side by side, and whether they differ by more than noise.
 
-use report::compare::{Candidate, Comparison, Threshold, ThresholdMatch};
+use ::compare::{Candidate, Comparison, Threshold, ThresholdMatch};
 use serde_json::json;
 
 use crate::cli::{Cli, Compare};
@@ -34,16 +34,16 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         matched.extend(found.map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?);
     }
     if let Some(path) = &options.html {
-        file::file(path, report::compare::html(&comparison).as_bytes())?;
+        file::file(path, ::compare::html(&comparison).as_bytes())?;
     }
     if let Some(path) = &options.pdf {
-        let bytes = report::compare::pdf(&comparison).map_err(|text| Failure::text(Exit::Internal, text))?;
+        let bytes = ::compare::pdf(&comparison).map_err(|text| Failure::text(Exit::Internal, text))?;
         file::file(path, &bytes)?;
     }
     if let Some(path) = &options.csv {
-        file::file(path, report::compare::csv(&comparison).as_bytes())?;
+        file::file(path, ::compare::csv(&comparison).as_bytes())?;
     }
-    let mut document = report::compare::json(&comparison);
+    let mut document = ::compare::json(&comparison);
     document["fail_if"] =
         matched.iter().map(|h| json!({ "key": h.key, "percent": h.percent, "run": h.run })).collect();
     document["html"] = json!(options.html.as_deref().map(places::text_of));
@@ -51,7 +51,7 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     document["csv"] = json!(options.csv.as_deref().map(places::text_of));
     let streamed = files().any(file::is_stdout);
     if !cli.json && !streamed {
-        printer::print(&report::compare::text(&comparison, options.all))?;
+        printer::print(&::compare::text(&comparison, options.all))?;
     } else if cli.json && matched.is_empty() {
         printer::print_json(&document)?;
     }
@@ -70,7 +70,7 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
 fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
     let library = places::library(cli.library.as_deref())?;
     let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();
-    if !report::compare::RUNS.contains(&names.len()) {
+    if !::compare::RUNS.contains(&names.len()) {
         let text = format!(
             "a comparison needs 2 to 8 runs, including those after --against, such as `plateau compare latest latest~1`; \
              {} given",

@@ -17,9 +17,12 @@ use crate::facts::supplement::Supplement;
 /// The contents of a report.
 #[derive(Debug, Clone)]
 pub struct Document {
-    pub(crate) run: RunFile,
-    pub(crate) profile: &'static Profile,
-    pub(crate) outcomes: Vec<Outcome>,
+    /// What was requested, for which device, on which host.
+    pub run: RunFile,
+    /// The version of the specification.
+    pub profile: &'static Profile,
+    /// Results of the tests, in order.
+    pub outcomes: Vec<Outcome>,
     /// Titles of the requested tests that were never started.
     pub(crate) not_begun: Vec<String>,
     /// Comparable figures, each with the values of the rounds.
@@ -35,8 +38,9 @@ pub struct Document {
     pub(crate) source_dates: Vec<SourceDate>,
     pub(crate) report_run_date: Option<jiff::Timestamp>,
     /// Distinct load engines, in order of first use.
-    pub(crate) engines: Vec<String>,
-    pub(crate) digest: String,
+    pub engines: Vec<String>,
+    /// SHA-256 of the journal.
+    pub digest: String,
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
@@ -84,13 +88,15 @@ impl Document {
     }
 
     /// The watermark with its source, for material that leaves the report: pictures, data, other pages.
-    pub(crate) fn label(&self) -> Option<String> {
+    #[must_use]
+    pub fn label(&self) -> Option<String> {
         let simulated = self.run.target.simulated.as_ref().map(record::SimulatedFacts::label);
         simulated.or_else(|| self.run.origin.as_ref().map(|origin| format!("IMPORTED from {}", origin.tool)))
     }
 
     /// Label that must accompany every number of a simulated drive; empty for a real drive.
-    pub(crate) fn simulated(&self) -> String {
+    #[must_use]
+    pub fn simulated(&self) -> String {
         self.run.target.simulated.as_ref().map(record::SimulatedFacts::label).unwrap_or_default()
     }
 
@@ -119,7 +125,8 @@ impl Document {
     }
 
     /// States of the drive's write cache during a test or the whole run, or the state required by the profile.
-    pub(crate) fn write_cache(&self) -> String {
+    #[must_use]
+    pub fn write_cache(&self) -> String {
         let word = |is_on: &bool| if *is_on { "WCE" } else { "WCD" };
         let states: Vec<&str> = self.write_cache.iter().map(word).collect();
         match (states.is_empty(), self.profile.write_cache) {

@@ -7,7 +7,8 @@ use crate::facts::interruptions;
 
 /// A caveat that must accompany every number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub struct Mark {
+    /// What kind of caveat it is.
     pub kind: MarkKind,
     /// Banner text, in capitals.
     pub title: &'static str,
@@ -15,19 +16,27 @@ pub(crate) struct Mark {
     pub details: Vec<String>,
 }
 
+/// Kinds of caveats, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MarkKind {
+pub enum MarkKind {
+    /// Measured by another tool.
     Imported,
+    /// Not a real device.
     Simulated,
+    /// Without steady state.
     NotAchieved,
+    /// Stopped before completion.
     NotComplete,
+    /// Continued after an interruption.
     Interrupted,
+    /// With deviations from the profile.
     Modified,
 }
 
 impl Document {
     /// Marks of the pages of `outcome`, or of the whole run; the strongest comes first.
-    pub(crate) fn marks(&self, outcome: Option<&Outcome>) -> Vec<Mark> {
+    #[must_use]
+    pub fn marks(&self, outcome: Option<&Outcome>) -> Vec<Mark> {
         let concerned: Vec<&Outcome> =
             outcome.map_or_else(|| self.outcomes.iter().collect(), |one| vec![one]);
         let is_whole_run = outcome.is_none();

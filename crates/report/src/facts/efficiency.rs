@@ -73,7 +73,8 @@ impl Quantity {
 }
 
 /// A value with its uncertainty as printed, if it is known.
-pub(crate) fn printed(value: f64, uncertainty: Option<f64>) -> String {
+#[must_use]
+pub fn printed(value: f64, uncertainty: Option<f64>) -> String {
     let decimals = |of: f64, digits: i32| {
         let magnitude = if of > 0.0 { of.log10().floor() as i32 } else { 0 };
         (digits - 1 - magnitude).clamp(0, 3) as usize

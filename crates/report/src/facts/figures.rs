@@ -34,7 +34,8 @@ pub struct Figure {
     pub host_limited: bool,
     /// Uncertainty of the mean from the meter of power; None for other figures, and if it is not known.
     pub uncertainty: Option<f64>,
-    pub(crate) better: Better,
+    /// Direction of improvement.
+    pub better: Better,
 }
 
 impl Figure {

@@ -56,7 +56,10 @@ pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
 }
 
 /// Lays out several blocks on as many pages as they need, as a separate document.
-pub(crate) fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// If the PDF library rejects a picture or a page; the message names it.
+pub fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result<Vec<u8>, String> {
     let mut writer = PdfWriter::new()?;
     let frame = PageFrame { footer, numbered: "Page", first_page: 0, marks_of: None };
     flow::draw(&mut writer, blocks, &frame)?;

@@ -5,7 +5,8 @@ use pts::host_limit::marked;
 use stdx::units::grouped;
 
 /// Text of a cell.
-pub(crate) fn cell_text(cell: &Cell, decimals: usize) -> String {
+#[must_use]
+pub fn cell_text(cell: &Cell, decimals: usize) -> String {
     match cell {
         Cell::Value(value) | Cell::HostLimited(value) if value.is_finite() => {
             marked(grouped(*value, decimals), matches!(cell, Cell::HostLimited(_)))
@@ -17,12 +18,14 @@ pub(crate) fn cell_text(cell: &Cell, decimals: usize) -> String {
 }
 
 /// Whether any cell of `table` is host-limited.
-pub(crate) fn has_host_limited(table: &Table) -> bool {
+#[must_use]
+pub fn has_host_limited(table: &Table) -> bool {
     table.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::HostLimited(_)))
 }
 
 /// Whether anything on `page` is marked as host-limited.
-pub(crate) fn has_marks(page: &Page) -> bool {
+#[must_use]
+pub fn has_marks(page: &Page) -> bool {
     page.exhibits.iter().any(|exhibit| match exhibit {
         Exhibit::Table(table) => has_host_limited(table),
         Exhibit::Facts(facts) => facts.host_limited,

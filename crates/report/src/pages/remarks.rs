@@ -23,7 +23,8 @@ pub(crate) fn remarks(outcome: &Outcome, page: &Page) -> Vec<String> {
 }
 
 /// For a page with a chart: number of host-limited cells in its test, if any.
-pub(crate) fn host_limited_chart<'a>(outcome: &'a Outcome, page: &Page) -> Option<&'a str> {
+#[must_use]
+pub fn host_limited_chart<'a>(outcome: &'a Outcome, page: &Page) -> Option<&'a str> {
     let is_chart = |e: &Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
     outcome.host_limited.as_deref().filter(|_| page.exhibits.iter().any(is_chart))
 }

@@ -23,7 +23,8 @@ pub(crate) fn number(value: u16) -> String {
 }
 
 /// Capacity as printed; imported runs may lack it.
-pub(crate) fn capacity(document: &Document) -> String {
+#[must_use]
+pub fn capacity(document: &Document) -> String {
     match document.run.target.capacity_bytes {
         0 => "n/a".into(),
         bytes => amount_base10(bytes),
@@ -31,7 +32,8 @@ pub(crate) fn capacity(document: &Document) -> String {
 }
 
 /// Name and version of the measuring tool.
-pub(crate) fn tool(document: &Document) -> String {
+#[must_use]
+pub fn tool(document: &Document) -> String {
     let run = &document.run;
     run.origin
         .as_ref()

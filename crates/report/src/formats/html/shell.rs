@@ -8,7 +8,7 @@ use charts::markup::escape;
 const STYLE: &str = include_str!("shell.css");
 
 /// The parts that differ between files.
-pub(crate) struct Shell<'a> {
+pub struct Shell<'a> {
     /// Unescaped title.
     pub title: &'a str,
     /// Appended to the shared style.
@@ -23,6 +23,7 @@ pub(crate) struct Shell<'a> {
 
 impl Shell<'_> {
     /// The complete file. Its content security policy blocks all requests.
+    #[must_use]
     pub fn html(&self) -> String {
         let class = if self.class.is_empty() { String::new() } else { format!(" class=\"{}\"", self.class) };
         let (allowed, script) = match self.script {

@@ -26,19 +26,35 @@ const SLICE: f64 = 90.0;
 
 /// A block that flows over pages.
 #[derive(Debug, Clone)]
-pub(crate) enum Block {
+pub enum Block {
     /// Starts a new page and creates a bookmark.
     Title(String),
     /// A heading with a bookmark below the last title.
     Heading(String),
     /// A paragraph.
     Text(String),
-    /// Rows with column headings that repeat on each page; `shares` are the relative column widths.
-    Table { caption: String, shares: Vec<f64>, head: Vec<String>, rows: Vec<Vec<String>> },
+    /// Rows with column headings that repeat on each page.
+    Table {
+        /// Text above the table; may be empty.
+        caption: String,
+        /// Relative column widths.
+        shares: Vec<f64>,
+        /// Column headings; may be empty.
+        head: Vec<String>,
+        /// The first cell of each row is its heading.
+        rows: Vec<Vec<String>>,
+    },
     /// Pictures with captions, two per row.
     Pictures(Vec<(String, String)>),
-    /// A full-width picture that contains its own title; `name` is its alternative text.
-    Picture { name: String, svg: String, height: f64 },
+    /// A full-width picture that contains its own title.
+    Picture {
+        /// Alternative text.
+        name: String,
+        /// The picture.
+        svg: String,
+        /// Height in pixels, unless the page is smaller.
+        height: f64,
+    },
 }
 
 /// Page elements around the blocks.

@@ -2,28 +2,25 @@
 
 use record::{Loaded, RunFile};
 
-use super::efficiency;
-use crate::document::contents::Document;
-use crate::document::fold::fold;
-use crate::facts::figures::Figure;
+use report::parts::Figure;
+use report::{Document, fold};
 
 /// One run of a comparison.
 #[derive(Debug)]
 pub struct Candidate {
-    pub(super) name: String,
-    pub(super) document: Document,
-    pub(super) figures: Vec<Figure>,
+    pub(crate) name: String,
+    pub(crate) document: Document,
+    pub(crate) figures: Vec<Figure>,
 }
 
 impl Candidate {
     /// Judges a run with this build and extracts its figures.
     ///
     /// # Errors
-    /// As for [`fold()`].
+    /// As for [`report::fold()`].
     pub fn of(run: &RunFile, loaded: &Loaded) -> Result<Self, String> {
         let document = fold(run, loaded)?;
-        let mut figures = document.figures.clone();
-        figures.extend(efficiency::figures(&document, &loaded.entries, &figures));
+        let figures = document.comparable_figures(&loaded.entries);
         let target = &run.target;
         let model = target.model.as_deref().filter(|model| !model.trim().is_empty());
         // Names given by the operator distinguish runs of one model.

@@ -1,10 +1,12 @@
 //! Comparisons of runs: their figures, the differences, and whether these exceed the noise, with pages and formats of
 //! their own. The first run is the baseline; no run is called better without considering the spread of both.
+//!
+//! What a run is and how it is judged, drawn and worded comes from the crate `report`.
+#![forbid(unsafe_code)]
 
 mod candidate;
 mod comparison;
 mod data;
-mod efficiency;
 mod html;
 mod noise;
 mod pdf;
@@ -15,12 +17,12 @@ mod threshold;
 mod warnings;
 mod wording;
 
-pub use crate::facts::figures::Figure;
 pub use candidate::Candidate;
 pub use comparison::{Comparison, Line, RUNS};
 pub use data::{csv, json};
 pub use html::html;
 pub use noise::{Difference, Finding};
 pub use pdf::pdf;
+pub use report::parts::Figure;
 pub use text::text;
 pub use threshold::{Threshold, ThresholdMatch};

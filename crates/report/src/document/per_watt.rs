@@ -3,12 +3,22 @@
 use pts::{Outcome, Unit};
 use record::{Entry, Segment};
 
-use crate::document::contents::Document;
+use super::contents::Document;
 use crate::facts::efficiency::{Efficiency, Meter, Quantity};
 use crate::facts::figures::{Figure, better, code, depth, family, have_one_depth, measured_in_window};
 
+impl Document {
+    /// All figures that can be compared with those of other runs, including those per watt.
+    #[must_use]
+    pub fn comparable_figures(&self, entries: &[Entry]) -> Vec<Figure> {
+        let mut figures = self.figures.clone();
+        figures.extend(per_watt(self, entries, &figures));
+        figures
+    }
+}
+
 /// Figures per watt of a run with a source of power; `figures` are its other ones.
-pub(super) fn figures(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
+fn per_watt(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
     let meter = Meter::of(&document.run, entries);
     // An upper bound of the power cannot show which of two drives is better.
     if meter.facts.is_none() || meter.is_bound() {

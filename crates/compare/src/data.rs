@@ -3,8 +3,8 @@
 use record::SimulatedFacts;
 use serde_json::{Value, json};
 
-use super::comparison::{Comparison, Line};
-use crate::facts::figures::Figure;
+use crate::comparison::{Comparison, Line};
+use report::parts::Figure;
 
 /// One row per figure and run.
 #[must_use]

@@ -2,10 +2,10 @@
 
 use pts::Unit;
 
-use super::candidate::Candidate;
-use super::noise::Difference;
-use super::warnings::warnings;
-use crate::facts::figures::Figure;
+use crate::candidate::Candidate;
+use crate::noise::Difference;
+use crate::warnings::warnings;
+use report::parts::Figure;
 
 /// Minimum and maximum number of runs in a comparison.
 pub const RUNS: std::ops::RangeInclusive<usize> = 2..=8;
@@ -30,7 +30,7 @@ pub struct Line {
 /// The comparison of several runs.
 #[derive(Debug)]
 pub struct Comparison {
-    pub(super) runs: Vec<Candidate>,
+    pub(crate) runs: Vec<Candidate>,
     /// Warnings to read before comparing any numbers.
     pub warnings: Vec<String>,
     /// Figures that at least two runs have, in the order of the first run that has them.

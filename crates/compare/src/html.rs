@@ -2,17 +2,15 @@
 
 use pts::exhibit::{Exhibit, Facts, Table};
 
-use super::candidate::Candidate;
-use super::comparison::{Comparison, Line};
-use super::noise::Difference;
-use super::sections;
-use super::sweeps;
-use super::wording::{difference, letter, marks, mean};
-use crate::facts::figures::Figure;
-use crate::formats::html::shell::Shell;
-use crate::pages::cells::cell_text;
+use crate::candidate::Candidate;
+use crate::comparison::{Comparison, Line};
+use crate::noise::Difference;
+use crate::sections;
+use crate::sweeps;
+use crate::wording::{difference, letter, marks, mean};
 use charts::Size;
 use charts::markup::escape;
+use report::parts::{Figure, Shell, cell_text};
 use stdx::text::slug;
 
 const STYLE: &str = include_str!("style.css");

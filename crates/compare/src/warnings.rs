@@ -2,9 +2,8 @@
 
 use record::{RunFile, TargetKind};
 
-use super::candidate::Candidate;
-use crate::document::marks::MarkKind;
-use crate::pages::values::{capacity, tool};
+use crate::candidate::Candidate;
+use report::parts::{MarkKind, capacity, tool};
 
 /// A property that should be the same in all runs.
 struct Property {
@@ -56,7 +55,7 @@ const PROPERTIES: &[Property] = &[
 ];
 
 /// Differences between the runs, and caveats for individual runs.
-pub(super) fn warnings(runs: &[Candidate]) -> Vec<String> {
+pub(crate) fn warnings(runs: &[Candidate]) -> Vec<String> {
     let mut warnings: Vec<String> = runs.iter().flat_map(states).collect();
     warnings.extend(host_limited(runs));
     for property in PROPERTIES {
@@ -136,7 +135,7 @@ fn engines(run: &Candidate) -> String {
 }
 
 /// The profile, or for an imported run the tool that measured it.
-pub(super) fn profile(run: &Candidate) -> String {
+pub(crate) fn profile(run: &Candidate) -> String {
     let file = &run.document.run;
     file.origin.as_ref().map_or_else(|| file.profile.clone(), |origin| format!("none ({})", origin.tool))
 }

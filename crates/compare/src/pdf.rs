@@ -2,15 +2,12 @@
 
 use pts::exhibit::{Exhibit, Facts, Table};
 
-use super::comparison::{Comparison, Line};
-use super::sections;
-use super::sweeps;
-use super::wording::{difference, letter, marks, mean};
-use crate::facts::figures::Figure;
-use crate::formats::pdf::flow::Block;
-use crate::formats::pdf::of_blocks;
-use crate::pages::cells::cell_text;
+use crate::comparison::{Comparison, Line};
+use crate::sections;
+use crate::sweeps;
+use crate::wording::{difference, letter, marks, mean};
 use charts::Size;
+use report::parts::{Block, Figure, cell_text, of_blocks};
 
 const CHART: Size = Size { width: 900.0, height: 430.0 };
 /// Size of a chart that contains all runs.

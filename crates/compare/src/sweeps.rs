@@ -4,14 +4,14 @@ use pts::exhibit::{Axis, Cell, Lines, Row, Scale, Series, Table};
 use pts::host_limit::legend;
 use pts::{DemandSweep, Outcome, ReadingHint, SweepPoint};
 
-use super::candidate::Candidate;
-use super::sections::labels;
-use super::wording::letter;
-use crate::pages::cells::has_host_limited;
+use crate::candidate::Candidate;
+use crate::sections::labels;
+use crate::wording::letter;
 use charts::Size;
+use report::parts::has_host_limited;
 
 /// One workload of a test that several runs swept.
-pub(super) struct SweepSection {
+pub(crate) struct SweepSection {
     pub title: String,
     lines: Lines,
     pub table: Table,
@@ -30,7 +30,7 @@ impl SweepSection {
 type Swept<'a> = (String, &'a DemandSweep);
 
 /// The sweeps that at least two runs have in common.
-pub(super) fn sections(runs: &[Candidate]) -> Vec<SweepSection> {
+pub(crate) fn sections(runs: &[Candidate]) -> Vec<SweepSection> {
     let mut sections = Vec::new();
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {

@@ -1,6 +1,6 @@
 //! Determines whether two figures differ by more than their rounds differ among themselves.
 
-use crate::facts::figures::Better;
+use report::parts::Better;
 
 /// Assessment of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Difference {
 impl Difference {
     /// Compares two samples using Welch's interval, since their spreads may differ. None without values or if the first
     /// mean is not positive.
-    pub(super) fn of(first: &[f64], other: &[f64], better: Better) -> Option<Self> {
+    pub(crate) fn of(first: &[f64], other: &[f64], better: Better) -> Option<Self> {
         let (a, b) = (Sample::of(first)?, Sample::of(other)?);
         if a.mean <= 0.0 {
             return None;

@@ -1,7 +1,7 @@
 //! Conditions on differences, for firmware regression tests: `iops.rnd4k.w < -5%`.
 
-use super::comparison::Comparison;
-use super::noise::Finding;
+use crate::comparison::Comparison;
+use crate::noise::Finding;
 
 /// A condition on a comparison: a figure, or several matched by `*`, decreased or increased by more than a percentage.
 #[derive(Debug, Clone, PartialEq)]

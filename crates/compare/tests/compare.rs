@@ -1,9 +1,10 @@
 //! Comparisons of runs with the figures of the four drives in the SNIA white paper of 2011.
 
+#[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
 
+use compare::{Candidate, Comparison, Finding, Threshold, csv, html, json, text};
 use fixture::{Matrix, Scenario};
-use report::compare::{Candidate, Comparison, Finding, Threshold, csv, html, json, text};
 
 const MLC_A: &str = include_str!("data/iops_MLC-A.csv");
 const MLC_B: &str = include_str!("data/iops_MLC-B.csv");
@@ -189,7 +190,7 @@ fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
         ..Scenario::default()
     };
     let runs = compared(&[of("one", "Drive 1"), of("two", "Drive 2"), of("three", "Drive 3")]).unwrap();
-    let html = report::compare::html(&runs);
+    let html = compare::html(&runs);
     let section = html.split("<section>").find(|part| part.contains("by outstanding I/Os</h2>")).unwrap();
     assert!(section.contains("Comparing DIRTH - RND 8KiB 65/35 by outstanding I/Os"));
     let lines: Vec<&str> = section.split("class=\"series ").skip(1).collect();
@@ -200,8 +201,8 @@ fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
     let rows: Vec<&str> = section.split("<tr><th>").skip(2).filter_map(|row| row.split('<').next()).collect();
     assert_eq!((rows.len(), rows[0], rows[17]), (18, "1", "1024"), "each product of TC and QD");
     assert_eq!(html.matches("by outstanding I/Os</h2>").count(), 1);
-    assert!(!report::compare::html(&client()).contains("by outstanding I/Os"), "IOPS is no sweep");
-    assert!(report::compare::pdf(&runs).unwrap().starts_with(b"%PDF"));
+    assert!(!compare::html(&client()).contains("by outstanding I/Os"), "IOPS is no sweep");
+    assert!(compare::pdf(&runs).unwrap().starts_with(b"%PDF"));
 }
 
 /// Preconditioning and the minutes between judged ones are not results.

@@ -1,7 +1,7 @@
 //! The comparison for terminals.
 
-use super::comparison::{Comparison, Line};
-use super::wording::{difference, letter, marks, mean};
+use crate::comparison::{Comparison, Line};
+use crate::wording::{difference, letter, marks, mean};
 
 /// The comparison as text: warnings, then one line for each selected figure, or for all figures.
 #[must_use]

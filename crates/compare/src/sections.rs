@@ -3,16 +3,14 @@
 use pts::exhibit::{Columns3d, Exhibit, Lines, Page, PageKey};
 use pts::host_limit::legend;
 
-use super::candidate::Candidate;
-use super::warnings::profile;
-use super::wording::letter;
-use crate::pages::cells::has_marks;
-use crate::pages::remarks::host_limited_chart;
-use crate::pages::values::{capacity, tool};
+use crate::candidate::Candidate;
+use crate::warnings::profile;
+use crate::wording::letter;
 use charts::Size;
+use report::parts::{capacity, has_marks, host_limited_chart, tool};
 
 /// A page that several runs have in common.
-pub(super) struct Section<'a> {
+pub(crate) struct Section<'a> {
     pub title: String,
     pub rows: Vec<Row<'a>>,
     /// Caveats for the numbers of this page: marks, host-limited runs, simulated drives.
@@ -20,7 +18,7 @@ pub(super) struct Section<'a> {
 }
 
 /// The same exhibit from each run, with the name of the run.
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     pub each: Vec<(String, &'a Exhibit)>,
     /// Names the runs whose axes were extended to match another run.
     pub rescaled: Option<String>,
@@ -35,7 +33,7 @@ impl Row<'_> {
 
 /// Labels of runs that are not Plateau measurements of a drive, without duplicates: `A, C SIMULATED sas-slc-2011 v2
 /// 1/512 seed 1`.
-pub(super) fn labels(runs: &[Candidate]) -> Vec<String> {
+pub(crate) fn labels(runs: &[Candidate]) -> Vec<String> {
     let mut all: Vec<(String, String)> = Vec::new();
     for (i, label) in runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.document.label()?))) {
         match all.iter_mut().find(|(_, known)| *known == label) {
@@ -47,7 +45,7 @@ pub(super) fn labels(runs: &[Candidate]) -> Vec<String> {
 }
 
 /// Facts about the compared runs, with one value per run.
-pub(super) fn devices(runs: &[Candidate]) -> Vec<(&'static str, Vec<String>)> {
+pub(crate) fn devices(runs: &[Candidate]) -> Vec<(&'static str, Vec<String>)> {
     type Fact = fn(&Candidate) -> String;
     let facts: [(&'static str, Fact); 10] = [
         ("Capacity", |c| capacity(&c.document)),
@@ -69,7 +67,7 @@ fn or_na(fact: Option<&String>) -> String {
 }
 
 /// The report pages that at least two runs have in common.
-pub(super) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
+pub(crate) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut seen: Vec<(&str, &PageKey)> = Vec::new();
     for outcome in runs.iter().flat_map(|run| &run.document.outcomes) {
@@ -126,7 +124,7 @@ fn rows<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> Vec<Row<'a>> {
 }
 
 /// Renders a chart with the axes of its row; None if the exhibit is not a chart.
-pub(super) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size) -> Option<String> {
+pub(crate) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size) -> Option<String> {
     match exhibit {
         Exhibit::Lines(lines) => {
             let all: Vec<&Lines> = row

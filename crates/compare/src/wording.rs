@@ -3,23 +3,22 @@
 use pts::host_limit::{legend, marked};
 use stdx::units::grouped;
 
-use super::comparison::Line;
-use super::noise::Difference;
-use crate::facts::efficiency::printed;
-use crate::facts::figures::Figure;
+use crate::comparison::Line;
+use crate::noise::Difference;
+use report::parts::{Figure, printed};
 
 /// Letter of a run: A, B, C.
-pub(super) fn letter(index: usize) -> String {
+pub(crate) fn letter(index: usize) -> String {
     char::from(b'A' + index as u8).to_string()
 }
 
 /// Formats a value for display: milliseconds are small, IOPS are large.
-pub(super) fn value(value: f64) -> String {
+pub(crate) fn value(value: f64) -> String {
     grouped(value, if value.abs() < 10.0 { 3 } else { 1 })
 }
 
 /// Mean of a figure with its uncertainty if it is known, marked if it is host-limited; None if not measured.
-pub(super) fn mean(figure: &Figure) -> Option<String> {
+pub(crate) fn mean(figure: &Figure) -> Option<String> {
     let mean = figure.mean()?;
     let text = match figure.uncertainty {
         Some(uncertainty) => printed(mean, Some(uncertainty)),
@@ -29,13 +28,13 @@ pub(super) fn mean(figure: &Figure) -> Option<String> {
 }
 
 /// Explains the mark if any of `lines` has it.
-pub(super) fn marks<'a>(mut lines: impl Iterator<Item = &'a Line>) -> Option<String> {
+pub(crate) fn marks<'a>(mut lines: impl Iterator<Item = &'a Line>) -> Option<String> {
     let has_mark = |figure: &Figure| figure.host_limited && !figure.values.is_empty();
     lines.any(|line| line.figures.iter().flatten().any(has_mark)).then(legend)
 }
 
 /// Formats as `-12.3 % (-15.0 to -9.6): worse`.
-pub(super) fn difference(difference: &Difference) -> String {
+pub(crate) fn difference(difference: &Difference) -> String {
     let interval = difference
         .interval_percent
         .map_or_else(String::new, |(low, high)| format!(" ({} to {})", signed(low), signed(high)));

@@ -1,0 +1,113 @@
+//! Labels that must accompany every number of a comparison: host-limited results, simulated drives, and power.
+
+#[path = "../../report/tests/fixture/mod.rs"]
+mod fixture;
+
+use compare::{Candidate, Comparison};
+use fixture::Scenario;
+use pts::host_limit::LEGEND;
+use record::PowerSubject;
+use serde_json::Value;
+
+const LABEL: &str = "SIMULATED sas-slc-2011 v3 1/64 seed 7";
+
+fn busy(id: &'static str) -> Scenario {
+    Scenario { id, profile: "pts-e-2.0", busy: true, ..Scenario::default() }
+}
+
+fn simulated() -> Scenario {
+    Scenario { id: "simulated", simulated: true, ..Scenario::default() }
+}
+
+fn comparison(scenarios: &[Scenario]) -> Comparison {
+    let candidate = |scenario: &Scenario| {
+        let root = fixture::folder();
+        let (run, loaded) = fixture::record(root.path(), scenario);
+        Candidate::of(&run.file, &loaded).unwrap()
+    };
+    Comparison::of(scenarios.iter().map(candidate).collect()).unwrap()
+}
+
+fn close(value: &Value, expected: f64) -> bool {
+    value.as_f64().is_some_and(|value| (value / expected - 1.0).abs() < 2e-3)
+}
+
+#[test]
+fn a_comparison_warns_of_host_limited_runs() {
+    let comparison = comparison(&[Scenario { busy: false, ..busy("idle") }, busy("busy")]);
+    let warning = comparison.warnings.iter().find(|warning| warning.contains("host-limited")).unwrap();
+    assert!(warning.contains("(1): none; ") && warning.ends_with("(2): IOPS RND 4KiB R"), "{warning}");
+    let line = comparison.line("iops.rnd4k.r").unwrap();
+    let marks: Vec<bool> = line.figures.iter().flatten().map(|figure| figure.host_limited).collect();
+    assert!(line.selected && marks == [false, true], "{marks:?}");
+
+    let printed = compare::text(&comparison, true);
+    let line = printed.lines().find(|line| line.starts_with("IOPS RND 4KiB R ")).unwrap();
+    assert_eq!(line.matches('*').count(), 1, "{line}");
+    assert!(printed.trim_end().ends_with(&format!("* {LEGEND}.")), "{printed}");
+    assert_eq!(compare::json(&comparison)["figures"][1]["runs"][1]["host_limited"], true);
+    let table = compare::csv(&comparison);
+    assert_eq!(table.lines().filter(|line| line.ends_with(",true,,")).count(), 1, "{table}");
+
+    let html = compare::html(&comparison);
+    let selected = html.split("<h2>").find(|part| part.starts_with("Selected performance")).unwrap();
+    assert!(selected.contains('*') && selected.contains(LEGEND), "{selected}");
+    for section in html.split("<section>").skip(1) {
+        assert_eq!(section.contains("*</td>"), section.contains(LEGEND), "{section}");
+        assert!(
+            !section.contains("<svg") || section.contains("B: HOST-LIMITED: 7 of 392 cells"),
+            "{section}"
+        );
+    }
+    if let Some(pages) = fixture::pages(&compare::pdf(&comparison).unwrap()) {
+        let marked: Vec<&String> = pages.iter().filter(|page| page.contains(LEGEND)).collect();
+        assert!(marked.len() >= 2, "{pages:?}");
+    }
+    // Two busy hosts cause warnings; idle ones do not.
+    let both = self::comparison(&[busy("a"), busy("b")]);
+    assert!(
+        both.warnings.iter().any(|warning| warning.matches("RND 4KiB R").count() == 2),
+        "{:?}",
+        both.warnings
+    );
+    let idle = self::comparison(&[Scenario::default(), Scenario { id: "b", ..Scenario::default() }]);
+    assert!(!compare::text(&idle, true).contains('*') && !compare::html(&idle).contains("host-limited"));
+}
+
+#[test]
+fn every_page_of_a_comparison_labels_simulated_runs() {
+    let comparison = comparison(&[Scenario::default(), simulated()]);
+    let label = format!("B {LABEL}");
+    let html = compare::html(&comparison);
+    let sections: Vec<&str> = html.split("<section>").skip(1).collect();
+    assert!(sections.len() > 2 && sections.iter().all(|section| section.contains(&label)), "{sections:?}");
+    assert_eq!(html.matches("<p class=\"remark\">Mean over").count(), 2);
+    assert!(compare::csv(&comparison).lines().skip(1).any(|line| line.ends_with(LABEL)));
+    assert_eq!(compare::json(&comparison)["runs"][1]["simulated"], LABEL);
+    assert!(compare::json(&comparison)["runs"][0]["simulated"].is_null());
+    let twins = self::comparison(&[simulated(), Scenario { id: "again", ..simulated() }]);
+    assert!(compare::html(&twins).contains(&format!(">A, B {LABEL}<")), "each label once");
+    let Some(pages) = fixture::pages(&compare::pdf(&comparison).unwrap()) else { return };
+    assert!(pages.len() > 3 && pages.iter().all(|page| page.contains(&label)), "{pages:?}");
+}
+
+#[test]
+fn comparisons_have_figures_per_watt() {
+    // 1,000 IOPS in every cell.
+    let scenario = |id, watts| {
+        let power = Some((PowerSubject::Drive, watts));
+        Scenario { id, power, settled_at: Some([[1000.0; 7]; 8]), ..Scenario::default() }
+    };
+    let comparison = comparison(&[scenario("a", 5.0), scenario("b", 4.0)]);
+    let printed = compare::text(&comparison, true);
+    assert!(printed.contains("RND 4KiB W per watt") && printed.contains("200.0 ± 2.4"), "{printed}");
+    assert!(printed.contains("Idle power"), "{printed}");
+    let line = comparison.line("iops.rnd4k.w.per-watt").expect("a line");
+    let mean = |index: usize| line.figures[index].as_ref().and_then(|figure| figure.mean()).expect("a mean");
+    assert!((mean(1) / mean(0) - 1.25).abs() < 1e-3);
+    assert!(compare::csv(&comparison).lines().next().expect("a heading").contains(",uncertainty,"));
+    let document = compare::json(&comparison);
+    let figures = document["figures"].as_array().expect("figures");
+    let idle = figures.iter().find(|figure| figure["key"] == "power.idle").expect("idle power");
+    assert!(close(&idle["runs"][0]["uncertainty"], 0.04), "{idle}");
+}

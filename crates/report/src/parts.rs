@@ -1,0 +1,12 @@
+//! Parts of a report from which other documents about runs are made, so that numbers, marks and pages are the same
+//! everywhere.
+
+pub use crate::document::marks::{Mark, MarkKind};
+pub use crate::facts::efficiency::printed;
+pub use crate::facts::figures::{Better, Figure};
+pub use crate::formats::html::shell::Shell;
+pub use crate::formats::pdf::flow::Block;
+pub use crate::formats::pdf::of_blocks;
+pub use crate::pages::cells::{cell_text, has_host_limited, has_marks};
+pub use crate::pages::remarks::host_limited_chart;
+pub use crate::pages::values::{capacity, tool};
