@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import efficiency
 from checks import Checks
 from journal import Run
 from spec import PROFILES
@@ -39,6 +40,7 @@ def check(run: Run, report: dict[str, Any], checks: Checks) -> None:
         chosen = {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
         none = {} if isinstance(value, dict) else False
         checks.equal(f"settings: {key}", file["settings"].get(key, none), chosen)
+    efficiency.check_meter(run, report["power"], checks)
     _check_conformance(run, report, checks)
 
 

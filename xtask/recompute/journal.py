@@ -53,6 +53,7 @@ class Segment:
         self.gap_before: dict[str, int] | None = body["gap_before"]
         self.io_path: dict[str, str] = body["io_path"]
         self.host: dict[str, Any] | None = body.get("host")
+        self.power: dict[str, Any] | None = body.get("power")
         self.verified: dict[str, Any] | None = body.get("verified")
 
     @property

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Iterable
 
+import efficiency
 from checks import Checks
 from histogram import LEVELS, Histogram
 from journal import Segment
@@ -107,6 +108,9 @@ def compare(result: Result, script: Script, shown: dict[str, Any], checks: Check
     _compare_tables(where, result.tables, shown["tables"], checks)
     _compare_charts(where, result.charts, shown["charts"], checks)
     compare_cells(where, script, shown["cells"], checks)
+    # Rounds before those that results come from have names of their own.
+    if len(script.loops) == 1:
+        efficiency.check_test(script, shown["efficiency"], where, checks)
 
 
 def _compare_extended(where: str, script: Script, modified: list[str], checks: Checks) -> None:
@@ -182,6 +186,8 @@ def compare_cells(where: str, script: Script, shown: list[dict[str, Any]], check
         for way in ("read", "write"):
             for key, value in _way(cell.segment, way, script.setup.scale > 1).items():
                 checks.equal(f"{where}: record {cell.segment.seq}: {way}.{key}", value, theirs[way].get(key))
+        place = f"{where}: record {cell.segment.seq}"
+        efficiency.check_cell(script.run, cell.segment, theirs["power"], place, checks)
 
 
 def _cell(cell: Cell, script: Script) -> dict[str, Any]:

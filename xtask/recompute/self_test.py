@@ -16,7 +16,7 @@ Recompute = Callable[[Path, Report], list[str]]
 Edit = Callable[[list[dict[str, Any]]], None]
 
 #: Values of a report that are altered: of each kind the first, one in the middle and the last.
-FIGURE_KEYS = ("steady_state", "figures", "tables", "charts", "cells")
+FIGURE_KEYS = ("steady_state", "figures", "tables", "charts", "cells", "efficiency")
 
 
 def run(folder: Path, report: Report, recompute: Recompute) -> int:
@@ -78,7 +78,8 @@ def altered_runs(folder: Path, place: Path) -> Iterator[tuple[str, Path]]:
     """Copies of the run with one alteration each; all but the first have a valid chain."""
     journal = (folder / "journal").read_bytes()
     yield "one byte of a record", _copy(folder, place / "byte", journal.replace(b'"ios":', b'"ioS":', 1))
-    for name, edit in EDITS.items():
+    edits = EDITS | (POWER_EDITS if b'"power":' in journal else {})
+    for name, edit in edits.items():
         entries = [json.loads(line[65:]) for line in journal.split(b"\n")[1:-1]]
         edit(entries)
         yield name, _copy(folder, place / name.replace(" ", "-"), chained(entries))
@@ -174,6 +175,30 @@ def _judgement(entries: list[dict[str, Any]]) -> None:
               if "noted" in entry["event"] and "judged" in entry["event"]["noted"]]
     judged[-1]["variables"][0]["range_share"] += 1e-4
 
+
+def _power(entries: list[dict[str, Any]]) -> None:
+    _measured(entries)[-2]["power"]["mean_microwatts"] += 1000
+
+
+def _scatter(entries: list[dict[str, Any]]) -> None:
+    _idle(entries)["standard_error_microwatts"] += 10
+
+
+def _tolerance(entries: list[dict[str, Any]]) -> None:
+    _idle(entries)["tolerance_microwatts"] += 10
+
+
+def _idle(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    power: dict[str, Any] = next(entry["event"]["idle_power"]["power"] for entry in entries
+                                 if "idle_power" in entry["event"])
+    return power
+
+
+#: Alterations of records of a run with a source of power.
+POWER_EDITS: dict[str, Edit] = {
+    "the power of a cell": _power, "the scatter of the idle power": _scatter,
+    "the tolerance of the idle power": _tolerance,
+}
 
 #: Alterations of records, by name.
 EDITS: dict[str, Edit] = {

@@ -70,7 +70,9 @@ fn conducted(root: &Path, options: &Recompute) -> anyhow::Result<Option<String>>
     }
     let place = tempfile::Builder::new().prefix("plateau-recompute-").tempdir_in(fast_place(root)?)?;
     let made = made::runs(&binary, place.path(), LANES)?;
-    recompute(root, &binary, &["--self-test"], std::slice::from_ref(&made.altered))?;
+    for altered in &made.altered {
+        recompute(root, &binary, &["--self-test"], std::slice::from_ref(altered))?;
+    }
     match recompute(root, &binary, &[], &made.all) {
         Ok(()) => Ok(None),
         Err(error) => Err(error.context(format!("see the runs in {}", place.keep().display()))),

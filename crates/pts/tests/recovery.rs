@@ -227,6 +227,30 @@ fn xsr_with_short_cells_counts_minutes_and_not_samples() {
     assert_eq!(outcome.key_figures[1].value, Some(12.0));
 }
 
+/// With cells of 0.7 s a group of 8 h has 336 samples of 10/7 minutes, and one of 6 h takes 252 samples.
+#[test]
+fn xsr_with_short_cells_counts_minutes_since_its_third_group_for_both_references() {
+    let settings = Settings { cell_ns: 700_000_000, ..Profile::named("pts-e-2.0").unwrap().settings(1) };
+    let mut bench = Fake::new(|_, _| 300);
+    let groups = std::cell::Cell::new(0);
+    bench.iops_of_second = Some(Box::new(move |_, _, second| {
+        groups.set(groups.get() + u32::from(second == 0));
+        match (groups.get(), second) {
+            (3, ..6) => 100,
+            (3, 6..20) => 280,
+            _ => 300,
+        }
+    }));
+    let outcome = run_with("xsr", "pts-e-2.0", &settings, &target(512), &mut bench);
+    let Exhibit::Lines(lines) = &outcome.pages[0].exhibits[0] else { panic!("no time line") };
+    assert_eq!(lines.series.iter().map(|s| s.points.len()).collect::<Vec<_>>(), [336, 252, 336]);
+    // The 21st sample reaches 300, the 7th 90 % of it.
+    let texts: Vec<&str> = recovery(&outcome).items.iter().map(|item| item.1.as_str()).collect();
+    assert_eq!(texts, ["minute 30", "minute 10"]);
+    let found: Vec<f64> = outcome.key_figures.iter().map(|figure| figure.value.unwrap()).collect();
+    assert!((found[0] - 30.0).abs() < 1e-9 && (found[1] - 10.0).abs() < 1e-9, "{found:?}");
+}
+
 #[test]
 fn xsr_keeps_finished_groups() {
     let mut bench = Fake::new(|_, _| 300);

@@ -2,6 +2,8 @@
 
 mod fixture;
 
+use std::io::Read as _;
+
 use fixture::Scenario;
 use record::PowerSubject;
 use report::formats::{FORMATS, Make, Source};
@@ -13,15 +15,19 @@ fn scenario(power: Option<(PowerSubject, f64)>) -> Scenario {
 }
 
 fn export(scenario: &Scenario, format: &str) -> Vec<(String, String)> {
+    let files = bytes(scenario, format).into_iter();
+    files.map(|(name, bytes)| (name, String::from_utf8(bytes).expect("text"))).collect()
+}
+
+fn bytes(scenario: &Scenario, format: &str) -> Vec<(String, Vec<u8>)> {
     let root = fixture::folder();
     let (run, loaded) = fixture::record(root.path(), scenario);
     let document = report::fold(&run.file, &loaded).expect("a report");
     let source = Source { document: &document, entries: &loaded.entries };
-    let files = match FORMATS.iter().find(|known| known.name == format).expect("a format").make {
+    match FORMATS.iter().find(|known| known.name == format).expect("a format").make {
         Make::File(make) => vec![(String::new(), make(source).expect("a file"))],
         Make::Folder(make) => make(source).expect("files"),
-    };
-    files.into_iter().map(|(name, bytes)| (name, String::from_utf8(bytes).expect("text"))).collect()
+    }
 }
 
 fn file(scenario: &Scenario, format: &str) -> String {
@@ -99,4 +105,65 @@ fn data_has_the_power_of_each_cell() {
     assert!(close(&document["power"]["idle_watts"]["uncertainty"], 0.04));
     let cells = document["tests"][0]["cells"].as_array().expect("cells");
     assert!(cells.iter().all(|cell| close(&cell["power"]["mean_watts"], 5.0)), "preconditioning as well");
+}
+
+/// Returns the value of the first metric with this beginning.
+fn metric(text: &str, begin: &str) -> f64 {
+    let line = text.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {text}"));
+    line.rsplit(' ').next().expect("a value").parse().expect("a number")
+}
+
+#[test]
+fn metrics_have_power_and_efficiency_in_base_units() {
+    let text = file(&scenario(Some((PowerSubject::Drive, 5.0))), "openmetrics");
+    let near = |begin: &str, expected: f64| {
+        let found = metric(&text, begin);
+        assert!((found / expected - 1.0).abs() < 1e-2, "{begin}: {found} instead of {expected}");
+    };
+    near("plateau_idle_power_watts{", 2.0);
+    near("plateau_idle_power_uncertainty_watts{", 0.04);
+    near("plateau_power_watts{", 5.0);
+    near("plateau_efficiency_ios_per_joule{", 200.0);
+    near("plateau_efficiency_uncertainty_ios_per_joule{", 2.358);
+    let line =
+        text.lines().find(|line| line.starts_with("plateau_efficiency_bytes_per_joule{")).expect("bytes");
+    assert!(line.contains("test=\"iops\",workload=\"") && line.contains("subject=\"drive\""), "{line}");
+    assert!(text.contains("# UNIT plateau_efficiency_bytes_per_joule bytes_per_joule\n"));
+    // A metric has one block of samples: its type is stated once.
+    let types: Vec<&str> = text.lines().filter(|line| line.starts_with("# TYPE plateau_")).collect();
+    let distinct: std::collections::BTreeSet<_> = types.iter().collect();
+    assert_eq!(types.len(), distinct.len(), "{types:?}");
+    assert!(!file(&scenario(None), "openmetrics").contains("plateau_power"));
+}
+
+/// Returns the names of the sheets, and the content of the last one as XML.
+fn sheets(scenario: &Scenario) -> (String, String) {
+    let book = bytes(scenario, "xlsx").swap_remove(0).1;
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).expect("an archive");
+    let mut part = |name: &str| {
+        let mut text = String::new();
+        archive.by_name(name).expect(name).read_to_string(&mut text).expect("text");
+        text
+    };
+    let names = part("xl/workbook.xml");
+    let last = names.matches("<sheet ").count();
+    (names, part(&format!("xl/worksheets/sheet{last}.xml")))
+}
+
+#[test]
+fn a_spreadsheet_has_power_on_a_sheet_of_its_own() {
+    let (names, sheet) = sheets(&scenario(Some((PowerSubject::Drive, 5.0))));
+    assert!(names.contains("name=\"Power\""), "{names}");
+    let numbers: Vec<f64> = sheet
+        .split("<v>")
+        .skip(1)
+        .filter_map(|part| part.split("</v>").next()?.parse().ok())
+        .filter(|value: &f64| value.fract() != 0.0 || *value >= 2.0)
+        .collect();
+    for expected in [2.0, 0.04, 5.0, 2.8] {
+        assert!(numbers.iter().any(|value| (value / expected - 1.0).abs() < 2e-3), "{expected}: {numbers:?}");
+    }
+    let cells = document(&scenario(Some((PowerSubject::Drive, 5.0))))["tests"][0]["cells"].clone();
+    assert!(sheet.matches("<row ").count() > cells.as_array().expect("cells").len(), "a row for each cell");
+    assert!(!sheets(&scenario(None)).0.contains("name=\"Power\""));
 }

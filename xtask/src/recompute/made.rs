@@ -1,6 +1,8 @@
 //! The runs that are recomputed: small, simulated, and one of each kind.
 
 use std::collections::VecDeque;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -12,8 +14,8 @@ use pts::Profile;
 /// The drive of most runs.
 const DRIVE: &str = "sim:sas-slc-2011";
 const SCALE: &str = "1/1024";
-/// Name of the run that the self-test alters; it is small and has maxima.
-const ALTERED: &str = "altered";
+/// Names of the runs that the self-test alters: a small one with maxima, and one with a source of power.
+const ALTERED: [&str; 2] = ["altered", "metered"];
 /// Exit code of a burn-in that rejects the drive.
 const REJECTED: i32 = 9;
 /// Exit code of a run whose drive failed.
@@ -23,8 +25,8 @@ const DEVICE_FAILED: i32 = 5;
 pub struct Made {
     /// Directory of every run.
     pub all: Vec<PathBuf>,
-    /// Directory of the run to alter.
-    pub altered: PathBuf,
+    /// Directory of each run to alter.
+    pub altered: Vec<PathBuf>,
 }
 
 /// The commands of one run, in order, each with its expected exit code.
@@ -82,7 +84,13 @@ pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
     std::fs::create_dir_all(&library)?;
     std::fs::write(place.join("small.toml"), small_drive(binary)?)?;
     std::fs::write(place.join("key.pem"), KEY)?;
-    let queue = Mutex::new(VecDeque::from(jobs()));
+    let meter = place.join("meter");
+    std::fs::write(&meter, METER)?;
+    std::fs::set_permissions(&meter, Permissions::from_mode(0o755))?;
+    let source = format!("command:{}", meter.display());
+    let mut jobs = jobs();
+    jobs.push(metered(&source));
+    let queue = Mutex::new(VecDeque::from(jobs));
     let lane = || -> anyhow::Result<()> {
         loop {
             let Some(job) = queue.lock().expect("no lane panics").pop_front() else { return Ok(()) };
@@ -93,8 +101,8 @@ pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
         let started: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
         started.into_iter().try_for_each(|lane| lane.join().expect("no lane panics"))
     })?;
-    let altered = library.join(id_of_altered(binary, &library)?);
-    Ok(Made { altered, all: directories(&library)? })
+    let altered = ALTERED.iter().map(|name| Ok(library.join(id_of(binary, &library, name)?)));
+    Ok(Made { altered: altered.collect::<anyhow::Result<_>>()?, all: directories(&library)? })
 }
 
 /// Returns every run, the longest first.
@@ -113,7 +121,7 @@ fn jobs() -> Vec<Job> {
     jobs.push(Job::run("cached", &cached));
     jobs.push(Job::run("uncached", &["client-write", DRIVE, "--scale", "1/256", "--tc", "2", "--qd", "4"]));
     let small = ["tp,lat", "sim:../small.toml", "--cell-seconds", "0.1"];
-    jobs.push(Job::run(ALTERED, &small));
+    jobs.push(Job::run(ALTERED[0], &small));
     jobs.push(Job::run("signed", &small).then(vec!["report", "signed", "--sign", "../key.pem"]));
     // Segments that are not a multiple of the sector size at this scale, a different demand, and no steady
     // state in five rounds.
@@ -134,6 +142,13 @@ fn jobs() -> Vec<Job> {
     jobs.push(Job::interrupted("cached-again", &idle, "removal:after=10min", &[]));
     jobs.push(Job { name: "imported".into(), steps: vec![(0, strings(&["examples", "--install"]))] });
     jobs
+}
+
+/// A run on a file, because a simulated drive draws no power.
+fn metered(source: &str) -> Job {
+    let short = ["--size", "32MiB", "--cell-seconds", "0.05", "--max-rounds", "5"];
+    let power = ["--power", source, "--power-idle", "1"];
+    Job::run(ALTERED[1], &[&["lat", "../metered.img"], &short[..], &power].concat())
 }
 
 /// Burn-ins that accept their drive, and some that reject it.
@@ -174,10 +189,10 @@ fn small_drive(binary: &Path) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?.lines().map(line).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the id of the run to alter.
-fn id_of_altered(binary: &Path, library: &Path) -> anyhow::Result<String> {
+/// Returns the id of the run with this name.
+fn id_of(binary: &Path, library: &Path, name: &str) -> anyhow::Result<String> {
     let mut command = Command::new(binary);
-    let output = command.arg("--library").arg(library).args(["show", ALTERED, "--json"]).output()?;
+    let output = command.arg("--library").arg(library).args(["show", name, "--json"]).output()?;
     let shown: serde_json::Value = serde_json::from_slice(&output.stdout).context("plateau show")?;
     Ok(shown["run"].as_str().context("plateau show does not name a run")?.to_owned())
 }
@@ -194,6 +209,12 @@ fn directories(library: &Path) -> anyhow::Result<Vec<PathBuf>> {
     found.sort();
     Ok(found)
 }
+
+/// A program that stands for a meter whose values differ.
+const METER: &str = "#!/bin/sh
+echo '# tolerance=0.5% resolution=0.01 measures=drive'
+while :; do echo 4.9; sleep 0.01; echo 5.3; sleep 0.01; done
+";
 
 /// A private key that is used only for these runs: the byte 7 repeated 32 times, as PKCS #8.
 const KEY: &str = "-----BEGIN PRIVATE KEY-----

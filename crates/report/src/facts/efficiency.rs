@@ -44,6 +44,12 @@ impl Quantity {
         }
     }
 
+    /// The same in another unit.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        let scaled = |uncertainty: Option<f64>| uncertainty.map(|uncertainty| uncertainty * factor);
+        Self { value: self.value * factor, scatter: scaled(self.scatter), tolerance: scaled(self.tolerance) }
+    }
+
     /// `amount` per watt, where the quantity is the power.
     fn under(self, amount: f64) -> Self {
         let value = amount / self.value;
@@ -126,6 +132,15 @@ impl<'a> Meter<'a> {
             _ => None,
         });
         Self { facts: run.power.as_ref(), idle, is_simulated: run.target.simulated.is_some() }
+    }
+
+    /// What the meter measures, as files name it; None without a meter.
+    pub(crate) fn subject_name(&self) -> Option<&'static str> {
+        Some(match self.facts?.subject {
+            PowerSubject::Drive => "drive",
+            PowerSubject::Host => "host",
+            PowerSubject::UpperBound => "upper_bound",
+        })
     }
 
     /// The idle power in watts.

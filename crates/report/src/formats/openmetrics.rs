@@ -3,27 +3,24 @@
 //! The format is generated here because the common library stores its series in hash maps, whose order varies between
 //! runs.
 
+mod family;
+mod power;
+
 use std::fmt::Write as _;
 
 use pts::Unit;
 
+use self::family::Family;
 use super::format::{Format, Make, Source};
 use crate::facts::answers::answers;
 
 /// The OpenMetrics format.
 pub(super) const FORMAT: Format = Format {
     name: "openmetrics",
-    about: "key figures, steady state and totals as OpenMetrics text",
+    about: "key figures, steady state, power and totals as OpenMetrics text",
     extensions: &["prom"],
     make: Make::File(|source| Ok(text(source).into_bytes())),
 };
-
-struct Family<'a> {
-    name: &'a str,
-    unit: &'a str,
-    help: &'a str,
-    samples: Vec<(Vec<(&'a str, &'a str)>, f64)>,
-}
 
 /// Returns the base unit of the metric, and the factor that converts to it.
 const fn base_unit(unit: Unit) -> (&'static str, f64) {
@@ -44,6 +41,7 @@ fn text(source: Source<'_>) -> String {
     figures(source).iter().for_each(|family| write_family(&mut out, source, family));
     host_limited(source).iter().for_each(|family| write_family(&mut out, source, family));
     steady(source).iter().for_each(|family| write_family(&mut out, source, family));
+    power::families(source).iter().for_each(|family| write_family(&mut out, source, family));
     let totals = totals(source);
     totals.iter().for_each(|family| write_family(&mut out, source, family));
     out.push_str("# EOF\n");

@@ -1,5 +1,7 @@
 //! A spreadsheet with tables as numbers and charts as pictures.
 
+mod power;
+
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::host_limit::{MARK, legend};
 use record::Effort;
@@ -69,6 +71,7 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
         row += 4 + (image.height() / ROW_PIXELS) as u32;
     }
     cells(book.add_worksheet(), source, &bold)?;
+    power::add(&mut book, source, &bold)?;
     book.save_to_buffer()
 }
 

@@ -199,13 +199,18 @@ fn recovery_is_host_limited(answers: &CrossAnswers) -> bool {
     [0, 2].into_iter().filter_map(|index| answers.groups.get(index)).any(|samples| is_host_limited(samples))
 }
 
+/// Short cells have samples that do not end at a whole minute.
+fn decimals_of(minute: f64) -> usize {
+    usize::from(minute.fract() != 0.0)
+}
+
 fn recovery(answers: &CrossAnswers) -> Facts {
     let text = |index: usize| match recoveries(answers).map(|all| all[index]) {
         None => "not measured".to_owned(),
         Some(None) => "not yet".to_owned(),
         Some(Some(minute)) => {
-            let decimals = if minute.fract() == 0.0 { 0 } else { 1 };
-            marked(format!("minute {}", grouped(minute, decimals)), recovery_is_host_limited(answers))
+            let text = format!("minute {}", grouped(minute, decimals_of(minute)));
+            marked(text, recovery_is_host_limited(answers))
         }
     };
     Facts {
@@ -221,12 +226,12 @@ fn recovery(answers: &CrossAnswers) -> Facts {
 fn key_figures(answers: &CrossAnswers) -> Vec<KeyFigure> {
     let minute = |index: usize| recoveries(answers).and_then(|all| all[index]);
     let host_limited = recovery_is_host_limited(answers);
-    let figure = |name: &str, value| KeyFigure {
+    let figure = |name: &str, value: Option<f64>| KeyFigure {
         name: name.into(),
         value,
         unit: Unit::Minutes,
         absent: "n/a",
-        decimals: 0,
+        decimals: value.map_or(0, decimals_of),
         host_limited,
     };
     vec![

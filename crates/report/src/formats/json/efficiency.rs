@@ -1,6 +1,6 @@
 //! Power and efficiency as data.
 
-use record::{PowerSubject, Segment};
+use record::Segment;
 
 use super::layout::{CellEfficiency, CellPower, ReportPower, TestEfficiency, Uncertain};
 use crate::document::contents::Document;
@@ -11,12 +11,7 @@ pub(super) fn meter(meter: &Meter<'_>) -> Option<ReportPower> {
     Some(ReportPower {
         source: facts.source.clone(),
         meter: facts.meter.clone(),
-        subject: match facts.subject {
-            PowerSubject::Drive => "drive",
-            PowerSubject::Host => "host",
-            PowerSubject::UpperBound => "upper_bound",
-        }
-        .into(),
+        subject: meter.subject_name()?.into(),
         resolution_watts: facts.resolution_microwatts.map(|resolution| resolution as f64 / 1e6),
         tolerance_percent: facts.tolerance_ppm.map(|tolerance| f64::from(tolerance) / 1e4),
         idle_watts: meter.idle().map(|idle| uncertain(idle, 1.0)),
@@ -54,8 +49,6 @@ fn efficiency(found: Efficiency) -> CellEfficiency {
 }
 
 fn uncertain(quantity: Quantity, factor: f64) -> Uncertain {
-    Uncertain {
-        value: quantity.value * factor,
-        uncertainty: quantity.uncertainty().map(|uncertainty| uncertainty * factor),
-    }
+    let quantity = quantity.times(factor);
+    Uncertain { value: quantity.value, uncertainty: quantity.uncertainty() }
 }

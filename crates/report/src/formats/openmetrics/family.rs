@@ -1,0 +1,11 @@
+//! A metric with its samples.
+
+/// A metric; its unit is the end of its full name.
+pub(super) struct Family<'a> {
+    pub name: &'a str,
+    /// Base unit; empty if there is none.
+    pub unit: &'a str,
+    pub help: &'a str,
+    /// Labels and value of each sample.
+    pub samples: Vec<(Vec<(&'a str, &'a str)>, f64)>,
+}

@@ -1,0 +1,86 @@
+//! Idle power, and the power and efficiency of each workload in the window.
+
+use super::super::format::Source;
+use super::family::Family;
+use crate::facts::efficiency::{Efficiency, Meter, Quantity};
+
+/// A quantity of a workload, and the factor that converts it to the base unit.
+struct Measure {
+    names: [&'static str; 2],
+    unit: &'static str,
+    help: &'static str,
+    of: fn(&Efficiency) -> Quantity,
+    factor: f64,
+}
+
+const EFFICIENCY: [&str; 2] = ["plateau_efficiency", "plateau_efficiency_uncertainty"];
+
+const MEASURES: [Measure; 3] = [
+    Measure {
+        names: ["plateau_power", "plateau_power_uncertainty"],
+        unit: "watts",
+        help: "Power attributed to a workload, mean over the rounds of the window.",
+        of: |found| found.watts,
+        factor: 1.0,
+    },
+    Measure {
+        names: EFFICIENCY,
+        unit: "ios_per_joule",
+        help: "IOPS per watt, mean over the rounds of the window.",
+        of: |found| found.iops_per_watt,
+        factor: 1.0,
+    },
+    Measure {
+        names: EFFICIENCY,
+        unit: "bytes_per_joule",
+        help: "Bytes per second per watt, mean over the rounds of the window.",
+        of: |found| found.megabytes_per_second_per_watt,
+        factor: 1e6,
+    },
+];
+
+const UNCERTAINTY: &str = "Tolerance and half the resolution of the meter, plus two standard errors.";
+
+/// Returns the metrics of a run with a source of power; none of any other run.
+pub(super) fn families(source: Source<'_>) -> Vec<Family<'_>> {
+    let meter = Meter::of(&source.document.run, source.entries);
+    let Some(subject) = meter.subject_name() else { return Vec::new() };
+    let idle = meter.idle().map(|idle| (vec![("subject", subject)], idle));
+    let help = "Power before the first test, without any command to the drive.";
+    let names = ["plateau_idle_power", "plateau_idle_power_uncertainty"];
+    let mut all: Vec<Family<'_>> = pair(names, "watts", help, idle.into_iter().collect()).collect();
+    for measure in &MEASURES {
+        let mut samples = Vec::new();
+        for supplement in &source.document.supplements {
+            for workload in &supplement.per_watt {
+                let Some(mean) = &workload.mean else { continue };
+                let test = ("test", supplement.test.as_str());
+                let labels = vec![test, ("workload", workload.name.as_str()), ("subject", subject)];
+                samples.push((labels, (measure.of)(mean).times(measure.factor)));
+            }
+        }
+        all.extend(pair(measure.names, measure.unit, measure.help, samples));
+    }
+    all
+}
+
+/// The labels of a sample.
+type Labels<'a> = Vec<(&'a str, &'a str)>;
+
+/// Returns the metric of the values and that of their known uncertainties, each only if it has samples.
+fn pair<'a>(
+    names: [&'a str; 2],
+    unit: &'a str,
+    help: &'a str,
+    quantities: Vec<(Labels<'a>, Quantity)>,
+) -> impl Iterator<Item = Family<'a>> + use<'a> {
+    let known =
+        quantities.iter().filter_map(|(labels, of)| Some((labels.clone(), of.uncertainty()?))).collect();
+    let values = quantities.into_iter().map(|(labels, of)| (labels, of.value)).collect();
+    let [name, uncertainty] = names;
+    let both = [
+        Family { name, unit, help, samples: values },
+        Family { name: uncertainty, unit, help: UNCERTAINTY, samples: known },
+    ];
+    both.into_iter().filter(|family| !family.samples.is_empty())
+}
