@@ -40,7 +40,7 @@ impl Scenario {
     /// Draws the scenario of `seed`. `calls` returns the number of disk calls of the run without faults.
     ///
     /// # Errors
-    /// If the run file cannot be created, or `calls` fails.
+    /// Returns an error if the run file cannot be created, or `calls` fails.
     pub fn of(
         seed: u64,
         calls: impl FnOnce(&RunFile) -> Result<u64, String>,

@@ -23,7 +23,7 @@ pub struct TestBinary {
 /// everything again.
 ///
 /// # Errors
-/// If the build fails.
+/// Returns an error if the build fails.
 pub fn build(root: &Path) -> anyhow::Result<Vec<TestBinary>> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["test", "--workspace", "--locked", "--no-run"]);

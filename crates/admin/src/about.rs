@@ -5,12 +5,12 @@ use crate::purge::PurgeMethod;
 use crate::wire::ata::Identify;
 use crate::wire::scsi::Rotation;
 
-/// A fact; a quantity has its unit in the name.
+/// A fact; the name of a quantity contains its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// Name, such as `max_transfer_bytes`.
+    /// Name of the fact, such as `max_transfer_bytes`.
     pub name: &'static str,
-    /// Value, in the unit of the name.
+    /// Value of the fact, in the unit of its name.
     pub value: Value,
 }
 
@@ -51,7 +51,7 @@ impl From<Vec<String>> for Value {
     }
 }
 
-/// The facts that host and device report about a device.
+/// Facts about a device, as reported by the host and by the device.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
     /// Facts that the host reports, followed by those that the device reports.

@@ -6,7 +6,7 @@ use crate::command::{Admin, ata, nvme, scsi};
 use crate::fault::Fault;
 use crate::wire;
 
-/// Which commands a device accepts, and what it reports about them.
+/// The commands that a device accepts, and their limits as reported by the device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capabilities {
     /// The command set of the device, with the capabilities specific to it.
@@ -15,9 +15,9 @@ pub struct Capabilities {
     pub capacity_bytes: u64,
     /// Logical block size.
     pub block_bytes: u32,
-    /// Whether the kernel passes discards on.
+    /// Whether the kernel supports discards on the device.
     pub discard: bool,
-    /// Whether the kernel passes write-zeroes commands on.
+    /// Whether the kernel supports write-zeroes commands on the device.
     pub write_zeroes: bool,
 }
 
@@ -26,18 +26,18 @@ pub struct Capabilities {
 pub enum Protocol {
     /// NVMe.
     Nvme(Nvme),
-    /// ATA, through SCSI commands of an adapter.
+    /// ATA, encapsulated in SCSI commands.
     Ata(wire::ata::Identify),
     /// SCSI.
     Scsi(Scsi),
-    /// None that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
+    /// No command set that Plateau supports: virtio, loop, md, device mapper, MMC, USB bridges.
     Plain,
-    /// The device has one, but it could not be queried, for this reason.
+    /// The device could not be queried; contains the reason.
     Unasked(String),
 }
 
 impl Protocol {
-    /// Whether it is an ATA drive that is locked by a password.
+    /// Returns whether the device is an ATA drive that is locked with a password.
     #[must_use]
     pub fn is_locked(&self) -> bool {
         matches!(self, Self::Ata(drive) if drive.security.locked)
@@ -54,7 +54,7 @@ pub struct Nvme {
     pub(crate) others: Vec<OtherNamespace>,
 }
 
-/// A SCSI disk. `None` marks values that the device does not report.
+/// A SCSI disk. Values that the device does not report are `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scsi {
     pub(crate) inquiry: wire::scsi::Inquiry,
@@ -74,18 +74,18 @@ const SANITIZE: u8 = 0x48;
 /// Queries a device that is known to accept NVMe commands.
 ///
 /// # Errors
-/// If the device does not respond.
+/// Returns an error if the device does not respond.
 pub fn ask_nvme(admin: &mut dyn Admin, number: u32, others: Vec<OtherNamespace>) -> Result<Protocol, Fault> {
     let controller = nvme::controller(admin)?;
     let namespace = nvme::namespace(admin, number)?;
     Ok(Protocol::Nvme(Nvme { number, controller, namespace, others }))
 }
 
-/// Queries a device that accepts SCSI commands. If it translates them for an ATA drive, the result describes
-/// that drive.
+/// Queries a device that accepts SCSI commands. If the device translates them for an ATA drive, the result
+/// describes that drive.
 ///
 /// # Errors
-/// If the device does not respond.
+/// Returns an error if the device does not respond.
 pub fn ask_scsi(admin: &mut dyn Admin) -> Result<Protocol, Fault> {
     let inquiry = scsi::inquiry(admin)?;
     if inquiry.vendor.as_deref() == Some("ATA") {

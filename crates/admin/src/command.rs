@@ -75,7 +75,7 @@ pub trait Admin {
     fn write_zeroes(&mut self, start_bytes: u64, length_bytes: u64) -> Result<(), Fault>;
     /// Writes `content` at `at_bytes`.
     fn write(&mut self, at_bytes: u64, content: &[u8]) -> Result<(), Fault>;
-    /// Reads as many bytes as `content` has room for.
+    /// Reads until `content` is full.
     fn read(&mut self, at_bytes: u64, content: &mut [u8]) -> Result<(), Fault>;
     /// Verifies, right before a destructive command, that this is still the inspected device and that it is
     /// not in use. With `all_namespaces`, no other namespace of its NVMe subsystem may be in use either.

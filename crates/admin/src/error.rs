@@ -1,5 +1,5 @@
-//! Errors of administrative commands, as data. Their text says what happened; advice on what to type next is
-//! left to the caller.
+//! Errors of administrative commands, as data. Messages say what happened; the caller adds advice on what to
+//! type next.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use crate::fault::Fault;
 use crate::wire::nvme::SanitizeState;
 use crate::wire::sense::Sense;
 
-/// A command, or a sequence of them, failed or is not possible.
+/// A command or a sequence of commands failed or is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
-    /// The device is no longer the one that may be erased, or it is now in use.
+    /// The device is no longer the one that was to be erased, or it is now in use.
     #[error(transparent)]
     Recheck(Box<dyn std::error::Error + Send + Sync>),
-    /// No method has this name.
+    /// There is no method of this name.
     #[error("unknown purge method '{name}'")]
     UnknownMethod {
         /// The name.
         name: String,
-        /// Methods that may have been meant.
+        /// Methods with similar names.
         meant: Vec<&'static str>,
     },
-    /// Plateau implements no method that the device supports.
+    /// The device supports no method that Plateau implements.
     #[error("no purge available: the drive supports no purge method that Plateau implements")]
     NoMethod {
-        /// Methods that it may support, and why each was passed over.
+        /// Methods that the device may support, and why each was passed over.
         passed_over: Vec<PassedOver>,
     },
     /// The device does not support this method.
@@ -37,12 +37,12 @@ pub enum AdminError {
         /// Why not.
         why: WhyNot,
     },
-    /// More than the device would be erased, and this was not confirmed.
+    /// The method would also erase other data, which was not confirmed.
     #[error("{method}: {}", WhyNot::ErasesOthers(.others.clone()))]
     AlsoErased {
         /// Name of the method.
         method: &'static str,
-        /// What else it would erase, without confirmation.
+        /// Other data that would be erased without confirmation.
         others: Vec<OtherNamespace>,
     },
     /// The device does not support this LBA format.
@@ -56,18 +56,18 @@ pub enum AdminError {
         /// Why it failed.
         fault: Fault,
     },
-    /// Plateau stopped waiting for a step that the device continues by itself.
+    /// Plateau stopped waiting for a step that the device completes on its own.
     #[error("stopped waiting for {0}, which the drive continues on its own")]
     StoppedWaiting(Step),
-    /// Writing was stopped before the end.
+    /// Writing was stopped before it was complete.
     #[error("stopped after {bytes} of {all} bytes; the remaining bytes are unchanged")]
     StoppedWriting {
         /// Bytes written.
         bytes: u64,
-        /// Bytes that were to be written.
+        /// Number of bytes to write.
         all: u64,
     },
-    /// The device accepted a command and did something else, or failed later.
+    /// The device accepted a command but did something else, or failed later.
     #[error(transparent)]
     Drive(#[from] DriveFault),
 }
@@ -92,24 +92,24 @@ pub struct PassedOver {
 /// Why a namespace cannot have an LBA format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LbaFormatError {
-    /// It is not an NVMe namespace.
+    /// The device is not an NVMe namespace.
     #[error("only NVMe namespaces have a choice of LBA formats")]
     NotNvme,
     /// The drive does not support Format NVM.
     #[error("the drive does not support Format NVM, so its LBA format cannot be changed")]
     NoFormatCommand,
-    /// A format affects all namespaces.
+    /// A format would affect all namespaces.
     #[error("a format would affect all namespaces of this drive, including {}", .others.join(", "))]
     AffectsOthers {
         /// Kernel names of the other namespaces.
         others: Vec<String>,
     },
-    /// The drive does not have this format.
+    /// The drive does not offer this format.
     #[error("the drive has no LBA format {format} without metadata; it has {}", formats(.known))]
     Unknown {
         /// The requested format.
         format: u8,
-        /// The numbers and block sizes of the formats that it has.
+        /// Numbers and block sizes of the available formats.
         known: Vec<(u8, u64)>,
     },
 }
@@ -119,18 +119,18 @@ fn formats(known: &[(u8, u64)]) -> String {
     known.join(", ")
 }
 
-/// A step of a purge or of another change, named as in the specification of its command set.
+/// A step of a purge or another change, named as in the specification of the command set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// NVMe Format to erase.
+    /// NVMe Format that erases the namespace.
     Format,
-    /// NVMe Format to change the LBA format.
+    /// NVMe Format that changes the LBA format.
     ChangeFormat,
-    /// NVMe Identify after a format.
+    /// NVMe Identify after the format.
     IdentifyAfterFormat,
     /// NVMe Sanitize.
     Sanitize,
-    /// NVMe log page of sanitize operations.
+    /// NVMe log page for sanitize operations.
     SanitizeLog,
     /// ATA IDENTIFY DEVICE.
     AtaIdentify,
@@ -152,15 +152,15 @@ pub enum Step {
     TestUnitReady,
     /// Discard of the whole device.
     Discard,
-    /// Zeroes written from this byte on.
+    /// Zeroes written at this byte offset.
     WriteZeroes(u64),
-    /// A sample written at this byte.
+    /// A sample written at this byte offset.
     WriteSample(u64),
-    /// The same sample read back.
+    /// The sample at this byte offset read back.
     ReadSample(u64),
-    /// The write cache queried.
+    /// Query of the write cache.
     GetWriteCache,
-    /// The write cache turned on or off.
+    /// Switching of the write cache.
     SetWriteCache(bool),
 }
 
@@ -191,7 +191,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// How a device failed to do what it accepted.
+/// How a device deviated from a command that it accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DriveFault {
     /// The LBA format was not changed.
@@ -199,30 +199,30 @@ pub enum DriveFault {
     LbaFormatKept {
         /// The requested format.
         requested: u8,
-        /// The format that it still has.
+        /// The unchanged format.
         kept: u8,
     },
-    /// A format that was to keep size and LBA format changed them.
+    /// A format that should have kept size and LBA format changed them.
     #[error(
         "Format NVM changed the namespace from {} blocks of format {} to {} blocks of format {}",
         .was.0, .was.1, .is.0, .is.1
     )]
     NamespaceChanged {
-        /// Blocks and format before.
+        /// Number of blocks and LBA format before.
         was: (u64, u8),
-        /// Blocks and format after.
+        /// Number of blocks and LBA format afterwards.
         is: (u64, u8),
     },
     /// The write cache was not changed.
     #[error("the drive accepted the command to turn its write cache {}, but the cache is unchanged", if *.on { "on" } else { "off" })]
     WriteCacheKept {
-        /// Whether it was to be turned on.
+        /// Whether the cache was to be turned on.
         on: bool,
     },
     /// A security erase cannot start.
     #[error("SECURITY ERASE UNIT cannot start: {0}")]
     CannotErase(WhyNot),
-    /// The password that an erase needs was not set.
+    /// The drive accepted a password but did not set it, so it cannot be erased.
     #[error("the drive or its adapter accepted a password without setting it, so an erase would do nothing")]
     PasswordNotSet,
     /// The password survived the erase.
@@ -245,10 +245,10 @@ pub enum DriveFault {
     /// A SCSI format or sanitize operation failed.
     #[error("{}; the drive may not recover until the same command succeeds", .0.text())]
     ScsiFailed(Sense),
-    /// The log reports no sanitize operation.
+    /// The log contains no sanitize operation.
     #[error("the drive accepted the sanitize command, but its log reports no such operation ({0:?})")]
     NoSanitize(SanitizeState),
-    /// The log reports a different sanitize operation.
+    /// The log contains a different sanitize operation.
     #[error(
         "the sanitize log reports a different command ({found:08x}h) than the one that was sent ({requested:08x}h), so the \
          drive did not perform the latter"
@@ -264,7 +264,7 @@ pub enum DriveFault {
     Hangs {
         /// The step.
         step: Step,
-        /// How long Plateau waited for it.
+        /// Time that Plateau waited for the step.
         hours: u64,
     },
     /// A sample was lost before the purge.

@@ -7,15 +7,15 @@ pub use crate::wire::nvme::IDENTIFY_BYTES;
 /// An NVMe namespace as it identifies itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamespaceIdentity {
-    /// Its globally unique identifier.
+    /// Globally unique identifier of the namespace.
     pub nguid: Option<String>,
-    /// Its IEEE extended unique identifier.
+    /// IEEE extended unique identifier of the namespace.
     pub eui64: Option<String>,
-    /// Its size in blocks of the current format.
+    /// Size of the namespace in blocks of the current format.
     pub size_blocks: u64,
 }
 
-/// The blocks of an NVMe namespace.
+/// Layout of the blocks of an NVMe namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockLayout {
     /// Length of a block without metadata.
@@ -30,7 +30,7 @@ pub fn serial_of_controller(page: &[u8; IDENTIFY_BYTES]) -> Option<String> {
     Controller::decode(page).serial
 }
 
-/// Decodes Identify Namespace; no layout if the current format is not listed.
+/// Decodes Identify Namespace; the layout is `None` if the current format is not listed.
 #[must_use]
 pub fn namespace(page: &[u8; IDENTIFY_BYTES]) -> (NamespaceIdentity, Option<BlockLayout>) {
     let Namespace { nguid, eui64, size_blocks, format, protection, formats, .. } = Namespace::decode(page);

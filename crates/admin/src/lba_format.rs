@@ -6,7 +6,7 @@ use crate::command::{Admin, Data, NvmeCommand, nvme};
 use crate::error::{AdminError, DriveFault, LbaFormatError, Step};
 use crate::purge::{FORMAT_NVM, FORMATTING, format_settings};
 
-/// Returns the number of the current format; `None` unless this is an NVMe namespace.
+/// Returns the number of the current format; `None` if the device is not an NVMe namespace.
 #[must_use]
 pub fn get(can: &Capabilities) -> Option<u8> {
     match &can.protocol {
@@ -15,10 +15,10 @@ pub fn get(can: &Capabilities) -> Option<u8> {
     }
 }
 
-/// Refuses an unsupported format.
+/// Checks that the device supports the format.
 ///
 /// # Errors
-/// If the device does not support the format.
+/// Returns an error if the device does not support the format.
 pub fn check(can: &Capabilities, format: u8) -> Result<&Nvme, AdminError> {
     let Protocol::Nvme(drive) = &can.protocol else { return Err(LbaFormatError::NotNvme.into()) };
     problem(drive, format).map_or(Ok(drive), |problem| Err(problem.into()))
@@ -27,7 +27,7 @@ pub fn check(can: &Capabilities, format: u8) -> Result<&Nvme, AdminError> {
 /// Formats the namespace and verifies the new format.
 ///
 /// # Errors
-/// If the device does not support the format, or if the change fails.
+/// Returns an error if the device does not support the format, or if the change fails.
 pub fn set(admin: &mut dyn Admin, can: &Capabilities, format: u8) -> Result<(), AdminError> {
     let drive = check(can, format)?;
     admin.recheck(drive.controller.format_hits_all)?;

@@ -1,22 +1,22 @@
-//! Administrative commands for NVMe, ATA and SCSI drives: what is sent, what the answers mean, and what
-//! follows from them.
+//! Administrative commands for NVMe, ATA and SCSI drives: what is sent, how responses are decoded, and what
+//! is derived from them.
 //!
-//! A device is anything that accepts commands ([`Admin`]). The implementation for real drives is in another
-//! crate; tests use a script of expected commands. [`ask_nvme`] and [`ask_scsi`] query what a device supports
-//! ([`Capabilities`]); everything else is decided from that:
+//! A device is anything that accepts commands ([`Admin`]). Another crate implements it for real drives; tests
+//! use a script of expected commands. [`ask_nvme`] and [`ask_scsi`] query what a device supports
+//! ([`Capabilities`]). Everything else is derived from their results:
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`purge`] | the methods of purging a drive, the choice among them, their verification |
+//! | [`purge`] | purge methods, the choice among them, and their verification |
 //! | [`health`] | temperature, wear and other health data, in one format for all interfaces |
 //! | [`write_cache`] | the volatile write cache, on or off |
 //! | [`lba_format`] | the sector size of an NVMe namespace |
-//! | [`power_state`] | what an NVMe drive draws at most |
+//! | [`power_state`] | the maximum power of an NVMe drive |
 //! | [`identify`] | the identity of an NVMe namespace |
 //! | [`describe`] | everything that a device reports about itself, as a list of facts |
 //! | `wire` | the pages of the specifications, decoded |
 //!
-//! Nothing here opens a device, makes a system call or knows whether a device is in use: before each
+//! Nothing here opens a device, makes a system call or checks whether a device is in use: before each
 //! destructive command, [`Admin::recheck`] verifies that the device is still the one that may be erased.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What an NVMe drive draws at most in its current power state, according to its Power State Descriptors.
+//! Maximum power of an NVMe drive in its current power state, from its Power State Descriptors.
 
 use crate::command::{Admin, nvme};
 use crate::wire::nvme::PowerState;
@@ -10,8 +10,8 @@ pub fn bound_microwatts(admin: &mut dyn Admin) -> Option<u64> {
     bound_watts(&states, current).map(|watts| (watts * 1e6).round() as u64)
 }
 
-/// A drive that is idle may be in a non-operational state, which it leaves for any I/O. Which state it then enters is not
-/// known, so the bound is that of the operational state that draws most.
+/// An idle drive may be in a non-operational state, which it leaves to perform any I/O. It is unknown which state
+/// it enters then, so the bound is that of the operational state with the highest power.
 fn bound_watts(states: &[PowerState], current: u8) -> Option<f64> {
     let current = states.get(usize::from(current))?;
     if current.operational {

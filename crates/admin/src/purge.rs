@@ -1,8 +1,8 @@
-//! The methods of purging a drive, and the choice among them.
+//! Purge methods, and the choice among them.
 //!
-//! One file per method and one line in `PURGE_METHODS`, best first: the PTS's order of preference for each
-//! interface. The choice is a pure function of what the device reports. A method that fails ends the purge with an
-//! error; a weaker one is never substituted silently.
+//! Each method is one file and one line in `PURGE_METHODS`, best first: for each interface, in the order that the
+//! PTS prefers. The choice is a pure function of the capabilities of the device. If a method fails, the purge ends
+//! with an error; a weaker method is never substituted.
 
 mod ata;
 mod ata_sanitize_block;
@@ -38,7 +38,7 @@ use crate::capability::{Capabilities, Protocol};
 use crate::command::Admin;
 use crate::error::{AdminError, PassedOver};
 
-/// Every method, best first. Methods of different interfaces do not compete.
+/// All methods, best first. The order matters only among methods of the same interface.
 const PURGE_METHODS: &[Method] = &[
     nvme_format_user::METHOD,
     nvme_sanitize_block::METHOD,
@@ -62,7 +62,7 @@ const PURGE_METHODS: &[Method] = &[
 /// Options of a purge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PurgeOptions {
-    /// Name of the method; by default, the best one that is known to work.
+    /// Name of the method; `None` for the best one that is known to work.
     pub method: Option<String>,
     /// Whether to write samples before the purge and read them afterwards. The PTS forbids reads between
     /// purge and test.
@@ -78,13 +78,13 @@ pub struct PurgeMethod {
     pub name: &'static str,
     /// Name in a report.
     pub label: &'static str,
-    /// Whether the PTS accepts it as a purge.
+    /// Whether the PTS accepts the method as a purge.
     pub is_pts: bool,
-    /// Whether the device supports it.
+    /// Whether the device supports the method.
     pub available: bool,
-    /// Whether it is used by default.
+    /// Whether the method is used by default.
     pub is_chosen: bool,
-    /// Why it is not used by default.
+    /// Why the method is not used by default.
     pub why_not: Option<WhyNot>,
 }
 
@@ -123,7 +123,7 @@ pub fn words_of(name: &str) -> Option<(&'static str, bool)> {
 pub fn unknown(name: &str) -> AdminError {
     let names = || PURGE_METHODS.iter().map(|method| method.name);
     let lower = name.to_lowercase();
-    // Names that other programs use.
+    // Names of the methods in other programs.
     let meant = match &*lower {
         "trim" | "unmap" | "deallocate" | "blkdiscard" => vec!["discard"],
         "zero" | "zeroes" | "zeros" => vec!["write-zeroes"],
@@ -161,7 +161,7 @@ fn best(can: &Capabilities) -> Result<Choice, AdminError> {
         let why = match (method.offer)(can) {
             Offer::Yes if others.is_empty() => return Ok(Choice { method, passed_over }),
             Offer::Yes => WhyNot::ErasesOthers(others),
-            // A command that the drive simply does not support needs no mention.
+            // Methods that the drive does not support are not mentioned.
             Offer::NotReported | Offer::OtherInterface => continue,
             Offer::Unsure(why) | Offer::No(why) => why,
         };
@@ -189,7 +189,7 @@ fn named(can: &Capabilities, name: &str, options: &PurgeOptions) -> Result<Choic
 /// Checks whether a purge with these options would start.
 ///
 /// # Errors
-/// If no method is available.
+/// Returns an error if no method is available.
 pub fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), AdminError> {
     choose(can, options).map(drop)
 }
@@ -197,7 +197,7 @@ pub fn check(can: &Capabilities, options: &PurgeOptions) -> Result<(), AdminErro
 /// Purges, waits until it completes, and returns the method with its evidence.
 ///
 /// # Errors
-/// If no method is available, or if the purge fails.
+/// Returns an error if no method is available, or if the purge fails.
 pub fn perform(
     admin: &mut dyn Admin,
     can: &Capabilities,
@@ -213,7 +213,7 @@ pub fn perform(
     let start_ns = job.admin.now_ns();
     let mut evidence = (method.run)(&mut job)?;
     let end_ns = job.admin.now_ns();
-    // A format may change the identity of a device; a test must not continue on a different device.
+    // A format may change the identity of a device, and a test must not continue on a different device.
     job.recheck()?;
     let samples_read = samples.is_some();
     if let Some(samples) = samples {

@@ -1,7 +1,7 @@
-//! Decodes responses of devices: bytes in, facts out. No I/O, and no panic for any input.
+//! Decodes responses of devices into facts. Performs no I/O and never panics, whatever the input.
 //!
-//! Sizes and offsets are those of the cited figures and tables; both are checked at compile time. Values that
-//! are 0's based in the standards are converted here and nowhere else.
+//! Each size and offset is that of the cited figure or table; all are checked at compile time. Values that
+//! are 0's based in the standards are converted only here.
 
 pub(crate) mod ata;
 pub(crate) mod nvme;
@@ -66,8 +66,7 @@ pub(crate) fn text(bytes: &[u8]) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Returns bytes as hexadecimal digits; `None` if all are zero, by which devices report the absence of a
-/// value.
+/// Returns bytes as hexadecimal digits; `None` if all are zero, which means that the value is absent.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> Option<String> {
     let digits = || bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     bytes.iter().any(|&byte| byte != 0).then(digits)

@@ -5,10 +5,10 @@ use crate::command::{Admin, ata, nvme, scsi};
 use crate::error::{AdminError, DriveFault, Step};
 use crate::fault::Fault;
 
-/// Returns whether the cache is on; `None` if there is none, or if it cannot be switched.
+/// Returns whether the cache is on; `None` if the drive has no cache, or one that cannot be switched.
 ///
 /// # Errors
-/// If the device does not respond.
+/// Returns an error if the device does not respond.
 pub fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fault> {
     match &can.protocol {
         Protocol::Nvme(drive) if drive.controller.has_write_cache => nvme::write_cache(admin).map(Some),
@@ -20,11 +20,11 @@ pub fn get(admin: &mut dyn Admin, can: &Capabilities) -> Result<Option<bool>, Fa
     }
 }
 
-/// Turns the cache on or off and verifies the result; returns `false` if there is no cache that can be
+/// Turns the cache on or off and verifies the result; returns `false` if the drive has no cache that can be
 /// switched.
 ///
 /// # Errors
-/// If the device does not support the change or did not make it.
+/// Returns an error if the device does not support the change or did not make it.
 pub fn set(admin: &mut dyn Admin, can: &Capabilities, on: bool) -> Result<bool, AdminError> {
     let failed = |fault: Fault| fault.during(Step::SetWriteCache(on));
     match get(admin, can).map_err(failed)? {

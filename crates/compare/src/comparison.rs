@@ -41,7 +41,7 @@ impl Comparison {
     /// Compares runs, with the first one as the baseline.
     ///
     /// # Errors
-    /// If there are too few or too many runs, or no figure is common to two of them.
+    /// Returns an error if there are too few or too many runs, or no figure is common to two of them.
     pub fn of(mut runs: Vec<Candidate>) -> Result<Self, String> {
         if !RUNS.contains(&runs.len()) {
             return Err(format!(

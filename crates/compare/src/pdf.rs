@@ -16,7 +16,7 @@ const WIDE_CHART: Size = Size { width: 1047.0, height: 330.0 };
 /// The whole comparison.
 ///
 /// # Errors
-/// If the PDF library rejects a picture or a page; the message names it.
+/// Returns an error if the PDF library rejects a picture or a page; the message names it.
 pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
     let names: Vec<&str> = comparison.names().collect();
     let title = format!("Comparison: {}", names.join(", "));

@@ -53,7 +53,7 @@ impl Threshold {
     /// The differences that meet the condition. Differences within noise never do, because they may not be real.
     ///
     /// # Errors
-    /// If no comparable figure matches the key.
+    /// Returns an error if no comparable figure matches the key.
     pub fn matches(&self, comparison: &Comparison) -> Result<Vec<ThresholdMatch>, String> {
         let lines: Vec<_> = comparison.lines.iter().filter(|line| is_match(&self.key, &line.key)).collect();
         let known = lines.iter().any(|line| line.differences.iter().flatten().next().is_some());

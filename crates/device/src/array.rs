@@ -1,9 +1,9 @@
-//! Arrays of drives, which are inspected, armed along with their members, created for each test, and dismantled.
+//! Arrays of drives: inspected, armed together with their members, created for each test, and dismantled.
 //!
-//! An [`Assembly`] is the part of an armed array that knows its members. Each member is armed by
+//! An [`Assembly`] is the part of an armed array that manages the members. Each member is armed by
 //! [`Inspected::arm`](crate::inspected::Inspected::arm) like any drive, at the beginning and again before
-//! each purge. Before an array is created, a note is written to disk, from which the next start can dismantle
-//! an array left by a crash.
+//! each purge. Before an array is created, a note is written to disk. With this note, the next start can
+//! dismantle an array left by a crash.
 
 mod controller;
 pub(crate) mod description;
@@ -46,17 +46,19 @@ pub(crate) use note::Noted;
 use plan::Plan;
 pub(crate) use spec::Spec;
 
-/// Prefix of a target that is an array.
+/// Prefix of a target name that denotes an array.
 pub(crate) const PREFIX: &str = "array:";
-/// Poll intervals while members are synchronised, for the kernel and for a RAID controller, whose program is slow.
+/// Poll intervals during the synchronisation of members: for the kernel, and for a RAID controller, whose program
+/// is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_BEHIND: Duration = Duration::from_secs(2);
-/// Highest md number. Free numbers are searched downwards from here, as the kernel's automatic numbering does.
+/// Highest md number. Free numbers are searched downwards from this one, as in the kernel's automatic
+/// numbering.
 const HIGHEST_NUMBER: u32 = 127;
-/// Limit on the file of an array description, which lists a few drives.
+/// Size limit of an array description, which lists a few drives.
 const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;
 
-/// A described array whose members were inspected.
+/// An array from a description, whose members were inspected.
 #[derive(Debug)]
 pub(crate) struct Array {
     spec: Spec,
@@ -75,7 +77,7 @@ pub(crate) struct Assembly {
     built: Option<Built>,
 }
 
-/// State that must be undone.
+/// Arrays and notes that must be removed later.
 struct Built {
     plan: Plan,
     note: Note,
@@ -105,13 +107,13 @@ impl Array {
         Ok((Self { spec, options: options.clone(), members }, facts))
     }
 
-    /// Returns everything that forbids writing to a member.
+    /// Returns all reasons not to write to a member.
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         self.members.refusals(&self.spec)
     }
 
-    /// Arms all members and creates the array. `erase` names each of them; `notes` is the folder for the note of what
-    /// must be dismantled.
+    /// Arms all members and creates the array. `erase` must contain the identity of each member; `notes` is the
+    /// folder for the note from which the array can be dismantled.
     pub(crate) fn arm(
         self,
         facts: TargetFacts,
@@ -148,7 +150,7 @@ impl Assembly {
         let plan = self.plan(ready.places(&self.spec)?)?;
         let noted = Noted::of(&plan, &self.members);
         let note = Note::write(&self.notes, &noted)?;
-        // The kernel claims the members exclusively, so they must not remain open here.
+        // The kernel opens the members exclusively, so they must not remain open here.
         drop(ready);
         let built = self.built.insert(Built { plan, note });
         let made = self.controller.create(&built.plan).and_then(|node| self.take(&node, clock));
@@ -193,7 +195,7 @@ impl Assembly {
             self.controller.recognise(&built.plan, &seen)?;
         }
         if self.spec.hardware.is_some() {
-            // Old content of the drives may appear on the array as a known signature.
+            // Data from earlier use of the drives may look like a known signature on the array.
             let refusals = block.refusals();
             if !refusals.is_empty() {
                 return Err(DriveError::Refused { target: path, refusals });
@@ -209,7 +211,8 @@ impl Assembly {
         Ok(Inner::Real { real: Box::new(real), held, clock, options })
     }
 
-    /// Dismantles the array, purges all members at the same time, and creates it again. `inner` holds the array open.
+    /// Dismantles the array, purges all members at the same time, and creates it again. `inner` contains the open
+    /// array.
     pub(crate) fn purge(
         &mut self,
         inner: &mut Inner,
@@ -249,7 +252,7 @@ impl Assembly {
         })
     }
 
-    /// Verifies that the array is as created: all members work and no background operation is running.
+    /// Verifies that the array is intact: all members work, and no background operation is running.
     pub(crate) fn check(&mut self) -> Result<(), DriveError> {
         match self.state()? {
             State::Whole => Ok(()),
@@ -260,7 +263,7 @@ impl Assembly {
         }
     }
 
-    /// Waits until the members are in sync; returns how long that took, or `None` if they were in sync already.
+    /// Waits until the members are in sync; returns the time that this took, or `None` if they already were.
     pub(crate) fn settle(
         &mut self,
         clock: Clock,
@@ -300,7 +303,7 @@ impl Assembly {
         ArrayError::Broken { target: self.facts.path.clone(), defect }.into()
     }
 
-    /// Stops the array and removes its metadata from the members, each of which is verified first.
+    /// Stops the array and removes its metadata from the members, after verifying each of them.
     pub(crate) fn dissolve(&mut self) -> Result<(), DriveError> {
         let Some(built) = &self.built else { return Ok(()) };
         left_over::take_apart(&mut *self.controller, &built.plan, &Noted::of(&built.plan, &self.members))?;
@@ -312,8 +315,8 @@ impl Assembly {
 }
 
 impl Drop for Assembly {
-    /// Dismantles an array that still exists, after a panic or an error in the caller. If that fails, the
-    /// note makes the next start retry it.
+    /// Dismantles an array that still exists after a panic or an error in the caller. If that fails, the next
+    /// start tries again because of the note.
     fn drop(&mut self) {
         drop(self.dissolve());
     }
@@ -324,7 +327,8 @@ pub(crate) fn only_for_runs(target: &str) -> DriveError {
     DriveError::target(target, TargetError::ArrayOutsideRun)
 }
 
-/// Closes the array so that it can be stopped. The descriptor that replaces it can be neither read nor written.
+/// Closes the array, so that it can be stopped. The descriptor is replaced by one that can be neither read nor
+/// written.
 pub(crate) fn let_go(inner: &mut Inner) -> Result<Clock, DriveError> {
     let Inner::Real { held, clock, .. } = inner else {
         return Err(ArrayError::NotArray.into());
@@ -333,7 +337,7 @@ pub(crate) fn let_go(inner: &mut Inner) -> Result<Clock, DriveError> {
     Ok(*clock)
 }
 
-/// Requires that `erase` has the identity of each member, and nothing else.
+/// Checks that `erase` contains the identity of each member, and nothing else.
 fn confirm(target: &str, members: &[MemberFacts], erase: &[String]) -> Result<(), Unconfirmed> {
     let identities: Vec<&String> = members.iter().map(|member| &member.identity).collect();
     let strange: Vec<String> = erase.iter().filter(|typed| !identities.contains(typed)).cloned().collect();
@@ -360,7 +364,8 @@ fn md_uuid(text: &str) -> String {
     groups.join(":")
 }
 
-/// Formats as `NVMe Format SES=1 of each of 3 members`; lists each method once if they differ.
+/// Formats the methods, such as `NVMe Format SES=1 of each of 3 members`; lists each method once if they
+/// differ.
 fn methods_of(purged: &[Purged]) -> String {
     let mut methods: Vec<&str> = purged.iter().map(|purged| purged.method.as_str()).collect();
     methods.sort_unstable();

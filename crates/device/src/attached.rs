@@ -9,7 +9,7 @@ use crate::usage::{self, Thing};
 /// A link that several drives may share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
-    /// Kind and location: `PCIe 0000:00:1c.0`, `SATA ata3`, `USB usb2`.
+    /// Kind and location, such as `PCIe 0000:00:1c.0`, `SATA ata3`, `USB usb2`.
     pub name: String,
     /// Maximum throughput, without encoding overhead; `None` if the kernel does not report it.
     pub bytes_per_second: Option<f64>,
@@ -18,13 +18,13 @@ pub struct Link {
 /// Position of a target in the topology.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attached {
-    /// The whole disk, or the disk that contains the partition: `sda`.
+    /// The whole disk, or the disk that contains the partition, such as `sda`.
     pub disk: Option<String>,
-    /// The NVMe controller, or the subsystem if it has several paths: `nvme0`.
+    /// The NVMe controller, or the subsystem if there are several paths, such as `nvme0`.
     pub controller: Option<String>,
-    /// From the drive to the CPU.
+    /// Links from the drive to the CPU.
     pub links: Vec<Link>,
-    /// The nearest NUMA node, if the kernel reports it.
+    /// The nearest NUMA node, if reported by the kernel.
     pub numa_node: Option<u32>,
 }
 
@@ -68,12 +68,13 @@ fn link(dir: &Path, name: &str) -> Option<Link> {
     if is_numbered(name, "ata") {
         return Some(Link { name: format!("SATA {name}"), bytes_per_second: sata(dir, name) });
     }
-    // Count hubs and ports, which carry the traffic of the devices below them; interfaces of a device have no speed.
+    // Only hubs and ports count, because they carry the traffic of the devices below them; interfaces of a device
+    // have no speed.
     let megabits: f64 = read("busnum").and_then(|_| read("speed"))?.parse().ok()?;
     Some(Link { name: format!("USB {name}"), bytes_per_second: Some(usb(megabits)) })
 }
 
-/// Throughput of a PCIe link from `8.0 GT/s PCIe` and `4` lanes, without encoding overhead.
+/// Returns the throughput of a PCIe link, given `8.0 GT/s PCIe` and `4` lanes, without encoding overhead.
 fn pcie(speed: &str, width: &str) -> Option<f64> {
     let transfers: f64 = speed.split_whitespace().next()?.parse().ok()?;
     let lanes: f64 = width.parse().ok().filter(|lanes| *lanes > 0.0)?;
@@ -81,7 +82,7 @@ fn pcie(speed: &str, width: &str) -> Option<f64> {
     Some(transfers * 1e9 * share / 8.0 * lanes)
 }
 
-/// Throughput of the port's link from `6.0 Gbps`, with 8b/10b encoding.
+/// Returns the throughput of the port's link, given `6.0 Gbps`, with 8b/10b encoding.
 fn sata(dir: &Path, port: &str) -> Option<f64> {
     let number = port.strip_prefix("ata")?;
     let file = dir.join(format!("link{number}/ata_link/link{number}/sata_spd"));
@@ -89,7 +90,7 @@ fn sata(dir: &Path, port: &str) -> Option<f64> {
     Some(gigabits * 1e9 / 10.0)
 }
 
-/// 8b/10b encoding up to 5 Gb/s, 128b/132b above.
+/// 8b/10b encoding up to 5 Gb/s, 128b/132b above that.
 fn usb(megabits: f64) -> f64 {
     let share = if megabits <= 5000.0 { 8.0 / 10.0 } else { 128.0 / 132.0 };
     megabits * 1e6 * share / 8.0

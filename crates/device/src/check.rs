@@ -1,4 +1,4 @@
-//! Which workloads a target supports.
+//! Determines which workloads a target supports.
 
 use engine::{check_depth, check_verifiable};
 use record::{TargetFacts, TargetKind, Workload};
@@ -10,7 +10,7 @@ use crate::sim;
 /// Checks whether a target supports a workload, without accessing the target.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with what is impossible and what would be possible.
+/// Returns [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with the reason and a valid alternative.
 pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
     workload
         .validate(facts.capacity_bytes, facts.logical_block_bytes)
@@ -30,8 +30,8 @@ pub fn check(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError>
     Ok(check_depth(workload)?)
 }
 
-/// Rejects workloads of a simulated drive that verify its data, which it does not store: it knows only where its faults
-/// would have changed it.
+/// Rejects workloads that verify data on a simulated drive. Such a drive stores no data, and only computes where
+/// its faults would have changed it.
 pub(crate) fn stored(workload: &Workload, facts: &TargetFacts) -> Result<(), DriveError> {
     if workload.regime.verify && facts.kind == TargetKind::Simulated {
         let why = DataProblem::NothingStored;

@@ -1,7 +1,7 @@
 //! Host checks: conditions around a drive that could skew a result, with one file per check.
 //!
-//! Every check reads `/sys` and `/proc` below the roots and passes the values to a pure function that judges them.
-//! Settings that are safe to change for a run are returned as [`Tuning`].
+//! Each check reads `/sys` and `/proc` below the roots and passes the values to a pure function that evaluates
+//! them. Settings that are safe to change for a run are returned as [`Tuning`].
 
 mod cgroup;
 mod check;
@@ -33,7 +33,7 @@ pub use tuning::{KnownSettings, Tuning};
 /// Interval between two readings of counters.
 const WATCHED: Duration = Duration::from_millis(300);
 
-/// Every check, in the order in which they are reported.
+/// All checks, in the order in which they are reported.
 const CHECKS: &[Check] = &[
     governor::CHECK,
     turbo::CHECK,
@@ -52,7 +52,7 @@ const CHECKS: &[Check] = &[
     thermal::CHECK,
 ];
 
-/// The findings of all checks, and the settings that could be tuned.
+/// The findings of all checks, and the settings that could be changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostLook {
     /// The result of every check.
@@ -61,7 +61,7 @@ pub struct HostLook {
     pub tunings: Vec<Tuning>,
 }
 
-/// Checks the host around a target.
+/// Checks the host of a target.
 pub(crate) fn look(real: &Real) -> HostLook {
     match real {
         Real::Block(block) => {

@@ -1,4 +1,4 @@
-//! A target that was inspected but not touched.
+//! A target that was inspected but not opened for writing.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::target::{FileState, Real};
 use crate::{about, checks};
 
-/// A target that was inspected but not touched.
+/// A target that was inspected but not opened for writing.
 #[derive(Debug)]
 pub struct Drive {
     pub(crate) facts: TargetFacts,
@@ -32,13 +32,13 @@ pub(crate) enum Kind {
 }
 
 impl Drive {
-    /// Returns what is known about the target.
+    /// Returns the properties of the target.
     #[must_use]
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
     }
 
-    /// Returns everything that currently forbids writing to the target.
+    /// Returns all current reasons not to write to the target.
     #[must_use]
     pub fn refusals(&self) -> Vec<Refusal> {
         match &self.kind {
@@ -47,8 +47,8 @@ impl Drive {
         }
     }
 
-    /// Whether [`arm`](Self::arm) requires the target's identity: always for block devices and arrays, for
-    /// files only if they contain data, never for simulated drives.
+    /// Returns whether [`arm`](Self::arm) requires the target's identity: always for block devices and
+    /// arrays, for files only if they contain data, never for simulated drives.
     #[must_use]
     pub fn needs_erase_confirmation(&self) -> bool {
         match &self.kind {
@@ -61,7 +61,8 @@ impl Drive {
     /// Returns the state of an existing file; `None` for any other target.
     ///
     /// # Errors
-    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) when the file cannot be read, or is no longer the one that was inspected.
+    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) if the file cannot be read, or is no longer the one that
+    /// was inspected.
     pub fn file_state(&self) -> Result<Option<FileState>, DriveError> {
         match &self.kind {
             Kind::Single(Single::Real(real, _)) => real.file_state(),
@@ -69,11 +70,12 @@ impl Drive {
         }
     }
 
-    /// Opens the target for reading only. Requires no confirmation, and works on a target in use.
+    /// Opens the target for reading only. This requires no confirmation and is possible while the target is
+    /// in use.
     ///
     /// # Errors
-    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) when it does not exist, cannot be read, or is no longer the one that was
-    /// inspected.
+    /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) if the target does not exist, cannot be read, or is no
+    /// longer the one that was inspected.
     pub fn open_to_read(self) -> Result<Reader, DriveError> {
         match self.kind {
             Kind::Single(Single::Simulated(simulated)) => Ok(Reader::of_simulated(self.facts, simulated)),
@@ -82,12 +84,12 @@ impl Drive {
         }
     }
 
-    /// Opens the target for writing. `erase` is the identity of what may be erased. Repeats all checks, and
-    /// creates a file that does not exist.
+    /// Opens the target for writing. `erase` is the identity of the target that may be erased. Repeats all
+    /// checks, and creates a file that does not exist.
     ///
     /// # Errors
-    /// [`ErrorKind::Refused`](crate::ErrorKind::Refused) when it is in use, contains a known format, or
-    /// `erase` is not its identity.
+    /// [`ErrorKind::Refused`](crate::ErrorKind::Refused) if the target is in use or contains a known format,
+    /// or if `erase` is not its identity.
     pub fn arm(self, erase: Option<&str>) -> Result<Armed, DriveError> {
         let Self { facts, kind } = self;
         match kind {
@@ -99,12 +101,12 @@ impl Drive {
         }
     }
 
-    /// Arms the target of a run, which may be an array: in that case, `erase` names each of its members.
-    /// `notes` is the folder for the note from which the next start can dismantle the array after a crash.
+    /// Arms the target of a run. If it is an array, `erase` must contain the identity of each member. `notes`
+    /// is the folder for the note with which the next start can dismantle the array after a crash.
     ///
     /// # Errors
-    /// As [`arm`](Self::arm), for each member; [`ErrorKind::Device`](crate::ErrorKind::Device) when the array cannot
-    /// be created.
+    /// Returns the errors of [`arm`](Self::arm) for each member, and
+    /// [`ErrorKind::Device`](crate::ErrorKind::Device) if the array cannot be created.
     pub fn arm_for_run(self, erase: &[String], notes: &Path) -> Result<Armed, DriveError> {
         match (self.kind, erase) {
             (Kind::Array(array), _) => {
@@ -118,10 +120,10 @@ impl Drive {
         }
     }
 
-    /// Returns everything that the host and the device report about it; empty for files.
+    /// Returns all facts that the host and the device report about the target; empty for files.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Unusable`] when it cannot be opened.
+    /// [`crate::ErrorKind::Unusable`] if the target cannot be opened.
     pub fn about(&self) -> Result<About, DriveError> {
         match &self.kind {
             Kind::Single(Single::Simulated(sim)) => Ok(sim.about()),
@@ -133,8 +135,8 @@ impl Drive {
         }
     }
 
-    /// Checks the host around the drive, which takes about a third of a second; empty for a simulated drive,
-    /// which the host does not affect.
+    /// Checks the host of the drive, which takes about a third of a second. The result is empty for a
+    /// simulated drive, which the host does not affect.
     #[must_use]
     pub fn host_look(&self) -> HostLook {
         match &self.kind {

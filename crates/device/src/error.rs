@@ -1,6 +1,7 @@
-//! Errors of targets, as data: their [`kind`](DriveError::kind) is what a caller can act on.
+//! Errors of targets, as data; callers act on their [`kind`](DriveError::kind).
 //!
-//! Their text says what happened and why. What to type next depends on the program, so it is not said here.
+//! Messages say what happened and why. They do not say what to type next, because that depends on the
+//! program.
 
 pub(crate) mod array;
 pub(crate) mod confirm;
@@ -30,7 +31,7 @@ use tuning::TuningError;
 /// An operation on a target failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
-    /// Writing to the target is forbidden; no option overrides this.
+    /// Writing to the target is not allowed; no option overrides this.
     #[error("{target} will not be written: {}", list(.refusals))]
     Refused {
         /// Target as given on the command line.
@@ -38,15 +39,15 @@ pub enum DriveError {
         /// All refusals found, not only the first.
         refusals: Vec<Refusal>,
     },
-    /// Data would be lost, and its loss was not confirmed.
+    /// Data would be lost, which was not confirmed.
     #[error(transparent)]
     Unconfirmed(#[from] Unconfirmed),
-    /// The target cannot be used, or not as requested.
+    /// The target cannot be used, or not in the requested way.
     #[error("{target}: {problem}")]
     Target {
         /// Target as given on the command line.
         target: String,
-        /// What is wrong with it, or with the request.
+        /// What is wrong with the target or the request.
         problem: TargetError,
     },
     /// The target does not support the workload.
@@ -57,10 +58,10 @@ pub enum DriveError {
         /// Why not.
         problem: WorkloadProblem,
     },
-    /// Several workloads have more I/Os in flight than a simulated drive supports.
+    /// Several workloads together have more I/Os in flight than a simulated drive supports.
     #[error("{outstanding} outstanding I/Os on a simulated drive; at most {most} are supported")]
     TooManyInFlight {
-        /// I/Os in flight of all workloads.
+        /// I/Os in flight of all workloads combined.
         outstanding: u32,
         /// Supported number.
         most: u32,
@@ -68,15 +69,15 @@ pub enum DriveError {
     /// The target does not support the requested purge.
     #[error(transparent)]
     Purge(#[from] PurgeError),
-    /// An array, or what creates it, failed or is not as it should be.
+    /// An array or the program that creates it failed or is in an unexpected state.
     #[error(transparent)]
     Array(Box<ArrayError>),
-    /// An array could not be created, nor dismantled afterwards.
+    /// An array could not be created, and dismantling it failed as well.
     #[error("{error}; and dismantling it: {dismantling}")]
     NotDismantled {
         /// The first error.
         error: Box<DriveError>,
-        /// The error while dismantling.
+        /// The error during dismantling.
         dismantling: Box<DriveError>,
     },
     /// An array left by an earlier run could not be dismantled.
@@ -98,7 +99,7 @@ pub enum DriveError {
     /// A setting of the host could not be changed or restored.
     #[error(transparent)]
     Tuning(#[from] TuningError),
-    /// The target came into use by others during a test.
+    /// Another user started to use the target during a test.
     #[error("{target} came into use while it was tested: {user}")]
     CameIntoUse {
         /// Target as given on the command line.
@@ -106,7 +107,7 @@ pub enum DriveError {
         /// Its user.
         user: Refusal,
     },
-    /// The device no longer answers after a change of its format, or leads to other bytes than before.
+    /// After a format, the device no longer responds, or its node leads to other data.
     #[error("{target}: {}", reason(.source))]
     Gone {
         /// Target as given on the command line.
@@ -114,7 +115,7 @@ pub enum DriveError {
         /// What failed.
         source: io::Error,
     },
-    /// Something of the operating system could not be read.
+    /// Information from the operating system could not be read.
     #[error("{path} cannot be read: {}", reason(.source))]
     System {
         /// What.
@@ -122,7 +123,7 @@ pub enum DriveError {
         /// Why not.
         source: io::Error,
     },
-    /// It could not be determined what uses the devices of this host.
+    /// The users of the block devices of this host could not be determined.
     #[error("{}", reason(.0))]
     Usage(#[source] io::Error),
     /// A simulated drive failed.
@@ -139,7 +140,7 @@ pub enum DriveError {
 /// Why a target does not support a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadProblem {
-    /// More commands in flight than a simulated drive accepts.
+    /// More commands would be in flight than a simulated drive accepts.
     #[error(
         "TC {threads} x QD {queue_depth} exceeds the number of commands that a simulated drive accepts; use a QD \
          of up to {most}"
@@ -147,12 +148,12 @@ pub enum WorkloadProblem {
     TooManyInFlight {
         /// Number of threads.
         threads: u16,
-        /// Queue depth of each.
+        /// Queue depth of each thread.
         queue_depth: u16,
-        /// Largest queue depth for that many threads.
+        /// Maximum queue depth for this number of threads.
         most: u32,
     },
-    /// The results of verification would be lost.
+    /// The caller would ignore the results of verification.
     #[error("verification is not possible here")]
     Unverified,
 }
@@ -160,7 +161,7 @@ pub enum WorkloadProblem {
 /// Why a target cannot be purged as requested.
 #[derive(Debug, thiserror::Error)]
 pub enum PurgeError {
-    /// A file has one method, which cannot be verified.
+    /// A file has a single purge method, which cannot be verified.
     #[error("a file is purged by punching a hole in it, which cannot be verified")]
     OptionsForFile,
     /// The file system cannot punch holes.
@@ -177,21 +178,21 @@ pub enum PurgeError {
         /// Why not.
         source: io::Error,
     },
-    /// A simulated drive stores no data.
+    /// A simulated drive stores no data to search for.
     #[error("a simulated drive stores no data that could be searched for after a purge")]
     SimulatedVerification,
-    /// A simulated drive does not have the method.
+    /// A simulated drive does not support the requested method.
     #[error("no purge available: {name}: a simulated drive with this interface supports {}", .supported.join(", "))]
     NotSimulated {
         /// Name of the method.
         name: String,
-        /// Names of the methods that it has.
+        /// Names of the supported methods.
         supported: Vec<&'static str>,
     },
-    /// A simulated drive does not have the recorded method.
+    /// A simulated drive does not support the method in the journal.
     #[error("no purge available: the simulated drive has no purge '{0}'")]
     NotRecorded(String),
-    /// Drives on a RAID controller are purged as their description says.
+    /// Drives on a RAID controller are purged as specified in the array description.
     #[error(
         "drives on a RAID controller are purged by the method in the array description, and cannot be read to verify \
          that"
@@ -225,7 +226,7 @@ impl DriveError {
         }
     }
 
-    /// Returns all failed I/Os by kind; empty if the device did not fail during a load.
+    /// Returns all failed I/Os by kind; empty if no load was running when the device failed.
     #[must_use]
     pub fn errors(&self) -> &[ErrorCount] {
         match self {
@@ -235,7 +236,7 @@ impl DriveError {
         }
     }
 
-    /// Takes what a workload had measured before the device failed.
+    /// Takes the measurements that a workload made before the device failed.
     pub fn take_cut(&mut self) -> Option<Box<Cut>> {
         match self {
             Self::Simulated(failure) => failure.cut.take(),

@@ -15,7 +15,7 @@ pub(crate) struct Exclusive {
     pub(crate) inner: Inner,
 }
 
-/// The target itself, open.
+/// The open target itself.
 pub(crate) enum Inner {
     Real { real: Box<Real>, held: Held, clock: Clock, options: LoadOptions },
     Simulated(Box<Simulated>),
@@ -55,7 +55,7 @@ impl Inner {
         }
     }
 
-    /// Verifies between two workloads that the open target still is what it was when it was armed.
+    /// Verifies between two workloads that the open target is still in the state in which it was armed.
     pub(crate) fn check_in_between(&self) -> Result<(), DriveError> {
         match self {
             Self::Simulated(_) => Ok(()),
@@ -74,7 +74,7 @@ impl Inner {
         }
     }
 
-    /// Returns the block device with its descriptor and clock, if it is one.
+    /// Returns the block device with its descriptor and clock; `None` for other targets.
     pub(crate) fn block(&self) -> Option<(&Block, &Held, Clock)> {
         let Self::Real { real, held, clock, .. } = self else { return None };
         match &**real {

@@ -1,7 +1,7 @@
-//! What the kernel reports in `/sys` and `/proc` about block devices and their users.
+//! Information from `/sys` and `/proc` about block devices and their users.
 //!
 //! Everything is read below two roots, so that tests can mock other hosts. A missing attribute is normal. An
-//! unreadable list is an error, because only a list that could be read can show that a device is not in use.
+//! unreadable list is an error, because only a complete list can show that a device is not in use.
 
 use std::fs;
 use std::io;
@@ -85,7 +85,7 @@ impl SysDevice {
         texts.flatten().find_map(|text| text.trim().parse().ok())
     }
 
-    /// Whether it is a partition.
+    /// Returns whether the device is a partition.
     pub(crate) fn is_partition(&self) -> bool {
         self.dir.join("partition").exists()
     }
@@ -97,8 +97,8 @@ impl SysDevice {
         parse_number(text.trim()).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Returns the folders of the paths to a multipath NVMe namespace: hidden disks such as `nvme0c1n1` of `nvme0n1`,
-    /// below the controllers that its subsystem lists. Empty for other devices.
+    /// Returns the folders of the paths to a multipath NVMe namespace: hidden disks such as `nvme0c1n1` of
+    /// `nvme0n1`, below the controllers that its subsystem lists. Empty for other devices.
     pub(crate) fn nvme_paths(&self) -> Vec<PathBuf> {
         let Some((subsystem, namespace)) =
             self.kname.rsplit_once('n').filter(|(head, _)| head.starts_with("nvme"))
@@ -135,7 +135,7 @@ impl SysDevice {
         told.or_else(|| number.split('p').next()?.parse().ok())
     }
 
-    /// Returns the kernel names of the devices built on it.
+    /// Returns the kernel names of the devices that are built on this one.
     pub(crate) fn holders(&self) -> io::Result<Vec<String>> {
         self.names_in("holders")
     }
@@ -170,13 +170,13 @@ impl Roots {
         parse_number(text.trim())
     }
 
-    /// Returns every block device that has a node: excludes partitions and the hidden paths of multipath NVMe
+    /// Returns all block devices that have a node: excludes partitions and the hidden paths of multipath NVMe
     /// devices.
     pub(crate) fn block_devices(&self) -> io::Result<Vec<SysDevice>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.sys.join("block"))? {
             let dir = match fs::canonicalize(entry?.path()) {
-                // It disappeared after the folder was listed.
+                // The device disappeared after the folder was listed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 found => found?,
             };
@@ -205,7 +205,7 @@ impl Roots {
         Ok(others)
     }
 
-    /// Returns the name of a stacked device, with its type if device mapper reports one: `dm-0 (multipath)`.
+    /// Returns the name of a stacked device, with the type if device mapper reports one: `dm-0 (multipath)`.
     pub(crate) fn described(&self, kname: &str) -> String {
         let uuid = fs::read_to_string(self.sys.join("block").join(kname).join("dm/uuid")).unwrap_or_default();
         match uuid.split('-').next().unwrap_or_default() {

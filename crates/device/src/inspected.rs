@@ -1,4 +1,4 @@
-//! A single target that was inspected but not touched: a drive, a file or a simulated drive.
+//! A single target that was inspected but not opened for writing: a drive, a file or a simulated drive.
 
 use engine::{Clock, Engine, LoadOptions, Polling};
 use record::TargetFacts;
@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::sim::Simulated;
 use crate::target::{self, Real, block::Block};
 
-/// A single target and what is known about it.
+/// A single target and its properties.
 #[derive(Debug)]
 pub(crate) struct Inspected {
     pub(crate) facts: TargetFacts,
@@ -40,7 +40,7 @@ impl Inspected {
         Ok(Self { facts: real.facts().clone(), kind: Single::Real(Box::new(real), load) })
     }
 
-    /// Returns the block device, if it is one.
+    /// Returns the block device; `None` for other targets.
     pub(crate) fn block(&self) -> Option<&Block> {
         match &self.kind {
             Single::Real(real, _) => match &**real {
@@ -51,13 +51,13 @@ impl Inspected {
         }
     }
 
-    /// Returns everything that currently forbids writing to it.
+    /// Returns all current reasons not to write to the target.
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         self.kind.refusals()
     }
 
-    /// Opens it for writing. `erase` is the identity of what may be erased. Repeats all checks, and creates a file
-    /// that does not exist.
+    /// Opens the target for writing. `erase` is the identity of the target that may be erased. Repeats all checks,
+    /// and creates a file that does not exist.
     pub(crate) fn arm(self, erase: Option<&str>) -> Result<Exclusive, DriveError> {
         let Self { mut facts, kind } = self;
         let (real, options) = match kind {
@@ -75,7 +75,8 @@ impl Inspected {
         if !refusals.is_empty() {
             return Err(DriveError::Refused { target: facts.path, refusals });
         }
-        // A wrong identity is an error even if none is required, because the caller means another target.
+        // A wrong identity is an error even if no identity is required, because the caller must mean another
+        // target.
         if (real.needs_erase_confirmation() || given.is_some()) && given.as_ref() != Some(&facts.identity) {
             let (target, identity) = (facts.path, facts.identity);
             return Err(Unconfirmed::Target { target, identity, given }.into());
@@ -83,7 +84,7 @@ impl Inspected {
         log::info!("{}: not in use and without a known signature; opening it for writing", facts.path);
         let held = real.hold(options.engine, given.is_some())?;
         if let Real::File(_) = *real {
-            // It was unknown until now if the file was just created.
+            // If the file has just been created, this was unknown until now.
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
             facts.physical_block_bytes = facts.logical_block_bytes;
             facts.attachment = target::file::birth(&held.fd);

@@ -11,8 +11,8 @@ const BLK: u32 = 0x12;
 /// Capacity in bytes (`BLKGETSIZE64`).
 pub(crate) fn capacity_bytes(fd: BorrowedFd<'_>) -> io::Result<u64> {
     let mut bytes = 0u64;
-    // SAFETY: BLKGETSIZE64 writes one u64 to the pointer (the size_t in its number is a historical mistake),
-    // which is valid for it during the call.
+    // SAFETY: BLKGETSIZE64 writes one u64 to the pointer, which is valid for it during the call (the size_t
+    // in its number is a historical mistake).
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IOR::<usize>(BLK, 114), &raw mut bytes) })?;
     Ok(bytes)
 }
@@ -22,7 +22,7 @@ pub(crate) fn block_bytes(fd: BorrowedFd<'_>) -> io::Result<(u32, u32)> {
     Ok((rustix::fs::ioctl_blksszget(fd)?, rustix::fs::ioctl_blkpbszget(fd)?))
 }
 
-/// Whether the kernel refuses writes (`BLKROGET`).
+/// Returns whether the kernel refuses writes (`BLKROGET`).
 pub(crate) fn is_read_only(fd: BorrowedFd<'_>) -> io::Result<bool> {
     let mut read_only: libc::c_int = 0;
     // SAFETY: BLKROGET writes one int to the pointer, which is valid for it during the call.
@@ -38,7 +38,7 @@ pub(crate) fn discard(fd: BorrowedFd<'_>, length_bytes: u64) -> io::Result<()> {
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(BLK, 119), range.as_ptr()) })
 }
 
-/// Zeroes `length_bytes` from `start_bytes`, with the device's own command if it has one (`BLKZEROOUT`).
+/// Zeroes `length_bytes` from `start_bytes`, with the device's own command if available (`BLKZEROOUT`).
 pub(crate) fn write_zeroes(fd: BorrowedFd<'_>, start_bytes: u64, length_bytes: u64) -> io::Result<()> {
     let range = [start_bytes, length_bytes];
     // SAFETY: BLKZEROOUT reads two u64 (start and length in bytes) from the pointer, which is valid for them
@@ -56,14 +56,15 @@ pub(crate) struct LoopStatus {
     /// `st_rdev` of the backing device; 0 for a file.
     pub(crate) backing_device: u64,
     pub(crate) offset_bytes: u64,
-    /// 0 for no limit.
+    /// Size limit; 0 for none.
     pub(crate) size_limit_bytes: u64,
 }
 
 /// Returns the backing of a loop device (`LOOP_GET_STATUS64`; linux/loop.h, `struct loop_info64`).
 pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> io::Result<LoopStatus> {
     const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
-    // 232 bytes, of which the first five u64 are used: device, inode, rdevice, offset, sizelimit.
+    // The structure has 232 bytes, of which the first five u64 are used: device, inode, rdevice, offset,
+    // sizelimit.
     let mut info = [0u64; 29];
     // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` of 232 bytes to the pointer, which is valid for 232
     // bytes during the call.
@@ -122,8 +123,9 @@ pub(crate) fn nvme_admin(
         ..NvmePassthrough::default()
     };
     let request = libc::_IOWR::<NvmePassthrough>(u32::from(b'N'), 0x41);
-    // SAFETY: the structure is the kernel's, and address and data_length describe a slice that is borrowed for
-    // the whole call, mutably where the opcode's lowest bits let the device write to it (`NvmeCommand::of`).
+    // SAFETY: the structure is the kernel's; address and data_length describe a slice that is borrowed for the
+    // whole call, and borrowed mutably if the lowest bits of the opcode let the device write to it
+    // (`NvmeCommand::of`).
     let answer = unsafe { libc::ioctl(fd.as_raw_fd(), request, &raw mut passthrough) };
     check(answer)?;
     Ok((answer as u16, passthrough.result))
@@ -194,8 +196,8 @@ pub(crate) fn scsi(
         duration_ms: 0,
         info: 0,
     };
-    // SAFETY: the structure is the kernel's; command, sense and data point to memory that outlives the call, and
-    // the kernel writes to data only with direction -3, where it was borrowed mutably.
+    // SAFETY: the structure is the kernel's. Command, sense and data point to memory that outlives the call. The
+    // kernel writes to data only with direction -3, and then it was borrowed mutably.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), 0x2285, &raw mut request) })?;
     if request.host_status == 3 {
         return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));

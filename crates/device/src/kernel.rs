@@ -16,11 +16,11 @@ use crate::ioctl;
 
 /// Alignment of memory for direct I/O.
 const PAGE_BYTES: usize = 4096;
-/// Interval at which the progress of a long command is read.
+/// Interval at which the progress of a long command is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Verifies that the device is still the one that may be erased; with `true`, also that the other namespaces
-/// of its NVMe subsystem are not in use.
+/// Verifies that the device is still the one that may be erased; with `true`, also verifies that the other
+/// namespaces of its NVMe subsystem are not in use.
 type Recheck<'a> = Box<dyn Fn(bool) -> Result<(), DriveError> + 'a>;
 
 /// An open block device; opened exclusively for commands that change it.
@@ -46,7 +46,7 @@ impl<'a> Kernel<'a> {
     }
 }
 
-/// Logs a command and its outcome.
+/// Logs a command and its result.
 fn logged<T, E: Debug>(what: fmt::Arguments<'_>, answer: Result<T, E>) -> Result<T, E> {
     log::info!("{}", outcome(what, &answer));
     answer
@@ -59,8 +59,8 @@ fn outcome<T, E: Debug>(what: fmt::Arguments<'_>, answer: &Result<T, E>) -> Stri
     }
 }
 
-/// Logs a query that is repeated with the same outcome once: a drive is queried about every second while it is busy.
-/// All other commands are logged each time.
+/// A repeated query with the same result is logged once: a busy drive is queried about every second. All other
+/// commands are logged each time.
 #[derive(Debug, Default)]
 struct QueryLog {
     last: String,
@@ -79,7 +79,7 @@ impl QueryLog {
     }
 }
 
-/// Sends a command; returns the answer and its line in the log.
+/// Sends a command; returns the response and its log line.
 fn sent(fd: BorrowedFd<'_>, command: &NvmeCommand, data: Data<'_>) -> (Result<u32, Fault>, String) {
     let answer = match ioctl::nvme_admin(fd, command, data) {
         Ok((0, result)) => Ok(result),
@@ -109,7 +109,7 @@ impl Admin for Kernel<'_> {
         let fd = fd.as_fd();
         std::thread::scope(|scope| {
             let (done, completed) = mpsc::channel();
-            // The receiver outlives the thread.
+            // Sending cannot fail: the receiver outlives the thread.
             scope.spawn(move || drop(done.send(sent(fd, command, Data::None))));
             loop {
                 match completed.recv_timeout(LOOK_EVERY) {

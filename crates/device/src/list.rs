@@ -13,26 +13,27 @@ use crate::usage::{self, Facts, Thing};
 pub struct Listed {
     /// Device node: `/dev/nvme0n1`.
     pub path: String,
-    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the letters with which its name begins.
+    /// NVMe, SATA, SAS, SCSI, USB, virtio, MMC, md, dm, loop, zram, or the leading letters of its name.
     pub kind: String,
-    /// What must be typed to erase it; `None` if it could not be inspected.
+    /// The identity to type to erase the device; `None` if it could not be inspected.
     pub identity: Option<String>,
     /// Model, where known.
     pub model: Option<String>,
     /// Capacity.
     pub capacity_bytes: Option<u64>,
-    /// Why it must not be written; empty when it may.
+    /// Reasons not to write to the device; empty if it may be written.
     pub refusals: Vec<Refusal>,
-    /// Why it could not be inspected, if it could not.
+    /// Why the device could not be inspected; `None` if it was.
     pub unusable: Option<Arc<DriveError>>,
-    /// Whether somebody is known to use it. A device that is refused only for old signatures is unused.
+    /// Returns whether the device is known to be in use. A device that is refused only for old signatures
+    /// counts as unused.
     pub in_use: bool,
 }
 
 /// Lists all block devices except partitions and devices without capacity.
 ///
 /// # Errors
-/// `ErrorKind::Unusable` when `/sys` cannot be read.
+/// `ErrorKind::Unusable` if `/sys` cannot be read.
 pub fn list() -> Result<Vec<Listed>, DriveError> {
     let roots = Roots::default();
     let devices =
@@ -57,7 +58,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
             unusable: Some(Arc::new(error)),
         },
         Ok(block) => {
-            // Do not even read a device in use.
+            // A device in use is not even read.
             let users = usage::users_and_claims(block.roots(), usage, Thing::Device(device.number));
             let refusals = if users.is_empty() { block.refusals_beside(users) } else { users };
             let facts = &block.facts;

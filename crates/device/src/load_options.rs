@@ -1,4 +1,4 @@
-//! Which engine, placement and polling mode suit a real target.
+//! Determines which engine, placement and polling mode suit a real target.
 
 use engine::{Engine, EngineError, LoadOptions, Places, Polling};
 

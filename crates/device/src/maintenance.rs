@@ -26,18 +26,19 @@ impl Armed {
     /// Purges the target: returns it to a state as close to new as possible.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Unusable`] when no method is available; [`crate::ErrorKind::Device`] when the method failed.
+    /// [`crate::ErrorKind::Unusable`] if no method is available; [`crate::ErrorKind::Device`] if the method failed.
     pub fn purge(&mut self) -> Result<Purged, DriveError> {
         self.purge_with(&PurgeOptions::default(), &mut |_| Flow::Continue)
     }
 
-    /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a stop:
-    /// an operation that the drive or its controller executes on its own continues, but is no longer waited for.
+    /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a
+    /// stop: an operation that the drive or its controller executes on its own then continues, but is no longer
+    /// waited for.
     ///
     /// # Errors
-    /// As [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] when stopped by `on_progress`;
-    /// [`crate::ErrorKind::Refused`] when it would erase more than was confirmed or the target is now in use;
-    /// [`crate::ErrorKind::Invalid`] for an option that this target does not support.
+    /// Returns the errors of [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] if `on_progress` requested
+    /// a stop; [`crate::ErrorKind::Refused`] if the purge would erase more than was confirmed, or if the
+    /// target is now in use; [`crate::ErrorKind::Invalid`] for an option that this target does not support.
     pub fn purge_with(
         &mut self,
         options: &PurgeOptions,
@@ -49,10 +50,11 @@ impl Armed {
         self.inner.purge(options, on_progress)
     }
 
-    /// Checks in advance whether a purge with these options would start; those of an array are checked by its purge.
+    /// Checks in advance whether a purge with these options would start; the options of an array are checked by its
+    /// purge.
     ///
     /// # Errors
-    /// As [`purge_with`](Self::purge_with), except for failures during the purge.
+    /// Returns the errors of [`purge_with`](Self::purge_with), except for failures during the purge.
     pub fn check_purge(&self, options: &PurgeOptions) -> Result<(), DriveError> {
         if self.array.is_some() { Ok(()) } else { self.inner.check_purge(options) }
     }
@@ -61,7 +63,7 @@ impl Armed {
     /// persist, so nothing is done.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Unusable`] when the drive does not have the recorded method.
+    /// [`crate::ErrorKind::Unusable`] if the drive does not support the recorded method.
     pub fn purge_again(&mut self, purged: &Purged) -> Result<Purged, DriveError> {
         match &mut self.inner {
             Inner::Simulated(sim) => sim.purge_again(purged),
@@ -69,11 +71,12 @@ impl Armed {
         }
     }
 
-    /// Waits until the members of a newly created array are in sync, and reports the operation and its share
-    /// completed to `on_wait`. Returns how long that took, or `None` if they were in sync already.
+    /// Waits until the members of a newly created array are in sync, and reports the operation and its
+    /// completed fraction to `on_wait`. Returns the time that this took, or `None` if the members already
+    /// were in sync.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Device`] when the array lost a member.
+    /// [`crate::ErrorKind::Device`] if the array lost a member.
     pub fn settle(
         &mut self,
         on_wait: &mut dyn FnMut(&str, f64) -> Flow,
@@ -88,7 +91,7 @@ impl Armed {
     /// targets.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Device`] when it cannot be stopped; the next start retries.
+    /// [`crate::ErrorKind::Device`] if the array cannot be stopped; the next start tries again.
     pub fn dissolve(&mut self) -> Result<(), DriveError> {
         let Some(array) = &mut self.array else { return Ok(()) };
         let_go(&mut self.inner)?;
@@ -98,7 +101,7 @@ impl Armed {
     /// Returns the health reported by the drive; unreported values are absent.
     #[must_use]
     pub fn health(&self) -> Health {
-        // A RAID controller reports a volume's health, not a drive's.
+        // A RAID controller reports the health of a volume, not of a drive.
         if self.array.is_some() {
             return Health::default();
         }
@@ -114,10 +117,11 @@ impl Armed {
         }
     }
 
-    /// Whether the drive's volatile write cache is on; `None` if it has none that can be set.
+    /// Returns whether the drive's volatile write cache is on; `None` if the drive has no cache that can be
+    /// set.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Device`] when the drive does not respond.
+    /// [`crate::ErrorKind::Device`] if the drive does not respond.
     pub fn write_cache(&self) -> Result<Option<bool>, DriveError> {
         if self.array.is_some() {
             return Ok(None);
@@ -132,11 +136,11 @@ impl Armed {
             .map_err(|fault| fault.during(Step::GetWriteCache).into())
     }
 
-    /// Turns the drive's volatile write cache on or off and verifies it; `false` if it has none that can be
-    /// set. A power cycle may undo it.
+    /// Turns the drive's volatile write cache on or off and verifies the result; returns `false` if the drive
+    /// has no cache that can be set. A power cycle may revert the change.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Device`] when the drive does not apply the setting.
+    /// [`crate::ErrorKind::Device`] if the drive does not apply the setting.
     pub fn set_write_cache(&mut self, on: bool) -> Result<bool, DriveError> {
         if self.array.is_some() {
             return Ok(false);
@@ -162,7 +166,7 @@ impl Armed {
         lba_format::get(&block.capabilities(held, *clock))
     }
 
-    /// Refuses an LBA format that the target does not support, without touching it.
+    /// Refuses an LBA format that the target does not support, without accessing the target.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] with the supported formats.
@@ -178,8 +182,8 @@ impl Armed {
     /// Formats an NVMe namespace to another LBA format, which erases it and changes its sector size.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] when the target
-    /// is now in use, [`crate::ErrorKind::Device`] when formatting fails.
+    /// [`crate::ErrorKind::Invalid`] for an unsupported format, [`crate::ErrorKind::Refused`] if the target
+    /// is now in use, [`crate::ErrorKind::Device`] if formatting fails.
     pub fn set_lba_format(&mut self, format: u8) -> Result<(), DriveError> {
         let Inner::Real { real, held, clock, .. } = &mut self.inner else {
             return Err(not_nvme());

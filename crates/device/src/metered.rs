@@ -1,4 +1,4 @@
-//! What a meter of power needs to know about an armed target.
+//! Facts about an armed target that a power meter needs.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ impl Armed {
             return None;
         }
         let fd = held.fd.try_clone().ok()?;
-        // It only queries the drive, so there is nothing to check again before its commands.
+        // The command only queries the drive, so the target need not be checked again before it.
         Some(Box::new(move || {
             let mut kernel = Kernel::new(&fd, 0, Clock::start(), Box::new(|_| Ok(())));
             admin::power_state::bound_microwatts(&mut kernel)

@@ -7,12 +7,12 @@ use crate::host::Roots;
 use crate::inspected::Inspected;
 use crate::open_options::OpenOptions;
 
-/// Inspects a target: `/dev/…`, the path of a regular file, `sim:MODEL`, or `array:FILE.toml`. Creates and
-/// writes nothing.
+/// Inspects a target: `/dev/…`, the path of a regular file, `sim:MODEL`, or `array:FILE.toml`. Nothing is
+/// created or written.
 ///
 /// # Errors
-/// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) when the target cannot be tested,
-/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) when threads cannot be placed as requested.
+/// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) if the target cannot be tested,
+/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) if threads cannot be placed as requested.
 pub fn open(target: &str, options: &OpenOptions) -> Result<Drive, DriveError> {
     if let Some(file) = target.strip_prefix(array::PREFIX) {
         let (array, facts) = Array::open(target, file, options)?;

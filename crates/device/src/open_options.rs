@@ -19,17 +19,17 @@ pub enum SimFaults {
 pub struct OpenOptions {
     /// Size of a file; required if the file does not exist yet.
     pub size_bytes: Option<u64>,
-    /// Libraries of runs. Their files are refused as targets under any path.
+    /// Libraries of runs. Runs and outputs of Plateau, whose files are refused as targets under any path.
     pub libraries: Vec<PathBuf>,
     /// Scale of a simulated drive, such as `1/16`; `None` means full size.
     pub scale: Option<String>,
     /// Seed of a simulated drive.
     pub sim_seed: u64,
-    /// Faults of a simulated drive, instead of those of its model; `None` keeps the model's faults.
+    /// Faults of a simulated drive, replacing those of its model; `None` to use the faults of the model.
     pub sim_faults: Option<SimFaults>,
-    /// Whether this is a simulated drive of a resumed run: one-time faults have already occurred.
+    /// Whether this is the simulated drive of a resumed run, on which one-time faults have already occurred.
     pub sim_resumed: bool,
-    /// Ticks of a simulated drive follow each second of its virtual clock instead of the host's clock, so
+    /// Whether a simulated drive ticks once per second of its virtual clock instead of the host's clock, so
     /// that a load stops at the same point in every run.
     pub sim_virtual_ticks: bool,
     /// I/O engine.

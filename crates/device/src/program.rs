@@ -1,7 +1,7 @@
 //! External programs: where they are searched for, and in which environment they run.
 //!
-//! With elevated rights, the choice of program must not depend on the caller's environment: programs come
-//! from system folders only.
+//! With elevated rights, the choice of program must not depend on the caller's environment, so only system
+//! folders are searched.
 
 use std::ffi::OsString;
 use std::io;
@@ -21,17 +21,16 @@ const FOLDERS: &[&str] = &[
     "/opt/MegaRAID/storcli",
     "/opt/MegaRAID/perccli",
 ];
-/// `PATH` for the programs themselves.
+/// The `PATH` that is passed to these programs.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
-/// Names an additional folder, which is searched first. With elevated rights it must not be writable by
-/// others.
+/// An additional folder, which is searched first. With elevated rights, it must not be writable by others.
 const VARIABLE: &str = "PLATEAU_PROGRAMS";
 
-/// Whether this process has more rights than its caller, for example through a set-user-ID bit or file
-/// capabilities. In that case, nothing in its environment is trusted.
+/// Returns whether this process has more rights than its caller, for example through a set-user-ID bit or
+/// file capabilities. If so, its environment is not trusted.
 #[must_use]
 pub fn has_more_rights_than_its_caller() -> bool {
-    // SAFETY: getauxval reads a table that the kernel set up for this process; it has no other effect.
+    // SAFETY: getauxval reads a table that the kernel set up for this process, and has no other effect.
     let secure = unsafe { libc::getauxval(libc::AT_SECURE) };
     secure != 0
 }
@@ -66,7 +65,7 @@ impl Caller {
     }
 }
 
-/// Whether nobody but root or the user can have placed a program in this folder.
+/// Returns whether only root or the user can have placed a program in this folder.
 fn is_safe(folder: &Path) -> bool {
     matches!(OwnedFolder::open(folder), Ok(Some(_)))
 }
@@ -74,7 +73,7 @@ fn is_safe(folder: &Path) -> bool {
 /// Returns a command for a program, in a fixed environment.
 ///
 /// # Errors
-/// [`io::ErrorKind::NotFound`] when none of the folders contains it.
+/// [`io::ErrorKind::NotFound`] if no folder contains the program.
 pub(crate) fn command(name: &str) -> io::Result<Command> {
     let program = find(name, &Caller::of_this_process())?;
     let mut command = Command::new(program);

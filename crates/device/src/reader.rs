@@ -9,8 +9,8 @@ use crate::error::target::TargetError;
 use crate::sim::Simulated;
 use crate::target::{Held, Real};
 
-/// A target that may be read. Rejects every workload with a write before any I/O; in addition, the kernel
-/// would refuse writes to a real target (for NVMe commands, the queue would).
+/// A target that may be read. Rejects all workloads with writes before any I/O. In addition, the kernel would
+/// refuse writes to a real target (for NVMe commands, the queue would).
 pub struct Reader {
     facts: TargetFacts,
     inner: Inner,
@@ -38,7 +38,7 @@ impl Reader {
         Self { facts, inner: Inner::Simulated(simulated), effort: None }
     }
 
-    /// Returns what is known about the target.
+    /// Returns the properties of the target.
     #[must_use]
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
@@ -47,7 +47,8 @@ impl Reader {
     /// Runs a workload of reads, like [`crate::Armed::run`].
     ///
     /// # Errors
-    /// As for [`crate::Armed::run`]; also [`crate::ErrorKind::Invalid`] for a workload that writes.
+    /// Returns the errors of [`crate::Armed::run`], and [`crate::ErrorKind::Invalid`] for a workload that
+    /// writes.
     pub fn run(
         &mut self,
         workload: &Workload,

@@ -1,33 +1,33 @@
-//! Everything that forbids writing to a target, as data.
-//! Refusals are collected, never overridden: an option that overrides one would sooner or later end up in a script.
+//! The reasons not to write to a target, as data. Refusals are collected and never overridden: an option to
+//! override one would sooner or later end up in a script.
 
 use std::fmt;
 
 use signatures::Signature;
 use stdx::units::amount_base2;
 
-/// A reason not to write to a target. Displayed as what was found, the likely cause, and the next step.
+/// A reason not to write to a target. The text states what was found, the likely cause, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It, or a partition of it, is mounted.
+    /// The target or a partition of it is mounted.
     Mounted {
         /// Kernel name of the device or partition.
         device: String,
         /// Mount point.
         at: String,
-        /// A process in the mount namespace that has the mount, unless it is ours.
+        /// A process in the mount namespace of the mount, unless that is our own namespace.
         namespace_of: Option<u32>,
     },
-    /// It, or a partition of it, is used as swap space.
+    /// The target or a partition of it is used as swap space.
     Swap {
         /// Device, partition or file.
         device: String,
     },
-    /// Another block device is built on it: device mapper, RAID, LVM, bcache.
+    /// Another block device is built on the target: device mapper, RAID, LVM, bcache.
     Held {
         /// Kernel name of the device or partition.
         device: String,
-        /// The devices on top of it.
+        /// The devices that are built on it.
         by: String,
     },
     /// The same drive appears under another name: a second path, or another drive that reports the same identity.
@@ -35,28 +35,28 @@ pub enum Refusal {
         /// Kernel name of the other device.
         name: String,
     },
-    /// It is a password-locked SATA drive, so its content is unknown.
+    /// The target is a password-locked SATA drive, so its content is unknown.
     Locked {
-        /// Outcome of trying the password of an interrupted purge; `None` if it was not tried.
+        /// Result of trying the password of an interrupted purge; `None` if it was not tried.
         tried: Option<String>,
     },
-    /// It belongs to a run's record.
+    /// The target belongs to the record of a run.
     OfRun,
-    /// A loop device is backed by it.
+    /// The target backs a loop device.
     LoopBacking {
         /// Kernel name of the loop device.
         by: String,
     },
-    /// Another device shares the storage that it is built on.
+    /// Another device uses the storage on which the target is built.
     Shared {
         /// The shared storage: a kernel name, or the path of a file.
         below: String,
         /// Kernel name of the other device.
         by: String,
     },
-    /// Another process has it, or what it is built on, open.
+    /// Another process has opened the target or the storage on which it is built.
     OpenBy {
-        /// The target, or what it is built on: a kernel name, or the path of a file.
+        /// The target or its storage: a kernel name, or the path of a file.
         what: String,
         /// Process ID.
         pid: u32,
@@ -65,14 +65,14 @@ pub enum Refusal {
         /// The kind of access that the process has.
         access: Access,
     },
-    /// It, or what it is built on, is locked.
+    /// The target or the storage on which it is built is locked.
     FileLocked {
         /// A kernel name, or the path of a file.
         what: String,
     },
-    /// The file is held open by something that cannot be named: the kernel, or an invisible process.
+    /// The file is held open by a user that cannot be named: the kernel or an invisible process.
     OpenElsewhere,
-    /// The kernel exports it to other hosts.
+    /// The kernel exports the target to other hosts.
     Exported {
         /// A kernel name, or the path of a file.
         what: String,
@@ -84,44 +84,45 @@ pub enum Refusal {
         /// Their kernel names.
         names: String,
     },
-    /// It is a partition and not a drive.
+    /// The target is a partition, not a drive.
     IsPartition {
         /// Kernel name of the drive.
         of: String,
     },
-    /// It carries the signature of a file system, a volume manager or a partition table.
+    /// The target contains the signature of a file system, a volume manager or a partition table.
     Signature(Signature),
-    /// Another program has it open exclusively.
+    /// Another program has opened the target exclusively.
     Busy,
     /// It is write-protected.
     ReadOnly,
-    /// A device that it is built on is write-protected. The kernel may fail writes to it, or pass them on regardless.
+    /// A device on which the target is built is write-protected. The kernel may fail writes to it, or pass them on
+    /// regardless.
     ReadOnlyBelow {
-        /// Kernel name of that device.
+        /// Kernel name of the write-protected device.
         what: String,
     },
-    /// Writing needs a permission that this process does not have.
+    /// This process lacks the permission to write to the target.
     NoPermission,
     /// The file system has no room for the file.
     NoSpace {
-        /// Space that the file needs beyond what it occupies.
+        /// Space that the file needs in addition to its current allocation.
         needed_bytes: u64,
         /// Free space of the file system.
         free_bytes: u64,
     },
-    /// It is a degraded array.
+    /// The target is a degraded array.
     Degraded {
         /// Number of missing members.
         missing: String,
     },
-    /// It is an array with a background operation in progress.
+    /// The target is an array with a background operation in progress.
     Resyncing {
         /// The operation: `resync`, `recover`, `check`.
         action: String,
     },
-    /// It is a drive on a RAID controller that is not free.
+    /// The target is a drive on a RAID controller that is not free.
     NotFree {
-        /// Its state, as reported by the controller.
+        /// State of the drive, as reported by the controller.
         state: String,
     },
     /// A member of the target array must not be written.
@@ -131,28 +132,28 @@ pub enum Refusal {
         /// Why the member is refused.
         refusal: Box<Refusal>,
     },
-    /// Something uses an unknown device or file, which may be this one.
+    /// An unknown device or file is in use, and it may be this target.
     UnknownUser {
-        /// What it is, why it is unknown, and what to do about it.
+        /// Description of the use, why its object is unknown, and what to do about it.
         what: String,
     },
-    /// It is unknown whether it is in use.
+    /// It cannot be determined whether the target is in use.
     Unknown {
-        /// What could not be read, and why.
+        /// The information that could not be read, and why.
         what: String,
     },
 }
 
-/// Kind of access that another process has.
+/// Kind of access by another process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// It may write.
     Writing,
-    /// It holds a lock.
+    /// The process holds a lock.
     Locked,
-    /// It has a shared mapping that it may write to.
+    /// The process has a shared mapping that it may write to.
     Mapped,
-    /// It is a registered file of one of the process's `io_uring` instances.
+    /// The file is registered with an `io_uring` instance of the process.
     Registered,
 }
 
@@ -168,8 +169,8 @@ impl fmt::Display for Access {
 }
 
 impl Refusal {
-    /// Whether it may disappear by itself within moments, as when udev has just opened a new device, or a
-    /// process is exiting.
+    /// Returns whether the refusal may resolve itself within moments, as when udev has just opened a new
+    /// device, or a process is exiting.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -181,7 +182,8 @@ impl Refusal {
         )
     }
 
-    /// Whether somebody is known to use the target; otherwise it may hold data, be unusable, or its users are unknown.
+    /// Returns whether the target is known to be in use; if not, it may contain data, be unusable, or have unknown
+    /// users.
     #[must_use]
     pub fn names_a_user(&self) -> bool {
         match self {
@@ -193,7 +195,7 @@ impl Refusal {
         }
     }
 
-    /// Whether it protects existing data; otherwise the target just cannot be written.
+    /// Returns whether the refusal protects existing data; if not, the target just cannot be written.
     #[must_use]
     pub fn protects_data(&self) -> bool {
         match self {
@@ -249,8 +251,8 @@ impl fmt::Display for Refusal {
             }
             Self::Signature(signature) => signature.fmt(f),
             Self::Busy => f.write_str(
-                "something else has it open exclusively (EBUSY), such as a mounted file system, RAID, LVM or \
-                 another test; find it with lsblk and fuser, and stop it",
+                "something else has it open exclusively (EBUSY), such as a mounted file system, RAID, LVM \
+                 or another test; find it with lsblk and fuser, and stop it",
             ),
             Self::ReadOnly | Self::ReadOnlyBelow { .. } | Self::NoPermission | Self::NoSpace { .. } => {
                 self.of_rights(f)
@@ -267,7 +269,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// Formats refusals for lack of write access or space.
+    /// Formats refusals due to missing write access or space.
     fn of_rights(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => f.write_str(
@@ -292,7 +294,7 @@ impl Refusal {
         }
     }
 
-    /// Formats refusals because of other users of the storage.
+    /// Formats refusals due to other users of the storage.
     fn of_others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shared { below, by } => write!(
@@ -342,7 +344,7 @@ impl Refusal {
     }
 }
 
-/// Formats the refusal of a locked drive, with the outcome of trying the password of an interrupted purge.
+/// Formats the refusal of a locked drive, with the result of trying the password of an interrupted purge.
 fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
     match tried {
         None => f.write_str("it is locked with an ATA password, so its content is unknown"),

@@ -1,4 +1,4 @@
-//! Signatures on a target as refusals.
+//! Converts signatures on a target to refusals.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 /// Returns a refusal for each signature on the target.
 ///
 /// # Errors
-/// If the target cannot be read.
+/// Returns an error if the target cannot be read.
 pub(crate) fn refusals(device: &File, capacity_bytes: u64, target: &str) -> io::Result<Vec<Refusal>> {
     let refusal = |finding| match finding {
         Finding::Signature(signature) => Refusal::Signature(signature),

@@ -1,9 +1,9 @@
 //! A simulated drive as a target: workloads in, segments out, all in virtual time.
 //!
-//! Requests are expressed in terms of the full-size drive. On a drive scaled to 1/n, durations of workloads
-//! and of idle phases are divided by n here, and an interval of the time series is a scaled second. Start and
-//! end of a segment are true virtual times, so rates need no conversion. Amounts are not divided: callers
-//! derive them from the capacity, which is already scaled.
+//! Requests refer to the full-size drive. On a drive scaled to 1/n, durations of workloads and idle phases
+//! are divided by n here, and each interval of the time series is a scaled second. Start and end of a segment
+//! are actual virtual times, so rates need no conversion. Amounts are not divided: callers derive them from
+//! the capacity, which is already scaled.
 
 mod about;
 mod concurrent;
@@ -31,12 +31,12 @@ use crate::error::simulated::SimulatedFailure;
 use crate::error::target::{DataProblem, ModelProblem, TargetError};
 use crate::open_options::OpenOptions;
 
-/// Minimum number of completions of a timed workload per outstanding I/O, even if its scaled time is too
-/// short for them.
+/// Minimum number of completions of a timed workload per outstanding I/O. The workload is extended if its
+/// scaled time is too short for them.
 const COMPLETIONS_PER_OUTSTANDING: u64 = 20;
-/// Wall-clock time between two ticks; thousands of scaled seconds may pass in between.
+/// Wall-clock time between two ticks, during which thousands of scaled seconds may pass.
 const TICK_EVERY: Duration = Duration::from_millis(100);
-/// Size limit of a model file, which is user input.
+/// Size limit of a model file, which is written by users.
 const MOST_MODEL_BYTES: u64 = 1 << 20;
 
 /// A simulated drive and its virtual clock.
@@ -50,10 +50,10 @@ pub(crate) struct Simulated {
     virtual_ticks: bool,
 }
 
-/// Returns a built-in model, or the model in a TOML file.
+/// Returns a built-in model, or the model from a TOML file.
 ///
 /// # Errors
-/// When no model has this name, or the file cannot be read or is invalid.
+/// Returns an error if no model has this name, or if the file cannot be read or is invalid.
 pub fn model_of(name: &str) -> Result<Model, ModelProblem> {
     if !name.ends_with(".toml") {
         return Ok(Model::named(name)?);
@@ -69,8 +69,8 @@ impl std::fmt::Debug for Simulated {
 }
 
 impl Simulated {
-    /// Creates the drive from the model called `name` (or the TOML file with that path), fresh out of the
-    /// box, and returns it with its facts.
+    /// Creates a drive in its fresh state from the model `name` (or the TOML file at that path), and returns
+    /// it with its properties.
     pub(crate) fn new(
         target: &str,
         name: &str,
@@ -159,7 +159,7 @@ impl Simulated {
         outcome
     }
 
-    /// Powers the drive on again after a power loss; returns whether there was one.
+    /// Powers the drive on again after a power loss; returns whether a power loss had occurred.
     fn restore_power(&mut self) -> bool {
         let was_lost = self.ssd.has_lost_power();
         if was_lost {
@@ -168,7 +168,8 @@ impl Simulated {
         was_lost
     }
 
-    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains what was done before.
+    /// Runs a workload that is a single closed loop. If the drive failed, `ticks` contains the I/Os done until
+    /// then.
     fn run_plain(
         &mut self,
         workload: &Workload,
@@ -220,7 +221,7 @@ impl Simulated {
     }
 }
 
-/// What happened since the last displayed tick.
+/// Results since the last displayed tick.
 struct Progress {
     until: nandsim::Until,
     start_ns: u64,

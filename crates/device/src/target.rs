@@ -1,4 +1,4 @@
-//! Real targets: block devices and regular files, inspected without touching them.
+//! Real targets: block devices and regular files, inspected without changing them.
 
 pub(crate) mod block;
 pub(crate) mod file;
@@ -22,7 +22,7 @@ use crate::host::Roots;
 use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
 
-/// A real target as found.
+/// A real target after inspection.
 #[derive(Debug, Clone)]
 pub(crate) enum Real {
     Block(block::Block),
@@ -95,7 +95,7 @@ impl Real {
         }
     }
 
-    /// Returns the nearest NUMA node, if the kernel reports it.
+    /// Returns the nearest NUMA node, if reported by the kernel.
     pub(crate) fn numa_node(&self) -> Option<u32> {
         match self {
             Self::Block(block) => block.numa_node(),
@@ -103,7 +103,7 @@ impl Real {
         }
     }
 
-    /// Why completions cannot be polled; `None` if they can.
+    /// Returns why completions cannot be polled; `None` if they can.
     pub(crate) fn unpollable(&self) -> Option<&'static str> {
         match self {
             Self::Block(block) if block.can_be_polled() => None,
@@ -119,7 +119,7 @@ impl Real {
         }
     }
 
-    /// Whether it accepts NVMe commands.
+    /// Returns whether the target accepts NVMe commands.
     pub(crate) fn is_nvme(&self) -> bool {
         match self {
             Self::Block(block) => block.is_nvme(),
@@ -136,8 +136,8 @@ impl Real {
         held.map(|held| self.with_generic(held, engine, false))
     }
 
-    /// Opens it exclusively for writing, and rechecks it through the descriptor. Opening a file that contains
-    /// data must be `confirmed`.
+    /// Opens the target exclusively for writing, and checks it again through the descriptor. If the file
+    /// contains data, opening it must be `confirmed`.
     pub(crate) fn hold(&self, engine: Engine, confirmed: bool) -> Result<Held, DriveError> {
         let held = match self {
             Self::Block(block) => block.hold(),
@@ -146,8 +146,8 @@ impl Real {
         held.map(|held| self.with_generic(held, engine, true))
     }
 
-    /// Verifies between two workloads, at little cost, that nobody has moved it or built anything on it since it was
-    /// opened.
+    /// Verifies between two workloads, at little cost, that the target has not been moved and that nothing has been
+    /// built on it since it was opened.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         match self {
             Self::Block(block) => block.check_in_between(held),

@@ -1,4 +1,4 @@
-//! The parsers of on-disk data that others may have crafted, exposed for the fuzz targets and the test of
+//! The parsers for on-disk data that others may have crafted, exposed for fuzz targets and for the test of
 //! their corpora. The rest of this crate uses the same parsers.
 
 use std::io;
@@ -15,25 +15,25 @@ impl ArrayDescription {
     /// Parses a description; error messages name `target`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] with what is wrong.
+    /// [`crate::ErrorKind::Invalid`] with a description of the problem.
     pub fn parse(target: &str, text: &str) -> Result<Self, DriveError> {
         description::parse(target, text).map(Self)
     }
 
-    /// Returns the members as named: paths, or addresses behind a controller.
+    /// Returns the members as specified: paths, or addresses on a controller.
     #[must_use]
     pub fn members(&self) -> &[String] {
         &self.0.members
     }
 
-    /// Returns the capacity of the array in bytes, for members of these sizes.
+    /// Returns the capacity of the array in bytes, given the sizes of its members.
     #[must_use]
     pub fn capacity_bytes(&self, members: &[u64]) -> u64 {
         self.0.capacity_bytes(members)
     }
 }
 
-/// The note on an array created by a run.
+/// The note about an array that a run created.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ArrayNote(Noted);
 
@@ -44,17 +44,17 @@ impl ArrayNote {
         Noted::parse(text).map(Self)
     }
 
-    /// Returns the text of the note as written to disk.
+    /// Returns the note in the form in which it is written to disk.
     #[must_use]
     pub fn to_text(&self) -> String {
         self.0.to_text()
     }
 }
 
-/// Searches a device for signatures. Returns start and length of each in bytes.
+/// Searches a device for signatures. Returns the start and length of each signature in bytes.
 ///
 /// # Errors
-/// If one of the ends of the device cannot be read.
+/// Returns an error if one of the ends of the device cannot be read.
 pub fn signatures(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<(u64, u64)>> {
     Ok(::signatures::probe(device, capacity_bytes)?.iter().map(::signatures::Found::place).collect())
 }

@@ -1,12 +1,12 @@
-//! Finds users of a target, under any name, and at any level of its storage stack.
+//! Finds users of a target, under any name and at any level of its storage stack.
 //!
-//! Objects are identified by what they are: a block device by its number, a file by its volume and inode. Paths are
-//! used in messages only. [`Facts`] are gathered at once ([`gather`]) and judged by a pure function ([`users`]): it
-//! walks down from the target to everything it is built on, and from there up to everything else that is built on the
-//! same bytes. Some facts are available only through the open descriptor ([`descriptor`]).
+//! Objects are identified by their nature: a block device by its number, a file by its volume and inode. Paths are
+//! used only in messages. [`Facts`] are gathered at once ([`gather`]) and evaluated by a pure function ([`users`]).
+//! It walks down from the target to everything that the target is built on, and from there up to everything else
+//! that uses the same bytes. Some facts are available only through the open descriptor ([`descriptor`]).
 //!
-//! Limits: accesses by a server on another host or by a FUSE server are not visible. Processes that `/proc` does not
-//! list are found only if they hold a claim or lease that the kernel checks.
+//! Limits: accesses by a server on another host or by a FUSE server are not visible. Processes that `/proc` does
+//! not list are found only if they have a claim or lease that the kernel checks.
 
 mod claims;
 pub(crate) mod descriptor;
@@ -35,11 +35,12 @@ pub(crate) use thing::{Thing, thing_at, thing_of_file};
 use crate::host::Roots;
 use crate::refusal::Refusal;
 
-/// Attempts, and the pause between them, while only transient refusals are found.
+/// Number of attempts, and the pause between them, if only transient refusals are found.
 const LOOKS: u32 = 12;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Repeats the inspection until no transient refusals are left: udev and others briefly open and lock new devices.
+/// Repeats the inspection until no transient refusals are left: udev and other programs briefly open and lock new
+/// devices.
 pub(crate) fn settled(mut look: impl FnMut() -> Vec<Refusal>) -> Vec<Refusal> {
     let mut found = look();
     for _ in 1..LOOKS {
@@ -53,8 +54,8 @@ pub(crate) fn settled(mut look: impl FnMut() -> Vec<Refusal>) -> Vec<Refusal> {
     found
 }
 
-/// Returns all users of the bytes of `target`, including exclusive claims below it if there are no others, and any
-/// write-protected device below it.
+/// Returns all users of the bytes of `target`. If there are none, exclusive claims below the target are included,
+/// as are write-protected devices below it.
 pub(crate) fn users_and_claims(roots: &Roots, facts: &Facts, target: Thing) -> Vec<Refusal> {
     let mut found = users(facts, target);
     if !found.iter().any(Refusal::protects_data) && claims::any_below(roots, facts, target) {
@@ -64,7 +65,7 @@ pub(crate) fn users_and_claims(roots: &Roots, facts: &Facts, target: Thing) -> V
 }
 
 /// Returns all users of the bytes of `target`, and any write-protected device below it. A file without facts is
-/// unused.
+/// not in use.
 pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     let Some(place) = facts.place_of(target) else {
         let unknown = |number| Refusal::Unknown { what: format!("the kernel does not list device {number}") };
@@ -75,7 +76,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     };
     let below = facts.below(place);
     let mut found = Vec::new();
-    // For a file, the kernel itself knows whether there are users that are unknown here.
+    // For a file, the kernel can detect users that are unknown here.
     if let Thing::Device(_) = target {
         found.extend(facts.unseen_users(&below));
     }
@@ -85,7 +86,7 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     found.extend(upwards(facts, place, &below));
     for (&node, ways) in below.iter().filter(|(node, _)| **node != place) {
         found.extend(facts.users_of(node));
-        // It is not known here which lower devices a stacked one writes to, so all must be writable.
+        // It is unknown to which lower devices a stacked device writes, so all of them must be writable.
         let is_read_only = facts.nodes[node].is_read_only;
         found.extend(is_read_only.then(|| Refusal::ReadOnlyBelow { what: facts.name(node) }));
         let others = facts.layers.iter().filter(|layer| layer.lower == node);
@@ -109,16 +110,16 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     unique
 }
 
-/// Returns what is built on a regular file, under any name: loop devices, mounts, swap space, exports, and an unknown
-/// user of a file if that file may be this one. None if it cannot be determined: someone who may replace a file, for
-/// example inside a container, may not be allowed to look.
+/// Returns everything that is built on a regular file, under any name: loop devices, mounts, swap space, exports,
+/// and users of an unknown file that may be this one. Returns `None` if this cannot be determined: a user who may
+/// replace a file, for example inside a container, may lack the permission to query it.
 pub fn built_on_file(path: &Path) -> Vec<Refusal> {
     let roots = &Roots::default();
     let Some(file @ Thing::File { .. }) = thing_at(path) else { return Vec::new() };
     let Ok(facts) = gather(roots, Some((file, path))) else { return Vec::new() };
     let mut found = users(&facts, file);
     found.retain(is_built_on_it);
-    // A mount that no table shows has the file open.
+    // A mount that is in no visible table keeps the file open.
     if found.is_empty()
         && let Some(what) = facts.unseen_user_of_files()
         && overlay::opened_nothing(path).is_some_and(|file| rings::is_open(&file))
@@ -128,7 +129,7 @@ pub fn built_on_file(path: &Path) -> Vec<Refusal> {
     found
 }
 
-/// Whether a user of a file has built something on it, and does not only have it open.
+/// Returns whether a user of a file has built something on it, rather than just opened it.
 pub(crate) fn is_built_on_it(refusal: &Refusal) -> bool {
     matches!(
         refusal,
@@ -141,19 +142,20 @@ pub(crate) fn is_built_on_it(refusal: &Refusal) -> bool {
     )
 }
 
-/// Returns the files that the target is built on, at any level.
+/// Returns the files on which the target is built, at any level.
 pub(crate) fn files_below(facts: &Facts, target: Thing) -> Vec<Thing> {
     let below = facts.place_of(target).map(|place| facts.below(place)).unwrap_or_default();
     let things = below.into_keys().filter_map(|node| facts.nodes[node].thing);
     things.filter(|thing| matches!(thing, Thing::File { .. })).collect()
 }
 
-/// Returns the users of the target itself, and of what is built on it.
+/// Returns the users of the target itself and of everything built on it.
 fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> Vec<Refusal> {
     let mut found: Vec<Refusal> = facts.users_of(target).collect();
     let mut partitions = Vec::new();
     for layer in facts.layers.iter().filter(|layer| layer.lower == target) {
-        // A corrupt /sys could list a device both above and below; it is already counted below.
+        // A corrupt /sys could list a device both above and below the target; it has already been counted
+        // below.
         if below.contains_key(&layer.upper) {
             continue;
         }
@@ -163,7 +165,7 @@ fn upwards(facts: &Facts, target: usize, below: &BTreeMap<usize, Vec<Way>>) -> V
                 partitions.push(by);
                 found.extend(upwards(facts, layer.upper, below));
             }
-            // A file on an overlay is a node only if somebody uses it.
+            // A file on an overlay is a node only if it is in use.
             Kind::Overlay => found.extend(upwards(facts, layer.upper, below)),
             Kind::Loop => found.push(Refusal::LoopBacking { by }),
             Kind::Stacked => found.push(Refusal::Held { device, by }),

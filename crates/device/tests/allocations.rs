@@ -43,7 +43,7 @@ fn kinds() -> Vec<(&'static str, Workload)> {
         ("open", Workload { regime: regime(arrivals, false), ..plain.clone() }),
         ("checked", Workload { regime: regime(None, true), ..checked.clone() }),
         ("open and checked", Workload { regime: regime(arrivals, true), ..checked.clone() }),
-        // The file has no stamps, so every block read is a mismatch.
+        // The file has no stamps, so each block read is a mismatch.
         ("checked reads", Workload { read_percent: 100, regime: regime(None, true), ..checked }),
         ("closed", plain),
     ]
@@ -71,7 +71,7 @@ fn the_loop_does_not_allocate() {
             count(200);
             let (few, many) = (count(200), count(20_000));
             println!("{name}, {engine:?}: {few} for 200 I/Os, {many} for 20,000");
-            // The monitoring thread may allocate a little when it waits on its channel.
+            // The monitoring thread may allocate a little memory while waiting on its channel.
             assert!(
                 many <= few + 60,
                 "{few} allocations for 200 I/Os, {many} for 20,000 with {engine:?}, {name}"

@@ -1,4 +1,4 @@
-//! All engines perform the same requests, transfer exact amounts and report errors.
+//! Little's law: the number of outstanding I/Os is the rate times the response time.
 
 mod support;
 

@@ -12,7 +12,7 @@ use support::{Loop, armed, command, finish, skip, workload};
 
 const SIZE: u64 = 64 << 20;
 const HOUR_NS: u64 = 3_600_000_000_000;
-/// Time limit: far less than the length of the load, and more than even a busy machine needs.
+/// Time limit, far shorter than the load, yet long enough for a busy machine.
 const NO_HANG: Duration = Duration::from_secs(60);
 
 fn start(behaviour: Behaviour) -> Option<(tempfile::TempDir, StorageDaemon)> {
@@ -49,7 +49,7 @@ fn a_medium_error_ends_the_run_and_says_where() {
     for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
         let bad_sector = Some(SIZE / 512 / 2);
         let Some((_dir, daemon)) = start(Behaviour { bad_sector, total_iops: 0 }) else { return };
-        // The bad sector is in the middle, which is not probed for signatures.
+        // The bad sector is in the middle, where no signatures are searched for.
         let mut target = armed(&daemon.device, &OpenOptions { engine, ..OpenOptions::default() });
         let pass = Workload {
             access: Access::Sequential,
@@ -91,7 +91,7 @@ fn a_device_that_dies_ends_the_run_at_once() {
             let asked =
                 Workload { threads: 2, queue_depth: 16, read_percent: 50, until, regime, ..workload(SIZE) };
             let result = target.run(&asked, &mut |_| {
-                // Only the message from the first tick is received.
+                // The message is received only from the first tick.
                 let _ = runs.send(());
                 Flow::Continue
             });
@@ -106,7 +106,8 @@ fn a_device_that_dies_ends_the_run_at_once() {
     }
 }
 
-/// Makes a device writable again on drop, because a loop device number keeps this setting for the next image.
+/// Makes a device writable again on drop, because the next image on this loop device number would inherit the
+/// setting.
 struct Writable(String);
 
 impl Drop for Writable {

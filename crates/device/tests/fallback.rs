@@ -1,4 +1,4 @@
-//! If io_uring cannot be set up, another engine takes over and the segment records why. This test has its own
+//! If io_uring cannot be set up, another engine is used and the segment records why. This test has its own
 //! process, because the limit that blocks io_uring applies to the whole process.
 
 mod support;

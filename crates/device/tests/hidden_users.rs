@@ -1,9 +1,9 @@
-//! Users of a file that cannot be found through any process: mounts in namespaces without processes, or in no
+//! Users of a file that cannot be found through any process: mounts in namespaces without processes or in no
 //! namespace at all, and loop devices whose file system does not answer.
 //!
-//! While most of these users exist, every device over a file is refused, including those of other tests.
-//! Therefore this binary runs alone (`ALONE` in `xtask/src/test.rs`), one test at a time, and each test keeps
-//! its user for as short a time as possible.
+//! While one of these users exists, nearly every device over a file is refused, including those of other
+//! tests. Therefore, this binary runs alone (`ALONE` in `xtask/src/test.rs`), one test at a time, and each
+//! test keeps its user for as short a time as possible.
 
 mod support;
 
@@ -33,7 +33,7 @@ struct Image {
 
 impl Image {
     fn new() -> Option<Self> {
-        // Do not use a tmpfs, whose files cannot be mounted directly.
+        // Avoid tmpfs, whose files cannot be mounted directly.
         let dir = tempfile::tempdir().expect("a folder");
         let [path, content, at] = ["F", "content", "m"].map(|name| dir.path().join(name));
         for folder in [&content, &at] {
@@ -68,7 +68,7 @@ def elsewhere(then):
     return thread
 keeps = False";
 
-/// Ways to hide a mount, and whether the mount is found.
+/// Ways to hide a mount, each with whether the mount is found.
 const HIDDEN: &[(&str, &str, bool)] = &[
     (
         "detached, with an open file",
@@ -141,12 +141,13 @@ fn a_loop_device_whose_file_server_has_stopped() {
         Ok(daemon) => daemon,
         Err(why) => return skip(&why),
     };
-    // An open file without a lease, so that every unknown user counts. A target would be examined for longer.
+    // An open file without a lease, so that every unknown user counts. A target would be inspected for
+    // longer.
     let file = support::file_of(SIZE);
     let _open = file.open();
     assert_eq!(device::built_on_file(file.path()), []);
     daemon.pause();
-    // Until a process waits, the kernel still has the attributes of the backing file.
+    // Until a process waits, the kernel still has the attributes of the backing file in its cache.
     let mut waiting = waiting_for(&fs::canonicalize(dir.path()).expect("a folder").join("export"));
     let (path, (answer, answers)) = (file.path().to_owned(), std::sync::mpsc::channel());
     std::thread::spawn(move || answer.send(device::built_on_file(&path)));
@@ -168,7 +169,7 @@ fn a_loop_device_whose_file_server_has_stopped() {
     }
 }
 
-/// Far more than the deadline takes on any machine.
+/// Far longer than the deadline takes on any machine.
 const NO_HANG: Duration = Duration::from_secs(60);
 
 /// Returns a process that waits for the server of a file.

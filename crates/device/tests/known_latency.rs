@@ -1,8 +1,8 @@
 //! The engine's results are accurate: it measures a device with a known rate.
 //!
 //! `qemu-storage-daemon` admits a fixed number of I/Os per second, evenly spaced. With a fixed number of
-//! outstanding I/Os, each takes that number divided by the rate (Little's law); this applies to the mean as
-//! well as to the slowest I/O.
+//! outstanding I/Os, each I/O takes this number divided by the rate (Little's law). This applies to the mean
+//! and to the slowest I/O.
 
 mod support;
 
@@ -23,8 +23,8 @@ const LENGTH_NS: u64 = 2_000_000_000;
 const WITHIN: f64 = 0.05;
 const ATTEMPTS: u32 = 5;
 
-/// Raises the priority of this process and its children above that of all others, if permitted (root). On a
-/// busy machine, the scheduler would otherwise determine the percentiles. The processes sleep most of the time.
+/// Raises the priority of this process and its children above all others, if permitted (root). On a busy
+/// machine, the scheduler would otherwise determine the percentiles. The processes sleep most of the time.
 fn go_first() {
     let process = std::process::id().to_string();
     let _ = Command::new("chrt").args(["--fifo", "--all-tasks", "--pid", "10", &process]).output();
@@ -52,7 +52,7 @@ fn plain_p99_ns(device: &str) -> f64 {
     times[98]
 }
 
-/// Returns the first segment whose 99th percentile is right or, if there is none, the last segment, each with
+/// Returns the first segment whose 99th percentile is within limits, or the last one if none is, each with
 /// the worst 99th percentile of plain reads. Plain reads follow each attempt, because the load of a busy
 /// machine changes from second to second.
 fn measured(
@@ -87,7 +87,7 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
         Err(reason) => return skip(&reason),
     };
     let mut target = armed(&device.device, &OpenOptions::default());
-    // Probing the device may have used up its burst allowance.
+    // The inspection of the device may have used up its burst allowance.
     std::thread::sleep(Duration::from_millis(200));
     for queue_depth in [1, 4] {
         let asked = Workload { read_percent: 100, queue_depth, ..workload(SIZE) };
@@ -98,8 +98,8 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
         let seen =
             format!("depth {queue_depth}: mean {mean_ns:.0} ns, p99 {p99_ns:?} ns, known {known_ns:.0} ns");
         if let Some(plain_ns) = plain_ns {
-            // On a busy machine, the program that serves the device runs late, which delays the next I/O and
-            // therefore also changes the mean.
+            // On a busy machine, the program that serves the device is scheduled late, which delays the next
+            // I/O and thus changes the mean as well.
             let busy = !is_near(plain_ns, 1e9 / f64::from(IOPS));
             assert!(busy, "{seen}; plain reads keep to {plain_ns:.0} ns");
             skip(&format!("{seen}: this machine is too busy, also for plain reads"));

@@ -33,7 +33,7 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
             let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
             let mut target = armed(file.path().to_str().expect("a path"), &options);
             let regime = paced(2000, Process::Constant);
-            // Every scheduled arrival is submitted, so an amount takes as long as its schedule.
+            // Each scheduled arrival is submitted, so an amount takes as long as its schedule.
             let until = Until::AmountBytes(1000 * 4096);
             let segment =
                 finish(&mut target, &Workload { queue_depth, threads, regime, until, ..workload(SIZE) });
@@ -48,8 +48,8 @@ fn the_rate_is_kept_by_every_engine_at_every_depth() {
 }
 
 /// A device of 200 IOPS under an offered load of 400: after two seconds, the last I/O has waited for one
-/// second. A busy machine may slow the device down further at any moment, so the assertions must hold at any
-/// speed.
+/// second. A busy machine may slow the device down further at any moment, so the assertions must be valid at
+/// any speed.
 #[test]
 fn waiting_for_a_slow_device_is_part_of_the_response_time() {
     for queue_depth in [1, 4] {
@@ -70,7 +70,7 @@ fn waiting_for_a_slow_device_is_part_of_the_response_time() {
         // I/Os.
         assert!(seconds > 1.8 && last >= (seconds * 1e3 - 1000.0) * 0.98, "{last} ms after {seconds} s");
         assert!(mean_ms(&open) > 400.0, "{} ms", mean_ms(&open));
-        // A closed loop does not show this queueing: its response times match its own depth.
+        // A closed loop does not show this queueing: its response times reflect only its own depth.
         let depth_ms = |segment: &Segment| mean_ms(segment) * 400.0 / segment.seconds() / 1e3;
         let (within, beyond) = (depth_ms(&closed), depth_ms(&open));
         assert!(within <= f64::from(queue_depth) * 1.05, "{within} in flight on average");

@@ -1,4 +1,4 @@
-//! Polling is used where it is supported; elsewhere the load runs without it and the segment records why.
+//! Polling is used if supported; otherwise the load runs without it and the segment records why.
 
 mod support;
 

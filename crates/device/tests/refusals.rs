@@ -1,4 +1,4 @@
-//! Wrong targets: each is refused with a helpful message, and not one byte of it changes.
+//! Wrong targets: each one is refused with a helpful message, and not one byte of it changes.
 
 mod support;
 
@@ -33,7 +33,7 @@ fn is_signature(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::Signature { .. })
 }
 
-/// Runs a preparation; skips if a tool or a permission is missing.
+/// Runs a preparation; skips the test if a program or a permission is missing.
 fn prepared(program: &str, arguments: &[&str]) -> bool {
     command(program, arguments).map_err(|reason| skip(&reason)).is_ok()
 }

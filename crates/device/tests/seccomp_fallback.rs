@@ -1,6 +1,6 @@
-//! If neither io_uring nor libaio is allowed, as in some containers, threads do the I/O and the segment records
-//! why. If a ring is allowed but accepts nothing, the load fails. This test has its own process, because its
-//! threads cannot lift the restrictions.
+//! If neither io_uring nor libaio is allowed, as in some containers, threads perform the I/O and the segment
+//! records why. If a ring can be created but rejects all requests, the load fails. This test has its own
+//! process, because the restrictions of its threads cannot be lifted.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Targets whose bytes are in use by another path through the storage stack: by the other name of a file on an
-//! overlay, or by an exclusive claim further down.
+//! Targets whose bytes are in use through another path in the storage stack: through the other name of a file
+//! on an overlay, or by an exclusive claim further down.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{Loop, command, skip};
 
 const SIZE: u64 = 64 << 20;
 /// A Python program that claims a device exclusively without opening it for writing, as mounted file systems do
-/// with devices that no list contains.
+/// with devices that are in no list.
 const CLAIM: &str = "f = os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)";
 const WRITER: &str = "f = os.open(sys.argv[1], os.O_RDWR)";
 
@@ -20,7 +20,7 @@ fn accepted(target: &str) {
     drop(support::armed(target, &OpenOptions::default()));
 }
 
-/// An overlay with `image` in its upper layer and `copied` in its lower one.
+/// An overlay with `image` in its upper layer and `copied` in its lower layer.
 struct Overlay {
     upper: PathBuf,
     lower: PathBuf,
@@ -31,7 +31,7 @@ struct Overlay {
 
 impl Overlay {
     fn new() -> Option<Self> {
-        // Do not use /dev/shm: some kernels do not accept an upper layer on a tmpfs.
+        // Avoid /dev/shm: some kernels do not accept an upper layer on a tmpfs.
         let dir = tempfile::tempdir().expect("a folder");
         let [lower, upper, work, merged] =
             ["lower", "upper", "work", "merged"].map(|name| dir.path().join(name));
@@ -95,7 +95,7 @@ fn files_of_an_overlay_whose_layer_cannot_be_seen() {
     for _ in 0..2 {
         let found = refused(text(&target));
         assert!(matches!(found[..], [Refusal::UnknownUser { .. }]), "{found:?}");
-        // A different file of the same name.
+        // A different file with the same name.
         fs::File::create(empty.join("image")).and_then(|file| file.set_len(SIZE)).expect("an image");
     }
 }
@@ -121,7 +121,7 @@ fn a_file_of_an_overlay_that_is_a_mount_point_elsewhere() {
     accepted(&device.path);
 }
 
-/// The mount table shows the mount point below the overlay, but not the file that its path leads to.
+/// The mount table shows the mount point below the overlay, but not the file to which its path leads.
 #[test]
 fn a_file_of_an_overlay_that_is_mounted_over_another_mount() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -221,7 +221,7 @@ fn many_loop_devices_above_a_claimed_one() {
     while stack.pop().is_some() {}
 }
 
-/// The kernel allows a stack of two overlays: the lower layer of one is on another one.
+/// The kernel allows a stack of two overlays, in which the lower layer of one is on the other.
 #[test]
 fn a_lower_layer_on_another_overlay() {
     let Some(lower) = Overlay::new() else { return };

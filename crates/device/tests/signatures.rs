@@ -1,5 +1,6 @@
-//! File systems, volume managers and labels as created by their own tools. Devices must be refused while a signature
-//! or a backup copy of it exists, and accepted once the instructions in the refusal have been followed to the letter.
+//! File systems, volume managers and labels as created by their own tools. Devices must be refused while a
+//! signature or a backup copy of it exists, and accepted after the instructions in the refusal have been followed
+//! to the letter.
 
 mod support;
 
@@ -30,7 +31,7 @@ enum Leaves {
     Nothing,
     /// Copies remain after `wipefs -a`.
     Copies,
-    /// Copies remain after zeroing this many bytes at the start; `wipefs -a` would remove both.
+    /// Copies remain after this number of bytes is zeroed at the start; `wipefs -a` would remove both.
     CopiesOfStart(usize),
 }
 use Leaves::{Copies, CopiesOfStart, Nothing};
@@ -133,7 +134,7 @@ fn obey(name: &str, path: &str) {
             let halves =
                 text.split_once("clear the copy with ").or_else(|| text.split_once("clear the copies with "));
             let (_, instruction) = halves.expect("a command");
-            // For several copies, discarding the whole device is the alternative.
+            // If there are several copies, the whole device can be discarded instead.
             let instruction = instruction.split(", or discard").next().expect("a first part");
             command("sh", &["-c", instruction]).expect(instruction);
         }
@@ -144,7 +145,7 @@ fn obey(name: &str, path: &str) {
     panic!("{name}: {:?}", signatures(path));
 }
 
-/// Returns false if the tool or the device is not available.
+/// Returns false if the program or the device is not available.
 fn tried(case: &Case) -> bool {
     let Case { name, called, bytes, program, arguments, leaves } = case;
     let Some(device) = Loop::new(*bytes, &[]) else { return false };
@@ -185,7 +186,7 @@ fn whatever_a_tool_has_made_is_refused_until_what_is_named_was_done() {
     eprintln!("{tried} of {} were tried", CASES.len());
 }
 
-/// libblkid knows signatures that our own tables do not; these are refused too.
+/// libblkid recognizes signatures that our own tables do not contain; these are refused as well.
 #[test]
 fn what_only_the_second_opinion_knows_is_refused() {
     let Some(device) = Loop::new(20 * MIB, &[]) else { return };

@@ -1,4 +1,4 @@
-//! Simulated drives as targets: the same calls as for real ones, in virtual time.
+//! Simulated drives as targets: the same calls as for real drives, in virtual time.
 
 mod support;
 
@@ -194,7 +194,7 @@ fn each_interface_has_its_methods_and_the_default_is_as_it_was() {
     }
 }
 
-/// Unmapped data has to be erased later, whereas erased flash is like new.
+/// Unmapped data must be erased later, whereas erased flash is like new.
 #[test]
 fn purges_differ_in_time_in_wear_and_in_their_aftermath() {
     let run = |name: &str| {

@@ -1,7 +1,7 @@
 //! Random stacks of files, loop devices, partitions, device mapper, md, links, mounts, swap, locks and open
 //! writers, generated from a seed, on real devices over files of the test. If the target of a stack is in use,
-//! it must be refused with every byte unchanged; if it is free, it must be accepted and actually written to.
-//! The expected outcome is derived from the plan (`stacks/plan.rs`), not by inspection.
+//! it must be refused with every byte unchanged; if it is free, it must be accepted and can be written. The
+//! expected outcome is derived from the plan (`stacks/plan.rs`), not by inspection.
 //!
 //! `PLATEAU_STACKS_COUNT` and `PLATEAU_STACKS_SEED` set the number of stacks and the first seed; a failure is
 //! printed with its seed. The numbers of layers and outcomes are printed on standard output or written as JSON
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "hold") {
         return holder::run(&arguments[1..]);
     }
-    // Tools that list tests pass these arguments.
+    // Programs that list tests pass these arguments.
     if arguments.iter().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }
@@ -166,9 +166,9 @@ fn attempt(
             may_change.extend(written);
             Came::Accepted
         }
-        // A signature can be wiped at any time, so a refusal because of a signature alone is not enough: the
-        // refusal must name the actual user. Exclusive claims are an exception, because they are checked only
-        // if nothing else forbids writing.
+        // A signature can be wiped at any time, so a refusal only because of a signature is not sufficient:
+        // the refusal must name the actual user. Exclusive claims are an exception, because they are checked
+        // only if there is no other reason not to write.
         (Err(error), Some(why)) if is_signature(error) && !why.is_claim() => {
             return Err(shown(format!("refused for a signature alone, although {why:?}: {error}")));
         }

@@ -15,15 +15,16 @@ const SIZE: u64 = 16 << 20;
 const FEW: u64 = 200;
 const MANY: u64 = 4_000;
 /// Allowance for other calls: once a second, a worker passes its sums to the display, and waiting for the
-/// common start may take more than one call.
+/// common start may take several calls.
 const OTHERS_MORE: u64 = 4;
-/// Allowance for memory: at the end, a worker merges its histograms, which grow with the spread of response times, and
-/// a thread's heap grows through mprotect. `allocations.rs` checks that the loop itself does not allocate.
+/// Allowance for memory: at the end, a worker merges its histograms, whose size depends on the spread of response
+/// times, and a thread's heap grows through mprotect. `allocations.rs` checks that the loop itself does not
+/// allocate.
 const HEAP_MORE: u64 = 20;
-/// When the next arrival is near, an open loop polls for completions as often as it can.
+/// When the next arrival is near, an open loop polls for completions as often as possible.
 const NO_LIMIT: u64 = u64::MAX / MANY;
 
-/// The calls that threads with one name may make, and how many per I/O.
+/// The calls that threads of one name may make, and how many per I/O.
 struct Role {
     name: &'static str,
     own: &'static [i64],

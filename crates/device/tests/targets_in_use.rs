@@ -1,5 +1,5 @@
-//! Targets that are in use under another name or at another layer. Each one is refused, and not a byte of the
-//! data in use changes.
+//! Targets that are in use under another name or at another layer. Each target is refused, and not one byte
+//! of the data in use changes.
 
 mod support;
 
@@ -20,14 +20,14 @@ const BTRFS_SIZE: u64 = 160 << 20;
 struct Mounted {
     image: PathBuf,
     _mount: Cleanup,
-    /// Fields are dropped in order: the mount is dropped before the device, and the directory last.
+    /// Fields are dropped in order: first the mount, then the device, and the directory last.
     _device: Loop,
     dir: tempfile::TempDir,
 }
 
 impl Mounted {
     fn new() -> Option<Self> {
-        // Do not use a tmpfs, which may be mounted with `nodev`.
+        // Avoid tmpfs, which may be mounted with `nodev`.
         let dir = tempfile::tempdir().expect("a folder");
         let image = dir.path().join("image");
         fs::File::create(&image).and_then(|file| file.set_len(SIZE)).expect("an image");
@@ -38,7 +38,7 @@ impl Mounted {
     }
 }
 
-/// Mounts the device read-only, so that the kernel does not write to it on its own.
+/// Mounts the device read-only, so that the kernel does not write to it.
 fn mount(device: &str, dir: &Path) -> Option<Cleanup> {
     let at = dir.join("mnt");
     fs::create_dir_all(&at).expect("a folder");
@@ -73,7 +73,7 @@ fn hard_links_and_bind_mounts_of_a_mounted_image() {
         let _bound = Cleanup("umount", vec![text(&other).to_owned()]);
         assert!(loops_over(&refused(text(&other.join("image")))));
     }
-    // The name that was used to attach the loop device is gone.
+    // The name that was used to attach the loop device has been removed.
     fs::remove_file(&mounted.image).expect("one name less");
     assert!(loops_over(&refused(text(&link))));
 }
@@ -83,7 +83,7 @@ fn nodes_of_a_device_under_other_names() {
     let dir = tempfile::tempdir().expect("a folder");
     let Some(lower) = Loop::new(SIZE, &[]) else { return };
     let Some(node) = mknod(dir.path(), &lower.path) else { return };
-    // Attach by the second name and target the first one, then the other way round.
+    // Attach by the second name and target the first one, then vice versa.
     for (attached, target) in [(text(&node), lower.path.as_str()), (lower.path.as_str(), text(&node))] {
         let Some(upper) = Loop::over(Path::new(attached), &["--offset", "16M"]) else { return };
         if command("mkfs.ext4", &["-q", &upper.path]).map_err(|why| skip(&why)).is_err() {
@@ -123,7 +123,7 @@ fn parts_of_a_file_that_share_nothing_are_free() {
 
 #[test]
 fn a_file_that_is_mounted_without_a_loop_device() {
-    // Do not use a tmpfs, whose files cannot be mounted directly.
+    // Avoid tmpfs, whose files cannot be mounted directly.
     let dir = tempfile::tempdir().expect("a folder");
     let (tree, image) = (dir.path().join("tree"), dir.path().join("image"));
     fs::create_dir(&tree).expect("a folder");
@@ -133,7 +133,7 @@ fn a_file_that_is_mounted_without_a_loop_device() {
     }
     let at = dir.path().join("mnt");
     fs::create_dir(&at).expect("a folder");
-    // Do not use mount(8), which would set up a loop device.
+    // Avoid mount(8), which would set up a loop device.
     let mounting = "import ctypes, sys\nsys.exit(ctypes.CDLL(None).mount(sys.argv[1].encode(), sys.argv[2].encode(), b'erofs', 1, None))";
     if let Err(why) = command("python3", &["-c", mounting, text(&image), text(&at)]) {
         return skip(&format!("no file systems in files: {why}"));
@@ -152,7 +152,7 @@ const HOLDS: &[(&str, &str)] = &[
         "OFD lock",
         "f = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.fcntl(f, 37, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 100, 1, 0))",
     ),
-    // Do not use Python's module mmap, which keeps a descriptor.
+    // Avoid Python's module mmap, which keeps a descriptor.
     (
         "mapping without a descriptor",
         "f = os.open(sys.argv[1], os.O_RDWR)\nlibc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, f, ctypes.c_long(0))\nos.close(f)",
@@ -197,7 +197,7 @@ fn a_device_in_use_by_another_process() {
     refused_while_held(&device.path, &device.path, HOLDS);
 }
 
-/// This test tries only a few ways: the two tests above cover all of them, and each refusal takes two seconds,
+/// This test tries only a few ways: the two tests above cover all of them, and each refusal takes two seconds
 /// because Plateau waits for transient users.
 #[test]
 fn a_backing_file_or_another_node_in_use_by_another_process() {
@@ -212,7 +212,7 @@ fn a_backing_file_or_another_node_in_use_by_another_process() {
 }
 
 /// The mount table lists only one device of a mounted btrfs. The other device also has a kernel partition here, so
-/// an exclusive claim on it alone would not reveal which bytes are in use.
+/// an exclusive claim on it alone would not show which bytes are in use.
 #[test]
 fn a_further_device_of_a_mounted_btrfs() {
     let [Some(first), Some(second)] = [BTRFS_SIZE; 2].map(|size| Loop::new(size, &["-P"])) else { return };
@@ -315,7 +315,7 @@ fn devices_over_the_record_of_a_run() {
     assert_eq!(refused_with(&part.path, &options), [Refusal::OfRun], "by its library");
 }
 
-/// The link shows a path at which there is now a different file.
+/// The path that the link shows now belongs to a different file.
 #[test]
 fn links_of_proc_do_not_lead_where_they_say() {
     let dir = support::directory();
@@ -410,7 +410,7 @@ fn files_that_are_exchanged_all_the_time() {
             if let Ok(drive) = device::open(text(&target), &OpenOptions::default())
                 && let Ok(armed) = drive.arm(None)
             {
-                // Regardless of which file was armed, the file with data must not be open for writing.
+                // Whichever file was armed, the file with data must not be open for writing.
                 assert!(!has_open(inode), "a file with data was armed");
                 drop(armed);
             }
@@ -467,7 +467,7 @@ try:
 except OSError as error:
     sys.exit(print(f'skip: the kernel does not move a claimed device: {error}'))";
 
-/// Tries both the target itself and a device that it is built on.
+/// Tries both the target itself and a device below it.
 #[test]
 fn a_loop_device_that_is_moved_to_other_bytes_during_a_run() {
     for is_below in [false, true] {

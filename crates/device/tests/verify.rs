@@ -64,7 +64,7 @@ fn good_targets_are_found_good_by_every_engine() {
         for asked in &cases {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
-            // Run twice over the same range: the second run finds the stamps of the first, which must not be
+            // Two runs over the same range: the second run finds the stamps of the first, which must not be
             // reported.
             for seed in [1, 2] {
                 let found = findings(&mut target, &Workload { seed, ..asked.clone() }, true);
@@ -106,7 +106,7 @@ fn blocks_that_were_wiped_have_no_stamp() {
     assert!(found.places.iter().all(|place| place.wrong == Wrong::Unstamped));
 }
 
-/// Part of the file is wiped while the load that wrote it is still running, so its writes are lost.
+/// Part of the file is wiped while the load that wrote it is still running, so these writes are lost.
 #[test]
 fn lost_writes_are_found_by_the_load_that_wrote_them() {
     let file = support::file();
@@ -135,7 +135,7 @@ fn lost_writes_are_found_by_the_load_that_wrote_them() {
     };
     let mut tampered = false;
     let answers = target.run_concurrently(std::slice::from_ref(&slow), &[true], &mut |_, tick| {
-        // By now, the range to be wiped has been written.
+        // At this point, the range to be wiped has been written.
         if !tampered && tick.share_done > 0.4 {
             tamper(Path::new(&path));
             tampered = true;
@@ -191,7 +191,7 @@ fn what_is_found_becomes_part_of_the_segment() {
     assert_eq!((read.checked_blocks, read.wrong_blocks, read.places), (blocks, 1, vec![place]));
 }
 
-/// Whoever stops a load must not lose what it has found: if it is repeated, the damage may be gone.
+/// If a load is stopped, its findings must not be lost: when it is repeated, the damage may no longer exist.
 #[test]
 fn what_was_found_before_a_load_is_stopped_is_kept() {
     let file = support::file();

@@ -1,6 +1,6 @@
 //! Measures the host's own throughput ceiling by running the engine's loop without a target.
 //!
-//! If a drive's results come close to these figures, the host was the limit, not the drive.
+//! If the results of a drive come close to these figures, the host limited them, not the drive.
 
 use std::path::Path;
 
@@ -20,11 +20,11 @@ use crate::placement::{Places, SYS};
 /// Queue depths at which the loop is measured.
 const DEPTHS: [u16; 3] = [1, 32, 128];
 const DATA_BLOCK_BYTES: usize = 4096;
-/// Matches the number of buffers at QD 32, so that the data exceeds the L1 cache.
+/// The number of buffers at QD 32, so that the data exceeds the L1 cache.
 const DATA_BUFFERS: usize = 32;
 
-/// Number and length of the runs of each measurement. The cheapest run counts, because disturbances can only
-/// slow a host down.
+/// Number and length of the runs of each measurement. The run with the lowest cost counts, because
+/// disturbances can only add to it.
 #[derive(Debug, Clone, Copy)]
 struct Runs {
     count: usize,
@@ -34,19 +34,19 @@ struct Runs {
 const THOROUGH: Runs = Runs { count: 3, run_ns: 200_000_000 };
 const QUICK: Runs = Runs { count: 1, run_ns: 30_000_000 };
 
-/// Destination of I/Os that do not reach a device.
+/// Where I/Os go that do not reach a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nowhere {
-    /// Completed in user space, without entering the kernel.
+    /// Completed in user space, without a system call.
     Null,
     /// `IORING_OP_NOP` through io_uring.
     NoOpRing,
 }
 
-/// Result of a workload without a device: the cost that the engine itself adds to every measurement.
+/// Result of a workload without a device: the cost that the engine adds to every measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rehearsed {
-    /// Measurements of the engine, recorded as for a drive.
+    /// Measurements of the engine, recorded in the same way as for a drive.
     pub segment: Segment,
     /// CPU cost.
     pub effort: Effort,
@@ -61,17 +61,17 @@ impl Rehearsed {
     }
 }
 
-/// Runs a workload without a device, in the loop that is used for devices.
+/// Runs a workload without a device, in the loop that is also used for devices.
 ///
 /// # Errors
-/// If the workload is invalid, if the host lacks a required resource, or if the host was suspended during the
-/// run.
+/// Returns an error if the workload is invalid, if the host lacks a required resource, or if the host was
+/// suspended during the run.
 pub fn rehearse(nowhere: Nowhere, workload: &Workload) -> Result<Rehearsed, EngineError> {
     rehearse_by(nowhere, workload, INTERVAL_NS)
 }
 
-/// Like [`rehearse`], but with intervals other than one second: short ones produce a day's worth of intervals
-/// in seconds.
+/// Same as [`rehearse`], but with intervals other than one second: with short ones, a day's worth of
+/// intervals takes seconds.
 ///
 /// # Errors
 /// As for [`rehearse`].
@@ -107,12 +107,12 @@ pub fn rehearse_by(
 /// Measures the host's throughput ceiling. Takes about five seconds and loads one CPU.
 ///
 /// # Errors
-/// If a thread cannot be started or memory cannot be allocated.
+/// Returns an error if a thread cannot be started or memory cannot be allocated.
 pub fn ceiling() -> Result<Ceiling, EngineError> {
     measured(THOROUGH)
 }
 
-/// Like [`ceiling`], but takes less than half a second; for the start of a run.
+/// Same as [`ceiling`], but takes less than half a second; used at the start of a run.
 ///
 /// # Errors
 /// As for [`ceiling`].
@@ -226,7 +226,7 @@ mod tests {
         for factor in [1e-3, 100.0] {
             let target = Target::nowhere("nowhere", Clock::wrong_by(factor), &options, INTERVAL_NS);
             let begin = std::time::Instant::now();
-            // With the clock slowed down by a factor of 1000, the run would take most of a day if it were not
+            // With a clock slowed down by a factor of 1000, the run would take most of a day if it were not
             // stopped.
             let asked = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };
             let error = run::rehearse(Way::Null, &target, &asked).expect_err("no result");

@@ -1,8 +1,8 @@
 //! The clock of a real target: the CPU's time stamp counter if it is trustworthy, otherwise the kernel's
 //! clock.
 //!
-//! Clock readings are most of the engine's cost per I/O at QD 1, and reading the counter (TSC) costs about half as
-//! much as a vDSO call. The counter is trusted if the CPU declares it constant in every power state (`constant_tsc`,
+//! Clock readings are most of the engine's cost per I/O at QD 1. Reading the counter (TSC) costs about half as much
+//! as a vDSO call. The counter is trusted if the CPU declares it constant in every power state (`constant_tsc`,
 //! `nonstop_tsc`), the kernel has not fallen back to a slower clock source, and two calibrations against
 //! `CLOCK_MONOTONIC_RAW` agree. Without the counter, results lose some nanoseconds of precision but remain correct.
 
@@ -15,7 +15,8 @@ use stdx::units::SECOND_NS;
 
 use crate::disturbance::Disturbance;
 
-/// Length of one calibration. Both ends are known within about 30 ns, so the rate is accurate to a few ppm.
+/// Length of one calibration. Both ends are known to within about 30 ns, so the rate is accurate to a few
+/// ppm.
 const CALIBRATION: Duration = Duration::from_millis(25);
 /// Largest relative difference between two calibrations of a trusted counter.
 const STABLE_WITHIN: f64 = 30e-6;
@@ -59,7 +60,7 @@ impl Clock {
         Self { rate: u64::MAX, base: number as u64 % READINGS.len() as u64 }
     }
 
-    /// Whether the CPU's counter is used.
+    /// Returns whether the CPU's counter is used.
     #[cfg(test)]
     pub(crate) fn is_counter(&self) -> bool {
         self.rate > 0
@@ -76,7 +77,7 @@ impl Clock {
         if self.rate == u64::MAX {
             return READINGS[self.base as usize].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
-        // The counter may jump when a guest migrates to another host; saturate rather than go below the
+        // The counter may jump back when a guest migrates to another host; the result is clamped to the
         // start.
         let counts = counter().saturating_sub(self.base);
         ((u128::from(counts) * u128::from(self.rate)) >> SCALE_BITS) as u64
@@ -89,7 +90,7 @@ static READINGS: [std::sync::atomic::AtomicU64; 64] = [const { std::sync::atomic
 #[cfg(test)]
 static MADE_OF_READINGS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
-/// Checks our clock against the kernel's clocks, which account for suspended hosts and migrated guests.
+/// Compares our clock with the kernel's clocks, which account for suspended hosts and migrated guests.
 #[derive(Debug)]
 pub(crate) struct Vigil {
     clock: Clock,
@@ -100,17 +101,17 @@ pub(crate) struct Vigil {
 #[derive(Debug, Clone, Copy, Default)]
 struct Moment {
     ours: u64,
-    /// `CLOCK_MONOTONIC_RAW`: excludes suspend, and is never adjusted.
+    /// `CLOCK_MONOTONIC_RAW`, which excludes suspend and is never adjusted.
     raw: u64,
-    /// `CLOCK_MONOTONIC`: excludes suspend, and is adjusted.
+    /// `CLOCK_MONOTONIC`, which excludes suspend and is adjusted.
     awake: u64,
     /// `CLOCK_BOOTTIME`: includes suspend.
     always: u64,
 }
 
-/// Absolute tolerance: the clocks are read one after another, and the host may be busy in between.
+/// Absolute tolerance, because the clocks are read one after another and the host may be busy in between.
 const PACE_GRACE_NS: u64 = 5_000_000;
-/// Relative tolerance between our clock and the kernel's; clock adjustments reach 500 ppm.
+/// Relative tolerance between our clock and the kernel's, whose adjustments reach 500 ppm.
 const PACE_WITHIN: f64 = 1e-3;
 /// Even an immediate suspend and resume takes longer than this.
 const SLEEP_GRACE_NS: u64 = 50_000_000;
@@ -127,7 +128,7 @@ impl Vigil {
 }
 
 impl Moment {
-    /// Returns the readings with the least delay between them.
+    /// Returns the set of readings with the shortest delay between them.
     fn now(clock: &Clock) -> Self {
         let readings = (0..BRACKETS).map(|_| {
             let raw = ns_of(ClockId::MonotonicRaw);
@@ -174,7 +175,7 @@ pub(crate) fn facts() -> ClockFacts {
     ClockFacts { source, cost_ns, resolution_ns }
 }
 
-/// Returns the rate of the counter, or why it is not used. Determined once per process.
+/// Returns the rate of the counter, or the reason why it is not used. It is determined once per process.
 fn calibrated() -> &'static Result<u64, String> {
     static RATE: OnceLock<Result<u64, String>> = OnceLock::new();
     RATE.get_or_init(|| {
@@ -215,7 +216,7 @@ fn ns_per_count() -> Result<f64, String> {
     }
 }
 
-/// Returns kernel time and counter value of the same instant, from the reading with the least delay.
+/// Returns kernel time and counter value of the same instant, from the reading with the shortest delay.
 fn bracket() -> (u64, u64) {
     let readings = (0..BRACKETS).map(|_| {
         let (before, ns, after) = (counter(), ns_of(ClockId::MonotonicRaw), counter());
@@ -231,7 +232,7 @@ fn counter() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// Never used: without the flags in `/proc/cpuinfo` the counter is not trusted.
+/// The counter is never used here: without the flags in `/proc/cpuinfo` it is not trusted.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn counter() -> u64 {
@@ -292,7 +293,7 @@ mod tests {
         assert_eq!(after(SECOND_NS, SECOND_NS + 4_000_000, 10_000_000), None);
         let slept = Some(Disturbance::Suspended { length_ns: 3 * SECOND_NS });
         assert_eq!(after(SECOND_NS, SECOND_NS, 3 * SECOND_NS), slept);
-        // The last one is a counter that was reset.
+        // The last of these simulates a counter that was reset.
         for (counted_ns, kernel_ns) in
             [(SECOND_NS, 2 * SECOND_NS), (2 * SECOND_NS, SECOND_NS), (0, SECOND_NS)]
         {

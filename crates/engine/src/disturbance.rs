@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stdx::units::span;
 
-/// Why a measurement is invalid, and must be repeated.
+/// Why a measurement is invalid and must be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disturbance {
     /// The host was suspended.
@@ -15,19 +15,19 @@ pub enum Disturbance {
     },
     /// The CPU's counter disagrees with the kernel's clocks.
     WrongCounter {
-        /// Time by the counter, in ns.
+        /// Elapsed time according to the counter, in ns.
         counted_ns: u64,
-        /// Time by the kernel, in ns.
+        /// Elapsed time according to the kernel, in ns.
         kernel_ns: u64,
     },
     /// The process was stopped, or its guest was paused.
     Stopped {
-        /// How long this lasted.
+        /// Duration of the pause.
         length: Duration,
     },
     /// The process got no CPU time.
     Starved {
-        /// How long this lasted.
+        /// Duration of the pause.
         length: Duration,
     },
 }

@@ -5,9 +5,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Returns the cost of the calling thread since it started.
 pub(crate) fn of_this_thread() -> Effort {
-    // The kernel updates these sums at its ticks; reading this clock brings them up to date.
+    // The kernel updates these sums at scheduler ticks; reading this clock brings them up to date.
     let _ = clock_gettime(ClockId::ThreadCPUTime);
-    // SAFETY: all zeros are a valid `rusage`, which is integers only.
+    // SAFETY: all zeros are a valid `rusage`, which consists of integers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is valid for one `rusage` during the call.
     let answer = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };

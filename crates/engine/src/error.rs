@@ -1,7 +1,7 @@
 //! Errors of loads.
 //!
-//! Every message is a lowercase fragment: what happened, and the likely cause. Advice on what to type next is
-//! left to the caller.
+//! Each message is a lowercase fragment: what happened, and the likely cause. The caller adds advice on what
+//! to type next.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::placement::error::PlacementError;
 /// A load failed, or is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The host lacks threads or memory for the load, or the requested engine.
+    /// The host lacks threads, memory or the requested engine.
     #[error(
         "cannot set up {threads} threads with {queue_depth} outstanding I/Os of {block_bytes} B each: {}",
         reason(.source)
@@ -46,15 +46,15 @@ pub enum EngineError {
     /// An I/O failed.
     #[error(transparent)]
     Io(Box<IoFailure>),
-    /// The kernel did not return the I/Os.
+    /// Waiting for I/Os failed in the kernel.
     #[error("{target}: waiting for I/Os failed: {}", reason(.source))]
     Wait {
         /// Name of the target.
         target: String,
-        /// The failure of the queue.
+        /// Error of the queue.
         source: io::Error,
     },
-    /// The host disturbed the measurement: it was suspended, stopped the process, or its clock failed.
+    /// The host disturbed the measurement: it was suspended, it stopped the process, or its clock failed.
     #[error("{target}: {disturbance} during {workload}, which must be repeated")]
     Disturbed {
         /// Name of the target.
@@ -75,7 +75,7 @@ pub enum EngineError {
         /// Largest depth.
         most: u16,
     },
-    /// A workload writes to a range that another one verifies.
+    /// A workload writes to a range that another workload verifies.
     #[error("{target}: {writer} writes to the range that {verifier} verifies")]
     VerifiedRangeShared {
         /// Name of the target.
@@ -102,7 +102,7 @@ pub enum EngineError {
 /// Why an I/O failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCause {
-    /// Only this many bytes were transferred.
+    /// Only this number of bytes was transferred.
     Short(u64),
     /// This error number.
     Errno(i32),
@@ -127,7 +127,7 @@ pub struct IoFailure {
     pub repeats: u64,
     /// All failed I/Os by kind, including those after the first.
     pub errors: Vec<ErrorCount>,
-    /// What the workload had measured before the failure.
+    /// Measurements of the workload before the failure.
     pub cut: Option<Box<Cut>>,
 }
 

@@ -1,22 +1,22 @@
-//! The load engine: runs workloads on an open file descriptor and measures every I/O.
+//! The load engine runs workloads on an open file descriptor and measures each I/O.
 //!
-//! A [`Target`] is what the engine knows of a device: a name for messages, a descriptor, a clock, and the
-//! [`LoadOptions`] that say how to drive it. [`run`] carries out one [`record::Workload`] and returns an
-//! [`Outcome`] with its [`record::Segment`]; [`run_concurrently`] carries out several at the same time. Both
-//! report a [`Tick`] about once per second to a function that decides whether to continue ([`Flow`]).
+//! A [`Target`] contains what the engine needs to use a device: a name for messages, a descriptor, a clock,
+//! and [`LoadOptions`]. [`run`] performs one [`record::Workload`] and returns an [`Outcome`] with its
+//! [`record::Segment`]; [`run_concurrently`] performs several at the same time. Both report a [`Tick`] about
+//! once per second to a function that decides whether to continue ([`Flow`]).
 //!
-//! From the outside in:
+//! The modules, from the outside in:
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `load` | one workload: its threads, their common start, progress, the result |
-//! | `load/loops` | the loop of one thread, compiled once for each queue and content |
+//! | `load` | one workload: its threads, their common start, progress, and the result |
+//! | `load/loops` | the loop of one thread, compiled once for each combination of queue and content |
 //! | `queue` | submission and completion: io_uring, libaio, threads, NVMe commands, or no device |
-//! | `load/content` | what is written, and the verification of what is read ([`VerifyReport`]) |
+//! | `load/content` | data to write, and verification of data that was read ([`VerifyReport`]) |
 //! | `load/recorder` | histograms and time series of one thread |
-//! | `placement` | which CPUs the threads run on ([`Places`]) |
+//! | `placement` | the CPUs on which the threads run ([`Places`]) |
 //! | `clock` | the CPU's counter or the kernel's clock ([`Clock`]) |
-//! | `ceiling` | the same loop without a target: the host's own limit ([`ceiling()`]) |
+//! | `ceiling` | the same loop without a target, to measure the host's own limit ([`ceiling()`]) |
 //!
 //! The engine knows nothing of identity, safety or the simulator: the caller must have verified that the target may
 //! be loaded. Between the start and the end of a run, a worker does not allocate, lock, log or read configuration.

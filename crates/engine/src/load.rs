@@ -1,8 +1,9 @@
-//! Runs one workload on a target: one worker thread per TC, each with its own queue. The calling thread
-//! watches them.
+//! Runs one workload on a target: TC worker threads, each with its own queue. The calling thread watches
+//! them.
 //!
-//! Every exit path joins all threads, and every thread reaps all I/Os that it submitted. How long that takes
-//! after a stop depends on the device; if the device never completes its I/Os, the kernel's driver times out.
+//! Every exit path joins all threads, and every thread reaps all I/Os that it submitted. The time that this
+//! takes after a stop depends on the device. If the device never completes its I/Os, the kernel's driver
+//! times out.
 
 mod attempt;
 mod conclude;

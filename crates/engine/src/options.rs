@@ -1,15 +1,15 @@
-//! How a target is driven: I/O engine, thread placement, and polling.
+//! How to drive a target: I/O engine, thread placement, and polling.
 
 use record::PathRemark;
 
 use crate::placement::Places;
 
-/// How a target is driven.
+/// How to drive a target.
 #[derive(Debug, Clone)]
 pub struct LoadOptions {
     /// I/O engine.
     pub engine: Engine,
-    /// The CPUs for the threads.
+    /// The CPUs on which the threads run.
     pub places: Places,
     /// io_uring polling mode.
     pub polling: Polling,
@@ -20,18 +20,19 @@ pub struct LoadOptions {
 /// I/O engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Uses `pread` and `pwrite` at QD 1, io_uring at larger depths. If io_uring cannot be set up, falls back
-    /// to libaio and then to threads; the segment records which engine ran and why.
+    /// Uses `pread` and `pwrite` at QD 1, and io_uring at larger depths. If io_uring cannot be set up, falls
+    /// back to libaio and then to threads; the segment records the engine and the reason.
     #[default]
     Auto,
-    /// io_uring; an error if it is not available.
+    /// io_uring; fails if it is not available.
     IoUring,
-    /// Linux's older asynchronous interface; an error if it is not available.
+    /// Linux native asynchronous I/O (libaio); fails if it is not available.
     Libaio,
     /// `pread` and `pwrite`, with one thread per outstanding I/O.
     Threads,
     /// NVMe commands through io_uring (passthrough), bypassing the block layer. NVMe only. Falls back to
-    /// plain io_uring if the kernel or the drive does not support passthrough; the segment states why.
+    /// plain io_uring if the kernel or the drive does not support passthrough; the segment records the
+    /// reason.
     IoUringCmd,
 }
 
@@ -42,7 +43,7 @@ pub enum Polling {
     #[default]
     No,
     /// The load's own thread polls for completions (`IORING_SETUP_IOPOLL`, fio's `hipri`). Requires a block
-    /// device with poll queues; without them the load runs unpolled, and the segment states why.
+    /// device with poll queues. Without them, the load runs unpolled, and the segment records the reason.
     Completions,
     /// A kernel thread polls for submissions (`IORING_SETUP_SQPOLL`, fio's `sqthread_poll`). Its CPU time is
     /// not part of any segment.
@@ -50,7 +51,7 @@ pub enum Polling {
 }
 
 impl Polling {
-    /// Returns the remark for segments recorded in this mode.
+    /// Returns the remark that is added to segments in this mode.
     pub(crate) const fn remark(self) -> Option<PathRemark> {
         match self {
             Self::No => None,

@@ -6,9 +6,9 @@ use record::{Effort, Segment};
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "one value per workload")]
 pub enum Outcome {
-    /// It ran to completion.
+    /// The workload ran to completion.
     Finished(Segment),
-    /// The receiver of the ticks stopped it. Its incomplete measurements are discarded.
+    /// The receiver of the ticks stopped the workload. Incomplete measurements are discarded.
     Stopped,
 }
 

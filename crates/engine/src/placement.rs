@@ -1,8 +1,8 @@
-//! CPU placement of the threads of a load: near the device with one CPU each, or as requested.
+//! CPU placement of load threads: near the device with one CPU each, or as requested.
 //!
-//! A thread that migrates loses its caches, and one on a NUMA node other than the device's pays for every
-//! I/O. On the other hand, a pinned thread has to wait if others use its CPU, so threads are pinned only if
-//! at least one CPU remains for everything else.
+//! A thread that migrates loses its caches, and a thread on another NUMA node than the device pays for every
+//! I/O. On the other hand, a pinned thread has to wait while others use its CPU, so threads are pinned only
+//! if at least one CPU remains for everything else.
 
 mod divide;
 pub(crate) mod error;
@@ -25,13 +25,13 @@ const ALL: &str = "all";
 /// Mount point of sysfs on this host.
 pub(crate) const SYS: &str = "/sys";
 
-/// The CPUs of the host, and which of them a load may use.
+/// The CPUs of the host, and those that a load may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     allowed: Vec<Processor>,
     /// Number of online CPUs of the host.
     online: u32,
-    /// The NUMA node of the device, if it is known and there are several.
+    /// The NUMA node of the device, if it is known and the host has several.
     near: Option<u32>,
     asked: Option<Placement>,
 }
@@ -39,20 +39,21 @@ pub struct Places {
 /// Placement of the threads of one workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seating {
-    /// One CPU list per thread, or one shared by all, or empty if threads are not pinned.
+    /// One CPU list per thread, one list shared by all, or empty if threads are not pinned.
     seats: Vec<Vec<u32>>,
     /// Number of CPUs that the threads can use at the same time.
     pub(crate) usable: u32,
     pub(crate) online: u32,
-    /// The decision and its reason.
+    /// The placement and the reason for it.
     pub(crate) text: String,
 }
 
 impl Places {
-    /// Reads the CPUs available to this process, with sysfs mounted at `sys`. `near` is the NUMA node of the device, if known.
+    /// Determines the CPUs available to this process; sysfs is mounted at `sys`. `near` is the NUMA node of the
+    /// device, if known.
     ///
     /// # Errors
-    /// If the requested CPUs are not usable.
+    /// Returns an error if the requested CPUs are not usable.
     pub fn of(sys: &Path, near: Option<u32>, asked: Option<Placement>) -> Result<Self, PlacementError> {
         let allowed = allowed(sys);
         let nodes: BTreeSet<u32> = allowed.iter().map(|p| p.node).collect();
@@ -60,12 +61,12 @@ impl Places {
         let online = read(sys, "devices/system/cpu/online").and_then(|text| parse_cpu_list(&text).ok());
         let online = online.map_or(allowed.len(), |list| list.len()) as u32;
         let places = Self { allowed, online, near, asked };
-        // Report an impossible request before the target is touched.
+        // An impossible request is reported before the target is accessed.
         places.seat(1, 0).map(|_| places.clone())
     }
 
-    /// Assigns CPUs to this many threads, each with this many helper threads. Helpers share the list of their
-    /// thread, so with helpers one list must serve all threads.
+    /// Assigns CPUs to this number of threads, each with this number of helper threads. Helpers share the
+    /// list of their thread, so if there are helpers, one list must serve all threads.
     pub(crate) fn seat(&self, threads: u16, helpers: u16) -> Result<Seating, PlacementError> {
         let all = u32::from(threads) * (1 + u32::from(helpers));
         let all_threads = all as usize;
@@ -103,7 +104,8 @@ impl Places {
         Ok(self.free(all, text))
     }
 
-    /// Returns the CPU that loads use last, for work that should not disturb them; `None` if they may use all.
+    /// Returns the CPU that loads use last, for work that should not disturb them; `None` if loads may use all
+    /// CPUs.
     #[must_use]
     pub fn spare(&self) -> Option<u32> {
         let numbers = |processors: &[Processor]| processors.iter().map(|p| p.number).collect::<Vec<_>>();
@@ -114,7 +116,7 @@ impl Places {
                 let close =
                     self.allowed.iter().copied().filter(|p| self.near.is_none_or(|node| p.node == node));
                 let mut close = cores_first(&close.collect::<Vec<_>>());
-                // Threads are pinned only if they leave one CPU, which is the last one of this order.
+                // Threads are pinned only if one CPU remains free, which is the last in this order.
                 if close.len() == self.allowed.len() {
                     close.pop();
                 }
@@ -123,7 +125,7 @@ impl Places {
         };
         let left: Vec<Processor> =
             self.allowed.iter().copied().filter(|p| !used.contains(&p.number)).collect();
-        // The sibling of a CPU that is used shares its core.
+        // The sibling of a used CPU shares its core.
         let is_alone = |p: &&Processor| {
             !self.allowed.iter().any(|other| other.core == p.core && used.contains(&other.number))
         };
@@ -188,11 +190,11 @@ impl Places {
 }
 
 /// Divides CPUs among concurrent loads on several targets, given the NUMA node of each target if known. Each
-/// target gets cores of its own, taken from the requested CPUs or from all of them; if there are enough, one
-/// core is left for everything else. `None` if pinning is disabled or there are fewer cores than targets.
+/// target gets its own cores, from the requested CPUs or from all CPUs. If there are enough, one core is left
+/// for everything else. Returns `None` if pinning is disabled or there are fewer cores than targets.
 ///
 /// # Errors
-/// If the requested CPUs are not usable.
+/// Returns an error if the requested CPUs are not usable.
 pub fn shares(
     nodes: &[Option<u32>],
     asked: Option<&Placement>,
@@ -212,7 +214,8 @@ pub fn shares(
 }
 
 impl Seating {
-    /// Pins the calling thread. Failing to pin does not end a load; it is returned as a remark.
+    /// Pins the calling thread. A thread that cannot be pinned does not end a load; the failure is returned
+    /// as a remark.
     pub(crate) fn take(&self, thread: u16) -> Option<PathRemark> {
         let seat = match &self.seats[..] {
             [] => return None,
@@ -226,8 +229,8 @@ impl Seating {
     }
 }
 
-/// Orders CPUs: first one of every core, with those of the first core last because much of the kernel's own
-/// work runs there; then the remaining CPUs of every core.
+/// Orders CPUs: first one CPU of each core, with the first core last because much of the kernel's own work
+/// runs there; then the remaining CPUs of each core.
 fn cores_first(processors: &[Processor]) -> Vec<u32> {
     let first = processors.iter().map(|p| p.core).min();
     let mut order: Vec<(usize, bool, u32)> = processors
@@ -280,7 +283,7 @@ fn read(sys: &Path, path: &str) -> Option<String> {
 /// Parses a CPU list such as `0-3,8`, in the format of the kernel and fio.
 ///
 /// # Errors
-/// If the list is not valid; the error says why.
+/// Returns an error if the list is not valid; the error says why.
 pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
     const MOST: u32 = 4096;
     let mut numbers = Vec::new();
@@ -323,7 +326,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Two nodes with two cores each; CPUs 4 to 7 are the second ones of cores 0 to 3.
+    /// Two nodes with two cores each; CPUs 4 to 7 are the second CPUs of cores 0 to 3.
     fn server(near: Option<u32>, asked: Option<Placement>) -> Places {
         let processor = |number| Processor { number, core: number % 4, node: number % 4 / 2 };
         Places { allowed: (0..8).map(processor).collect(), online: 8, near, asked }

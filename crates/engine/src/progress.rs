@@ -1,13 +1,13 @@
-//! What a running load reports.
+//! Progress reports of a running load.
 
 pub use stdx::Flow;
 
-/// Progress of a running workload: what happened since the previous tick.
+/// Progress of a running workload since the previous tick.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tick {
     /// Time since the start of the workload.
     pub elapsed_ns: u64,
-    /// Time since the previous tick; divide the following sums by it to get rates.
+    /// Time since the previous tick; dividing the following sums by it yields rates.
     pub interval_ns: u64,
     /// Reads completed.
     pub read_ios: u64,
@@ -15,7 +15,7 @@ pub struct Tick {
     pub write_ios: u64,
     /// Bytes read and written.
     pub bytes: u64,
-    /// Mean response time of reads and writes, 0 without I/O.
+    /// Mean response time of reads and writes; 0 if there were no I/Os.
     pub latency_mean_ns: u64,
     /// Longest response time.
     pub latency_max_ns: u64,

@@ -1,4 +1,5 @@
-//! I/O queues: how I/Os are submitted to the kernel and completed. One private trait, one file per engine.
+//! I/O queues: how I/Os are submitted to the kernel and completed. One private trait, implemented in one file
+//! per engine.
 //!
 //! The worker loop is generic over [`Queue`], so it is compiled separately for each engine. A queue owns its
 //! buffers, one per slot, and lends a buffer only while its slot is idle, so that nothing else uses the
@@ -23,28 +24,30 @@ use record::Effort;
 use stamps::Stamps;
 use stdx::access::Access;
 
-/// Index of an I/O in the queue, below the sum of queue depth and spares.
+/// Index of an I/O in the queue, below the sum of queue depth and spare slots.
 pub(crate) type Slot = u16;
 
-/// Number of I/Os reaped before the free slots are resubmitted. Larger batches let the queue depth drop.
+/// Number of I/Os reaped before the free slots are resubmitted. Larger batches would let the queue depth
+/// drop.
 pub(crate) const REFILL_BATCH: u32 = 4;
-/// At larger depths, the batch may be this fraction of the depth, so that the relative drop stays small.
+/// At larger depths, the batch may be up to this fraction of the depth, so that the relative drop stays
+/// small.
 pub(crate) const REFILL_PART: u32 = 16;
 
 /// A completed I/O.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     pub(crate) slot: Slot,
-    /// Bytes transferred, or a negative error number.
+    /// Number of bytes transferred, or a negative error number.
     pub(crate) result: i32,
-    /// Time before the system call that submitted it; at QD 1 possibly the end of the previous I/O.
+    /// Time before the system call that submitted the I/O; at QD 1 possibly the end of the previous I/O.
     pub(crate) started_ns: u64,
-    /// Time after the system call that returned it.
+    /// Time after the system call that returned the completion.
     pub(crate) done_ns: u64,
 }
 
-/// A queue of fixed depth: at most that many slots are busy. Each slot takes one I/O at a time, up to the
-/// queue's block size.
+/// A queue of fixed depth, which limits the number of busy slots. Each slot takes one I/O at a time, up to
+/// the queue's block size.
 pub(crate) trait Queue {
     /// Returns the buffer of an idle slot.
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
@@ -56,12 +59,12 @@ pub(crate) trait Queue {
     fn flush(&mut self) -> io::Result<()>;
     /// Submits the queued I/Os and waits for at least one completion.
     fn wait(&mut self) -> io::Result<()>;
-    /// Submits the queued I/Os and waits for at least one completion or until this time.
+    /// Submits the queued I/Os and waits for at least one completion, but not beyond this time.
     fn wait_until(&mut self, until_ns: u64) -> io::Result<()>;
-    /// Returns the next of the completions that the last `wait` found.
+    /// Returns the next completion found by the last `wait`.
     fn reap(&mut self) -> Option<Completion>;
-    /// Submits the I/Os queued on slots that were just freed. May leave this to the next [`wait`](Self::wait)
-    /// if that is imminent.
+    /// Submits the I/Os queued on slots that were just freed. May be left to the next [`wait`](Self::wait) if
+    /// that is imminent.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         self.flush()
@@ -71,7 +74,7 @@ pub(crate) trait Queue {
     fn refill_batch(&self) -> u32 {
         REFILL_BATCH
     }
-    /// Whether the queue polls and thus keeps a CPU busy even without work.
+    /// Returns whether the queue polls and thus keeps a CPU busy even when idle.
     fn is_polling(&self) -> bool {
         false
     }
@@ -81,10 +84,10 @@ pub(crate) trait Queue {
     }
 }
 
-/// Upper bound for how late a sleeping thread wakes up; this last part of a wait is spent polling.
+/// Upper bound for the wake-up delay of a sleeping thread; this last part of a wait is spent polling.
 pub(crate) const WAKE_UP_NS: u64 = 100_000;
 
-/// Returns how long to sleep before `until_ns`; `None` if that time is too near to sleep.
+/// Returns how long to sleep before `until_ns`; `None` if that time is too near.
 #[inline]
 pub(crate) fn sleep_before(until_ns: u64, now_ns: u64) -> Option<std::time::Duration> {
     let left_ns = until_ns.saturating_sub(now_ns);
@@ -106,7 +109,7 @@ pub(crate) struct Shape {
     pub(crate) fd: std::os::fd::RawFd,
     /// Queue depth.
     pub(crate) depth: u16,
-    /// Slots beyond the depth, whose buffers can be filled while all others are in flight.
+    /// Number of slots beyond the depth, whose buffers can be filled while all others are in flight.
     pub(crate) spares: u16,
     /// Length of the largest I/O.
     pub(crate) block_bytes: u32,

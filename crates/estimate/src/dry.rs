@@ -45,7 +45,7 @@ pub struct Estimate {
 /// Runs `test` twice on an assumed drive: once always steady, once never steady.
 ///
 /// # Errors
-/// If a workload of the test is impossible on the target.
+/// Returns an error if a workload of the test is impossible on the target.
 pub fn estimate<'a>(
     context: &Context<'_>,
     test: impl Into<Task<'a>>,

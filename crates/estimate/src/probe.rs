@@ -32,7 +32,7 @@ const SATURATING: [&str; 6] = ["wsat", "hir", "xsr", "ecw", "cbw", "dirth"];
 /// Runs the workloads that determine the speeds required by `tests`.
 ///
 /// # Errors
-/// If the bench fails.
+/// Returns an error if the bench fails.
 pub fn run(context: &Context<'_>, tests: &[&Test], bench: &mut dyn Bench) -> Result<(), Stop> {
     let any = |names: &[&str]| tests.iter().any(|test| names.contains(&test.family));
     let mut probe = Probe { context, bench, step: 0 };

@@ -51,7 +51,7 @@ pub fn largest_bytes() -> usize {
 /// Parses a file in the format `name`, or in the first format that matches.
 ///
 /// # Errors
-/// If no format matches or the file is not valid.
+/// Returns an error if no format matches or the file is not valid.
 pub fn read(bytes: &[u8], name: Option<&str>) -> Result<(&'static Format, Imported), ImportError> {
     let format = match name {
         Some(name) => FORMATS

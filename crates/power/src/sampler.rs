@@ -56,7 +56,7 @@ impl Sampler {
     /// Begins a measurement, and returns once it has begun.
     ///
     /// # Errors
-    /// If the source cannot be read; the measurement then has no result.
+    /// Returns an error if the source cannot be read; the measurement then has no result.
     pub fn begin(&self) -> Result<(), PowerError> {
         self.order(Order::Begin).map(drop)
     }
@@ -64,7 +64,7 @@ impl Sampler {
     /// Ends the measurement; `None` if there was no sample.
     ///
     /// # Errors
-    /// If the source could not be read at any time since the beginning.
+    /// Returns an error if the source could not be read at any time since the beginning.
     pub fn end(&self) -> Result<Option<Power>, PowerError> {
         self.order(Order::End)
     }

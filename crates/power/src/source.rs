@@ -93,7 +93,7 @@ pub trait Source: Send {
     /// Begins a measurement: what was measured before does not count. Never waits.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Returns an error if it cannot be read.
     fn begin(&mut self) -> Result<Vec<Sample>, PowerError> {
         self.read().map(|_| Vec::new())
     }
@@ -101,6 +101,6 @@ pub trait Source: Send {
     /// Returns the power since the previous reading. Never waits.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// Returns an error if it cannot be read.
     fn read(&mut self) -> Result<Vec<Sample>, PowerError>;
 }

@@ -29,7 +29,7 @@ impl Named {
     /// Parses a name such as `hwmon:nvme` or `rapl`.
     ///
     /// # Errors
-    /// If there is no such source, or its argument is missing or superfluous.
+    /// Returns an error if there is no such source, or its argument is missing or superfluous.
     pub fn parse(given: &str) -> Result<Self, PowerError> {
         let (name, argument) = match given.split_once(':') {
             Some((name, argument)) => (name, Some(argument)),
@@ -55,7 +55,7 @@ impl Named {
     /// Opens it, and waits for the first value of a meter that sends without being asked.
     ///
     /// # Errors
-    /// If it does not exist, or sends no power.
+    /// Returns an error if it does not exist, or sends no power.
     pub fn open(&self, around: Surroundings) -> Result<Opened, PowerError> {
         let argument = self.given.split_once(':').map_or("", |(_, argument)| argument);
         let mut opened = (self.kind.open)(argument, around)?;

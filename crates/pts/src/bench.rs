@@ -7,31 +7,31 @@ pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///
     /// # Errors
-    /// If the test must stop, as for all five verbs.
+    /// Returns an error if the test must stop, as for all five verbs.
     fn purge(&mut self) -> Result<Purged, Stop>;
 
     /// Runs a preconditioning write, which is not a measurement.
     ///
     /// # Errors
-    /// If the test must stop.
+    /// Returns an error if the test must stop.
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop>;
 
     /// Measures one cell.
     ///
     /// # Errors
-    /// If the test must stop.
+    /// Returns an error if the test must stop.
     fn run(&mut self, workload: &Workload) -> Result<Segment, Stop>;
 
     /// Leaves the drive idle for `length_ns`, without sending any command.
     ///
     /// # Errors
-    /// If the test must stop.
+    /// Returns an error if the test must stop.
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop>;
 
     /// Records a note of the test.
     ///
     /// # Errors
-    /// If the test must stop.
+    /// Returns an error if the test must stop.
     fn note(&mut self, note: Note) -> Result<(), Stop>;
 
     /// The recorded health of the drive, from the start of the test to its end, for the judgement of a test that has ended.

@@ -1,11 +1,11 @@
 //! Limits on the numbers in a journal, so that adding or converting them cannot overflow.
 //!
-//! A journal is untrusted input, even if its hashes match. All values that are later summed over the records
-//! (bytes, I/Os, times) are therefore summed once, with overflow checks, when the journal is read.
+//! A journal is untrusted input, even if its hashes match. Values that are later summed over the records
+//! (bytes, I/Os, times) are therefore summed with overflow checks when the journal is read.
 
 use crate::{Cut, Event, PurgeEvidence, Segment, Series};
 
-/// Limit on a time in ns (146 years) and on the sum of all amounts (in bytes, four times 2^60): far more than any
+/// Limit on a time in ns (146 years), and on the sum of all amounts in bytes (four times 2^60): far more than any
 /// run measures.
 const MOST: u64 = 1 << 62;
 
@@ -13,11 +13,11 @@ const MOST: u64 = 1 << 62;
 /// cells needs 80 million slots for histograms and 10 million for series. A forged histogram with one value at
 /// each end spans 7,000 slots.
 const MOST_SLOTS: u64 = 1 << 27;
-/// Memory of a piece of evidence without its strings, in slots.
+/// Memory for one piece of evidence without its strings, in slots.
 const SLOTS_OF_EVIDENCE: u64 = 16;
-/// Memory of an offset with wrong data, in slots; a failed I/O takes twice as much.
+/// Memory for the offset of a block with wrong data, in slots; a failed I/O takes twice as much.
 const SLOTS_OF_PLACE: u64 = 4;
-/// Memory of a reading without its strings and percentiles, in slots.
+/// Memory for one health reading without its strings and percentiles, in slots.
 const SLOTS_OF_READING: u64 = 32;
 /// Limit on the number of records in a journal: 50 times that of a month of one-minute cells.
 const MOST_RECORDS: u64 = 1 << 21;
@@ -34,7 +34,7 @@ impl Amounts {
     /// Adds a record to the totals.
     ///
     /// # Errors
-    /// If a total exceeds what any run can measure; the error names the total.
+    /// Returns an error that names the total if a total exceeds what any run can measure.
     pub fn take(&mut self, event: &Event) -> Result<(), &'static str> {
         let numbers = numbers(event);
         self.records += 1;
@@ -59,11 +59,11 @@ impl Amounts {
 /// The numbers in a record.
 #[derive(Debug, Default)]
 struct Numbers {
-    /// Clock readings, and durations that are never summed, in ns.
+    /// Clock readings and durations in ns that are never summed.
     instants: Vec<u64>,
     /// Amounts that may be summed.
     amounts: Vec<u64>,
-    /// Memory in slots: those that the histograms span, filled or not, plus the equivalent of all other values.
+    /// Memory in slots: the range of the histograms, filled or not, plus the equivalent of all other values.
     slots: u64,
 }
 
@@ -137,7 +137,7 @@ impl Numbers {
         }
     }
 
-    /// Takes the start and end of an activity, in ns on the target's clock.
+    /// Records the start and end of an activity, in ns on the target's clock.
     fn take_stretch(&mut self, start_ns: u64, end_ns: u64) {
         self.instants.extend([start_ns, end_ns]);
         self.amounts.push(end_ns.saturating_sub(start_ns));
@@ -169,7 +169,7 @@ mod tests {
         assert!(wide.clone().take(&Event::Closed).is_err());
     }
 
-    /// Returns how often a journal may contain an event, but at most ten.
+    /// Returns the maximum number of events of this kind in a journal, at most ten.
     fn times_taken(event: &Event) -> usize {
         let mut amounts = Amounts::default();
         (0..10).take_while(|_| amounts.take(event).is_ok()).count()

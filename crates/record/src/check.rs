@@ -10,7 +10,7 @@ pub struct HostCheck {
     pub name: String,
     /// Effect on results.
     pub verdict: HostVerdict,
-    /// What was found, in words.
+    /// The finding as text.
     pub found: String,
     /// How to fix the problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,12 +30,12 @@ pub enum HostVerdict {
     Ok,
     /// May affect results slightly, or only results near the host's limit.
     Warn,
-    /// Results would reflect this condition rather than the drive.
+    /// Results reflect this condition rather than the drive.
     WouldInvalidate,
 }
 
 impl HostVerdict {
-    /// Returns the verdict as printed.
+    /// Returns the verdict as text for the user.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ pub struct Handling {
     /// Write samples before each purge and check for them afterwards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify_purge: bool,
-    /// Setting of the volatile write cache; `None` for the setting that the profile requires.
+    /// Setting of the volatile write cache; `None` to use the setting that the profile requires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<CacheChoice>,
     /// Change host settings for the run.
@@ -83,7 +83,7 @@ pub enum CacheChoice {
 }
 
 impl Handling {
-    /// Returns whether nothing was requested.
+    /// Returns whether all fields have their defaults.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()

@@ -33,7 +33,7 @@ pub struct SaturationChoice {
     /// Amount to write, in user capacities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacities: Option<u32>,
-    /// Time limit in hours of the specification.
+    /// Time limit, in hours as counted by the specification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<u32>,
     /// Which conditions end the test.
@@ -42,24 +42,25 @@ pub struct SaturationChoice {
     /// A workload other than random 4 KiB writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<SaturationLoad>,
-    /// Marks that replace computed ones. They are given each time the run is judged, and are never stored.
+    /// Marks that replace the computed ones. They are specified each time the run is evaluated, and are never
+    /// stored.
     #[serde(skip)]
     pub marks: SaturationMarks,
 }
 
-/// Which conditions end WSAT.
+/// The conditions that end WSAT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SaturationUntil {
-    /// Whichever comes first: amount, time or, if the profile judges it, steady state.
+    /// Whichever comes first: the amount, the time limit or, if the profile evaluates it, steady state.
     First,
-    /// Both amount and time have been reached.
+    /// When both the amount and the time limit have been reached.
     All,
     /// The time alone.
     Time,
 }
 
-/// Workloads that PTS 2.0 offers for WSAT.
+/// Alternative workloads that PTS 2.0 defines for WSAT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SaturationLoad {
@@ -69,11 +70,11 @@ pub enum SaturationLoad {
     Video,
     /// Sequential 0.5 KiB, 50 % reads.
     Metadata,
-    /// The composite of CBW.
+    /// The composite workload of CBW.
     Composite,
 }
 
-/// Marks on the curve of WSAT that the tester sets.
+/// Marks on the WSAT curve that the tester chooses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SaturationMarks {
     /// IOPS fresh out of the box.
@@ -82,7 +83,7 @@ pub struct SaturationMarks {
     pub level_iops: Option<u32>,
     /// Minute of the peak drop.
     pub drop_minute: Option<u32>,
-    /// Minute from which the drive is steady.
+    /// First minute of steady state.
     pub settled_minute: Option<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! Serialized form of response times over time: the filled rows of each column, with delta-encoded row numbers.
+//! Serialized form of response times over time: the non-empty rows of each column, with delta-encoded row
+//! numbers.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use stdx::histogram::coarse::Columns;
@@ -7,7 +8,7 @@ use stdx::histogram::coarse::Columns;
 #[serde(deny_unknown_fields)]
 struct Wire {
     intervals_per_column: u64,
-    /// For each column, alternately the distance from the previous filled row, and the count.
+    /// For each column: the distance from the previous non-empty row and the count, alternating.
     columns: Vec<Vec<u64>>,
 }
 

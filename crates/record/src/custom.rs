@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Access;
 
-/// The plan of a run.
+/// The plan from which a run was started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFacts {
@@ -12,22 +12,22 @@ pub struct PlanFacts {
     pub name: String,
     /// Title as printed.
     pub title: String,
-    /// Why no result of the run is a PTS result; `None` if results of its PTS tests may be.
+    /// Why no result of the run counts as a PTS result; `None` if results of its PTS tests may count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_pts: Option<String>,
-    /// Sponsor of the test, for the report.
+    /// Sponsor of the test, printed in the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sponsor: Option<String>,
-    /// Auditor, for the report.
+    /// Auditor of the test, printed in the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auditor: Option<String>,
-    /// Special notes for the report.
+    /// Special notes, printed in the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Name of an image file in the run's directory, for the report.
+    /// Name of the image file in the run's directory that the report shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo: Option<String>,
-    /// SHA-256 of that file, hexadecimal.
+    /// SHA-256 of the image file, hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_sha256: Option<String>,
     /// Custom tests, which are not PTS tests.
@@ -45,21 +45,21 @@ pub struct CustomTest {
     pub title: String,
     /// The question that the test answers.
     pub purpose: String,
-    /// Whether the test starts with a purge.
+    /// Whether the test begins with a purge.
     pub purge: bool,
     /// Writes before the first round, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub precondition: Vec<CustomWrite>,
     /// Cells of a round, in order.
     pub cells: Vec<CustomCell>,
-    /// When the test ends.
+    /// The condition that ends the test.
     pub rounds: CustomRounds,
     /// Tracking variables: positions in `cells`, from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tracked: Vec<u32>,
     /// The tracked and plotted figure.
     pub figure: CustomFigure,
-    /// The rounds that results are averaged over.
+    /// The rounds over which results are averaged.
     pub average: CustomAverage,
     /// Whether the test finds the knee of the demand curve and proposes a TC and QD.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -81,7 +81,7 @@ pub struct CustomWrite {
     pub queue_depth: Option<u16>,
     /// Amount in multiples of the user capacity.
     pub capacities: u32,
-    /// Time limit in ns, for cells of 60 s, after which the workload ends even if the amount has not been
+    /// Time limit in ns, assuming cells of 60 s; the workload then ends even if the amount has not been
     /// written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
@@ -103,18 +103,18 @@ pub struct CustomCell {
     /// Outstanding I/Os per thread (QD); `None` to use the setting of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
-    /// Measured time in ns, for cells of 60 s. A run with shorter cells scales all times accordingly.
+    /// Measured time in ns, assuming cells of 60 s. A run with shorter cells scales all times accordingly.
     pub run_ns: u64,
-    /// Ramp time in ns before measuring, for cells of 60 s.
+    /// Ramp time in ns before the measurement, assuming cells of 60 s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ramp_ns: u64,
 }
 
-/// When a custom test ends.
+/// The condition that ends a custom test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CustomRounds {
-    /// After this many rounds, steady or not.
+    /// After this number of rounds, whether or not the test is steady.
     Fixed(u32),
     /// At steady state, or at the round limit of the run.
     UntilSteady,
@@ -132,17 +132,18 @@ pub enum CustomFigure {
     MeanLatency,
 }
 
-/// The rounds that the results of a custom test are averaged over.
+/// The rounds over which the results of a custom test are averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CustomAverage {
     /// Number of rounds.
     pub rounds: u32,
-    /// Whether to start at the first round of the first steady window; otherwise the last rounds are averaged.
+    /// Whether to average from the first round of the first steady window; otherwise, the last rounds are
+    /// averaged.
     pub from_steady: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
 fn is_zero(value: &u64) -> bool {
     *value == 0
 }

@@ -1,6 +1,6 @@
-//! Kernel error numbers as text: their names, their usual causes, and the reason why a system call failed.
+//! Text for kernel error numbers: names, usual causes, and why a system call failed.
 
-/// Number, name and likely cause of errors that block devices return.
+/// Number, name and likely cause of each error that block devices return.
 const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::EIO, "EIO", "the device, its cable or its driver failed; see the kernel log"),
     (libc::ENODATA, "ENODATA", "a medium error: the device cannot read this block"),
@@ -23,8 +23,8 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (libc::EBUSY, "EBUSY", "the device is in use"),
     (libc::EDQUOT, "EDQUOT", "the disk quota is used up"),
     (libc::EFBIG, "EFBIG", "the file system does not support files this large"),
-    (libc::ENOTCONN, "ENOTCONN", "the file system's server is gone"),
-    (libc::ESTALE, "ESTALE", "the file system's server is gone"),
+    (libc::ENOTCONN, "ENOTCONN", "the server of the file system has stopped"),
+    (libc::ESTALE, "ESTALE", "the server of the file system has stopped"),
 ];
 
 /// Returns the name of an error number, such as `EIO`; `errno 999` for one that is not listed here.

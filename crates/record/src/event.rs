@@ -12,7 +12,7 @@ use crate::{Cut, HostCheck, ImportedTest, Power, PurgeEvidence, Segment};
 pub struct Entry {
     /// Position, from 0.
     pub seq: u64,
-    /// Wall-clock time, for human readers; the only thing computed from it is the length of a gap.
+    /// Wall-clock time, for human readers; used only to compute the length of a gap.
     pub wall: jiff::Timestamp,
     /// The event.
     pub event: Event,
@@ -22,14 +22,14 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Event {
-    /// The run started. The digest links `run.json` to this journal.
+    /// The run started. Binds the journal to its `run.json`.
     Opened {
         /// SHA-256 of `run.json`, hexadecimal.
         run_sha256: String,
     },
     /// The estimate made before the run started.
     Estimated(Estimated),
-    /// A test started, beginning with its purge.
+    /// A test started; its first step is the purge.
     TestStarted {
         /// Name of the test.
         test: String,
@@ -40,15 +40,15 @@ pub enum Event {
     Preconditioned(Segment),
     /// One cell of a test was measured.
     Measured(Segment),
-    /// The drive failed during a workload; contains the I/Os completed until then. The run stops after this
-    /// event.
+    /// The drive failed during a workload; the event contains the I/Os completed until then. The run ends
+    /// after this event.
     Cut(Cut),
     /// The drive was deliberately left idle.
     Idled {
         /// Length in ns on the target's clock.
         length_ns: u64,
     },
-    /// The drive's health was read; never while a test leaves the drive idle.
+    /// The drive's health was read, which never happens while a test leaves the drive idle.
     Health {
         /// Time on the target's clock in ns.
         at_ns: u64,
@@ -64,19 +64,19 @@ pub enum Event {
     },
     /// The drive's volatile write cache was set for the run, or restored at the end of the run.
     WriteCache {
-        /// Whether the cache was on before; `None` if there is no cache to set.
+        /// Whether the cache was on before; `None` if the drive has no cache that can be set.
         was_on: Option<bool>,
         /// Whether the cache is on now.
         is_on: Option<bool>,
-        /// Whether this is the restoration after the last test.
+        /// Whether the setting was restored after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
-    /// A test as reported by another tool or in a publication; only in imported runs.
+    /// A test as reported by another tool or a publication; occurs only in imported runs.
     Imported(ImportedTest),
     /// The host was checked, before the first test and again when the run was resumed.
     HostChecked {
-        /// All checks, in table order.
+        /// All checks, in the order of the table.
         checks: Vec<HostCheck>,
     },
     /// A host setting was changed for the run, or restored at the end of the run.
@@ -87,7 +87,7 @@ pub enum Event {
         was: String,
         /// Current value.
         is: String,
-        /// Whether this is the restoration after the last test.
+        /// Whether the setting was restored after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
@@ -97,7 +97,7 @@ pub enum Event {
         was: u8,
         /// Number of the current format.
         is: u8,
-        /// Whether this is the restoration after the last test.
+        /// Whether the format was restored after the last test.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         restored: bool,
     },
@@ -105,7 +105,7 @@ pub enum Event {
     Noted(Note),
     /// The run stopped early; completed work is kept.
     Interrupted {
-        /// The reason, in words.
+        /// The reason as text.
         reason: String,
     },
     /// The run continues after an interruption.
@@ -133,7 +133,7 @@ pub enum Event {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimated {
-    /// Origin of the assumed speeds, in words.
+    /// Where the assumed speeds come from, as text.
     pub source: String,
     /// One estimate per test.
     pub tests: Vec<TestEstimate>,
@@ -145,9 +145,9 @@ pub struct Estimated {
 pub struct TestEstimate {
     /// Name of the test.
     pub test: String,
-    /// The course if the test becomes steady as early as possible.
+    /// Rounds, duration and writes if the test becomes steady as early as possible.
     pub shortest: Expense,
-    /// The course if the test never becomes steady.
+    /// Rounds, duration and writes if the test never becomes steady.
     pub longest: Expense,
 }
 
@@ -155,7 +155,7 @@ pub struct TestEstimate {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expense {
-    /// Rounds, including those of preconditioning.
+    /// Number of rounds, including those of preconditioning.
     pub rounds: u32,
     /// Time on the target's clock in ns.
     pub duration_ns: u64,
@@ -167,7 +167,7 @@ pub struct Expense {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Purged {
-    /// Method as printed, such as `NVMe Format, user data erase (SES 1)`.
+    /// Method as shown to the user, such as `NVMe Format, user data erase (SES 1)`.
     pub method: String,
     /// Name of the method on the command line; `None` for files and arrays, for which there is only one method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,8 +181,8 @@ pub struct Purged {
     /// Evidence that the purge was performed, and why this method was chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<PurgeEvidence>,
-    /// Whether samples were written before the purge and read after it, in which case the drive was not idle
-    /// between purge and test.
+    /// Whether samples were written before the purge and read after it; if so, the drive was not idle between
+    /// purge and test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub samples_read: bool,
 }
@@ -218,10 +218,10 @@ pub struct Health {
     /// Unrecovered data errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_errors: Option<u64>,
-    /// Sectors that the drive has replaced by spare ones.
+    /// Sectors that the drive has replaced with spare ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reallocated_sectors: Option<u64>,
-    /// Power losses without prior notice.
+    /// Power losses without a shutdown notification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsafe_shutdowns: Option<u64>,
     /// Seconds of thermal throttling over the drive's life.
@@ -242,7 +242,7 @@ pub struct Health {
     pub power_milliwatts: BTreeMap<String, u64>,
 }
 
-/// A note by a running test. Notes are derived from results, so a replay produces them again.
+/// A note by a running test. Notes are derived from results, so a replay reproduces them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Note {
@@ -253,7 +253,7 @@ pub enum Note {
         /// Number of cells in the round.
         cells: u32,
     },
-    /// The rounds are complete; later measurements are not part of the last round.
+    /// The rounds are complete; later measurements belong to no round.
     RoundsEnded,
     /// Steady state was evaluated after a round.
     Judged(Judgement),
@@ -283,18 +283,18 @@ pub struct Judgement {
     pub variables: Vec<VariableJudgement>,
 }
 
-/// Evaluation of one tracking variable after one round.
+/// Evaluation of one tracking variable in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VariableJudgement {
     /// Name of the variable, such as `RND 4KiB W`.
     pub name: String,
-    /// Its value in this round, in the test's unit.
+    /// Value of the variable in this round, in the test's unit.
     pub value: f64,
-    /// Range over the window as a fraction of the mean; `None` before there are five rounds.
+    /// Range over the window as a fraction of the mean; `None` in the first four rounds.
     pub range_share: Option<f64>,
-    /// Slope excursion as a fraction of the mean; `None` before there are five rounds.
+    /// Slope excursion as a fraction of the mean; `None` in the first four rounds.
     pub slope_share: Option<f64>,
-    /// Whether both are within their limits.
+    /// Whether range and slope are within their limits.
     pub steady: bool,
 }

@@ -1,4 +1,4 @@
-//! Serialized form of a histogram: filled slots only, with delta-encoded slot numbers.
+//! Serialized form of a histogram: non-empty slots only, with delta-encoded slot numbers.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 use stdx::Histogram;
@@ -9,7 +9,7 @@ struct Wire {
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
-    /// Alternately the distance from the previous filled slot, and the count.
+    /// The distance from the previous non-empty slot and the count, alternating.
     slots: Vec<u64>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// CPU cost of the load threads as accounted by the kernel, from their common start until each of them has
+/// CPU cost of the load threads as accounted by the kernel, from their common start until the last one has
 /// ended. Kernel work outside these threads (interrupts, io-wq) is not included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -11,9 +11,9 @@ pub struct Effort {
     pub user_ns: u64,
     /// CPU time in the kernel in ns.
     pub system_ns: u64,
-    /// Voluntary context switches: a thread waited.
+    /// Voluntary context switches, in which a thread waited.
     pub voluntary_switches: u64,
-    /// Involuntary context switches: a thread was preempted.
+    /// Involuntary context switches, in which a thread was preempted.
     pub involuntary_switches: u64,
 }
 
@@ -27,9 +27,10 @@ pub struct HostLoad {
     pub usable_processors: u32,
     /// Number of online processors of the host.
     pub processors: u32,
-    /// Where the threads ran, such as `cpus 0-3, a thread each`, or why they were not pinned.
+    /// Where the threads ran, such as `cpus 0-3, a thread each`, or the reason why they were not pinned.
     pub placement: String,
-    /// Completions were polled, so threads were never idle and their CPU time is meaningless.
+    /// Whether completions were polled, so that the threads were never idle and their CPU time is
+    /// meaningless.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polled: bool,
     /// Number of retries requested by the kernel (EAGAIN, EINTR) since the common start. A retried I/O counts
@@ -51,11 +52,11 @@ fn is_zero(count: &u64) -> bool {
 pub struct Ceiling {
     /// The clock that timestamps every I/O.
     pub clock: ClockFacts,
-    /// Loop, clock and histogram, without the kernel.
+    /// Cost of loop, clock and histogram, without the kernel.
     pub null: Vec<CostPerIo>,
-    /// Loop, clock and histogram with io_uring no-op requests; empty if io_uring is not available.
+    /// Cost of loop, clock and histogram with io_uring no-op requests; empty if io_uring is not available.
     pub no_op_ring: Vec<CostPerIo>,
-    /// Why there is no measurement with io_uring.
+    /// Why the cost was not measured with io_uring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_op_ring_missing: Option<String>,
     /// Generation rate of fresh, incompressible data in bytes per second.
@@ -66,9 +67,9 @@ pub struct Ceiling {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFacts {
-    /// `TSC`, or `CLOCK_MONOTONIC` and why it is used.
+    /// `TSC`, or `CLOCK_MONOTONIC` and the reason for using it.
     pub source: String,
-    /// How long one clock reading takes.
+    /// Time that one clock reading takes.
     pub cost_ns: f64,
     /// Smallest difference between two distinct readings.
     pub resolution_ns: u64,

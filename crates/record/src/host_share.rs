@@ -8,7 +8,7 @@ pub const HOST_LIMIT_SHARE: f64 = 0.70;
 /// A load is called shallow if its mean number of outstanding I/Os is below this fraction of the requested
 /// number.
 pub const DEPTH_KEPT_SHARE: f64 = 0.90;
-/// With fewer I/Os per outstanding I/O than this, the mean depth is meaningless.
+/// Number of I/Os per outstanding I/O below which the mean depth is meaningless.
 const LEAST_PER_OUTSTANDING: u64 = 20;
 
 impl Ceiling {
@@ -30,8 +30,8 @@ impl Ceiling {
     }
 }
 
-/// Interpolates the cost at a queue depth. The cost consists of a part per I/O and a part per system call; the
-/// I/Os of a batch share the latter, so the cost is linear in 1/depth.
+/// Interpolates the cost at a queue depth. The cost is the sum of a part per I/O and a part per system call. A
+/// batch of I/Os shares the latter, so the cost is linear in 1/depth.
 fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
     let wanted = 1.0 / f64::from(queue_depth.max(1));
     let inverse = |cost: &CostPerIo| 1.0 / f64::from(cost.queue_depth.max(1));
@@ -50,8 +50,8 @@ fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
 }
 
 impl Segment {
-    /// Returns the CPU time of the load threads divided by the time of all processors, in percent: the CPU
-    /// utilization of the system that the load caused. `None` for a simulated drive.
+    /// Returns the CPU time of the load threads as a percentage of the time of all processors: the CPU
+    /// utilization that the load caused. `None` for a simulated drive.
     #[must_use]
     pub fn processor_percent(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
@@ -68,8 +68,8 @@ impl Segment {
         (had_ns > 0.0 && !host.polled).then(|| (host.effort.cpu_ns() as f64 / had_ns).min(1.0))
     }
 
-    /// Returns the larger of the used fraction of the ceiling and [`busy_share`](Self::busy_share). `None` for
-    /// a simulated drive.
+    /// Returns the larger of the fraction of the ceiling that was used and [`busy_share`](Self::busy_share).
+    /// `None` for a simulated drive.
     #[must_use]
     pub fn host_share(&self) -> Option<f64> {
         let host = self.host.as_ref()?;
@@ -84,7 +84,7 @@ impl Segment {
         let outstanding = u64::from(self.workload.outstanding());
         let times = [&self.read.latency, &self.write.latency];
         let (ios, timed) = (self.read.ios + self.write.ios, times.iter().map(|t| t.count()).sum::<u64>());
-        // Neither count includes I/Os that are still in flight at the end.
+        // Neither number includes I/Os that are still in flight at the end.
         let says_nothing = ios != timed || ios < LEAST_PER_OUTSTANDING * outstanding;
         if self.host.is_none() || self.workload.regime.arrivals.is_some() || says_nothing {
             return None;

@@ -11,7 +11,7 @@ use crate::Access;
 pub struct Origin {
     /// Format of the file: `TKperf XML`.
     pub format: String,
-    /// The measuring tool with its version, shown in place of the profile: `TKperf 2.2`.
+    /// The tool that made the measurement, with its version; shown in place of the profile: `TKperf 2.2`.
     pub tool: String,
     /// Name of the file.
     pub file: String,
@@ -19,12 +19,12 @@ pub struct Origin {
     pub sha256: String,
     /// Date of the measurement, as stated in the file.
     pub date: Option<String>,
-    /// Whether the figures were copied from a publication by hand, in which case there is no file of the tool.
+    /// Whether the figures were copied by hand from a publication, so that no file of the tool exists.
     pub transcribed: bool,
     /// Whether the tool's own reports print throughput in MiB/s, so that their figures look different.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_mebibytes: bool,
-    /// Information that readers of the figures need: weighting, units, incorrect statements in the file.
+    /// Notes that readers of the figures need: weighting, units, incorrect statements in the file.
     pub remarks: Vec<String>,
 }
 
@@ -42,10 +42,10 @@ pub struct ImportedTest {
     /// Preconditioning, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preconditioning: Option<String>,
-    /// PC AR, Test AR, AR Amount and AR Segments as printed.
+    /// PC AR, Test AR, AR Amount and AR Segments, in the notation of the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_range: Option<[String; 4]>,
-    /// Date of the test, in words.
+    /// Date of the test, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// Threads.
@@ -54,7 +54,7 @@ pub struct ImportedTest {
     /// Outstanding I/Os per thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u16>,
-    /// Block size of the variable that decided steady state.
+    /// Block size of the variable that determined steady state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracked_block_bytes: Option<u32>,
     /// First and last round of the measurement window, from 1.
@@ -66,7 +66,7 @@ pub struct ImportedTest {
     /// Length of a round in ns, if the rounds form a time series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_ns: Option<u64>,
-    /// Figures that do not belong to a single workload.
+    /// Figures that apply to more than one workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<ToldFigure>,
     /// All measurements.
@@ -93,12 +93,12 @@ pub struct Reading {
     pub access: Access,
     /// Percentage of reads, 0 to 100.
     pub read_percent: u8,
-    /// Bytes per I/O; 0 if the sizes of I/Os differ.
+    /// Bytes per I/O; 0 if I/O sizes vary.
     pub block_bytes: u32,
     /// Round (or area of the disk), from 1; `None` for a mean over the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
-    /// Name of the job, if it has one.
+    /// Name of the job, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Threads, if their number differs between workloads.
@@ -110,7 +110,7 @@ pub struct Reading {
     /// Number of I/Os, if counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ios: Option<u64>,
-    /// Reads and writes per second.
+    /// Reads and writes per second, combined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iops: Option<f64>,
     /// Bytes per second.
@@ -136,7 +136,7 @@ pub struct Reading {
 pub struct Times(#[serde(with = "crate::histogram_wire")] pub Histogram);
 
 impl Reading {
-    /// Returns a reading without results.
+    /// Returns a reading in which all results are absent.
     #[must_use]
     pub const fn of(access: Access, read_percent: u8, block_bytes: u32) -> Self {
         Self {

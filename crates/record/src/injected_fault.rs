@@ -7,12 +7,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A fault that was injected into a simulated drive. Times at which faults begin, and the lengths of throttles, are
+/// A fault that was injected into a simulated drive. Times at which faults begin, and durations of throttling, are
 /// those of the full-size drive; bytes are those of the scaled drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum InjectedFault {
-    /// A region that cannot be read or written.
+    /// A region in which every I/O fails.
     Media {
         /// First affected byte.
         start_bytes: u64,
@@ -22,10 +22,10 @@ pub enum InjectedFault {
         reads: bool,
         /// Whether writes fail.
         writes: bool,
-        /// How long the drive retries before it reports an error, in ns.
+        /// Time in ns that the drive spends on retries before it reports an error.
         retry_ns: u64,
     },
-    /// A region whose data is read with flipped bits.
+    /// A region whose data is returned with flipped bits.
     Flip {
         /// First affected byte.
         start_bytes: u64,
@@ -34,7 +34,7 @@ pub enum InjectedFault {
         /// Start in ns.
         after_ns: u64,
     },
-    /// A region whose writes succeed but are not stored.
+    /// A region whose writes are acknowledged but not stored.
     LostWrites {
         /// First affected byte.
         start_bytes: u64,
@@ -106,7 +106,7 @@ impl fmt::Display for InjectedFault {
     }
 }
 
-/// Formats bytes exactly, in the largest unit of which they are a multiple.
+/// Formats a number of bytes exactly, in the largest unit that divides it.
 fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 8] = [
         (1_000_000_000_000, "TB"),
@@ -121,11 +121,11 @@ fn size(bytes: u64) -> String {
     exact(bytes, &UNITS).unwrap_or_else(|| if bytes == 0 { "0".into() } else { format!("{bytes}B") })
 }
 
-/// Formats a time exactly, in the largest unit of which it is a multiple.
+/// Formats a time exactly, in the largest unit that divides it.
 fn time(ns: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms")];
-    // The syntax has no unit shorter than a millisecond.
+    // The syntax has no unit below a millisecond.
     exact(ns, &UNITS).unwrap_or_else(|| if ns == 0 { "0s".into() } else { format!("{}ms", ns as f64 / 1e6) })
 }
 

@@ -13,7 +13,7 @@ pub struct IoPath {
     /// Engines that were tried first, in order, and could not be set up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallbacks: Vec<Fallback>,
-    /// Further properties that differ from the default path.
+    /// Further differences from the default path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<PathRemark>,
 }
@@ -26,7 +26,7 @@ pub enum IoEngine {
     IoUring,
     /// NVMe commands through io_uring, bypassing the block layer.
     IoUringCmd,
-    /// Linux's older asynchronous interface.
+    /// Linux native asynchronous I/O (libaio).
     Libaio,
     /// `pread` and `pwrite` in the load thread: one I/O at a time.
     Psync,
@@ -50,7 +50,7 @@ pub struct Fallback {
     pub cause: String,
 }
 
-/// A property of an I/O path that does not follow from its engine.
+/// A property of an I/O path beyond its engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathRemark {
@@ -60,19 +60,19 @@ pub enum PathRemark {
     SubmissionsPolled,
     /// Polling was requested but not available.
     NotPolled {
-        /// The reason, in words.
+        /// The reason, as text.
         cause: String,
     },
     /// The kernel refused to register the buffers, so they are mapped for each I/O.
     UnregisteredBuffers {
-        /// The kernel's error, in words.
+        /// The kernel's error, as text.
         cause: String,
     },
     /// Kernel threads issued the I/Os because the target may block during submission.
     KernelThreads,
     /// A load thread could not be pinned to its processor.
     NotPinned {
-        /// The kernel's error, in words.
+        /// The kernel's error, as text.
         cause: String,
     },
     /// The I/Os went through the page cache because the file system does not support direct I/O. Response times
@@ -81,7 +81,7 @@ pub enum PathRemark {
 }
 
 impl IoEngine {
-    /// Returns the name as printed, which is fio's name if it has one.
+    /// Returns the name for display, which is fio's name if there is one.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,7 +96,8 @@ impl IoEngine {
         }
     }
 
-    /// Returns whether every I/O passes through an io_uring ring, whose cost is then part of the host's cost.
+    /// Returns whether every I/O passes through an io_uring ring, so that the cost of the ring is part of the
+    /// host's cost.
     #[must_use]
     pub const fn uses_ring(self) -> bool {
         matches!(self, Self::IoUring | Self::IoUringCmd | Self::NoOpRing)
@@ -104,7 +105,7 @@ impl IoEngine {
 }
 
 impl From<IoEngine> for IoPath {
-    /// Returns the path through an engine, without remarks.
+    /// Returns a path that uses only this engine, without remarks.
     fn from(engine: IoEngine) -> Self {
         Self { engine, fallbacks: Vec::new(), remarks: Vec::new() }
     }

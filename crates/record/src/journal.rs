@@ -30,7 +30,7 @@ pub const MAGIC: &str = "plateau-journal ";
 /// Limit on one record: 100 times the longest known one, the eight-hour write of XSR with one row per second.
 const MOST_RECORD_BYTES: usize = 64 << 20;
 /// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days would
-/// reach it.
+/// reach this limit.
 const MOST_RECORD_VALUES: usize = 1 << 24;
 
 /// Errors of a journal.
@@ -63,10 +63,10 @@ pub enum JournalError {
         /// Version of the journal.
         found: u32,
     },
-    /// The journal claims a version that no Plateau ever wrote.
+    /// The journal has a version number that no version of Plateau ever wrote.
     #[error(
-        "{} has journal version {found}, which no Plateau has ever written: its first line was changed; \
-         restore the file from a copy",
+        "{} has journal version {found}, which no version of Plateau has ever written: its first line was \
+         changed; restore the file from a copy",
         path.display()
     )]
     Unknown {
@@ -93,12 +93,12 @@ pub enum JournalError {
     },
 }
 
-/// An incomplete last record, left by a crash or power cut. It was never shown to anyone.
+/// An incomplete last record, left by a crash or power cut. The record was never shown to anyone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TornTail {
     /// Bytes after the last complete record.
     pub bytes: u64,
-    /// How many of these bytes are zero; complete records contain no zero bytes.
+    /// Number of zero bytes among them; complete records contain no zero bytes.
     pub zero_bytes: u64,
 }
 
@@ -167,9 +167,9 @@ pub struct Journal {
     path: PathBuf,
     next_seq: u64,
     chain: Digest,
-    /// The complete records, including the header.
+    /// Complete records, including the header.
     held: Held,
-    /// Folders to try for a copy of the records if the journal is lost and the library is not writable.
+    /// Folders to which the records may be copied if the journal is lost and the library is not writable.
     refuges: Vec<PathBuf>,
     /// Set if the file may end in an incomplete record that could not be removed, or if another process changed
     /// the file.
@@ -181,12 +181,12 @@ impl Journal {
     /// Creates a journal at `path`.
     ///
     /// # Errors
-    /// If the file exists or cannot be written.
+    /// Returns an error if the file exists or cannot be written.
     pub fn create(path: &Path) -> Result<Self, JournalError> {
         Self::create_on(storage::real(), path)
     }
 
-    /// Like [`create`](Self::create), on `storage`.
+    /// Same as [`create`](Self::create), but on `storage`.
     ///
     /// # Errors
     /// Same as [`create`](Self::create).
@@ -198,7 +198,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Starts a journal in an empty file. The caller syncs the folder.
+    /// Starts a journal in an empty file. The caller must sync the folder.
     pub(crate) fn begin(
         storage: Arc<dyn Storage>,
         mut file: Box<dyn Stored>,
@@ -216,12 +216,13 @@ impl Journal {
     /// Opens an existing journal for appending. Removes an incomplete last record and reports it in [`Loaded`].
     ///
     /// # Errors
-    /// Same as [`read_journal`]; also if another process has the journal open for writing.
+    /// Returns the errors of [`read_journal`], and an error if another process has the journal open for
+    /// writing.
     pub fn reopen(path: &Path) -> Result<(Self, Loaded), JournalError> {
         Self::reopen_on(storage::real(), path)
     }
 
-    /// Like [`reopen`](Self::reopen), on `storage`.
+    /// Same as [`reopen`](Self::reopen), but on `storage`.
     ///
     /// # Errors
     /// Same as [`reopen`](Self::reopen).
@@ -234,9 +235,9 @@ impl Journal {
             file.set_len(loaded.whole_bytes).map_err(|e| io("truncate the torn end of", path, e))?;
             bytes.truncate(usize::try_from(loaded.whole_bytes).unwrap_or(usize::MAX));
         }
-        // The last record must be durable before it is shown, but the previous writer may have been killed
-        // before its sync, or its sync may have failed, after which the kernel considers the pages clean.
-        // Rewrite the record so that this sync covers it.
+        // The last record must be durable before it is shown. The previous writer may have been killed before
+        // its sync, or the sync may have failed, after which the kernel considers the pages clean. Rewrite
+        // the record so that the next sync covers it.
         if !loaded.last_line.is_empty() {
             let at = loaded.whole_bytes - loaded.last_line.len() as u64;
             file.rewrite(at, &loaded.last_line).map_err(|e| io("write the last record again to", path, e))?;
@@ -248,13 +249,13 @@ impl Journal {
         Ok((Self { storage, file, path, next_seq, chain, held, refuges, is_broken: false, amounts }, loaded))
     }
 
-    /// Updates the path after a rename of the folder.
+    /// Updates the path after the folder was renamed.
     pub(crate) fn moved_to(self, path: PathBuf) -> Self {
         Self { path, ..self }
     }
 
-    /// Sets folders to try for a copy of the records if the journal is lost and neither the directory of the
-    /// run nor the library is writable.
+    /// Sets folders to which the records may be copied if the journal is lost and neither the directory of
+    /// the run nor the library is writable.
     pub fn set_refuges(&mut self, folders: Vec<PathBuf>) {
         self.refuges = folders;
     }
@@ -265,11 +266,12 @@ impl Journal {
         self.storage.now()
     }
 
-    /// Appends one event and returns once it is on disk.
+    /// Appends one event and returns when it is on disk.
     ///
     /// # Errors
-    /// If the write fails, such as on a full disk. The partial record is then removed, because a record that
-    /// followed it would damage the journal; if it cannot be removed, no further record is accepted.
+    /// Returns an error if the write fails, such as on a full disk. The partial record is then removed,
+    /// because a record after it would make the journal unreadable; if it cannot be removed, no further
+    /// record is accepted.
     pub fn append(&mut self, event: Event) -> Result<Entry, JournalError> {
         // Do not write a record that every reader would refuse.
         let mut amounts = self.amounts;
@@ -286,12 +288,13 @@ impl Journal {
         Ok(entry)
     }
 
-    /// Checks that no other process changed the journal and that it is still at its path. Otherwise, its
-    /// records would be lost when the run ends, so they are copied to a new file: next to the journal or, if
+    /// Checks whether another process changed the journal, or moved it away from its path. If so, its records
+    /// would be lost when the run ends. They are therefore copied to a new file: next to the journal or, if
     /// that fails, in the library or one of the [refuges](Self::set_refuges). Reads the whole file.
     ///
     /// # Errors
-    /// If the journal was changed or is no longer at its path. No further record is accepted in that case.
+    /// Returns an error if the journal was changed or is no longer at its path. No further records are
+    /// accepted in that case.
     pub fn check_in_place(&mut self) -> Result<(), JournalError> {
         let checked = self.usable().and_then(|()| self.in_place()).and_then(|()| {
             self.held.change_of_content(&mut *self.file).map_or(Ok(()), |change| Err(self.give_up(change)))
@@ -359,13 +362,13 @@ impl Journal {
 /// Reads a whole journal without changing it.
 ///
 /// # Errors
-/// If the file cannot be read, is not a journal, has a newer version than this build supports, or is damaged
-/// before its end.
+/// Returns an error if the file cannot be read, is not a journal, has a newer version than this build
+/// supports, or is damaged before its end.
 pub fn read_journal(path: &Path) -> Result<Loaded, JournalError> {
     read_journal_on(&storage::Real, path)
 }
 
-/// Like [`read_journal`], on `storage`.
+/// Same as [`read_journal`], but on `storage`.
 pub(crate) fn read_journal_on(storage: &dyn Storage, path: &Path) -> Result<Loaded, JournalError> {
     load(&mut *storage.open(path).map_err(|e| io("open", path, e))?, path)
 }
@@ -386,7 +389,7 @@ fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
     parse_journal(&file.read(MOST_BYTES).map_err(|e| io("read", path, e))?, path)
 }
 
-/// Parses a journal; `path` appears in errors. Strings in the result are safe to print.
+/// Parses a journal; `path` is used in error messages. Strings in the result are safe to print.
 ///
 /// # Errors
 /// Same as [`read_journal`].
@@ -437,8 +440,8 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
     Ok(loaded)
 }
 
-/// Returns whether an invalid line was never completely on disk. This is possible only for the last line: it
-/// has no newline, or it has zero bytes, which JSON never contains, where a power cut lost data.
+/// Returns whether an invalid line was only partly on disk when the writer stopped. Only the last line can be
+/// affected. It has no newline, or a power cut left zero bytes in place of data, which JSON never contains.
 fn is_unfinished(line: &[u8], is_last: bool) -> bool {
     is_last && (!line.ends_with(b"\n") || line.contains(&0))
 }
@@ -457,8 +460,8 @@ fn check_size(json: &str) -> Result<(), String> {
         let bytes = json.len();
         return Err(format!("it has {bytes} B; no run writes a record of more than {MOST_RECORD_BYTES} B"));
     }
-    // Every value but the first follows one of these characters; those within strings only increase the
-    // estimate.
+    // Each value except the first follows one of these characters. Characters within strings only increase
+    // the estimate.
     let values = json.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
     if values > MOST_RECORD_VALUES {
         return Err(format!("it has about {values} values; no run writes more than {MOST_RECORD_VALUES}"));

@@ -1,4 +1,4 @@
-//! The data model of a run: every type that is stored in one.
+//! The data model of a run: every type that a run stores.
 //!
 //! A run is a directory: `run.json` ([`RunFile`]: what was requested, for which device, on which host) and an
 //! append-only journal of [`Event`]s. An event is on disk before it is shown to anyone; everything that Plateau

@@ -25,7 +25,7 @@ const JOURNAL: &str = "journal";
 /// Size limit of a run file, with room for the longest command line on Linux (2 MiB) and the longest plan (1
 /// MiB).
 const MOST_RUN_FILE_BYTES: u64 = 4 << 20;
-/// Size limit of an id: far longer than any real id, and short enough to append an extension on any file
+/// Size limit of an id: far longer than any real id, yet short enough to append an extension on any file
 /// system.
 const MOST_ID_BYTES: usize = 200;
 /// Capacity limit (1 EiB), far beyond any real array, so that sums of capacities do not overflow.
@@ -38,7 +38,7 @@ pub struct Library {
     storage: Arc<dyn Storage>,
 }
 
-/// One run on disk.
+/// A run on disk.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// Directory of the run.
@@ -50,7 +50,8 @@ pub struct Run {
     storage: Arc<dyn Storage>,
 }
 
-/// Returns N if `wanted` is `latest~N` or `last~N`, and 0 for `latest` and `last`: the number of newer runs.
+/// Returns N if `wanted` is `latest~N` or `last~N`, and 0 if it is `latest` or `last`: the number of newer
+/// runs.
 fn runs_back(wanted: &str) -> Option<usize> {
     let lower = wanted.to_lowercase();
     let rest = lower.strip_prefix("latest").or_else(|| lower.strip_prefix("last"))?;
@@ -60,8 +61,8 @@ fn runs_back(wanted: &str) -> Option<usize> {
 /// Parses a `run.json`. Strings in the result are safe to print.
 ///
 /// # Errors
-/// If it is not JSON, has a newer version than this build supports, or is not a run file; the error says what
-/// is wrong.
+/// Returns an error if the text is not JSON, has a newer version than this build supports, or is not a run
+/// file; the error describes the problem.
 pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     #[derive(serde::Deserialize)]
     struct Versioned {
@@ -69,7 +70,7 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     }
     let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
     let text = if may_be_unprintable(text) { Cow::from(plain(text)) } else { Cow::from(text) };
-    // A newer file may contain fields that this build does not know, so check the version first.
+    // A newer file may contain unknown fields, so check the version first.
     let Versioned { version } = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     if version.is_none_or(|v| v > u64::from(RUN_FILE_VERSION)) {
         let found = version.map_or("none".to_owned(), |v| v.to_string());
@@ -101,8 +102,8 @@ fn begins_as_run_file(bytes: &[u8]) -> bool {
     version[0] == b"{" && version[1] == b"\"version\":" && is_number(version[2]) && next() == b"\"id\":"
 }
 
-/// Returns whether `id` is safe as the name of a directory within the library. Other files are also named after
-/// it.
+/// Returns whether `id` is safe as the name of a directory within the library. Output files are also named
+/// after the id.
 fn is_id(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !id.is_empty() && id.len() <= MOST_ID_BYTES && !id.starts_with(['.', '-']) && id.chars().all(is_plain)
@@ -115,7 +116,7 @@ impl Library {
         Self::on(storage::real(), root)
     }
 
-    /// Like [`at`](Self::at), on `storage`.
+    /// Same as [`at`](Self::at), but on `storage`.
     #[must_use]
     pub fn on(storage: Arc<dyn Storage>, root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), storage }
@@ -133,16 +134,17 @@ impl Library {
         &self.root
     }
 
-    /// Creates a run with its `run.json` and the beginning of its journal. The directory appears either
-    /// complete or not at all.
+    /// Creates a run with its `run.json` and the beginning of its journal. The directory appears completely
+    /// or not at all.
     ///
     /// # Errors
-    /// If the run exists or cannot be written.
+    /// Returns an error if the run exists or cannot be written.
     pub fn create(&self, file: RunFile) -> Result<(Run, Journal), LibraryError> {
         self.create_with(file, &[])
     }
 
-    /// Like [`create`](Self::create), with additional files in the directory of the run, as (name, content).
+    /// Same as [`create`](Self::create), with additional files in the directory of the run, as (name,
+    /// content).
     ///
     /// # Errors
     /// Same as [`create`](Self::create).
@@ -163,7 +165,7 @@ impl Library {
                 Ok((Run { dir, file, identity, storage: Arc::clone(&self.storage) }, journal))
             }
             Err(error) => {
-                // If this removal fails, the sweep of a later process repeats it.
+                // If this removal fails, a later process tries again.
                 nascent.discard();
                 Err(error)
             }
@@ -193,11 +195,11 @@ impl Library {
         Ok(journal)
     }
 
-    /// Removes the remains of runs whose creation was interrupted. Skips remains that another process is
-    /// working on or that cannot be removed.
+    /// Removes the remains of runs whose creation was interrupted. Skips those in use by another process, and
+    /// those that cannot be removed.
     ///
     /// # Errors
-    /// If the library cannot be read.
+    /// Returns an error if the library cannot be read.
     pub fn sweep(&self) -> Result<(), LibraryError> {
         for dir in self.dirs()?.into_iter().filter(|dir| nascent::is_nascent(dir)) {
             nascent::remove_left_over(&*self.storage, &self.root, &dir);
@@ -205,7 +207,7 @@ impl Library {
         Ok(())
     }
 
-    /// Returns all entries of the library; empty if it does not exist.
+    /// Returns all entries of the library; empty if the library does not exist.
     fn dirs(&self) -> Result<Vec<PathBuf>, LibraryError> {
         match self.storage.list(&self.root) {
             Ok(names) => Ok(names.into_iter().map(|name| self.root.join(name)).collect()),
@@ -217,7 +219,7 @@ impl Library {
     /// Returns all runs, newest first, and an error for each directory that could not be read as a run.
     ///
     /// # Errors
-    /// If the library itself cannot be read. A missing library is empty.
+    /// Returns an error if the library itself cannot be read. A library that does not exist has no entries.
     pub fn list(&self) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
         for dir in self.dirs()? {
@@ -226,7 +228,7 @@ impl Library {
             }
             match Run::open_on(Arc::clone(&self.storage), &dir) {
                 Ok(run) => runs.push(run),
-                // Skip files and unrelated folders, but report a folder that contains a journal, because it was
+                // Skip files and unrelated folders, but report a folder that contains a journal: it used to be
                 // a run.
                 Err(LibraryError::Io { source, .. })
                     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
@@ -242,7 +244,7 @@ impl Library {
     /// for the one before it, the name that the operator gave it, or a unique prefix of an id.
     ///
     /// # Errors
-    /// If no run or several runs match.
+    /// Returns an error if no run or several runs match.
     pub fn find(&self, wanted: &str) -> Result<Run, LibraryError> {
         if wanted.is_empty() {
             return Err(LibraryError::Unnamed);
@@ -276,7 +278,7 @@ impl Library {
         let mut matching: Vec<Run> = runs.into_iter().filter(is_meant).collect();
         match matching.len() {
             1 => Ok(matching.remove(0)),
-            // Report an unreadable run as unreadable, not as missing.
+            // Report an unreadable run as such, not as missing.
             0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(wanted)) => Err(error),
             0 => Err(LibraryError::NoSuchRun { wanted: wanted.into(), library: self.root.clone() }),
             _ => {
@@ -294,7 +296,8 @@ impl Run {
     /// Opens the run in `dir`.
     ///
     /// # Errors
-    /// If its `run.json` is missing or invalid, or has a newer version than this build supports.
+    /// Returns an error if its `run.json` is missing or invalid, or has a newer version than this build
+    /// supports.
     pub fn open(dir: &Path) -> Result<Self, LibraryError> {
         Self::open_on(storage::real(), dir)
     }
@@ -312,7 +315,7 @@ impl Run {
     }
 
     /// Returns the device and inode number of the run's directory, which distinguish it from another directory
-    /// of the same name.
+    /// at the same path.
     #[must_use]
     pub fn identity(&self) -> (u64, u64) {
         self.identity
@@ -327,7 +330,7 @@ impl Run {
     /// Reads the journal and checks that it belongs to this `run.json`.
     ///
     /// # Errors
-    /// Same as [`read_journal`](crate::read_journal); also if `run.json` was changed.
+    /// Returns the errors of [`read_journal`](crate::read_journal), and an error if `run.json` was changed.
     pub fn load(&self) -> Result<Loaded, LibraryError> {
         let loaded = read_journal_on(&*self.storage, &self.journal_path())?;
         self.check_digest(&loaded)?;
@@ -337,18 +340,18 @@ impl Run {
     /// Returns whether a process is currently working on the run.
     ///
     /// # Errors
-    /// If the journal cannot be opened, or the file system does not support locks.
+    /// Returns an error if the journal cannot be opened, or the file system does not support locks.
     pub fn is_in_progress(&self) -> Result<bool, LibraryError> {
         let path = self.journal_path();
         self.storage.open(&path).and_then(|journal| journal.is_locked()).map_err(|e| io("lock", &path, e))
     }
 
-    /// Permanently removes the run. It disappears from the library at once; then its files are deleted one by
-    /// one. The remains of an interrupted removal are deleted when the next run starts.
+    /// Permanently removes the run. The run disappears from the library at once; then its files are deleted
+    /// one by one. The remains of an interrupted removal are deleted when the next run starts.
     ///
     /// # Errors
-    /// If the run is in progress, or its directory is a symbolic link or contains anything other than regular
-    /// files, in which case the run is unchanged; also if a system call fails.
+    /// Returns an error if the run is in progress, or its directory is a symbolic link or contains anything
+    /// other than regular files, in which case the run is unchanged; also if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;
@@ -362,9 +365,9 @@ impl Run {
     /// Opens the journal for appending.
     ///
     /// # Errors
-    /// Same as [`Journal::reopen`]; also if `run.json` was changed.
+    /// Returns the errors of [`Journal::reopen`], and an error if `run.json` was changed.
     pub fn reopen(&self) -> Result<(Journal, Loaded), LibraryError> {
-        // The creator may have been killed before it synced these entries.
+        // The process that created these entries may have been killed before it synced them.
         storage::sync_above(&*self.storage, &self.journal_path()).map_err(|e| io("sync", &self.dir, e))?;
         let (journal, loaded) = Journal::reopen_on(Arc::clone(&self.storage), &self.journal_path())?;
         self.check_digest(&loaded)?;
@@ -383,7 +386,7 @@ impl Run {
                 Err(LibraryError::ChangedRunFile { path })
             }
             Some(Event::Opened { .. }) => Ok(()),
-            // Without this record, nothing links the journal to this `run.json`.
+            // Without this record, the journal is not bound to this `run.json`.
             _ => Err(JournalError::Damaged {
                 path: self.journal_path(),
                 seq: 0,

@@ -1,36 +1,36 @@
-//! The grammar of a journal: which events may follow which.
+//! The grammar of a journal: which event may follow which.
 //!
-//! The hash chain shows that records were not changed by accident, but anyone can recompute it for records in a
-//! different order. [`check_order`] accepts every order in which a run can write its events, and nothing else.
-//! A replay of each test then checks that its answers match its requests.
+//! The hash chain detects accidental changes, but anyone can recompute it after reordering records.
+//! [`check_order`] accepts exactly the orders in which a run can write its events. A replay of each test then
+//! checks that its answers match its requests.
 
 use crate::{Entry, Event};
 
-/// A record at a position where no run would write it.
+/// A record at a position at which no run writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misplaced {
-    /// Sequence number of the record; the number of records if one is missing at the end.
+    /// Sequence number of the misplaced record; the number of records if one is missing at the end.
     pub record: u64,
     /// What is wrong.
     pub problem: String,
 }
 
-/// How far a run has progressed.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Started or resumed; drive and host are being prepared.
+    /// Started or resumed; the drive and the host are being prepared.
     Preparing,
     /// Tests run.
     Testing,
-    /// A test could not continue, or settings are being restored; only a resumption continues the run.
+    /// A test could not continue, or settings are being restored; the run continues only when it is resumed.
     Stopped,
     Closed,
 }
 
-/// Checks the order of the events of a run with these tests, whether or not the run is complete.
+/// Checks the order of the events of a run with these tests, complete or not.
 ///
 /// # Errors
-/// The first misplaced record.
+/// Returns the first misplaced record as an error.
 pub fn check_order(tests: &[String], entries: &[Entry]) -> Result<(), Misplaced> {
     let mut order = Order { tests, phase: Phase::Preparing, current: None, ended: 0 };
     for (index, entry) in entries.iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn check_order(tests: &[String], entries: &[Entry]) -> Result<(), Misplaced>
 struct Order<'a> {
     tests: &'a [String],
     phase: Phase,
-    /// The test that was started and has not ended.
+    /// The test in progress.
     current: Option<&'a str>,
     ended: usize,
 }
@@ -133,7 +133,7 @@ impl<'a> Order<'a> {
         Ok(())
     }
 
-    /// A result or a note of the test in progress.
+    /// A result or note of the test in progress.
     fn answer(&mut self, is_last: bool) -> Result<(), String> {
         if self.current.is_none() {
             return Err("the record belongs to a test, but none is in progress".into());

@@ -1,4 +1,4 @@
-//! Makes strings of untrusted files safe to print, once, when the files are read.
+//! Makes strings from untrusted files safe to print, once per string, when the files are read.
 
 use stdx::text::{is_unprintable, on_one_line};
 
@@ -7,10 +7,10 @@ pub(crate) fn may_be_unprintable(json: &str) -> bool {
     json.contains("\\") || json.chars().any(is_unprintable)
 }
 
-/// Returns the JSON document with every string on one line and all terminal control characters escaped.
+/// Returns the JSON document with each string on one line and all terminal control characters escaped.
 ///
-/// Works on the text, because a tree of values would take a hundred times the memory. Invalid JSON is left for
-/// the parser to reject.
+/// Processes the text directly, because a tree of values would take a hundred times the memory. Invalid JSON
+/// is left for the parser to reject.
 pub(crate) fn plain(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut rest = json;
@@ -52,7 +52,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// The same function on a tree of values.
+    /// Does the same to a tree of values.
     fn plain_values(value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(on_one_line(&text).into_owned()),

@@ -1,12 +1,13 @@
-//! Power during the workloads of a run, and what measured it.
+//! Power during the workloads of a run, and the meter that measured it.
 
 use serde::{Deserialize, Serialize};
 
-/// Power over some time, such as one workload. Values are in microwatts.
+/// Power over an interval, such as one workload. Values are in microwatts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// Mean of the samples, weighted by the time that each covers. Of upper bounds the largest.
+    /// Mean of the samples, weighted by the time that each sample covers. For upper bounds, the largest
+    /// sample.
     pub mean_microwatts: u64,
     /// Smallest sample.
     pub min_microwatts: u64,
@@ -17,43 +18,44 @@ pub struct Power {
     /// Standard error of the mean; `None` with fewer than two samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error_microwatts: Option<u64>,
-    /// Tolerance of the meter at this mean, plus half its resolution; `None` if its tolerance is not known.
+    /// Tolerance of the meter at this mean, plus half its resolution; `None` if the tolerance is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance_microwatts: Option<u64>,
 }
 
-/// What measures the power of a run.
+/// The meter that measures the power of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerFacts {
-    /// As requested: `hwmon:nvme`, `rapl`, `command:/usr/local/bin/meter`.
+    /// The source as requested: `hwmon:nvme`, `rapl`, `command:/usr/local/bin/meter`.
     pub source: String,
-    /// The meter in words.
+    /// Description of the meter.
     pub meter: String,
-    /// What its values are.
+    /// What the meter measures.
     pub subject: PowerSubject,
-    /// Smallest difference between two values, in microwatts; `None` if unknown.
+    /// Smallest difference between two readings, in microwatts; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution_microwatts: Option<u64>,
-    /// Tolerance in millionths of the value; `None` if unknown.
+    /// Tolerance in millionths of the reading; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance_ppm: Option<u32>,
 }
 
-/// What the values of a meter are.
+/// What a meter measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PowerSubject {
     /// The power of the drive.
     Drive,
-    /// The power of the host or a part of it, of which only the difference from idle is attributed to the workload.
+    /// The power of the host or a part of it. Only the difference from idle is attributed to the workload.
     Host,
-    /// What the drive draws at most.
+    /// An upper bound on the power of the drive.
     UpperBound,
 }
 
 impl PowerFacts {
-    /// Returns the tolerance at this value, plus half the resolution, in microwatts; `None` if the tolerance is not known.
+    /// Returns the tolerance at this value, plus half the resolution, in microwatts; `None` if the tolerance is
+    /// unknown.
     #[must_use]
     pub fn tolerance_at(&self, microwatts: u64) -> Option<u64> {
         let share = u128::from(microwatts) * u128::from(self.tolerance_ppm?) / 1_000_000;

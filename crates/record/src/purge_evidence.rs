@@ -27,7 +27,7 @@ pub enum PurgeEvidence {
         /// Feature of the command.
         feature: u16,
     },
-    /// The drive removed its ATA password, which it does only after an erase.
+    /// The drive removed its ATA password, which happens only after an erase.
     PasswordRemoved,
     /// The drive became ready after SCSI FORMAT UNIT.
     FormatUnitCompleted,
@@ -36,20 +36,20 @@ pub enum PurgeEvidence {
         /// Service action of the command.
         action: u8,
     },
-    /// No sample that was written before the purge survived it.
+    /// No sample written before the purge survived it.
     SamplesErased {
-        /// Samples that were written.
+        /// Number of samples that were written.
         samples: u32,
-        /// Samples that read as zeroes afterwards.
+        /// Number of samples that read as zeroes afterwards.
         zeroes: u32,
-        /// Samples that read as other data.
+        /// Number of samples that read as other data.
         other: u32,
-        /// Samples that could not be read.
+        /// Number of samples that could not be read.
         unreadable: u32,
     },
-    /// A better method was not used.
+    /// A better method was passed over.
     NotUsed {
-        /// The method, as printed.
+        /// The method as shown to the user.
         method: String,
         /// The reason.
         why: WhyNot,
@@ -69,7 +69,7 @@ pub enum PurgeEvidence {
         model: Option<String>,
         /// Identity of the member.
         identity: String,
-        /// The method, as printed.
+        /// The method as shown to the user.
         method: String,
         /// Duration in ns.
         duration_ns: u64,
@@ -85,7 +85,7 @@ pub enum PurgeEvidence {
     },
     /// The members of the new array are in sync.
     ArrayInSync {
-        /// The operation, in the terms of the program.
+        /// The operation, in the program's own terms.
         operation: String,
         /// Duration in ns.
         duration_ns: u64,
@@ -95,7 +95,7 @@ pub enum PurgeEvidence {
         /// Whether the erase replaced the encryption key instead of overwriting the data.
         cryptographic: bool,
     },
-    /// A drive on a RAID controller was not purged, as its description requests.
+    /// A drive on a RAID controller was not purged, as requested in its description.
     ContentKept,
 }
 

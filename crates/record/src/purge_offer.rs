@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Another namespace of the same drive.
+/// Another namespace on the same drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OtherNamespace {
     /// Kernel name.
     pub name: String,
-    /// The identity to type to confirm the loss of its data.
+    /// The identity to type to confirm that its data may be lost.
     pub identity: String,
 }
 
@@ -22,13 +22,13 @@ pub enum WhyNot {
     /// The drive does not report whether it supports the method.
     #[error("the drive does not report whether it supports this")]
     Unreported,
-    /// The method belongs to another interface.
+    /// The method requires another interface.
     #[error("the drive has a different interface")]
     OtherInterface,
-    /// The kernel does not pass on discards.
+    /// The kernel does not support discards on this device.
     #[error("the device does not support discard")]
     NoDiscard,
-    /// The kernel does not pass on commands that write zeroes.
+    /// The kernel does not support commands that write zeroes on this device.
     #[error("the device has no command to write zeroes")]
     NoWriteZeroes,
     /// An ATA password locks the drive.
@@ -43,7 +43,7 @@ pub enum WhyNot {
     /// An ATA password is set.
     #[error("a password is set on the drive; this works only if an interrupted Plateau purge set it")]
     PasswordSet,
-    /// The drive could not be queried, for the given reason.
+    /// The drive could not be queried; contains the reason.
     #[error("{0}")]
     Unqueried(String),
     /// The method would also erase other namespaces.

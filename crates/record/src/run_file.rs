@@ -12,7 +12,7 @@ use crate::{
 /// Version of `run.json` written by this build.
 pub const RUN_FILE_VERSION: u32 = 1;
 
-/// Everything that is decided before the first I/O.
+/// Everything that is determined before the first I/O.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunFile {
@@ -27,7 +27,7 @@ pub struct RunFile {
     /// Git commit of that Plateau, with `-dirty` if its sources were modified; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plateau_commit: Option<String>,
-    /// Command line as given.
+    /// Command line as typed.
     pub command: Vec<String>,
     /// Names of the tests, in order.
     pub tests: Vec<String>,
@@ -60,13 +60,13 @@ pub struct RunFile {
     /// Concurrent runs on other targets; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
-    /// What measures power; `None` if nothing does.
+    /// Meter that measures power; `None` if power is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerFacts>,
     /// Name, tags and notes given by the operator.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
-    /// What the operator states about the tester and the test platform.
+    /// Statements by the operator about the tester and the test platform.
     #[serde(default, skip_serializing_if = "Stated::is_empty")]
     pub stated: Stated,
 }
@@ -75,7 +75,7 @@ pub struct RunFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
-    /// Alternative name, by which the run can also be found.
+    /// Alternative name that can also be used to find the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Tags to search for.
@@ -87,14 +87,14 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Returns whether there are no labels.
+    /// Returns whether there are neither name, tags nor notes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// The requested I/O path, in fio's terms. The path actually used is part of each segment.
+/// The requested I/O path, in fio's terms. Each segment contains the path that was actually used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Driving {
@@ -113,11 +113,11 @@ pub struct Driving {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beside {
-    /// Common prefix of the ids of all runs.
+    /// Common prefix of the ids of all runs of the campaign.
     pub campaign: String,
-    /// The other targets, as typed.
+    /// The other targets, as typed on the command line.
     pub targets: Vec<String>,
-    /// Shared resources that the targets may saturate when they run concurrently, in words.
+    /// Shared resources that concurrent targets may saturate, as text.
     pub shared: Vec<String>,
 }
 
@@ -127,13 +127,13 @@ pub struct Beside {
 pub enum Placement {
     /// These processors: `0-3,8`.
     CpusAllowed(String),
-    /// The processors of these NUMA nodes: `0`.
+    /// The processors of NUMA nodes, such as `0`.
     NumaCpuNodes(String),
-    /// These processors, assigned because of concurrent runs on other targets: `2-3`.
+    /// Individual processors, such as `2-3`, assigned because of concurrent runs on other targets.
     Share(String),
 }
 
-/// Settings of a run. If they differ from the profile, the run is "modified".
+/// Settings of a run. A run whose settings differ from the profile is "modified".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -141,12 +141,12 @@ pub struct Settings {
     pub threads: u16,
     /// Outstanding I/Os per thread (QD) of the test loop.
     pub queue_depth: u16,
-    /// Whether the tester chose thread count or queue depth, even if the choice is that of the profile.
+    /// Whether the tester chose thread count or queue depth, even if the values are those of the profile.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub demand_is_chosen: bool,
-    /// Length of one cell in ns.
+    /// Length of a cell in ns.
     pub cell_ns: u64,
-    /// Number of rounds after which a test ends without steady state.
+    /// Number of rounds after which a test without steady state ends.
     pub max_rounds: u32,
     /// Workload-independent preconditioning in multiples of the user capacity.
     pub precondition_capacities: u32,
@@ -154,23 +154,23 @@ pub struct Settings {
     pub precondition_range_percent: u8,
     /// Percentage of the LBA space that the test may touch (Test AR).
     pub test_range_percent: u8,
-    /// Number of bytes of the test range that are touched (AR Amount); `None` for all of them.
+    /// Number of bytes of the test range that are accessed (AR Amount); `None` for the whole range.
     pub active_range_amount_bytes: Option<u64>,
-    /// Number of segments that the amount is split into; used only with an amount (AR Segments).
+    /// Number of segments into which the amount is split; used only with an amount (AR Segments).
     pub active_range_segments: u32,
-    /// For ECW and CBW on a device with large sectors: I/O sizes that are not a multiple of the sector size
-    /// are replaced by the smallest possible size.
+    /// For ECW and CBW on a device with large sectors: replace I/O sizes that are not a multiple of the
+    /// sector size by the smallest possible size.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composite_fits_sectors: bool,
-    /// Workload that the tester chose for DIRTH.
+    /// Workload of DIRTH chosen by the tester.
     #[serde(default, skip_serializing_if = "DirthChoice::is_none")]
     pub dirth: DirthChoice,
-    /// Length and workload that the tester chose for WSAT.
+    /// Length and workload of WSAT chosen by the tester.
     #[serde(default, skip_serializing_if = "SaturationChoice::is_none")]
     pub wsat: SaturationChoice,
     /// Seed of every offset, mix and data buffer.
     pub seed: u64,
-    /// Settings that do not have a field here, by name. The test that uses such a setting parses its value.
+    /// Settings without a field of their own, by name. The value is parsed by the test that uses the setting.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub further: BTreeMap<String, String>,
 }
@@ -195,13 +195,13 @@ pub enum TargetKind {
 pub struct TargetFacts {
     /// Kind of target.
     pub kind: TargetKind,
-    /// As given on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file.
+    /// The target as given on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file.
     pub path: String,
-    /// The identity to type to confirm erasure. The identity must be the same when the run is resumed.
+    /// The identity to type to confirm erasure. It must be the same when the run is resumed.
     pub identity: String,
-    /// For a device, distinguishes this attachment from later ones: boot id and the kernel's disk sequence
-    /// number, if known. For a file, distinguishes it from a file that replaced it: device, inode number and
-    /// birth time.
+    /// For a device, boot id and the kernel's disk sequence number, if known, which distinguish this
+    /// attachment from later ones. For a file, device, inode number and birth time, which distinguish it from
+    /// a file that replaced it.
     pub attachment: Option<String>,
     /// Vendor, if known.
     pub vendor: Option<String>,
@@ -221,11 +221,11 @@ pub struct TargetFacts {
     pub logical_block_bytes: u32,
     /// Physical block size in bytes.
     pub physical_block_bytes: u32,
-    /// Whether the kernel reports it as rotational; `None` for files and simulated drives.
+    /// Whether the kernel reports the device as rotational; `None` for files and simulated drives.
     pub rotational: Option<bool>,
-    /// Set for simulated drives.
+    /// Properties of a simulated drive; `None` for other targets.
     pub simulated: Option<SimulatedFacts>,
-    /// Set for arrays of drives.
+    /// Properties of an array of drives; `None` for other targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayFacts>,
 }
@@ -234,7 +234,7 @@ pub struct TargetFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayFacts {
-    /// The program that creates the array: `mdadm`, or the tool of a RAID controller: `storcli`, `perccli`.
+    /// The program that creates the array: `mdadm`, or the tool of a RAID controller (`storcli`, `perccli`).
     pub controller: String,
     /// RAID level: 0, 1, 5, 6 or 10.
     pub level: u8,
@@ -242,7 +242,7 @@ pub struct ArrayFacts {
     pub chunk_bytes: Option<u64>,
     /// Whether the array has a write-intent bitmap on its members.
     pub bitmap: bool,
-    /// Cache settings given to a RAID controller; `None` for software RAID.
+    /// Cache settings passed to a RAID controller; `None` for software RAID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policies: Option<String>,
     /// The member drives, in array order.
@@ -253,9 +253,10 @@ pub struct ArrayFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemberFacts {
-    /// Path as in the array description or, with a RAID controller, the drive's address, `/c0/e252/s0`.
+    /// Path from the array description or, with a RAID controller, the address of the drive, such as
+    /// `/c0/e252/s0`.
     pub path: String,
-    /// The identity to type to confirm erasure. The identity must be the same when the run is resumed.
+    /// The identity to type to confirm erasure. It must be the same when the run is resumed.
     pub identity: String,
     /// Vendor, if known.
     pub vendor: Option<String>,
@@ -292,7 +293,7 @@ impl MemberFacts {
     }
 }
 
-/// The label that simulated results must have.
+/// The label that simulated results must carry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedFacts {
@@ -300,7 +301,7 @@ pub struct SimulatedFacts {
     pub model: String,
     /// Version of the model.
     pub model_version: u32,
-    /// Divisor of the capacity and of the test minutes.
+    /// Divisor of the capacity and of all durations.
     pub scale_divisor: u32,
     /// Seed of the drive.
     pub seed: u64,
@@ -315,7 +316,7 @@ pub struct SimulatedFacts {
 pub struct HostFacts {
     /// Processor model.
     pub cpu: Option<String>,
-    /// Number of processors that the kernel schedules on.
+    /// Number of processors available to the scheduler of the kernel.
     pub cpus: Option<u32>,
     /// Microcode revision of the processor.
     pub microcode: Option<String>,
@@ -340,7 +341,7 @@ pub struct HostFacts {
 }
 
 impl RunFile {
-    /// Returns the divisor of capacity and minutes of a scaled simulated drive; 1 for real targets.
+    /// Returns the divisor of capacity and durations of a scaled simulated drive; 1 for real targets.
     #[must_use]
     pub fn scale_divisor(&self) -> u32 {
         self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor)

@@ -23,9 +23,9 @@ pub struct Segment {
     pub write: Direction,
     /// Counts and response times per interval.
     pub series: Series,
-    /// Failed I/Os by error. Not counted in [`Direction::ios`].
+    /// Failed I/Os by error. They are not included in [`Direction::ios`].
     pub errors: Vec<ErrorCount>,
-    /// How the I/Os reached the target.
+    /// How the I/Os were submitted.
     pub io_path: IoPath,
     /// The interruption of the run between the previous segment and this one; `None` if there was none.
     pub gap_before: Option<Gap>,
@@ -35,12 +35,12 @@ pub struct Segment {
     /// Power during the workload; `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
-    /// What verification found; `None` for a workload that does not verify its data.
+    /// Result of verification; `None` for a workload that does not verify its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
 }
 
-/// I/Os of one direction.
+/// I/Os of one direction, read or write.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Direction {
@@ -66,7 +66,7 @@ pub struct Series {
     pub write_ios: Vec<u64>,
     /// Mean response time of each interval in ns; 0 for an interval without I/O.
     pub latency_mean_ns: Vec<u64>,
-    /// Largest response time of each interval in ns.
+    /// Largest response time in each interval, in ns.
     pub latency_max_ns: Vec<u64>,
     /// Response times in ns, reads and writes combined, one coarse histogram per column of one or more intervals;
     /// `None` if not recorded.
@@ -74,7 +74,7 @@ pub struct Series {
     pub times: Option<Columns>,
 }
 
-/// A workload interrupted by a device failure. It is never used as a result, but documents how the device
+/// A workload interrupted by a device failure. It is never used as a result; it documents how the device
 /// performed until it failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,7 +103,7 @@ pub struct ErrorCount {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
-    /// Wall-clock length in ns, from the last event before the interruption to the resumption.
+    /// Wall-clock time in ns from the last event before the interruption to the resumption.
     pub length_ns: u64,
 }
 
@@ -128,7 +128,7 @@ impl Segment {
     /// `None` if the workload was not extended.
     #[must_use]
     pub fn extended_by(&self, scale_divisor: u32) -> Option<f64> {
-        // What a failed I/O ended has no length of its own.
+        // A workload that ended with a failed I/O has no length of its own.
         if self.verified.as_ref().is_some_and(|verified| verified.failed.is_some()) {
             return None;
         }

@@ -1,11 +1,11 @@
-//! What the operator states about the tester and the test platform. None of it can be read from the host, and none of it
-//! affects a result.
+//! Statements by the operator about the tester and the test platform. None of it can be read from the host, and
+//! none of it affects a result.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Statements of the operator; what is absent was not stated.
+/// Statements by the operator; a field without a statement is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stated {
@@ -26,18 +26,18 @@ pub struct Stated {
     pub links: Vec<Link>,
 }
 
-/// A web page and what it is about.
+/// A web page and its subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// What it is about: `Chassis`; empty if not stated.
+    /// Subject of the page, such as `Chassis`; empty if not stated.
     pub name: String,
     /// Its address.
     pub address: String,
 }
 
 impl Stated {
-    /// Whether nothing was stated.
+    /// Returns whether nothing was stated.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -45,7 +45,7 @@ impl Stated {
 }
 
 impl Link {
-    /// Whether the address is that of a web page; a file that others may have prepared can contain any text.
+    /// Returns whether the address is that of a web page; a file prepared by others can contain any text.
     #[must_use]
     pub fn is_web(&self) -> bool {
         let host = ["https://", "http://"].iter().find_map(|scheme| self.address.strip_prefix(scheme));

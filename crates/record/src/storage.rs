@@ -1,7 +1,7 @@
 //! The storage operations and the wall clock that a library needs.
 //!
 //! [`Real`] is the file system. [`simulated::Simulated`] is a disk in memory that loses, tears and reorders
-//! unsynced writes; all guarantees of a library are tested on it with a crash at every operation.
+//! unsynced writes; all guarantees of a library are tested on it with a crash at each operation.
 
 mod interface;
 mod real;
@@ -20,10 +20,10 @@ pub fn real() -> Arc<dyn Storage> {
     Arc::new(Real)
 }
 
-/// Creates `folder` and all missing folders above it, and returns once all of them are on disk.
+/// Creates `folder` and all missing parents, and returns when all of them are on disk.
 ///
 /// # Errors
-/// If the operation fails.
+/// Returns an error if the operation fails.
 pub fn create_folders(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     create_missing(storage, folder)?;
     sync_above(storage, folder)
@@ -36,7 +36,7 @@ fn create_missing(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     }
     create_missing(storage, above(folder).unwrap_or(Path::new(".")))?;
     match storage.create_folder(folder) {
-        // Another run that is starting may have created the folder.
+        // Another run may have created the folder in the meantime.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created,
     }
@@ -46,16 +46,16 @@ fn above(path: &Path) -> Option<&Path> {
     path.parent().filter(|above| !above.as_os_str().is_empty())
 }
 
-/// Returns once all entries along `path` are on disk, including those created by a process that was killed before
+/// Returns when all entries along `path` are on disk, including those created by a process that was killed before
 /// it synced them.
 ///
 /// # Errors
-/// If the disk fails.
+/// Returns an error if the disk fails.
 pub fn sync_above(storage: &dyn Storage, path: &Path) -> io::Result<()> {
     let mut path = path;
     while let Some(folder) = above(path) {
         match sync_folder(storage, folder) {
-            // Folders that cannot be opened or synced were not created by this process.
+            // Folders that cannot be opened or synced were not created by Plateau.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -71,10 +71,10 @@ pub fn sync_above(storage: &dyn Storage, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns once the entries of `folder` are on disk.
+/// Returns when the entries of `folder` are on disk.
 ///
 /// # Errors
-/// If the disk fails.
+/// Returns an error if the disk fails.
 pub fn sync_folder(storage: &dyn Storage, folder: &Path) -> io::Result<()> {
     storage.open_folder(folder)?.sync_all()
 }

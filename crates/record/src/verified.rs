@@ -1,4 +1,4 @@
-//! What the verification of a workload found, whose blocks are stamped when written and checked when read.
+//! Result of verifying the data of a workload, whose blocks are stamped when written and checked when read.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Verified {
-    /// Blocks that were checked; each time counts.
+    /// Number of blocks checked, counting repeated checks.
     pub checked_blocks: u64,
     /// Blocks that did not contain what was written to them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_blocks: u64,
-    /// The first of them.
+    /// Details of the first such blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<WrongPlace>,
     /// The first failed I/O, which ended the workload.
@@ -23,7 +23,7 @@ pub struct Verified {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrongPlace {
-    /// Offset on the target.
+    /// Byte offset on the target.
     pub offset_bytes: u64,
     /// Length of the block.
     pub length_bytes: u32,
@@ -39,7 +39,7 @@ pub enum WrongData {
     Corrupt,
     /// It contains data written for another offset.
     Misdirected,
-    /// It contains data from before the last write to it.
+    /// It contains data that was overwritten earlier.
     Lost,
     /// It has no stamp.
     Unstamped,
@@ -51,7 +51,7 @@ pub enum WrongData {
 pub struct FailedIo {
     /// The errno name: `EIO`, `ENODATA`.
     pub kind: String,
-    /// Whether it was a read.
+    /// Whether the I/O was a read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read: bool,
     /// Its offset.
@@ -60,7 +60,7 @@ pub struct FailedIo {
     pub length_bytes: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
 const fn is_zero(value: &u64) -> bool {
     *value == 0
 }

@@ -1,4 +1,4 @@
-//! A complete description of a load on a drive.
+//! A complete description of a load.
 
 use serde::{Deserialize, Serialize};
 use stdx::access::{Kind, Order, Pattern, Span};
@@ -18,7 +18,7 @@ pub struct Workload {
     /// kind of each I/O is drawn according to the shares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<IoKind>,
-    /// Parts of the range with their shares of the random I/Os; empty for uniform access.
+    /// Parts of the range with their shares of the random I/Os; empty if access is uniform.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<Zone>,
     /// Threads (TC).
@@ -28,16 +28,16 @@ pub struct Workload {
     /// The range that I/Os may touch.
     pub range: Range,
     /// The block at which each thread begins sequential I/O, counted from 0 in its own section, modulo the
-    /// number of blocks in the section. Random I/O ignores it.
+    /// number of blocks in the section. It has no effect on random I/O.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub from_block: u64,
-    /// Offsets of random I/Os are multiples of this, even those of smaller ones; 0 for the greatest common divisor of all
+    /// Alignment of the offsets of random I/Os, including smaller ones; 0 for the greatest common divisor of all
     /// block sizes.
     #[serde(default, skip_serializing_if = "is_no_alignment")]
     pub align_bytes: u32,
     /// Content of write buffers.
     pub data_pattern: DataPattern,
-    /// When the workload ends.
+    /// The condition that ends the workload.
     pub until: Until,
     /// Seed of offsets, mix and data.
     pub seed: u64,
@@ -133,12 +133,12 @@ pub enum DataPattern {
     Random,
     /// All zero. Drives may treat zeros specially, so it is never used for a PTS result.
     Zero,
-    /// Partly compressible or duplicate, so that a drive can reduce it. It is never used for a PTS result.
+    /// Partly compressible or duplicate data, which a drive may reduce. It is never used for a PTS result.
     #[serde(untagged)]
     Reducible(Reducible),
 }
 
-/// How far a drive can reduce write data.
+/// How much a drive can reduce write data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reducible {
@@ -148,37 +148,37 @@ pub struct Reducible {
     pub dedupable_percent: u8,
 }
 
-/// When a workload ends.
+/// The condition that ends a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
-    /// After this many nanoseconds on the target's clock.
+    /// After this number of nanoseconds on the target's clock.
     DurationNs(u64),
-    /// After this many bytes, reads and writes combined.
+    /// After this number of bytes, reads and writes combined.
     AmountBytes(u64),
 }
 
-/// How the load is generated. By default, as in the PTS, each completion is followed by the next I/O, every I/O
+/// How the load is generated. By default, as in the PTS, each completion triggers the next I/O, every I/O
 /// counts, and data is not verified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Regime {
-    /// I/Os are issued on a schedule, independent of completions (open loop).
+    /// The schedule on which I/Os are issued, independent of completions (open loop).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
-    /// Ramp time under load before measuring, in ns; not part of the duration.
+    /// Ramp time under load before the measurement, in ns; not part of the duration.
     #[serde(skip_serializing_if = "is_zero")]
     pub ramp_ns: u64,
-    /// Time in ns after the ramp at which a workload with an amount ends even if the amount is incomplete.
+    /// Time in ns after the ramp at which the workload ends, even if its amount is incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_ns: Option<u64>,
-    /// Blocks are stamped when written and verified when read.
+    /// Whether blocks are stamped when written and verified when read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
 }
 
-/// A schedule of I/Os. Response times are measured from the scheduled time, so they include waiting for a free
-/// slot in the queue. No arrival is dropped.
+/// A schedule on which I/Os are issued. Response times are measured from the scheduled time, so they include
+/// waiting for a free slot in the queue. No arrival is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
@@ -188,18 +188,18 @@ pub struct Arrivals {
     pub process: Process,
 }
 
-/// The distribution of the intervals between consecutive I/Os of a schedule.
+/// Distribution of the intervals between consecutive I/Os of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Process {
     /// All equal.
     Constant,
-    /// Exponentially distributed: independent arrivals.
+    /// Exponential: arrivals are independent of each other.
     Poisson,
 }
 
 impl Regime {
-    /// Returns whether this is the regime of the PTS.
+    /// Returns whether the load is generated as the PTS requires.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
@@ -217,17 +217,17 @@ impl Regime {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
 fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
 const fn is_no_alignment(bytes: &u32) -> bool {
     *bytes == 0
 }
 
-/// Why a workload is not possible on a target.
+/// Why a workload cannot run on a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("workload {workload}: {problem}")]
 pub struct WorkloadError {
@@ -264,10 +264,10 @@ impl std::fmt::Display for Workload {
 }
 
 impl Workload {
-    /// Checks that the workload is possible on a device with this capacity and logical block size.
+    /// Checks that the workload can run on a device with this capacity and logical block size.
     ///
     /// # Errors
-    /// If it is not possible; the error names the first violation and a value that would be possible.
+    /// Returns an error that names the first violation and a valid value if the workload cannot run there.
     pub fn validate(&self, capacity_bytes: u64, logical_block_bytes: u32) -> Result<(), WorkloadError> {
         self.problem(capacity_bytes, logical_block_bytes)
             .map_or(Ok(()), |problem| Err(WorkloadError { workload: self.to_string(), problem }))
@@ -324,8 +324,7 @@ impl Workload {
             && (compressible_percent > 100 || dedupable_percent > 100)
         {
             return Some(format!(
-                "data that is {compressible_percent} % compressible and {dedupable_percent} % duplicate; use \
-                 0 to 100"
+                "data that is {compressible_percent} % compressible and {dedupable_percent} % duplicate; use 0 to 100"
             ));
         }
         match self.until {
@@ -345,8 +344,7 @@ impl Workload {
         let (size, read, order) = (largest, read_percent_of(&self.kinds), if random { "RND" } else { "SEQ" });
         (told != (size, read, random)).then(|| {
             format!(
-                "its I/O kinds have blocks of up to {size} B, {read} % reads and {order} order, but its \
-                 summary differs"
+                "its I/O kinds have blocks of up to {size} B, {read} % reads and {order} order, but its summary differs"
             )
         })
     }
@@ -404,7 +402,7 @@ impl Workload {
         self.read_percent < 100
     }
 
-    /// Returns the outstanding I/Os over all threads (OIO).
+    /// Returns the number of outstanding I/Os over all threads (OIO).
     #[must_use]
     pub fn outstanding(&self) -> u32 {
         u32::from(self.threads) * u32::from(self.queue_depth)

@@ -1,4 +1,4 @@
-//! `run.json` contains the git commit of the program; files without a commit can still be read.
+//! `run.json` contains the git commit of the program; files without a commit remain readable.
 
 use record::RunFile;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! A run appears either complete or not at all, regardless of which storage operation fails and how.
+//! A run appears completely or not at all, regardless of which storage operation fails and how.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn library(process: &Simulated) -> Library {
     Library::on(Arc::new(process.clone()), ROOT)
 }
 
-/// Returns every state of the disk that a crash at any operation may leave.
+/// Returns every state in which a crash at any operation may leave the disk.
 fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     let mut disk = before.clone();
     let mut all = Vec::new();
@@ -60,7 +60,7 @@ fn survivors(before: &Disk, log: &[Logged]) -> Vec<(usize, Crash, Disk)> {
     all
 }
 
-/// Returns the ids of all runs; an error names what is incomplete or left over.
+/// Returns the ids of all runs, or an error that names an incomplete run or left-over.
 fn look(disk: Disk) -> Result<Vec<String>, String> {
     let process = process(disk, Vec::new());
     let library = library(&process);
@@ -154,7 +154,7 @@ fn a_failure_and_then_a_crash_at_any_operation_leave_a_whole_run_or_none() {
                 let swept = self::process(disk, Vec::new());
                 let found = look(swept.disk());
                 found.unwrap_or_else(|torn| panic!("{kind:?} at {call}, {crash:?} at {place}: {torn}"));
-                // A sweep may also be interrupted.
+                // The removal of left-overs may also be interrupted.
                 let before = swept.disk();
                 library(&swept).sweep().expect("swept");
                 let crash = Crash::Drawn(place as u64 ^ call);
@@ -229,7 +229,8 @@ fn in_a_real_folder_a_run_appears_whole_and_left_overs_go() {
     assert_eq!(library.find("abcdef").expect("a run").load().expect("whole").entries.len(), 2);
 }
 
-/// The creator may publish a directory after a sweep has opened it but before the sweep has locked it.
+/// The creator may publish a directory after another process has opened it for removal but before that
+/// process has locked it.
 #[test]
 fn a_sweep_takes_nothing_from_runs_that_are_created_at_the_same_time() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Weak magics with additional conditions. Each comment states the probability of a false match on a drive
-//! full of random data.
+//! Weak magic numbers with additional conditions. Each comment states the probability of a false match on a
+//! drive full of random data.
 
 use stdx::units::KIB;
 
@@ -34,13 +34,13 @@ pub(super) const CHECKS: &[fn(&View<'_>) -> Vec<Found>] = &[
     |view| Vec::from_iter(via(view)),
 ];
 
-/// ext2, ext3 and ext4: a two-byte magic, with a plausible block size and revision. 2^-76.
+/// ext2, ext3 and ext4: a two-byte magic number, with a plausible block size and revision. 2^-76.
 fn ext(view: &View<'_>) -> Option<Found> {
     const SUPERBLOCK: u64 = 1024;
     ext_superblock(view, SUPERBLOCK).then(|| Found::primary(EXT, SUPERBLOCK + 56, 2))
 }
 
-/// Whether a superblock of ext2, ext3 or ext4 starts at `at`.
+/// Returns whether a superblock of ext2, ext3 or ext4 starts at `at`.
 pub(super) fn ext_superblock(view: &View<'_>, at: u64) -> bool {
     view.le16(at + 56) == Some(0xef53)
         && view.le32(at + 24).is_some_and(|log_block| log_block <= 6)
@@ -77,7 +77,7 @@ fn minix(view: &View<'_>) -> Option<Found> {
     Some(Found::primary(MINIX, SUPERBLOCK + at, 2))
 }
 
-/// NILFS2: a two-byte magic, with plausible revision, superblock length and block size. 2^-80.
+/// NILFS2: a two-byte magic number, with plausible revision, superblock length and block size. 2^-80.
 fn nilfs(view: &View<'_>) -> Vec<Found> {
     const PRIMARY: u64 = 1024;
     let sane = |&at: &u64| {
@@ -87,8 +87,8 @@ fn nilfs(view: &View<'_>) -> Vec<Found> {
             && view.le32(at + 20).is_some_and(|log_block| log_block <= 6)
     };
     let primary = Some(PRIMARY).filter(sane).map(|at| Found::primary(NILFS, at + 6, 2));
-    // For the location of the last 4 KiB, older versions of its tools round the capacity down to sectors,
-    // newer ones to blocks.
+    // To locate the last 4 KiB, older versions of its tools round the capacity down to sectors, newer ones to
+    // blocks.
     let backups = [view.before_end(4096, 512), view.before_end(4096, 4096), view.before_end(8192, 4096)];
     let mut found = Vec::from_iter(primary);
     for at in backups.into_iter().flatten().filter(sane) {
@@ -100,8 +100,8 @@ fn nilfs(view: &View<'_>) -> Vec<Found> {
     found
 }
 
-/// HFS before 1998: a two-byte magic; the volume bitmap is always in block 3, allocation blocks consist of
-/// whole sectors, and the name has 1 to 27 characters. 2^-44.
+/// HFS before 1998: a two-byte magic number; the volume bitmap is always in block 3, allocation blocks
+/// consist of whole sectors, and the name has 1 to 27 characters. 2^-44.
 fn hfs(view: &View<'_>) -> Vec<Found> {
     let sane = |&at: &u64| {
         let be16 = |offset| view.get(at + offset).map(u16::from_be_bytes);
@@ -116,8 +116,8 @@ fn hfs(view: &View<'_>) -> Vec<Found> {
     primary.into_iter().chain(copy).collect()
 }
 
-/// ZFS: any uberblock in the ring of any of the four labels, in either byte order. Clearing it requires clearing the
-/// whole ring. 512 places of eight bytes: 2^-54.
+/// ZFS: any uberblock in the ring of any of the four labels, in either byte order. Clearing the signature requires
+/// clearing the whole ring. The probability is 2^-54, for 512 places of eight bytes.
 fn zfs(view: &View<'_>) -> Vec<Found> {
     const LABEL_BYTES: u64 = 256 * KIB;
     const RING_BYTES: u64 = 128 * KIB;
@@ -138,7 +138,7 @@ fn zfs(view: &View<'_>) -> Vec<Found> {
         .collect()
 }
 
-/// UDF: the anchors, in sector 256 and the last sectors, through which everything else is found. A 16-byte
+/// UDF: the anchors in sector 256 and in the last sectors, from which everything else is located. A 16-byte
 /// tag with its version, its own location and a checksum. 2^-79 each.
 fn udf(view: &View<'_>) -> Vec<Found> {
     const ANCHOR: u64 = 256;
@@ -167,19 +167,19 @@ fn udf(view: &View<'_>) -> Vec<Found> {
     found
 }
 
-/// LVM1: a two-byte magic and one of two versions. 2^-31.
+/// LVM1: a two-byte magic number and one of two versions. 2^-31.
 fn lvm1(view: &View<'_>) -> Option<Found> {
     (view.has(0, b"HM\x01\0") || view.has(0, b"HM\x02\0")).then(|| Found::primary(LVM1, 0, 4))
 }
 
-/// Sun disk label: a two-byte magic and an XOR checksum of all words. 2^-32.
+/// Sun disk label: a two-byte magic number and an XOR checksum of all words. 2^-32.
 fn sun(view: &View<'_>) -> Option<Found> {
     let sector = view.get::<512>(0)?;
     let sum = sector.chunks_exact(2).fold(0, |sum, pair| sum ^ u16::from_be_bytes([pair[0], pair[1]]));
     (sector[508..510] == [0xda, 0xbe] && sum == 0).then(|| Found::primary(SUN, 508, 2))
 }
 
-/// SGI disk label: a four-byte magic and the sum of all words. 2^-64.
+/// SGI disk label: a four-byte magic number and the sum of all words. 2^-64.
 fn sgi(view: &View<'_>) -> Option<Found> {
     let sector = view.get::<512>(0)?;
     let words = sector.chunks_exact(4).map(|word| u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
@@ -187,7 +187,7 @@ fn sgi(view: &View<'_>) -> Option<Found> {
     (sector.starts_with(b"\x0b\xe5\xa9\x41") && is_whole).then(|| Found::primary(SGI, 0, 4))
 }
 
-/// Silicon Image: a four-byte magic, one of eight drives, and a checksum. 2^-53.
+/// Silicon Image: a four-byte magic number, a drive number below eight, and a checksum. 2^-53.
 fn silicon(view: &View<'_>) -> Option<Found> {
     const SUM: usize = 0x13e;
     let at = view.before_end(512, 512)?;
@@ -198,7 +198,7 @@ fn silicon(view: &View<'_>) -> Option<Found> {
         .then(|| Found::primary(SILICON, at + 0x60, 4))
 }
 
-/// JMicron: a two-byte magic, a valid mode, and a sum. 2^-36.
+/// JMicron: a two-byte magic number, a valid mode, and a sum. 2^-36.
 fn jmicron(view: &View<'_>) -> Option<Found> {
     let at = view.before_end(512, 512)?;
     let metadata = view.get::<128>(at)?;
@@ -206,7 +206,7 @@ fn jmicron(view: &View<'_>) -> Option<Found> {
     (metadata.starts_with(b"JM") && metadata[0x30] <= 5 && is_whole).then(|| Found::primary(JMICRON, at, 2))
 }
 
-/// VIA: a two-byte magic, one of three versions, and a one-byte sum. 2^-30.
+/// VIA: a two-byte magic number, one of three versions, and a one-byte sum. 2^-30.
 fn via(view: &View<'_>) -> Option<Found> {
     let at = view.before_end(512, 512)?;
     let metadata = view.get::<51>(at)?;

@@ -1,5 +1,5 @@
-//! Backup superblocks of ext and XFS, whose locations follow from sizes stored only in the lost primary. They
-//! are searched for in the places where the usual tools put them, at the cost of one read each.
+//! Backup superblocks of ext and XFS, whose locations depend on sizes that are stored only in the lost
+//! primary. They are searched for where the usual tools place them, at the cost of one read each.
 
 use stdx::units::{GIB, KIB, MIB};
 
@@ -10,8 +10,7 @@ use super::view::View;
 
 /// Finds backups of ext2, ext3 and ext4. With `sparse_super`, the default since 1999, they are in block group
 /// 1 and in groups whose number is a power of 3, 5 or 7; without it, they are in every group. A group is the
-/// space that one block of bitmap describes: eight blocks (or clusters with `bigalloc`) per byte of the
-/// bitmap.
+/// space described by one block of bitmap: eight blocks (or clusters with `bigalloc`) per byte of the bitmap.
 pub(super) fn ext(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for block_bytes in (0..=6).map(|shift| KIB << shift) {
@@ -45,7 +44,7 @@ fn sparse_groups(last: u64) -> Vec<u64> {
     groups
 }
 
-/// Geometry from a superblock of XFS, if plausible. 2^-90 on random data.
+/// Geometry from an XFS superblock, if plausible. The probability of a match in random data is 2^-90.
 struct Geometry {
     group_bytes: u64,
     groups: u32,
@@ -69,9 +68,9 @@ fn xfs_superblock(view: &View<'_>, at: u64) -> Option<Geometry> {
     is_sane.then(|| Geometry { group_bytes: u64::from(block_bytes) * u64::from(group_blocks), groups })
 }
 
-/// Finds the copies of XFS's superblock, one at the start of each allocation group but the first. Each copy
-/// gives the locations of the others. The highest are listed first, so that the copies from which the others
-/// are found are cleared last.
+/// Finds the copies of the XFS superblock, one at the start of each allocation group except the first. Each
+/// copy gives the locations of the others. The highest offsets are listed first, so that the copies from
+/// which the others are found are cleared last.
 pub(super) fn xfs(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (at, group_bytes) in guesses(view.capacity_bytes) {
@@ -91,7 +90,7 @@ pub(super) fn xfs(view: &View<'_>) -> Vec<Found> {
     found
 }
 
-/// Offsets where a copy may be, each with the implied size of an allocation group. All of the usual four groups are
+/// Offsets of possible copies, each with the implied size of an allocation group. All of the usual four groups are
 /// tried, because an interrupted test may have overwritten the first ones.
 fn guesses(capacity_bytes: u64) -> Vec<(u64, u64)> {
     let quarter = (capacity_bytes / (4 * KIB)).div_ceil(4) * 4 * KIB;
@@ -99,9 +98,8 @@ fn guesses(capacity_bytes: u64) -> Vec<(u64, u64)> {
     group_sizes(capacity_bytes).into_iter().map(|size| (size, size)).chain(later).collect()
 }
 
-/// Likely sizes of allocation groups: powers of two, the maximum (1 TiB less one block), and an n-th of the device in
-/// whole blocks. `mkfs.xfs` uses 4 groups for most drives, 16 or 32 for striped ones, and as many as there are CPUs
-/// for SSDs.
+/// Likely sizes of allocation groups: powers of two, the maximum (1 TiB less one block), and an n-th of the device
+/// in whole blocks. `mkfs.xfs` uses 4 groups for most drives, 16 or 32 for striped ones, and one per CPU for SSDs.
 fn group_sizes(capacity_bytes: u64) -> Vec<u64> {
     const MOST_GROUPS: u64 = 64;
     let parts = |block_bytes: u64, groups: u64| {

@@ -1,29 +1,30 @@
-//! Formats recognized by a magic alone, as a table.
+//! A table of formats that are recognized by a magic number alone.
 //!
-//! A four-byte magic at a fixed place appears in random data with a probability of 2^-32, a longer one less
-//! often. The table has about 60 places of four bytes, so it causes about 1 in 7 x 10^7 drives full of random
-//! data to be refused. Shorter magics need additional conditions and are in `checked.rs`.
+//! A four-byte magic number at a fixed offset appears in random data with a probability of 2^-32; longer ones
+//! are less likely. The table has about 60 offsets with four bytes, so about 1 in 7 x 10^7 drives full of
+//! random data is refused because of it. Shorter magic numbers need additional conditions and are in
+//! `checked.rs`.
 
 use stdx::units::{GIB, KIB, MIB};
 
 use super::kinds::Format;
 
-/// Location of a magic.
+/// Location of a magic number.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum At {
-    /// Bytes from the start.
+    /// Number of bytes from the start.
     Start(u64),
-    /// Bytes before the end.
+    /// Number of bytes before the end.
     End(u64),
-    /// Bytes before the end, with the capacity rounded down to a multiple of the second number.
+    /// Number of bytes before the end, with the capacity rounded down to a multiple of the second number.
     RoundedEnd(u64, u64),
 }
 use At::{End, RoundedEnd, Start};
 
-/// One magic at any of several places.
+/// A magic number at any of several offsets.
 pub(super) struct Row {
     pub(super) format: Format,
-    /// Whether these places hold a backup.
+    /// Whether these offsets contain a backup copy.
     pub(super) is_copy: bool,
     pub(super) at: &'static [At],
     pub(super) magic: &'static [u8],
@@ -37,7 +38,7 @@ const fn copy(format: Format, at: &'static [At], magic: &'static [u8]) -> Row {
     Row { format, is_copy: true, at, magic }
 }
 
-/// A format with its libblkid names.
+/// A format with its names in libblkid.
 pub(super) const fn format(name: &'static str, blkid: &'static [&'static str]) -> Format {
     Format { name, blkid }
 }
@@ -49,7 +50,7 @@ pub(super) const ZFS: Format = format("a member of a ZFS pool", &["zfs_member"])
 pub(super) const MBR: Format = format("an MBR partition table", &["dos", "PMBR"]);
 pub(super) const HFS: Format = format("an HFS file system", &["hfs"]);
 pub(super) const UDF: Format = format("a UDF file system", &["udf"]);
-// A boot sector ends like an MBR, so libblkid also reports `PMBR`.
+// Such a boot sector ends like an MBR, so libblkid also reports `PMBR`.
 const GPT: Format = format("a GPT partition table", &["gpt", "PMBR"]);
 const BTRFS: Format = format("a btrfs file system", &["btrfs"]);
 const F2FS: Format = format("an F2FS file system", &["f2fs"]);
@@ -81,10 +82,11 @@ const VXFS: Format = format("a VxFS file system", &["vxfs"]);
 
 const SECTOR: u64 = 512;
 
-/// Offsets of a magic at the end of the first page, for each page size with which swap space may have been created.
+/// Offsets of a magic number at the end of the first page, for each page size with which swap space may have been
+/// created.
 const PAGE_ENDS: &[At] = &[Start(4086), Start(8182), Start(16_374), Start(32_758), Start(65_526)];
 
-/// Locations of the second LUKS2 header: after the first, whose size can be any of these.
+/// Locations of the second LUKS2 header, which follows the first; the first can have any of these sizes.
 const LUKS2_SECOND: &[At] = &[
     Start(16 * KIB),
     Start(32 * KIB),
@@ -101,7 +103,7 @@ const LUKS2_SECOND: &[At] = &[
 const OCFS2_BACKUPS: &[At] =
     &[Start(GIB), Start(4 * GIB), Start(16 * GIB), Start(64 * GIB), Start(256 * GIB), Start(1024 * GIB)];
 
-/// Sectors before the end where several generations of Promise controllers store their metadata.
+/// Number of sectors before the end at which generations of Promise controllers store their metadata.
 const PROMISE: &[At] = &[
     End(16 * SECTOR),
     End(63 * SECTOR),
@@ -191,7 +193,7 @@ pub(super) const ROWS: &[Row] = &[
     row(SUSPENDED, PAGE_ENDS, b"LINHIB0001"),
     row(SUSPENDED, &[Start(0)], b"\xed\xc3\x02\xe9\x98\x56\xe5\x0c"),
     row(LVM2, &[Start(24), Start(536), Start(1048), Start(1560)], b"LVM2 001"),
-    // wipefs erases the label's type but leaves the label.
+    // wipefs erases the type of the label but leaves the label.
     copy(LVM2, &[Start(0), Start(512), Start(1024), Start(1536)], b"LABELONE"),
     row(MD_0, &[RoundedEnd(64 * KIB, 64 * KIB)], b"\xfc\x4e\x2b\xa9"),
     row(MD_0, &[RoundedEnd(64 * KIB, 64 * KIB)], b"\xa9\x2b\x4e\xfc"),

@@ -1,15 +1,15 @@
-//! The formats that can be recognized, and what is known of a signature that was found.
+//! The formats that can be recognized, and the facts about a signature that was found.
 
 use std::fmt;
 
-/// Maximum number of copies reported at once; the others are found once these are cleared.
+/// Maximum number of copies reported at once; the others are found after these are cleared.
 pub(super) const MOST_COPIES: usize = 16;
 
 /// A file system, volume manager or partition table that can be recognized by its signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
     pub(super) name: &'static str,
-    /// Names that libblkid uses for it.
+    /// Names of the format in libblkid.
     pub(super) blkid: &'static [&'static str],
 }
 
@@ -28,16 +28,16 @@ pub enum Signature {
     Known {
         /// The format to which it belongs.
         of: Format,
-        /// Whether it is a backup of a primary that no longer exists.
+        /// Whether the signature is a backup copy of a primary that no longer exists.
         is_copy: bool,
         /// Offset in bytes.
         at_bytes: u64,
-        /// Number of bytes to overwrite to clear it.
+        /// Number of bytes to overwrite to clear the signature.
         length_bytes: u64,
-        /// The target as named by the user.
+        /// The target as specified by the user.
         target: String,
     },
-    /// Several backups of one format whose primary no longer exists.
+    /// Several backup copies of one format whose primary no longer exists.
     Copies {
         /// The format to which they belong.
         of: Format,
@@ -45,22 +45,22 @@ pub enum Signature {
         at_bytes: Vec<u64>,
         /// Number of bytes to overwrite at each offset to clear it.
         length_bytes: u64,
-        /// The target as named by the user.
+        /// The target as specified by the user.
         target: String,
-        /// Whether it is a block device, which may be discarded as a whole.
+        /// Whether the target is a block device, which may be discarded as a whole.
         is_device: bool,
     },
     /// Recognized only by libblkid.
     SecondOpinion {
         /// The types reported by libblkid; empty if it reports several that exclude each other.
         types: Vec<String>,
-        /// The target as named by the user.
+        /// The target as specified by the user.
         target: String,
     },
 }
 
 impl Signature {
-    /// Whether it belongs to a member of an md array.
+    /// Returns whether the signature belongs to a member of an md array.
     #[must_use]
     pub fn is_linux_raid(&self) -> bool {
         const NAME: &str = "linux_raid_member";
@@ -109,8 +109,8 @@ impl fmt::Display for Signature {
     }
 }
 
-/// Formats several copies of one format. The command contains no semicolon, because semicolons separate
-/// refusals.
+/// Formats several copies of one format. The command contains no semicolon, because refusals are separated by
+/// semicolons.
 fn copies(
     f: &mut fmt::Formatter<'_>,
     of: &Format,
@@ -118,7 +118,7 @@ fn copies(
     target: &str,
     is_device: bool,
 ) -> fmt::Result {
-    /// Number of offsets that the sentence names; the command contains all of them.
+    /// Number of offsets named in the sentence; the command contains all of them.
     const NAMED: usize = 3;
     let texts: Vec<String> = at_bytes.iter().map(u64::to_string).collect();
     let or_more = if texts.len() >= MOST_COPIES { " or more" } else { "" };
@@ -127,7 +127,7 @@ fn copies(
         all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
     };
     let quoted = quoted(target);
-    // xargs replaces it wherever it occurs, so it must not occur in the path.
+    // xargs replaces this placeholder wherever it occurs, so it must not occur in the path.
     let mut offset = "{}".to_owned();
     while quoted.contains(&offset) {
         offset.push('@');
@@ -170,7 +170,7 @@ impl Found {
         Self { format, is_copy: false, at_bytes, length_bytes }
     }
 
-    /// Returns its offset and length in bytes.
+    /// Returns the offset and length of the signature in bytes.
     pub const fn place(&self) -> (u64, u64) {
         (self.at_bytes, self.length_bytes)
     }

@@ -23,19 +23,19 @@ pub use kinds::{Format, Found, Signature};
 use second_opinion::Opinion;
 use view::View;
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// A signature.
     Signature(Signature),
-    /// No second opinion could be obtained, for this reason.
+    /// Why no second opinion could be obtained.
     Undecided(String),
 }
 
-/// Returns every signature on the target that the tables or the second opinion recognize.
+/// Returns all signatures on the target that the tables or the second opinion recognize.
 ///
 /// # Errors
-/// If the target cannot be read.
+/// Returns an error if the target cannot be read.
 pub fn find(device: &File, capacity_bytes: u64, target: &str) -> io::Result<Vec<Finding>> {
     let found = probe(device, capacity_bytes)?;
     let second = beyond(&found, second_opinion::ask(device), target);
@@ -46,7 +46,7 @@ pub fn find(device: &File, capacity_bytes: u64, target: &str) -> io::Result<Vec<
         .collect())
 }
 
-/// Returns the signatures, with all copies of one format and length combined into one.
+/// Returns the signatures, with all copies of the same format and length combined.
 fn grouped(found: &[Found], target: &str, is_device: bool) -> Vec<Signature> {
     let mut signatures: Vec<Signature> = Vec::new();
     for (index, &Found { format: of, is_copy, at_bytes, length_bytes }) in found.iter().enumerate() {
@@ -84,11 +84,11 @@ fn beyond(found: &[Found], opinion: Opinion, target: &str) -> Option<Finding> {
     }
 }
 
-/// Returns every signature on the device that the tables recognize. Copies are omitted while their primary
-/// exists, because that must be cleared first anyway.
+/// Returns all signatures on the device that the tables recognize. Copies are omitted while their primary
+/// exists, because that must be cleared first.
 ///
 /// # Errors
-/// If either end of the device cannot be read.
+/// Returns an error if either end of the device cannot be read.
 pub fn probe(device: &impl FileExt, capacity_bytes: u64) -> io::Result<Vec<Found>> {
     let view = View::new(device, capacity_bytes)?;
     let mut found: Vec<Found> = Vec::new();

@@ -1,8 +1,8 @@
-//! What libblkid recognizes on a target: a second opinion based on a widely maintained table.
+//! A second opinion on a target: the formats recognized by libblkid, whose table is widely maintained.
 //!
-//! The `blkid` program is run, because a static binary cannot load the library. It is searched for in a fixed
-//! list of folders, runs without the caller's environment, and gets the open device as its standard input, so
-//! that the path cannot lead to another device in the meantime. Time and output are bounded.
+//! The `blkid` program is used because a static binary cannot load the library. It is searched for in a fixed
+//! list of folders, runs without the caller's environment, and receives the open device as its standard
+//! input, so that the path cannot lead to another device in the meantime. Time and output are bounded.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 const FOLDERS: &[&str] = &["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// How long to wait for a killed program, which may be blocked on the device in the kernel, before it is abandoned.
+/// Time to wait for a killed program, which may be blocked on the device in the kernel, before it is abandoned.
 const PATIENCE_AFTER_KILL: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 const OUTPUT_LIMIT: usize = 64 << 10;
@@ -27,13 +27,13 @@ const NAME_LIMIT: usize = 40;
 pub(super) enum Opinion {
     /// Nothing recognized.
     Nothing,
-    /// File system, volume manager or partition table, by libblkid's names.
+    /// A file system, volume manager or partition table, with libblkid's names.
     Content(Vec<String>),
     /// Several formats that exclude each other.
     Ambivalent,
-    /// No opinion: the program is missing, may not be run, or is a different program of this name.
+    /// No opinion: the program is missing, may not be executed, or is a different program with this name.
     None,
-    /// `blkid` could not decide, for this reason.
+    /// `blkid` could not decide; contains the reason.
     Undecided(String),
 }
 
@@ -152,7 +152,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    /// Returns the opinion with this script in place of `blkid`.
+    /// Returns the opinion obtained with this script in place of `blkid`.
     fn opinion_of(script: &str) -> Opinion {
         let dir = tempfile::tempdir().expect("a directory");
         let program = dir.path().join("blkid");

@@ -1,5 +1,5 @@
-//! Tests every row and every check on raw bytes. The tests of `crates/device` check signatures written by
-//! real tools.
+//! Tests each row and each check on raw bytes. The tests of `crates/device` check signatures written by real
+//! tools.
 
 use super::*;
 use std::io::Write;
@@ -66,7 +66,7 @@ fn blank_devices_carry_nothing() {
     assert_eq!(probed(&device()), []);
 }
 
-/// 500 drives full of random data. The seed is fixed, so this either always or never fails.
+/// 500 drives full of random data. The seed is fixed, so the test either always passes or never does.
 #[test]
 fn random_devices_carry_nothing() {
     const LENGTH: usize = 8 << 20;
@@ -108,7 +108,7 @@ fn weak_magics_need_their_second_condition() {
     assert_eq!(seen(&file), [], "an entry that is neither active nor inactive");
 }
 
-/// A complete signature with a weak magic, and the byte that invalidates it.
+/// A complete signature with a weak magic number, and the byte that invalidates it.
 struct Weak {
     name: &'static str,
     is_copy: bool,
@@ -310,7 +310,7 @@ fn copies_of_xfs_are_found_where_their_groups_begin() {
         }
         let found = seen(&file);
         assert_eq!(found.len() as u64, (groups - 1).min(16), "{groups} of {group_blocks}: {found:?}");
-        // Clearing the reported copies repeatedly clears all of them.
+        // Clearing the reported copies repeatedly must clear all of them.
         for _ in 0..groups.div_ceil(16) {
             for (name, is_copy, at_bytes) in seen(&file) {
                 assert_eq!((name, is_copy), ("an XFS file system", true));
@@ -434,10 +434,10 @@ fn copies_of_one_format_are_one_refusal_with_one_command() {
     assert!(texts(&most, "/dev/x")[0].contains("16 or more backup copies"));
 }
 
-/// The command clears the copies, and nothing but them.
+/// The command clears the copies and no other bytes.
 #[test]
 fn the_command_for_several_copies_does_what_it_says() {
-    // xargs would replace its usual placeholder in the path as well.
+    // xargs would also replace its usual placeholder in the path.
     let file = tempfile::Builder::new().prefix("{}it's").tempfile().expect("a temporary file");
     std::fs::write(file.path(), [7; 32]).expect("content");
     let found = [Found::copy(formats::EXT, 20, 2), Found::copy(formats::EXT, 9, 2)];

@@ -5,7 +5,8 @@ use std::os::unix::fs::FileExt;
 
 use stdx::units::KIB;
 
-/// Length cached at the start and at the end, where most signatures are; ZFS stores two labels of 256 KiB at each.
+/// Length cached at the start and at the end, where most signatures are; ZFS stores two labels of 256 KiB at each
+/// end.
 const EDGE_BYTES: u64 = 512 * KIB;
 
 pub(super) struct View<'a> {
@@ -17,7 +18,7 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// # Errors
-    /// If either end of the device cannot be read.
+    /// Returns an error if either end of the device cannot be read.
     pub(super) fn new(device: &'a dyn FileExt, capacity_bytes: u64) -> io::Result<Self> {
         let length = EDGE_BYTES.min(capacity_bytes) as usize;
         let (mut head, mut tail) = (vec![0; length], vec![0; length]);
@@ -26,8 +27,8 @@ impl<'a> View<'a> {
         Ok(Self { device, capacity_bytes, head, tail })
     }
 
-    /// Returns `None` beyond the end. An unreadable place in the middle counts as empty, because nothing can
-    /// be restored from an unreadable copy.
+    /// Returns `None` beyond the end. An unreadable area in the middle is treated as empty, because nothing
+    /// can be restored from an unreadable copy.
     pub(super) fn get<const N: usize>(&self, at_bytes: u64) -> Option<[u8; N]> {
         let end = at_bytes.checked_add(N as u64).filter(|&end| end <= self.capacity_bytes)?;
         let tail_start = self.capacity_bytes - self.tail.len() as u64;

@@ -87,7 +87,7 @@ mod tests {
     }
     const FINGERPRINT: u64 = 0x6e12_96a7_3a9d_be94;
 
-    /// Returns a hash of a thousand accesses of one thread of three.
+    /// Returns a hash of a thousand accesses of one of three threads.
     fn print(seed: u64, thread: u16, pattern: &Pattern) -> u64 {
         let mut stream = Stream::new(seed, thread, 3, pattern);
         (0..1000).fold(0xcbf2_9ce4_8422_2325, |print: u64, _| {
@@ -192,7 +192,7 @@ mod tests {
             (0..3).map(|_| stream.next_access().offset_bytes / 4096).collect::<Vec<_>>()
         };
         assert_eq!((from(0, 3), from(1, 3)), (vec![3, 0, 1], vec![7, 8, 4]));
-        // Beyond the end of the part, counting continues from its start.
+        // At the end of the part, counting wraps to its start.
         assert_eq!((from(0, 4), from(1, 4)), (vec![0, 1, 2], vec![8, 4, 5]));
         assert_eq!((from(0, 22), from(1, 22)), (vec![2, 3, 0], vec![6, 7, 8]));
     }
@@ -220,7 +220,8 @@ mod tests {
         });
         for bins in [of_segments, inside] {
             let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - 1024.0).powi(2) / 1024.0).sum();
-            // 2047 degrees of freedom: standard deviation 64. The limits allow five standard deviations either way.
+            // 2047 degrees of freedom: standard deviation 64. The limits allow for five standard deviations in both
+            // directions.
             assert!((1727.0..2367.0).contains(&chi2), "chi-square {chi2}");
         }
     }

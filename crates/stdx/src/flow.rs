@@ -1,11 +1,11 @@
 //! Whether a long operation continues.
 
-/// The answer to a progress report.
+/// The response to a progress report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// Continue.
     Continue,
-    /// Stop as soon as possible: a load still completes its outstanding I/Os; an operation that the drive
-    /// executes on its own is no longer waited for.
+    /// Stop as soon as possible: a load still completes its outstanding I/Os, but operations that the drive
+    /// executes on its own are not waited for.
     Stop,
 }

@@ -1,23 +1,23 @@
 //! A log-linear histogram of nanoseconds. It counts every value; none is clipped.
 //!
-//! Values below 128 ns have a slot each. Above, every power of two is split into 128 equal slots, up to
-//! `u64::MAX`. A value is read back as the middle of its slot, which is within 1/256 (0.4 %) of the recorded
-//! value; minimum, maximum and sum are exact.
+//! Each value below 128 ns has its own slot. Above that, each power of two is split into 128 equal slots, up
+//! to `u64::MAX`. A value is read back as the middle of its slot, which is within 1/256 (0.4 %) of the
+//! recorded value; minimum, maximum and sum are exact.
 //!
-//! Only the slots between the smallest and the largest value use memory, because a day-long run keeps
-//! thousands of histograms, and most values of each lie within a few powers of two.
+//! Only the slots between the smallest and the largest value use memory: a day-long run keeps thousands of
+//! histograms, and most values of a histogram lie within a few powers of two.
 
 pub mod coarse;
 
 const SUB_BITS: u32 = 7;
 const SUB_SLOTS: usize = 1 << SUB_BITS;
-/// Number of slots: 128 for the values below 2^7, and a group of 128 per power of two from there.
+/// Number of slots: 128 for the values below 2^7, and 128 for each power of two above.
 pub const SLOTS: usize = (64 - SUB_BITS as usize + 1) * SUB_SLOTS;
 
 /// Counts of values in nanoseconds, with exact count, sum, minimum and maximum.
 #[derive(Clone)]
 pub struct Histogram {
-    /// Counts of the slots from `first` on; all others are empty.
+    /// Counts of the slots starting at `first`; all other slots are empty.
     slots: Vec<u64>,
     first: usize,
     count: u64,
@@ -102,7 +102,7 @@ impl Histogram {
         self.max = self.max.max(value_ns);
     }
 
-    /// Grows by whole groups of slots, so that this call is rare.
+    /// Grows by whole groups of slots, so that it is rarely called.
     #[cold]
     fn record_outside(&mut self, slot: usize) {
         let group = slot & !(SUB_SLOTS - 1);
@@ -175,8 +175,8 @@ impl Histogram {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Returns the quantile at `share`, which is in 0..=1, to slot precision: the smallest recorded value
-    /// that at least this share of all values do not exceed. `None` if empty.
+    /// Returns the quantile at `share` (0 to 1) with the precision of a slot: the smallest recorded value
+    /// that is greater than or equal to this share of all values. `None` if empty.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<u64> {
         if self.count == 0 {
@@ -194,7 +194,7 @@ impl Histogram {
         unreachable!("count equals the sum of all slots")
     }
 
-    /// Returns the filled slots as (slot, count), in ascending order.
+    /// Returns the non-empty slots as (slot, count), in ascending order.
     pub fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let numbered = (self.first..).zip(&self.slots);
         numbered.filter(|(_, count)| **count > 0).map(|(slot, count)| (slot, *count))
@@ -210,7 +210,7 @@ impl Histogram {
     /// [`max`](Self::max).
     ///
     /// # Errors
-    /// If the parts are inconsistent; the error says why.
+    /// Returns an error if the parts are inconsistent; the error says why.
     pub fn from_parts(filled: &[(usize, u64)], sum: u128, min: u64, max: u64) -> Result<Self, &'static str> {
         let mut built = Self::default();
         let numbers = || filled.iter().map(|(slot, _)| *slot);

@@ -1,5 +1,5 @@
-//! Extensions to std: sizes and times as text, a seeded random number generator, access streams, a histogram, safe
-//! access to files that others may have tampered with.
+//! Extensions to std: sizes and times as text, a seeded random number generator, access streams, a histogram, and
+//! safe access to files that others may have tampered with.
 //!
 //! Nothing here knows about drives, tests or reports.
 #![forbid(unsafe_code)]

@@ -26,7 +26,7 @@ impl Rng {
         Self { state: std::array::from_fn(|_| split_mix(&mut spread)) }
     }
 
-    /// Creates the generator for one part of the work, such as a thread or a cell, that is derived from `seed`.
+    /// Creates the generator for one part of the work, such as a thread or a cell.
     #[must_use]
     pub fn from_seed_and_stream(seed: u64, stream: u64) -> Self {
         let mut spread = seed;
@@ -53,7 +53,7 @@ impl Rng {
     /// Returns a number in `0..bound`, by multiply-shift; its bias is below `bound / 2^64`.
     ///
     /// # Panics
-    /// Panics in debug builds when `bound` is 0.
+    /// Debug builds panic if `bound` is 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         debug_assert!(bound > 0, "no number is below zero");
@@ -66,7 +66,7 @@ impl Rng {
         self.below(100) < u64::from(percent)
     }
 
-    /// Fills `bytes` with output of the generator.
+    /// Fills `bytes` with random data.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         let mut chunks = bytes.chunks_exact_mut(8);
         for chunk in &mut chunks {
@@ -100,7 +100,8 @@ mod tests {
         }
         let expected = f64::from(draws) / 1024.0;
         let chi2: f64 = bins.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
-        // 1023 degrees of freedom: mean 1023, standard deviation 45; the limits are five of them either way.
+        // 1023 degrees of freedom: mean 1023, standard deviation 45; the limits are five standard deviations
+        // from the mean.
         assert!((797.0..1249.0).contains(&chi2), "chi-square {chi2}");
     }
 

@@ -1,13 +1,13 @@
-//! Makes untrusted text safe to print, or to name a file.
+//! Makes untrusted text safe to print or to use in a file name.
 //!
-//! Terminals interpret control characters, and bidirectional formatting characters change how a line reads.
-//! The names of files and drives, the results of other tools and runs made elsewhere may contain such
-//! characters.
+//! Terminals interpret control characters, and bidirectional formatting characters change the displayed order
+//! of a line. Such characters may occur in the names of files and drives, in results of other tools, and in
+//! runs from elsewhere.
 
 use std::borrow::Cow;
 
-/// Returns whether a terminal would do anything but show the character in place; true for newlines and tabs.
-/// control characters.
+/// Returns whether a terminal would do anything other than display the character in place; true for newlines,
+/// tabs and other control characters.
 #[must_use]
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
@@ -37,7 +37,7 @@ pub fn in_lines(text: &str) -> Cow<'_, str> {
 /// Returns a JSON document with all unprintable characters in its strings escaped.
 #[must_use]
 pub fn in_json(document: &str) -> Cow<'_, str> {
-    // Serializers escape everything below the space; the other unprintable characters occur only in strings.
+    // Serializers escape everything below the space; all other unprintable characters occur only in strings.
     let is_kept = |c: char| c == '\n' || !is_unprintable(c);
     if document.chars().all(is_kept) {
         return Cow::Borrowed(document);

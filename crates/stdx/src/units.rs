@@ -31,7 +31,7 @@ const SUFFIXES: &[(&str, u64)] = &[
 /// Parses a size such as `4096`, `4KiB`, `1.5 GiB`, `100GB` into bytes. A bare K, M, G or T is base 2, as in fio.
 ///
 /// # Errors
-/// If the text is not a size, or the size is not a whole number of bytes; the error says what is expected.
+/// Returns an error that names the expected format if the text is not a size or not a whole number of bytes.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -78,7 +78,7 @@ fn strings(words: &[&str]) -> Vec<String> {
 /// Creates the runs below `place`, `lanes` at a time.
 ///
 /// # Errors
-/// If a command does not end with the expected exit code.
+/// Returns an error if a command does not end with the expected exit code.
 pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
     let library = place.join("runs");
     std::fs::create_dir_all(&library)?;

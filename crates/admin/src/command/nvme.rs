@@ -31,8 +31,8 @@ pub(crate) fn namespace(admin: &mut dyn Admin, namespace: u32) -> Result<Namespa
     identify(admin, namespace, 0x00).map(|bytes| Namespace::decode(&bytes))
 }
 
-/// Returns the completed share of a running format, according to Identify; `None` if no format is running or
-/// the drive does not answer.
+/// Returns the completed fraction of a running format, from Identify; `None` if no format is running or the
+/// drive does not respond.
 pub(crate) fn format_progress(admin: &mut dyn Admin, namespace: u32, timeout: Duration) -> Option<f64> {
     let mut bytes = [0; IDENTIFY_BYTES];
     let command = NvmeCommand { timeout, ..NvmeCommand::of(IDENTIFY, namespace, 0x00, 0) };
@@ -65,7 +65,7 @@ pub(crate) fn media_written_bytes(admin: &mut dyn Admin) -> Option<u128> {
     log(admin, 0xc0).ok().and_then(|bytes| crate::wire::nvme::ocp_media_written_bytes(&bytes))
 }
 
-/// Returns feature 06h: whether the volatile write cache is on.
+/// Returns whether the volatile write cache is on (feature 06h).
 pub(crate) fn write_cache(admin: &mut dyn Admin) -> Result<bool, Fault> {
     let command = NvmeCommand::of(GET_FEATURES, 0, VOLATILE_WRITE_CACHE, 0);
     admin.nvme(&command, Data::None).map(|answer| answer & 1 != 0)
@@ -76,7 +76,7 @@ pub(crate) fn set_write_cache(admin: &mut dyn Admin, on: bool) -> Result<(), Fau
     admin.nvme(&command, Data::None).map(drop)
 }
 
-/// Returns feature 02h: the number of the current power state.
+/// Returns the number of the current power state (feature 02h).
 pub(crate) fn power_state(admin: &mut dyn Admin) -> Result<u8, Fault> {
     let command = NvmeCommand::of(GET_FEATURES, 0, POWER_MANAGEMENT, 0);
     admin.nvme(&command, Data::None).map(|answer| answer as u8 & 0x1f)

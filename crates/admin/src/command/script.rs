@@ -1,6 +1,6 @@
-//! A mock of [`Admin`] that expects the commands of a script and responds from it.
+//! A mock of [`Admin`] that expects a script of commands and returns the responses in it.
 //!
-//! An unexpected command fails the test, and so do unused steps.
+//! Unexpected commands and unused steps fail the test.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::fault::Fault;
 /// A command that the test expects.
 #[derive(Debug, PartialEq, Eq)]
 enum Sent {
-    /// Opcode, namespace, dwords 10 and 11.
+    /// Opcode, namespace, and dwords 10 and 11.
     Nvme(u8, u32, u32, u32),
     Scsi(Vec<u8>),
     Discard,
@@ -29,7 +29,7 @@ pub(crate) enum Answer {
 
 struct Step {
     sent: Sent,
-    /// Start of the data that the command must send.
+    /// Expected start of the data sent with the command.
     with: Option<Vec<u8>>,
     answer: Answer,
     erases: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Script {
     now_ns: u64,
     /// The `all_namespaces` argument of each [`Admin::recheck`].
     pub(crate) rechecks: Vec<bool>,
-    /// Number of successful rechecks; later ones report the device as in use.
+    /// Number of rechecks that succeed; all later ones report that the device is in use.
     pub(crate) in_use_from: usize,
     /// Duration of the next long NVMe command.
     pub(crate) long_seconds: u64,
@@ -81,13 +81,13 @@ impl Script {
         self.expect(Sent::Discard, answer)
     }
 
-    /// Expects the step just added to send these bytes, followed only by zeroes.
+    /// Requires the last step to send these bytes, followed only by zeroes.
     pub(crate) fn with(mut self, bytes: &[u8]) -> Self {
         self.steps.back_mut().expect("a step").with = Some(bytes.to_vec());
         self
     }
 
-    /// Makes the step just added erase the memory.
+    /// Makes the last step erase the memory of the mock.
     pub(crate) fn erasing(mut self) -> Self {
         self.steps.back_mut().expect("a step").erases = true;
         self
@@ -154,7 +154,7 @@ impl Admin for Script {
     fn scsi(&mut self, command: &[u8], data: Data<'_>, _: Duration) -> Result<ScsiAnswer, Fault> {
         match self.next(&Sent::Scsi(command.to_vec()), data)? {
             Answer::Scsi(status, sense) => Ok(ScsiAnswer { status, sense }),
-            // An adapter that translates passes on the registers of the ATA drive.
+            // A SCSI adapter returns the registers of the ATA drive.
             _ if command[0] == 0x85 => Ok(ScsiAnswer { status: 2, sense: registers(0x50, 0, 0, 0) }),
             _ => Ok(ScsiAnswer::default()),
         }

@@ -12,8 +12,8 @@ use crate::wire::sense::Sense;
 
 const CHECK_CONDITION: u8 = 0x02;
 const UNIT_ATTENTION: u8 = 6;
-/// Maximum number of retries after unit attentions: a device reports each reset or change once, instead of
-/// executing the command.
+/// Maximum number of retries after unit attentions: a device reports each reset or change once instead of
+/// executing a command.
 const ATTENTIONS: u32 = 4;
 
 /// Sends a command; any status but GOOD is a fault. Unit attentions are retried.
@@ -98,7 +98,7 @@ pub(crate) fn set_write_cache(admin: &mut dyn Admin, now: &CachingPage, on: bool
 }
 
 /// Sends REPORT SUPPORTED OPERATION CODES for one command, or with `action` for one of its service actions.
-/// `None` if the device does not report it.
+/// `None` if the device does not report whether it supports the command.
 pub(crate) fn supported(admin: &mut dyn Admin, opcode: u8, action: Option<u8>) -> Option<bool> {
     let options = if action.is_some() { 2 } else { 1 };
     let action = action.unwrap_or(0);
@@ -111,17 +111,18 @@ fn log(admin: &mut dyn Admin, code: u8) -> Option<[u8; PAGE_BYTES]> {
     page(admin, &[0x4d, 0, 0x40 | code, 0, 0, 0, 0, 0, LENGTH, 0]).ok()
 }
 
-/// The Temperature page: degrees Celsius.
+/// Returns the temperature in degrees Celsius from the Temperature page.
 pub(crate) fn degrees(admin: &mut dyn Admin) -> Option<i16> {
     log(admin, 0x0d).and_then(|bytes| temperature(&bytes))
 }
 
-/// The Solid State Media page: used endurance in percent.
+/// Returns the used endurance in percent from the Solid State Media page.
 pub(crate) fn percentage_used(admin: &mut dyn Admin) -> Option<u8> {
     log(admin, 0x11).and_then(|bytes| endurance_used(&bytes))
 }
 
-/// The error counters of writes and of reads: their uncorrected errors; `None` if the device has neither.
+/// Returns the uncorrected errors from the error counters of writes and reads; `None` if the device has
+/// neither counter.
 pub(crate) fn uncorrected_errors(admin: &mut dyn Admin) -> Option<u64> {
     let counts = [0x02, 0x03].map(|code| log(admin, code).and_then(|bytes| total_uncorrected(&bytes, code)));
     counts.into_iter().flatten().reduce(u64::saturating_add)

@@ -18,8 +18,8 @@ const SECURITY_ERASE_PREPARE: u8 = 0xf3;
 const SECURITY_ERASE_UNIT: u8 = 0xf4;
 const SECURITY_DISABLE_PASSWORD: u8 = 0xf6;
 const SANITIZE: u8 = 0xb4;
-/// The user password while an erase runs. It is not a secret: anyone with a drive that stays locked must be
-/// able to unlock it.
+/// The user password during an erase. It is public, so that anyone can unlock a drive that remains locked
+/// after an interruption.
 const PASSWORD: &[u8; 7] = b"PLATEAU";
 /// Minimum timeout: the drive's own estimate may be far too low, and 255 means "more than 508 minutes".
 const ERASING_AT_LEAST: Duration = Duration::from_secs(12 * 3600);
@@ -57,7 +57,7 @@ fn security_offer(security: &Security, enhanced: bool) -> Offer {
     Offer::Yes
 }
 
-/// The data block of a security command: control word, then the password (ACS-3, tables 137 to 143).
+/// Data block of a security command: control word, then the password (ACS-3, tables 137 to 143).
 fn credentials(control: u16) -> [u8; BLOCK_BYTES] {
     let mut block = [0; BLOCK_BYTES];
     block[..2].copy_from_slice(&control.to_le_bytes());
@@ -73,7 +73,7 @@ fn secure(job: &mut Job<'_>, command: u8, control: u16, timeout: Duration) -> Re
 /// Removes the password left by an interrupted purge; the data remains intact.
 ///
 /// # Errors
-/// If the drive has another password.
+/// Returns an error if the drive has another password.
 pub fn unlock(admin: &mut dyn Admin) -> Result<(), Fault> {
     for command in [SECURITY_UNLOCK, SECURITY_DISABLE_PASSWORD] {
         let command = Command { command, count: 1, data: Direction::Out, ..Command::default() };
@@ -87,7 +87,7 @@ fn security_now(job: &mut Job<'_>) -> Result<Security, AdminError> {
     Ok(identify.security)
 }
 
-/// Sets a password if there is none, erases, and verifies that the erase removed the password.
+/// Sets a password if none is set, erases the drive, and verifies that the erase removed the password.
 pub(super) fn security_erase(job: &mut Job<'_>, enhanced: bool) -> Result<Vec<PurgeEvidence>, AdminError> {
     let Protocol::Ata(drive) = &job.can.protocol else { unreachable!("offered to ATA drives only") };
     let estimate = if enhanced { drive.security.enhanced_erase_time } else { drive.security.erase_time };

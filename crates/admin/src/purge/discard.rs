@@ -1,4 +1,4 @@
-//! Discard of the whole device. Not a PTS purge: its effect depends on the drive.
+//! Discard of the whole device. This is not a PTS purge: its effect depends on the drive.
 
 use record::WhyNot;
 

@@ -13,14 +13,14 @@ use crate::error::{AdminError, DriveFault, Step};
 pub(super) struct Method {
     /// As typed: `nvme-format-user`.
     pub(super) name: &'static str,
-    /// As printed in a report.
+    /// The name shown in a report.
     pub(super) label: &'static str,
-    /// Whether the PTS accepts it as a purge.
+    /// Whether the PTS accepts the method as a purge.
     pub(super) is_pts: bool,
     pub(super) offer: fn(&Capabilities) -> Offer,
-    /// Whether it also erases the other namespaces.
+    /// Whether the method also erases the other namespaces.
     pub(super) hits_others: fn(&Capabilities) -> bool,
-    /// Performs the purge and waits until it completes; returns the evidence that it was done.
+    /// Performs the purge, waits until it completes, and returns evidence of it.
     pub(super) run: fn(&mut Job<'_>) -> Result<Vec<PurgeEvidence>, AdminError>,
 }
 
@@ -28,13 +28,13 @@ pub(super) struct Method {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Offer {
     Yes,
-    /// The method may work, but is used only if requested by name, for this reason.
+    /// The method may work, but is used only if requested by name; contains the reason.
     Unsure(WhyNot),
-    /// The drive does not report support for it.
+    /// The drive does not report support for the method.
     NotReported,
-    /// The method belongs to another interface than the drive's.
+    /// The method requires another interface.
     OtherInterface,
-    /// Supported in principle, but not available now, for this reason.
+    /// Supported in principle, but not available now; contains the reason.
     No(WhyNot),
 }
 
@@ -43,12 +43,12 @@ impl Offer {
         if yes { Self::Yes } else { Self::NotReported }
     }
 
-    /// Whether it may be used when requested by name.
+    /// Returns whether the method may be used when requested by name.
     pub(super) const fn is_available(&self) -> bool {
         matches!(self, Self::Yes | Self::Unsure(_))
     }
 
-    /// Why it is not used by default.
+    /// Returns why the method is not used by default.
     pub(super) fn why_not(self) -> Option<WhyNot> {
         match self {
             Self::Yes => None,
@@ -91,12 +91,12 @@ pub(super) enum Polled {
 }
 
 const POLL_EVERY: Duration = Duration::from_secs(1);
-/// A drive that takes longer than this is considered hung.
+/// A drive that takes longer than this is assumed to hang.
 pub(super) const POLL_AT_MOST: Duration = Duration::from_secs(48 * 3600);
 
 impl Job<'_> {
     pub(super) fn step(&mut self, text: &str) {
-        // A request to stop is ignored here: steps cannot be cancelled, only the waits after them.
+        // Stop requests are ignored here: steps cannot be cancelled, only the waits after them.
         (self.on_progress)(Purging::Step(text));
     }
 
@@ -111,7 +111,7 @@ impl Job<'_> {
         (self.on_progress)(share.map_or(Purging::Waiting, |share| Purging::ShareDone(share.clamp(0.0, 1.0))))
     }
 
-    /// Reports how much the host has written; fails if a stop is requested.
+    /// Reports how many bytes the host has written; fails if a stop was requested.
     pub(super) fn written(&mut self, bytes: u64, all: u64) -> Result<(), AdminError> {
         match self.waits(Some(bytes as f64 / all as f64)) {
             Flow::Stop if bytes < all => Err(AdminError::StoppedWriting { bytes, all }),
@@ -119,7 +119,7 @@ impl Job<'_> {
         }
     }
 
-    /// The last check before something is destroyed.
+    /// The last check before data is destroyed.
     pub(super) fn recheck(&mut self) -> Result<(), AdminError> {
         self.admin.recheck(self.all_namespaces)
     }

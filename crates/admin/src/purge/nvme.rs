@@ -13,7 +13,7 @@ use crate::wire::nvme::SanitizeState;
 
 pub(crate) const FORMAT_NVM: u8 = 0x80;
 const SANITIZE: u8 = 0x84;
-/// Timeout of Format NVM, which completes only once the format is done.
+/// Timeout of Format NVM, which completes only when the format is done.
 pub(crate) const FORMATTING: Duration = Duration::from_secs(12 * 3600);
 
 /// Secure Erase Settings (figure 323).
@@ -39,13 +39,13 @@ pub(super) fn offer(can: &Capabilities, has: fn(&Nvme) -> bool) -> Offer {
     }
 }
 
-/// Whether a format with secure erase affects more than its namespace.
+/// Returns whether a format with secure erase affects other namespaces.
 pub(super) fn format_hits_others(can: &Capabilities) -> bool {
     matches!(&can.protocol, Protocol::Nvme(nvme)
         if nvme.controller.format_hits_all || nvme.controller.secure_erase_hits_all)
 }
 
-/// A sanitize operation always affects the other namespaces: it erases the whole subsystem.
+/// A sanitize operation erases the whole subsystem, including all other namespaces.
 pub(super) fn sanitize_hits_others(_: &Capabilities) -> bool {
     true
 }
@@ -67,10 +67,11 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<PurgeE
     let has_progress = now.format_remaining.is_some();
     let Job { admin, on_progress, .. } = job;
     let formatted = admin.nvme_long(&command, &mut |admin| {
-        // Drives that report no progress may answer only after the format. Linux resets a controller that exceeds a
-        // timeout, which would end the format, so queries for progress also have the timeout of the format.
+        // Drives that report no progress may not respond until the format is done. Linux resets a controller that
+        // exceeds a timeout, which would abort the format. Queries for progress therefore use the timeout of the
+        // format.
         let share = has_progress.then(|| nvme::format_progress(admin, number, FORMATTING)).flatten();
-        // A request to stop is ignored: a format cannot be cancelled.
+        // Stop requests are ignored: a format cannot be cancelled.
         on_progress(share.map_or(Purging::Waiting, Purging::ShareDone));
     });
     formatted.map_err(|fault| fault.during(Step::Format))?;
@@ -85,8 +86,7 @@ pub(super) fn format(job: &mut Job<'_>, erase: SecureErase) -> Result<Vec<PurgeE
 
 /// Sanitizes the subsystem and waits until the operation completes.
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<PurgeEvidence>, AdminError> {
-    // One overwrite pass of zeroes. Without AUSE, only another sanitize operation can clear the state of a
-    // failed one.
+    // One overwrite pass of zeroes. Without AUSE, only another sanitize operation can clear the failed state.
     let passes = if matches!(action, Action::Overwrite) { 1 << 4 } else { 0 };
     let cdw10 = action as u32 | passes;
     let before = log(job.admin)?;

@@ -1,4 +1,4 @@
-//! NVMe Format NVM with cryptographic erase: deletes the key, so the data is unreadable.
+//! NVMe Format NVM with cryptographic erase: deletes the key, which makes the data unreadable.
 
 use super::method::Method;
 use super::nvme;

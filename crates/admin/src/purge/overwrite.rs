@@ -1,4 +1,4 @@
-//! Zeroes written by the host across the whole device, as a last resort.
+//! Last resort: the host writes zeroes to the whole device.
 
 use record::PurgeEvidence;
 

@@ -45,7 +45,7 @@ pub(super) fn format_unit(job: &mut Job<'_>) -> Result<Vec<PurgeEvidence>, Admin
 }
 
 pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<PurgeEvidence>, AdminError> {
-    // Overwrite: one pass with a pattern of four zero bytes, which the drive repeats.
+    // Overwrite: one pass with a pattern of four zero bytes, repeated by the drive.
     let pattern: &[u8] = if matches!(action, Action::Overwrite) { &[1, 0, 0, 4, 0, 0, 0, 0] } else { &[] };
     let command = [SANITIZE, IMMEDIATELY | action as u8, 0, 0, 0, 0, 0, 0, pattern.len() as u8, 0];
     let data = if pattern.is_empty() { Data::None } else { Data::Out(pattern) };
@@ -55,7 +55,7 @@ pub(super) fn sanitize(job: &mut Job<'_>, action: Action) -> Result<Vec<PurgeEvi
     Ok(vec![PurgeEvidence::SanitizeCompleted { action: action as u8 }])
 }
 
-/// Sends TEST UNIT READY, which reports the progress.
+/// Sends TEST UNIT READY, which reports progress.
 fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
     match scsi::send(admin, &[0; 6], Data::None, Duration::from_secs(60)) {
         Ok(()) => Ok(Polled::Done),

@@ -31,7 +31,7 @@ fn identify_namespace(format: u8) -> Vec<u8> {
     bytes
 }
 
-/// A controller with these values of OACS, FNA and SANICAP.
+/// A controller with the given values of OACS, FNA and SANICAP.
 fn nvme(oacs: u8, fna: u8, sanicap: u8) -> Capabilities {
     let mut bytes = [0; IDENTIFY_BYTES];
     (bytes[256], bytes[524], bytes[328]) = (oacs, fna, sanicap);
@@ -92,7 +92,7 @@ fn by(name: &str) -> PurgeOptions {
     PurgeOptions { method: Some(name.into()), ..PurgeOptions::default() }
 }
 
-/// Returns the outcome of a purge and the progress that it reported. The whole script must have been used.
+/// Returns the outcome of a purge and the progress reports. The whole script must be used.
 fn purge(
     script: &mut Script,
     can: &Capabilities,
@@ -109,7 +109,7 @@ fn purge(
     (purged, shares)
 }
 
-/// Returns the step that failed, and why.
+/// Returns the step that failed, and the reason.
 fn fails(script: &mut Script, can: &Capabilities, options: &PurgeOptions) -> (Step, Fault) {
     match purge(script, can, options).0 {
         Err(AdminError::Command { step, fault }) => (step, fault),
@@ -117,7 +117,7 @@ fn fails(script: &mut Script, can: &Capabilities, options: &PurgeOptions) -> (St
     }
 }
 
-/// Returns what the drive did instead of purging itself.
+/// Returns how the drive deviated from the command.
 fn misbehaves(script: &mut Script, can: &Capabilities, options: &PurgeOptions) -> DriveFault {
     match purge(script, can, options).0 {
         Err(AdminError::Drive(fault)) => fault,
@@ -217,7 +217,8 @@ impl Script {
     }
 }
 
-// NVMe Format: 80h with LBA format 1 and SES in bits 11:9; Identify is 06h.
+// NVMe Format: opcode 80h, with the LBA format in bits 3:0 (here 1) and SES in bits 11:9; the opcode of
+// Identify is 06h.
 
 #[test]
 fn nvme_format_keeps_the_block_size_and_is_verified() {
@@ -237,7 +238,7 @@ fn nvme_format_keeps_the_block_size_and_is_verified() {
     }
 }
 
-/// Identify Namespace of a drive that reports how much of a format remains, in percent.
+/// Identify Namespace of a drive that reports the remaining percentage of a format.
 fn formatting(remaining_percent: u8) -> Answer {
     let mut bytes = identify_namespace(1);
     bytes[32] = 0x80 | remaining_percent;
@@ -258,7 +259,7 @@ fn a_format_shows_its_progress_where_the_drive_reports_it() {
     purged.expect("a purge");
     assert_eq!(shares, [0.25, 0.9]);
 
-    // Drives that report no progress are not queried, because they may not answer until the format is done.
+    // Drives that report no progress are not queried, because they may not respond until the format is done.
     let mut script = Script::new(CAPACITY).nvme(0x80, 1, 0x201, Answer::Ok).nvme(
         0x06,
         1,
@@ -344,7 +345,7 @@ fn a_drive_that_came_into_use_is_not_formatted() {
     }
 }
 
-// NVMe Sanitize: 84h; its log is 81h, 128 dwords, zero-based.
+// NVMe Sanitize: opcode 84h; its log is 81h, with 128 dwords (zero-based).
 
 const SANITIZE_LOG: u32 = 127 << 16 | 0x81;
 
@@ -360,7 +361,7 @@ fn ask_log(script: Script, answer: Answer) -> Script {
     script.nvme(0x02, 0xffff_ffff, SANITIZE_LOG, answer)
 }
 
-/// A sanitize operation that runs for two polls and ends with `last`.
+/// A sanitize operation that takes two polls and ends with `last`.
 fn sanitizing(cdw10: u32, last: Answer) -> Script {
     let script =
         ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, cdw10, Answer::Ok).erasing();
@@ -385,7 +386,7 @@ fn an_interrupted_wait_reports_what_the_drive_continues() {
         ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, 4, Answer::Ok).erasing();
     script = ask_log(script, sanitize_log(2, 0x4000, 4));
     let told = stopped(&mut script, &nvme(0, 0, 0b111), "nvme-sanitize-crypto");
-    // Nothing more is sent to the drive.
+    // No further command is sent to the drive.
     script.finish();
     assert!(matches!(told, AdminError::StoppedWaiting(Step::Sanitize)), "{told:?}");
 
@@ -422,7 +423,7 @@ fn a_sanitize_operation_that_fails_or_never_began_is_an_error() {
     assert_eq!(misbehaves(&mut failed, &can, &any), DriveFault::SanitizeFailed);
     let mut never = ask_log(begun(), sanitize_log(0, 0, 4));
     assert_eq!(misbehaves(&mut never, &can, &any), DriveFault::NoSanitize(SanitizeState::Never));
-    // An older sanitize operation of a different type succeeded.
+    // An earlier sanitize operation of a different type succeeded.
     let mut stale = ask_log(ask_log(begun(), sanitize_log(1, 0, 2)), sanitize_log(1, 0, 2));
     let other = DriveFault::OtherSanitize { found: 2, requested: 4 };
     assert_eq!(misbehaves(&mut stale, &can, &any), other);

@@ -1,13 +1,13 @@
 //! Verifies a purge with samples that are written before it and searched for afterwards.
 //!
-//! The drive's previous content proves nothing, because the drive may have been blank.
+//! Other previous content would prove nothing, because the drive may have been blank.
 
 use record::PurgeEvidence;
 
 use super::method::Job;
 use crate::error::{AdminError, DriveFault, Step};
 
-/// Number of places on the drive, including the first and the last block.
+/// Number of sample locations on the drive, including the first and the last block.
 const SAMPLES: u64 = 64;
 
 /// The samples: offset and content.
@@ -21,7 +21,7 @@ pub(super) fn write(job: &mut Job<'_>) -> Result<Samples, AdminError> {
     let block_bytes = u64::from(job.can.block_bytes).max(4096);
     let blocks = job.can.capacity_bytes / block_bytes;
     let count = SAMPLES.min(blocks);
-    // Each purge has distinct samples, so that samples of an earlier purge are not mistaken for them.
+    // The samples of each purge are unique, so that they are not confused with those of an earlier purge.
     let mut random = stdx::Rng::from_seed(job.admin.now_ns() ^ job.can.capacity_bytes);
     let mut written = Vec::new();
     for index in 0..count {
@@ -46,7 +46,7 @@ pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<PurgeEvidenc
     for (at, content) in &samples.written {
         let mut now = vec![0; content.len()];
         match job.admin.read(*at, &mut now) {
-            // After a cryptographic erase, blocks may be unreadable until rewritten.
+            // After a cryptographic erase, blocks may be unreadable until they are rewritten.
             Err(_) => unreadable += 1,
             Ok(()) if survived(content, &now) => {
                 return Err(DriveFault::SampleSurvived(*at).into());
@@ -59,7 +59,7 @@ pub(super) fn check(job: &mut Job<'_>, samples: &Samples) -> Result<PurgeEvidenc
     Ok(PurgeEvidence::SamplesErased { samples, zeroes, other, unreadable })
 }
 
-/// Whether any 512-byte piece is unchanged.
+/// Returns whether any 512-byte piece is unchanged.
 fn survived(before: &[u8], now: &[u8]) -> bool {
     before.chunks(512).zip(now.chunks(512)).any(|(before, now)| before == now)
 }

@@ -1,11 +1,11 @@
-//! Zeroes written by the device's own command across the whole device.
+//! The device itself writes zeroes to the whole device.
 
 use record::{PurgeEvidence, WhyNot};
 
 use super::method::{Job, Method, Offer, hits_no_others};
 use crate::error::{AdminError, Step};
 
-/// Bytes per command: small enough to report progress regularly.
+/// Number of bytes per command: small enough to report progress regularly.
 const PIECE_BYTES: u64 = 1 << 30;
 
 /// The method.

@@ -24,7 +24,7 @@ pub struct Identify {
     /// Negotiated link speed.
     pub(crate) speed: Option<&'static str>,
     pub(crate) queue_depth: u16,
-    /// Word 217 is 1.
+    /// Whether word 217 is 1.
     pub(crate) solid_state: bool,
     pub(crate) trim: bool,
     /// Word 69: discarded blocks always read as zeroes.
@@ -59,7 +59,7 @@ pub(crate) struct Security {
     pub(crate) enhanced_erase_time: Option<Duration>,
 }
 
-/// Smallest legal block size (ACS-3, 7.12.7.58). Drives may report less.
+/// Smallest legal block size (ACS-3, 7.12.7.58). Some drives report less.
 const SMALLEST_BLOCK_WORDS: u32 = 256;
 
 impl Identify {
@@ -125,7 +125,7 @@ fn speed(generation: u32) -> Option<&'static str> {
     [None, Some("1.5 Gb/s"), Some("3 Gb/s"), Some("6 Gb/s")].get(generation as usize).copied().flatten()
 }
 
-/// Words 89 and 90: 15 bits in units of two minutes if bit 15 is set; otherwise eight bits, of which 255
+/// Words 89 and 90: with bit 15 set, 15 bits in units of two minutes; otherwise eight bits, of which 255
 /// means "more than that".
 fn erase_time(word: u16) -> Option<Duration> {
     let units = if word & 0x8000 != 0 { word & 0x7fff } else { word & 0xff };
@@ -154,8 +154,8 @@ pub(crate) enum Direction {
 }
 
 impl Command {
-    /// Returns the CDB of ATA PASS-THROUGH (16) (SAT-3, table 174). Always requests the registers (CK_COND),
-    /// because a response without them proves nothing.
+    /// Returns the CDB of ATA PASS-THROUGH (16) (SAT-3, table 174). The registers (CK_COND) are always
+    /// requested, because a response without them proves nothing.
     pub(crate) fn cdb(&self) -> [u8; 16] {
         let (protocol, transfer) = match self.data {
             Direction::None => (3, 0b0010_0000),

@@ -6,7 +6,7 @@ use super::{Page, hexadecimal};
 
 /// Size of every Identify structure.
 pub const IDENTIFY_BYTES: usize = 4096;
-/// Size of the health and sanitize logs.
+/// Size of the health log and the sanitize log.
 pub(crate) const LOG_BYTES: usize = 512;
 
 const UNIT_BYTES: u128 = 512_000;
@@ -18,7 +18,7 @@ pub(crate) struct Controller {
     pub(crate) serial: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) firmware: Option<String>,
-    /// MDTS for pages of 4096 B, the smallest that a controller may have; `None` if there is no limit.
+    /// MDTS for pages of 4096 B, the smallest possible size; `None` if there is no limit.
     pub(crate) max_transfer_bytes: Option<u64>,
     pub(crate) version: (u16, u8, u8),
     /// OACS bit 1.
@@ -65,7 +65,7 @@ impl Controller {
         let version = page.le32::<80>();
         let fna = page.byte::<524>();
         let known = |value: u16| (value != 0).then_some(value);
-        // MDTS is a power of two; above 2^40 pages there is effectively no limit.
+        // MDTS is an exponent of two; above 2^40 pages there is effectively no limit.
         let mdts = u32::from(page.byte::<77>());
         // NPSS is 0's based and at most 31.
         let states = usize::from(page.byte::<263>().min(31)) + 1;
@@ -124,7 +124,7 @@ pub(crate) struct Namespace {
     pub(crate) protection_first: bool,
     /// DLFEAT bits 2:0: discarded blocks read as zeroes.
     pub(crate) discarded_read_zero: bool,
-    /// FPI: share of a running format that remains, 0 if none is running; `None` if not reported.
+    /// FPI: remaining fraction of a running format, 0 if none is running; `None` if not reported.
     pub(crate) format_remaining: Option<f64>,
     pub(crate) nguid: Option<String>,
     pub(crate) eui64: Option<String>,
@@ -191,9 +191,9 @@ pub(crate) struct SmartLog {
     pub(crate) error_log_entries: u128,
     pub(crate) warning_temperature_minutes: u32,
     pub(crate) critical_temperature_minutes: u32,
-    /// Thermal Management Temperature 1 and 2 Transition Counts, added up.
+    /// Thermal Management Temperature 1 and 2 Transition Counts, added together.
     pub(crate) throttle_transitions: u32,
-    /// Total Time For Thermal Management Temperature 1 and 2, added up.
+    /// Total Time For Thermal Management Temperature 1 and 2, added together.
     pub(crate) throttle_seconds: u32,
 }
 
@@ -226,7 +226,7 @@ pub(crate) struct SanitizeLog {
     /// SPROG, 0 to 1; valid only while a sanitize operation is running.
     pub(crate) share_done: f64,
     pub(crate) state: SanitizeState,
-    /// SCDW10: the sanitize command that this status refers to.
+    /// SCDW10: dword 10 of the sanitize command to which this status refers.
     pub(crate) command: u32,
     /// ETO, ETBE and ETCE: expected durations of an overwrite, a block erase and a crypto erase.
     pub(crate) expected: [Option<Duration>; 3],
@@ -262,7 +262,7 @@ impl SanitizeLog {
             share_done: f64::from(page.le16::<0>()) / 65_536.0,
             state,
             command: page.le32::<4>(),
-            // All bits are set if the drive has no estimate.
+            // All bits are set if the drive provides no estimate.
             expected: expected
                 .map(|seconds| Some(seconds).filter(|&s| s != u32::MAX && s != 0))
                 .map(|seconds| seconds.map(|seconds| Duration::from_secs(seconds.into()))),
@@ -271,7 +271,8 @@ impl SanitizeLog {
 }
 
 /// Returns the bytes written to the media, from the SMART Cloud Health log, C0h (OCP Datacenter NVMe SSD
-/// Specification 2.0, section 4.8.1). Its GUID distinguishes it from other vendors' logs of the same number.
+/// Specification 2.0, section 4.8.1). The GUID of the log distinguishes it from other vendors' logs with the
+/// same number.
 pub(crate) fn ocp_media_written_bytes(bytes: &[u8; LOG_BYTES]) -> Option<u128> {
     const GUID: [u8; 16] =
         [0xc5, 0xaf, 0x10, 0x28, 0xea, 0xbf, 0xf2, 0xa4, 0x9c, 0x4f, 0x6f, 0x7c, 0xc9, 0x14, 0xd5, 0xaf];

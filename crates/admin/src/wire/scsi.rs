@@ -1,9 +1,9 @@
 //! SCSI structures. Tables are those of SCSI Primary Commands 4 (SPC-4) and SCSI Block Commands 3 (SBC-3).
-//! Responses may be shorter than their tables; missing bytes read as zero.
+//! Responses may be shorter than their tables; missing bytes are treated as zero.
 
 use super::{Page, hexadecimal, text};
 
-/// Allocation length for every page here.
+/// Allocation length for all pages defined here.
 pub(crate) const PAGE_BYTES: usize = 255;
 /// Size of READ CAPACITY (16) data.
 pub(crate) const CAPACITY_BYTES: usize = 32;
@@ -11,7 +11,7 @@ pub(crate) const CAPACITY_BYTES: usize = 32;
 /// Standard INQUIRY data (SPC-4, table 175).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inquiry {
-    /// 0 for a disk.
+    /// Peripheral device type: 0 for a disk.
     pub(crate) device_type: u8,
     pub(crate) vendor: Option<String>,
     pub(crate) product: Option<String>,
@@ -79,7 +79,7 @@ pub(crate) fn rotation(bytes: &[u8; PAGE_BYTES]) -> Option<Rotation> {
 pub(crate) struct CachingPage {
     /// WCE.
     pub(crate) write_cache_on: bool,
-    /// The page as received, from its page code on.
+    /// The page as received, starting with its page code.
     bytes: Vec<u8>,
 }
 
@@ -98,7 +98,7 @@ impl CachingPage {
     pub(crate) fn selecting(&self, write_cache_on: bool) -> Vec<u8> {
         let mut list = vec![0; 8];
         list.extend(&self.bytes);
-        // PS is reserved in MODE SELECT.
+        // The PS bit is reserved in MODE SELECT.
         list[8] &= 0x3f;
         list[10] = list[10] & !(1 << 2) | u8::from(write_cache_on) << 2;
         list
@@ -108,7 +108,7 @@ impl CachingPage {
 /// READ CAPACITY (16) data (SBC-3, table 96).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Number of blocks; the device reports the address of the last one.
+    /// Number of blocks; the device reports the address of the last block.
     pub(crate) blocks: u128,
     pub(crate) block_bytes: u32,
     pub(crate) physical_block_bytes: u64,
@@ -144,7 +144,7 @@ pub(crate) fn supports(bytes: &[u8; PAGE_BYTES]) -> Option<bool> {
 
 /// Returns the temperature in degrees Celsius from the log page 0Dh (SPC-4, table 405).
 pub(crate) fn temperature(bytes: &[u8; PAGE_BYTES]) -> Option<i16> {
-    // Parameter 0000h has the current temperature in its last byte; 255 means unknown.
+    // The last byte of parameter 0000h is the current temperature; 255 means unknown.
     let current = bytes[0] & 0x3f == 0x0d && bytes[4..6] == [0, 0] && bytes[7] >= 2;
     (current && bytes[9] != 0xff).then(|| i16::from(bytes[9]))
 }

@@ -1,4 +1,4 @@
-//! The interface to whatever creates arrays.
+//! The interface to programs that create arrays.
 
 use std::path::PathBuf;
 
@@ -13,30 +13,31 @@ use crate::error::array::Defect;
 
 /// Creates arrays and dismantles them.
 pub(crate) trait ArrayController: Send {
-    /// Returns name and version; fails if it is not available.
+    /// Returns the program's name and version; fails if it is not available.
     fn version(&mut self) -> Result<String, DriveError>;
 
-    /// Creates the array and returns its node. Must not prompt on a terminal, and writes only metadata.
+    /// Creates the array and returns its node. Does not prompt on a terminal, and writes only metadata.
     fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError>;
 
     /// Verifies that a block device is the array that was created.
     fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError>;
 
-    /// Starts the initial synchronisation of the members if it does not start by itself. Destroys everything
-    /// on the array, which is open and verified at this point.
+    /// Starts the initial synchronisation of the members if it does not start by itself. Called before all
+    /// data on the array, which is open and verified at this point, is destroyed.
     fn begin(&mut self, plan: &Plan) -> Result<(), DriveError>;
 
     /// Returns the state of the array.
     fn state(&mut self, plan: &Plan) -> Result<State, DriveError>;
 
-    /// Stops the array, under whatever name it is found; a missing array is not an error.
+    /// Stops the array, whatever its current name; a missing array is not an error.
     fn stop(&mut self, plan: &Plan) -> Result<(), DriveError>;
 
-    /// Removes the metadata of this array from a drive and verifies that; other drives remain unchanged.
-    /// `false` if the drive cannot be found.
+    /// Removes the metadata of this array from a drive and verifies the removal; a drive without it is left
+    /// unchanged. Returns `false` if the drive cannot be found.
     fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError>;
 
-    /// Purges members that only the controller sees. Block devices are purged individually instead.
+    /// Purges members that only the controller can access. Members that are block devices are purged
+    /// individually instead.
     fn purge(
         &mut self,
         plan: &Plan,
@@ -61,8 +62,8 @@ pub(crate) struct Found {
 pub(crate) enum State {
     /// All members work, and no background operation is running.
     Whole,
-    /// The members are being synchronised: operation, and share completed.
+    /// The members are being synchronised: name of the operation, and completed fraction.
     Syncing(String, f64),
-    /// It is no longer as created: reason.
+    /// The array is no longer intact: reason.
     Broken(Defect),
 }

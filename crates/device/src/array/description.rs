@@ -1,4 +1,4 @@
-//! The description of an array: a TOML file, parsed and validated without touching any drive.
+//! The description of an array: a TOML file, parsed and validated without accessing any drive.
 
 mod hardware;
 
@@ -12,12 +12,16 @@ const LEVELS: &[(u8, usize)] = &[(0, 2), (1, 2), (5, 3), (6, 4), (10, 2)];
 const DEFAULT_CHUNK_KIB: u32 = 512;
 const CHUNKS_KIB: std::ops::RangeInclusive<u32> = 4..=16_384;
 
-/// The format of the file for a software RAID.
+/// The file format for software RAID.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
-    /// `mdadm`; other values are parsed by [`hardware::read`].
-    #[expect(dead_code, reason = "read only to accept the key; it has already selected this format")]
+    /// Value `mdadm`; all other values are parsed by [`hardware::read`].
+    #[expect(
+        dead_code,
+        reason = "present only so that the key is accepted; it has already selected this \
+                                  format"
+    )]
     controller: Option<String>,
     level: u8,
     chunk_kib: Option<u32>,
@@ -32,7 +36,7 @@ enum Bitmap {
     Internal,
 }
 
-/// Parses and validates the text of a description; errors name `target`.
+/// Parses and validates the text of a description; error messages name `target`.
 pub(crate) fn parse(target: &str, text: &str) -> Result<Spec, DriveError> {
     described(text).map_err(|problem| DriveError::target(target, problem))
 }

@@ -17,7 +17,7 @@ pub(crate) struct Hardware {
     pub(crate) purge: Purge,
 }
 
-/// The program that manages the controller; both have the same syntax.
+/// The program that manages the controller; `storcli` and `perccli` have the same syntax.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Program {
@@ -31,7 +31,7 @@ pub(crate) enum Write {
     #[default]
     Through,
     Back,
-    /// Write-back even without a battery.
+    /// Write-back caching even without a battery.
     AlwaysBack,
 }
 
@@ -53,12 +53,12 @@ pub(crate) enum Purge {
     None,
     /// One overwrite pass.
     Simple,
-    /// Replaces the key of a self-encrypting drive.
+    /// Replaces the encryption key of a self-encrypting drive.
     Crypto,
 }
 
 impl Hardware {
-    /// Returns settings with the minimum that is needed to find the drives again.
+    /// Returns the minimum of settings with which the drives can be found again.
     pub(super) fn of_serials(program: Program, adapter: u32, serials: Vec<String>) -> Self {
         Self {
             program,
@@ -72,7 +72,7 @@ impl Hardware {
         }
     }
 
-    /// Describes the settings, as text that follows level and members.
+    /// Describes the settings, as text that follows RAID level and members.
     pub(crate) fn words(&self) -> String {
         let write = match self.write {
             Write::Through => "write through",

@@ -1,4 +1,4 @@
-//! Dismantles arrays at the end of a test, and those left by a crash at the next start.
+//! Dismantles arrays at the end of a test, and left-over arrays at the next start after a crash.
 
 use std::path::Path;
 
@@ -11,8 +11,9 @@ use crate::error::DriveError;
 use crate::error::array::ArrayError;
 use crate::error::confirm::Unconfirmed;
 
-/// Dismantles every array left by a process that no longer exists, if `erase` names each of its members. Returns what
-/// was done for each, or why nothing was. The members of the remaining arrays continue to be refused as targets.
+/// Dismantles every array left by a process that no longer exists, if `erase` contains the identity of each of its
+/// members. Returns for each array what was done, or why nothing was done. The members of the remaining arrays stay
+/// refused as targets.
 #[must_use]
 pub fn dissolve_left_over(notes: &Path, erase: &[String]) -> Vec<Result<String, DriveError>> {
     Note::left_over(notes).into_iter().map(|(note, noted)| undo(note, noted, erase)).collect()
@@ -34,7 +35,7 @@ fn undo(note: Note, noted: Option<Noted>, erase: &[String]) -> Result<String, Dr
     Ok(format!("dismantled the RAID {} of {} left by an earlier run", noted.level, names.join(", ")))
 }
 
-/// A note alone destroys nothing: the user must name all members.
+/// A note alone must not destroy data: the user must name all members.
 fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), Unconfirmed> {
     if noted.members.iter().all(|member| erase.contains(&member.identity)) {
         return Ok(());
@@ -43,7 +44,7 @@ fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), Unconfirm
     Err(Unconfirmed::LeftOver { level: noted.level, note: note.path(), members })
 }
 
-/// Reconstructs the part of the plan that dismantling needs.
+/// Reconstructs the part of the plan that is needed for dismantling.
 fn plan_of(noted: &Noted) -> Plan {
     let hardware = noted.controller.as_ref().map(|controller| {
         let serials = noted.members.iter().map(|member| member.identity.clone()).collect();

@@ -21,14 +21,14 @@ use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
 
 const PROGRAM: &str = "mdadm";
-/// Attempts per command: udev and others briefly open a device that appears or changes.
+/// Number of attempts per command: udev and other programs briefly open a device that appears or changes.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(300);
-/// Limit on the resync rate in KiB/s. At the kernel's default of 200 MB/s, the first resync would be the
-/// longest part of a test.
+/// Limit on the resync rate in KiB/s. At the kernel's default limit of 200 MB/s, the first resync would be
+/// the longest part of a test.
 const SYNC_SPEED: &str = "100000000";
 
-/// `mdadm`, run in an environment.
+/// `mdadm` in a given environment.
 pub(crate) struct Mdadm<O> {
     pub(crate) outside: O,
 }
@@ -40,7 +40,7 @@ impl<O: Outside> Mdadm<O> {
         ran.map_err(|source| ArrayError::Program { program: PROGRAM, source })
     }
 
-    /// Removes the superblock of this array from a member; other drives remain unchanged.
+    /// Removes the superblock of this array from a member; a drive without it is left unchanged.
     fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), ArrayError> {
         let node = member.display().to_string();
         if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {
@@ -49,7 +49,7 @@ impl<O: Outside> Mdadm<O> {
         self.persist(&["--zero-superblock", &node], MdadmStep::RemoveSuperblock(node.clone()))
     }
 
-    /// Returns the UUID in a device's superblock (`--examine`) or of an array (`--detail`).
+    /// Returns the UUID from the superblock of a device (`--examine`) or from an array (`--detail`).
     fn uuid(&mut self, how: &str, device: &str) -> Result<Option<String>, ArrayError> {
         let ran = self.run(&[how, "--export", device])?;
         let found = ran.out.lines().find_map(|line| line.strip_prefix("MD_UUID=")).map(str::to_owned);
@@ -115,7 +115,8 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         if self.outside.attribute(&plan.name, "md/array_state").as_deref() == Some("read-auto") {
             self.persist(&["--readwrite", &node], MdadmStep::MakeWritable(node.clone()))?;
         }
-        // An array without a resync has no such attribute; failing to raise the limit only slows the resync.
+        // An array without a resync lacks this attribute; if the limit cannot be raised, the resync is merely
+        // slower.
         drop(self.outside.set_attribute(&plan.name, "md/sync_speed_max", SYNC_SPEED));
         Ok(node.into())
     }
@@ -194,7 +195,7 @@ fn is_array(name: &str) -> bool {
     })
 }
 
-/// Share completed, from `1234 / 5678` sectors, `none` or `delayed`.
+/// Parses the completed fraction from `1234 / 5678` sectors, `none` or `delayed`.
 fn share(completed: &str) -> f64 {
     let parts =
         completed.split_once('/').map(|(done, all)| (done.trim().parse::<f64>(), all.trim().parse::<f64>()));
@@ -204,7 +205,7 @@ fn share(completed: &str) -> f64 {
     }
 }
 
-/// Finds the member: at its recorded path, or under another name.
+/// Finds a member at its recorded path or under another name.
 fn node_of(member: &NotedMember) -> Option<PathBuf> {
     let is_it = |path: &str| {
         let found = Inspected::open(path, &OpenOptions::default(), Roots::default()).ok()?;

@@ -1,5 +1,5 @@
-//! The members of an array that does not exist yet: block devices of this host, or drives that only a RAID controller
-//! sees.
+//! The members of an array that does not exist yet: block devices of this host, or drives that only a RAID
+//! controller can access.
 
 use admin::purge::PurgeOptions;
 use engine::Flow;
@@ -22,7 +22,7 @@ use crate::refusal::Refusal;
 use crate::target::Held;
 use crate::target::block::Block;
 
-/// Members that were inspected but not touched.
+/// Members that were inspected but not written.
 #[derive(Debug)]
 pub(super) enum Members {
     Drives(Vec<Inspected>),
@@ -32,11 +32,11 @@ pub(super) enum Members {
 /// Writable members.
 pub(super) enum Ready {
     Drives(Vec<Exclusive>),
-    /// Drives behind a RAID controller; each one is verified right before it is used.
+    /// Drives on a RAID controller; each one is verified right before it is used.
     Behind,
 }
 
-/// Returns the controller that creates the described array.
+/// Returns the controller for the array in the description.
 pub(super) fn controller_of(hardware: Option<&Hardware>) -> Box<dyn ArrayController> {
     match hardware {
         None => Box::new(Mdadm { outside: Host }),
@@ -69,7 +69,7 @@ impl Members {
         Ok((Self::Drives(members), facts))
     }
 
-    /// Returns everything that currently forbids writing to a member.
+    /// Returns all current reasons not to write to a member.
     pub(super) fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
         match self {
             Self::Drives(drives) => drives.iter().flat_map(refusals_of).collect(),
@@ -89,7 +89,7 @@ impl Members {
 }
 
 impl Ready {
-    /// Inspects each member again and arms it, if it is still the same drive.
+    /// Inspects each member again and arms it if it is still the same drive.
     pub(super) fn again(spec: &Spec, members: &[MemberFacts]) -> Result<Self, DriveError> {
         if spec.hardware.is_some() {
             return Ok(Self::Behind);
@@ -107,7 +107,8 @@ impl Ready {
         Ok(Self::Drives(members.iter().map(again).collect::<Result<_, _>>()?))
     }
 
-    /// Returns the members as the array controller addresses them: nodes with links resolved, or addresses.
+    /// Returns the members in the form that the array controller uses: nodes with links resolved, or
+    /// addresses.
     pub(super) fn places(&self, spec: &Spec) -> Result<Vec<std::path::PathBuf>, DriveError> {
         let Self::Drives(armed) = self else { return Ok(spec.members.iter().map(Into::into).collect()) };
         let node = |member: &Exclusive| {
@@ -153,7 +154,7 @@ fn held_block(armed: &Exclusive) -> Result<(&Block, &Held), ArrayError> {
     block.ok_or_else(|| ArrayError::NotBlock(armed.facts.path.clone()))
 }
 
-/// Queries the controller for the described drives.
+/// Queries the controller for the drives in the description.
 pub(super) fn look_behind<O: Outside>(
     outside: O,
     target: &str,
@@ -194,7 +195,7 @@ pub(super) fn look_behind<O: Outside>(
     Ok(TargetFacts { vendor: adapter.product, firmware: adapter.firmware, ..facts })
 }
 
-/// Returns what forbids using drives on a controller.
+/// Returns all reasons not to use drives on a controller.
 pub(super) fn refusals_behind<O: Outside>(outside: O, spec: &Spec, hardware: &Hardware) -> Vec<Refusal> {
     let mut controller = StorCli::new(outside, hardware.program, hardware.adapter);
     let mut found = Vec::new();

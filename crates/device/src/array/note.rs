@@ -1,4 +1,4 @@
-//! The note written before an array is created, from which the next start can dismantle it.
+//! The note that is written before an array is created, so that the next start can dismantle the array.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -16,7 +16,7 @@ use crate::error::array::ArrayError;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Noted {
-    /// The program that created it; mdadm if absent.
+    /// The program that created the array; mdadm if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) controller: Option<NotedController>,
     pub(super) level: u8,
@@ -40,7 +40,7 @@ pub(crate) struct NotedMember {
     pub(crate) capacity_bytes: u64,
 }
 
-/// A note of this process. Its lock keeps other processes from acting on it.
+/// A note written by this process. Its lock prevents other processes from acting on it.
 #[derive(Debug)]
 pub(super) struct Note {
     folder: OwnedFolder,
@@ -78,12 +78,12 @@ impl Noted {
 
 const BEGIN: &str = ".array-";
 const END: &str = ".json";
-/// Size limit of a note; no array needs more.
+/// Size limit of a note, larger than any array needs.
 const MOST_BYTES: u64 = 1 << 20;
 
 impl Note {
-    /// Writes the note and syncs it to disk. Nobody else may have write access to the folder, because notes are acted
-    /// upon.
+    /// Writes the note and syncs it to disk. Only the owner may have write access to the folder, because notes are
+    /// acted upon.
     pub(super) fn write(folder: &Path, noted: &Noted) -> Result<Self, ArrayError> {
         let name = format!("{BEGIN}{}{END}", noted.uuid.replace(':', "-"));
         let failed = |source: std::io::Error| ArrayError::Note { path: folder.join(&name), source };
@@ -99,7 +99,7 @@ impl Note {
 
     /// Removes the note of a dismantled array.
     pub(super) fn done(self) {
-        // If the note remains, the next start processes it again and finds nothing to dismantle.
+        // If the note cannot be removed, the next start reads it again and finds nothing to dismantle.
         drop(self.folder.remove(&self.name));
     }
 
@@ -107,8 +107,8 @@ impl Note {
         self.folder.path().join(&self.name)
     }
 
-    /// Returns the notes of processes that no longer exist, without content if they are unreadable. Ignores a
-    /// folder to which others could have written.
+    /// Returns the notes of processes that no longer exist; the content of unreadable notes is `None`.
+    /// Ignores a folder to which other users could have written.
     pub(super) fn left_over(folder: &Path) -> Vec<(Self, Option<Noted>)> {
         let names = |owned: OwnedFolder| owned.names().unwrap_or_default();
         let names = OwnedFolder::open(folder).ok().flatten().map(names).unwrap_or_default();

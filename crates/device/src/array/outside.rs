@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Outcome of a program.
+/// Result of running a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub(crate) success: bool,
@@ -15,14 +15,14 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Returns the last line that it printed.
+    /// Returns the last line that the program printed.
     pub(crate) fn last_words(&self) -> &str {
         let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
         text.trim().lines().last().unwrap_or("it printed nothing")
     }
 }
 
-/// The environment outside of this process.
+/// Access to programs and attributes of this host.
 pub(crate) trait Outside: Send {
     /// Runs a program to completion, without a terminal.
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran>;
@@ -40,14 +40,14 @@ pub(crate) trait Outside: Send {
 #[derive(Debug)]
 pub(crate) struct Host;
 
-/// Every block device of this host.
+/// All block devices of this host.
 pub(super) const BLOCK_DEVICES: &str = "/sys/class/block";
 
 impl Outside for Host {
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ran> {
         let output = crate::program::command(program)?
             .args(arguments)
-            // Keeps Ctrl-C from reaching the program, which would leave an unknown state if it was interrupted.
+            // Ctrl-C must not reach the program, because an interruption would leave an unknown state.
             .process_group(0)
             .stdin(Stdio::null())
             .output()?;

@@ -1,10 +1,10 @@
-//! An array to be created.
+//! The parameters of an array to create.
 
 use std::path::PathBuf;
 
 use super::hardware::Hardware;
 
-/// An array to be created.
+/// The parameters of an array to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) level: u8,
@@ -16,7 +16,7 @@ pub(crate) struct Plan {
     pub(crate) uuid: String,
     /// Device nodes of the members, with links resolved, or addresses on a RAID controller.
     pub(crate) members: Vec<PathBuf>,
-    /// Space used on each member; none for level 0.
+    /// Space used on each member; `None` for level 0.
     pub(crate) component_kib: Option<u64>,
     /// Settings of a RAID controller.
     pub(crate) hardware: Option<Hardware>,

@@ -1,5 +1,5 @@
-//! A mock environment that expects a script of commands and responds from it. An unexpected command fails the test,
-//! and so do unused steps.
+//! A mock environment that expects a script of commands and returns the responses in it. Unexpected commands and
+//! unused steps fail the test.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -28,7 +28,7 @@ impl Script {
         self.step(command, Ok(Ran { success: false, out: String::new(), err: err.into() }))
     }
 
-    /// Expects a command line whose program is not installed.
+    /// Expects a command whose program is not installed.
     pub(crate) fn missing(self, command: &str) -> Self {
         self.step(command, Err(io::ErrorKind::NotFound.into()))
     }

@@ -1,4 +1,4 @@
-//! An array as described by its file.
+//! An array as specified in its file.
 
 use stdx::units::{KIB, MIB};
 
@@ -6,21 +6,21 @@ use super::hardware::Hardware;
 
 /// Offset of the data on a member, after superblock and bitmap.
 pub(crate) const DATA_OFFSET_BYTES: u64 = 4 * MIB;
-/// An array as described by its file.
+/// An array as specified in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spec {
     pub(crate) level: u8,
-    /// None for level 1.
+    /// `None` for level 1.
     pub(crate) chunk_kib: Option<u32>,
     pub(crate) bitmap: bool,
-    /// Paths, or addresses on a RAID controller.
+    /// Paths of the members, or addresses on a RAID controller.
     pub(crate) members: Vec<String>,
-    /// None for software RAID.
+    /// Settings of a RAID controller; `None` for software RAID.
     pub(crate) hardware: Option<Hardware>,
 }
 
 impl Spec {
-    /// Estimates the array's capacity from the sizes of its members. The actual capacity is known only once
+    /// Estimates the array's capacity from the sizes of its members. The actual capacity is known only when
     /// the array exists, because the kernel or the controller rounds it.
     pub(crate) fn capacity_bytes(&self, members: &[u64]) -> u64 {
         let component = self.component_bytes(members);
@@ -36,13 +36,13 @@ impl Spec {
         }
     }
 
-    /// Space used on each member, if all of them must be equal.
+    /// Space used on each member, if it must be equal on all of them.
     pub(crate) fn component_bytes(&self, members: &[u64]) -> u64 {
         self.whole_chunks(members.iter().copied().min().unwrap_or(0))
     }
 
     fn whole_chunks(&self, member_bytes: u64) -> u64 {
-        // A controller reports capacities without its metadata.
+        // Capacities reported by a controller exclude its metadata.
         let ahead = if self.hardware.is_some() { 0 } else { DATA_OFFSET_BYTES };
         let bytes = member_bytes.saturating_sub(ahead);
         let chunk = u64::from(self.chunk_kib.unwrap_or(64)) * KIB;

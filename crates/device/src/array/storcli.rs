@@ -1,7 +1,7 @@
 //! RAID controllers managed by `storcli` or `perccli`: Broadcom MegaRAID and Dell PERC.
 //!
-//! Only unused drives that were named by serial number become members. A volume is deleted only if it has the
-//! name that was noted before its creation and contains only noted drives, and never with `force`.
+//! Only unused drives that are listed by serial number become members. A volume is deleted only if it has the
+//! name that was recorded before its creation and contains only recorded drives, and never with `force`.
 
 mod answer;
 mod erase;
@@ -77,8 +77,8 @@ impl<O: Outside> ArrayController for StorCli<O> {
         if plan.level == 0 {
             return Ok(());
         }
-        // The controller would start it some minutes later, in the background of the test, or not at all with few
-        // members.
+        // The controller would start it some minutes later, in the background of the test, or not at all if there
+        // are few members.
         let volume = self.volume(plan)?.ok_or_else(|| failed(VolumeError::Gone(plan.name.clone())))?;
         let path = format!("/c{}/v{}", self.adapter, volume.number);
         self.demand(&[&path, "start", "init", "full"], ControllerStep::Initialise)?;
@@ -123,7 +123,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         if let Operation::Running(_) = self.operation(&volume, "init")? {
             self.demand(&[&path, "stop", "init"], ControllerStep::StopInitialisation(path.clone()))?;
         }
-        // Never with `force`, which would delete a volume with a file system.
+        // `force` is never used, because it would delete a volume with a file system.
         let step = ControllerStep::Delete { name: plan.name.clone(), path: path.clone() };
         self.demand(&[&path, "del"], step)?;
         match self.volume(plan)? {
@@ -133,7 +133,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
     }
 
     fn free(&mut self, _: &Plan, member: &NotedMember) -> Result<bool, DriveError> {
-        // Once its volume is deleted, no metadata remains on the drive, whatever it is used for now.
+        // After the volume has been deleted, no metadata remains on the drive, whatever it is used for now.
         Ok(self.drive(&member.path, &member.identity).is_ok())
     }
 

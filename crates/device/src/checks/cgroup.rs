@@ -30,7 +30,8 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&io, &processor, scene.online().len())
 }
 
-/// Returns the group's folder and its ancestors up to the hierarchy's root; limits of any of them apply.
+/// Returns the folder of the group and its ancestors up to the root of the hierarchy; the limits of all of
+/// them apply.
 fn folders(base: &Path, controllers: &str, path: &str) -> Vec<PathBuf> {
     let hierarchies = if controllers.is_empty() {
         vec![base.to_path_buf(), base.join("unified")]
@@ -42,7 +43,7 @@ fn folders(base: &Path, controllers: &str, path: &str) -> Vec<PathBuf> {
     hierarchies.iter().flat_map(all).collect()
 }
 
-/// CPUs that a group may use: `50000 100000` is half of one.
+/// Number of CPUs that a group may use: `50000 100000` is half a CPU.
 fn quota(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)

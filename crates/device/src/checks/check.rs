@@ -1,4 +1,4 @@
-//! The definition of a check, what it inspects, and what it finds.
+//! The definition of a check: its input and its findings.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(super) struct Check {
     pub(super) look: fn(&Scene<'_>) -> Finding,
 }
 
-/// What a check inspects.
+/// Input of a check.
 pub(super) struct Scene<'a> {
     pub(super) roots: &'a Roots,
     /// Block device of the target; `None` for a file.
@@ -23,7 +23,7 @@ pub(super) struct Scene<'a> {
     pub(super) watched: Duration,
 }
 
-/// What a check found.
+/// Findings of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) verdict: HostVerdict,
@@ -53,7 +53,8 @@ impl Finding {
         Self { fix: Some(fix.into()), ..Self::of(HostVerdict::WouldInvalidate, found) }
     }
 
-    /// Merges several findings of one check: the worst verdict, and the texts of those that share it.
+    /// Merges several findings of a check: keeps the worst verdict, and the texts of all findings with this
+    /// verdict.
     pub(super) fn worst_of(findings: Vec<Self>) -> Option<Self> {
         let verdict = findings.iter().map(|finding| finding.verdict).max()?;
         let worst: Vec<Self> = findings.into_iter().filter(|finding| finding.verdict == verdict).collect();
@@ -87,12 +88,12 @@ impl Scene<'_> {
         entries(&self.roots.sys.join(folder), prefix)
     }
 
-    /// Returns the CPUs that are online.
+    /// Returns the online CPUs.
     pub(super) fn online(&self) -> Vec<u32> {
         self.sys("devices/system/cpu/online").and_then(|text| parse_cpu_list(&text).ok()).unwrap_or_default()
     }
 
-    /// Returns the folders above the device, nearest first, such as those of its controller, bus and port.
+    /// Returns the folders above the device, nearest first: those of its controller, bus and port.
     pub(super) fn above(&self) -> Vec<PathBuf> {
         let Some(device) = &self.device else { return Vec::new() };
         let below = device.position().parent().map(controller_of).unwrap_or_default();
@@ -105,8 +106,8 @@ impl Scene<'_> {
     }
 }
 
-/// Returns the controller of a namespace. Namespaces of multipath NVMe drives are below their subsystem, which links
-/// to its controllers.
+/// Returns the controller of a namespace. Namespaces of multipath NVMe drives are located below their subsystem,
+/// which links to its controllers.
 pub(super) fn controller_of(parent: &Path) -> PathBuf {
     let of_subsystem =
         parent.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvme-subsys"));
@@ -131,9 +132,9 @@ pub(super) struct QueueSetting {
     pub(super) wanted: &'static str,
     /// Describes a value of the attribute.
     pub(super) meaning: fn(&str) -> String,
-    /// Whether the kernel offers the recommended value.
+    /// Returns whether the kernel offers the recommended value.
     pub(super) offered: fn(&str) -> bool,
-    /// How other values affect results.
+    /// The effect of other values on results.
     pub(super) harm: &'static str,
 }
 

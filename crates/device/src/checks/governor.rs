@@ -1,4 +1,4 @@
-//! Frequency governor: a CPU that clocks down between I/Os adds to response times.
+//! Frequency governor: a CPU that lowers its clock rate between I/Os adds to response times.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Interrupts and NUMA: whether all completions arrive at one CPU, or at CPUs far from the drive.
+//! Interrupts and NUMA: whether all completions are handled by one CPU, or by CPUs far from the drive.
 
 use engine::parse_cpu_list;
 
@@ -26,7 +26,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&irqs, near.as_ref(), &scene.online())
 }
 
-/// Judges the CPUs of each interrupt, given the CPUs of the drive's NUMA node and those that are online.
+/// Evaluates the CPUs of each interrupt, given the CPUs of the drive's NUMA node and the online CPUs.
 fn judge(irqs: &[Vec<u32>], near: Option<&(u32, Vec<u32>)>, online: &[u32]) -> Finding {
     if irqs.is_empty() {
         return Finding::not_here("the kernel does not report which CPUs handle the drive's interrupts");

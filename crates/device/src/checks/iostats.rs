@@ -1,4 +1,4 @@
-//! Block-layer statistics: two clock readings for each I/O.
+//! Block-layer statistics: the kernel reads the clock twice per I/O.
 
 use super::check::{Check, QueueSetting};
 

@@ -1,4 +1,4 @@
-//! Kernel mitigations, which add to the cost of each system call and lower the host's ceiling.
+//! Kernel mitigations, which make each system call more expensive and lower the host's ceiling.
 
 use super::check::{Check, Finding, Scene, read};
 
@@ -13,7 +13,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&told)
 }
 
-/// Judges the vulnerabilities by name and mitigation, as reported by the kernel.
+/// Evaluates the vulnerabilities by name and mitigation, as reported by the kernel.
 fn judge(told: &[(String, String)]) -> Finding {
     if told.is_empty() {
         return Finding::not_here("the kernel reports none");

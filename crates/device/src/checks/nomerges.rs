@@ -1,4 +1,4 @@
-//! Merging: the kernel combines adjacent I/Os, so the drive receives larger ones than the test issued.
+//! Merging: the kernel combines adjacent I/Os, so the drive receives larger I/Os than the test issued.
 
 use super::check::{Check, QueueSetting};
 

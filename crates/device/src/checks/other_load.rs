@@ -1,19 +1,19 @@
-//! Other load: I/Os of other programs on the drive, and their use of the CPUs.
+//! Other load: I/Os of other programs on the drive, and their CPU usage.
 
 use super::check::{Check, Finding, Scene};
 
 pub(super) const CHECK: Check = Check { name: "other load", look };
 
-/// Share of CPU time that other programs may use.
+/// Maximum share of the CPU time that other programs may use.
 const BUSY_WARN: f64 = 0.10;
 const BUSY_INVALID: f64 = 0.50;
 
 /// A snapshot of the counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counters {
-    /// Completed I/Os and I/Os in flight; `None` without a device.
+    /// Completed I/Os and I/Os in flight; `None` if there is no device.
     ios: Option<(u64, u64)>,
-    /// CPU time of all CPUs in ticks: busy, and total.
+    /// CPU time of all CPUs in ticks: busy and total.
     ticks: Option<(u64, u64)>,
 }
 
@@ -35,7 +35,7 @@ fn ios(text: &str) -> Option<(u64, u64)> {
     Some((fields.first()? + fields.get(4)? + discards, *fields.get(8)?))
 }
 
-/// Busy and total ticks from the `cpu` line of `/proc/stat`.
+/// Busy and total ticks, from the `cpu` line of `/proc/stat`.
 fn ticks(text: &str) -> Option<(u64, u64)> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
     // Guest time is already included in user time.

@@ -1,4 +1,4 @@
-//! PCIe link: with fewer lanes or a slower generation than the drive supports, the link limits the result.
+//! PCIe link: if it has fewer lanes or a slower generation than the drive supports, it limits the results.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::check::{Check, Finding, Scene, read};
 
 pub(super) const CHECK: Check = Check { name: "PCIe link", look };
 
-/// Speed per lane in GT/s, and lane count.
+/// Speed per lane in GT/s, and number of lanes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Link {
     speed: f64,

@@ -1,4 +1,4 @@
-//! Power saving: states that the drive or its link enters between I/Os; leaving them takes time.
+//! Power saving: states that the drive or its link enters between I/Os, and that take time to leave.
 
 use super::check::{Check, Finding, Scene, read};
 
@@ -7,9 +7,9 @@ pub(super) const CHECK: Check = Check { name: "power saving", look };
 /// Power-saving settings; `None` if not applicable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Told {
-    /// APST: the longest exit latency that an NVMe drive may incur, in us.
+    /// APST: maximum exit latency of the states that an NVMe drive may enter, in us.
     apst_latency_us: Option<u64>,
-    /// ALPM: policy of the SATA link.
+    /// ALPM: power management policy of the SATA link.
     alpm: Option<String>,
     /// ASPM: whether the PCIe link enters L1.
     aspm_l1: Option<bool>,

@@ -1,4 +1,4 @@
-//! I/O scheduler, which delays and reorders I/Os, although ordering is the drive's task.
+//! I/O scheduler: it delays and reorders I/Os, although the drive itself orders them best.
 
 use super::check::{Check, QueueSetting};
 use super::tuning;

@@ -1,4 +1,5 @@
-//! Tests every check on mock `/sys` and `/proc` trees, of a host that is fit for measurements and of one that is not.
+//! Tests every check on mock `/sys` and `/proc` trees: of a host that is fit for measurements, and of one that is
+//! not.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +12,7 @@ use crate::host::DeviceNumber;
 const DISK: DeviceNumber = DeviceNumber { major: 259, minor: 0 };
 const FUNCTION: &str = "sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0";
 
-/// A host with an NVMe drive that passes every check.
+/// A host with an NVMe drive, on which every check passes.
 struct Host {
     dir: tempfile::TempDir,
     roots: Roots,

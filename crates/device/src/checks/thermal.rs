@@ -1,4 +1,4 @@
-//! Thermal state: a drive or CPU that is already hot will throttle during the test.
+//! Thermal state: a drive or CPU that is already hot may throttle during the test.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ fn drive(scene: &Scene<'_>) -> Option<Thermometer> {
     })
 }
 
-/// A thermal zone with the lowest temperature at which the kernel throttles it.
+/// A thermal zone, with the lowest temperature at which the kernel throttles.
 fn zone(dir: &Path) -> Option<Thermometer> {
     let trips = (0..16).filter_map(|trip| {
         let kind = read(dir.join(format!("trip_point_{trip}_type")))?;

@@ -9,32 +9,32 @@ use rustix::fs::{FileType, Mode, OFlags};
 use crate::error::DriveError;
 use crate::error::tuning::{NotRestored, TuningError};
 
-/// A host setting with its original value and the value for a run.
+/// A host setting, with its original value and the value during a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tuning {
     /// Display name: `scheduler of nvme0n1`.
     pub setting: String,
-    /// The attribute in `/sys`.
+    /// Path of the attribute in `/sys`.
     pub path: PathBuf,
-    /// Value when it was read.
+    /// Value before the run.
     pub was: String,
-    /// Value for a run.
+    /// Value during the run.
     pub to: String,
-    /// Whether it belongs to the host. Otherwise it belongs to the device, and disappears with it.
+    /// Whether the setting belongs to the host. Otherwise, it belongs to the device and disappears with it.
     pub of_host: bool,
 }
 
 impl Tuning {
-    /// Whether it currently has this value.
+    /// Returns whether the setting currently has this value.
     #[must_use]
     pub fn is(&self, value: &str) -> bool {
         std::fs::read_to_string(&self.path).is_ok_and(|now| active(now.trim()) == value)
     }
 
-    /// Sets it to `value`, and verifies that the kernel then reports that value.
+    /// Sets the value, and verifies that the kernel then reports it.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Unusable`] when the kernel does not accept it.
+    /// [`crate::ErrorKind::Unusable`] if the kernel does not accept the value.
     pub fn set(&self, value: &str) -> Result<(), DriveError> {
         let (setting, path) = (&self.setting, &self.path);
         let failed = |source| self.not_written(value, source);
@@ -59,12 +59,12 @@ impl Tuning {
 /// A setting that Plateau may change.
 struct Known {
     attribute: &'static str,
-    /// Whether a folder relative to `/sys/devices` is a valid place for it.
+    /// Returns whether a folder relative to `/sys/devices` is a valid location of the setting.
     is_place: fn(&Path) -> bool,
     is_value: fn(&str) -> bool,
 }
 
-/// Every setting that a check may tune. A note cannot restore any other.
+/// All settings that a check may change. No other setting can be restored from a note.
 const KNOWN: &[Known] = &[
     Known { attribute: "scheduler", is_place: is_queue, is_value: is_name },
     Known { attribute: "wbt_lat_usec", is_place: is_queue, is_value: is_number },
@@ -74,12 +74,12 @@ const KNOWN: &[Known] = &[
 ];
 const SYSFS_MAGIC: u64 = 0x6265_6572;
 
-/// Whether this is the queue of a block device.
+/// Returns whether the path is the queue of a block device.
 fn is_queue(folder: &Path) -> bool {
     folder.file_name() == Some(OsStr::new("queue"))
 }
 
-/// Whether this is the policy of CPUs that share a clock.
+/// Returns whether the path is the policy of CPUs that share a clock.
 fn is_policy(folder: &Path) -> bool {
     let number = folder.strip_prefix("system/cpu/cpufreq").ok().and_then(Path::to_str);
     let number = number.and_then(|name| name.strip_prefix("policy"));
@@ -96,7 +96,7 @@ fn is_number(value: &str) -> bool {
     (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Settings that a note may restore: those that Plateau changes, in the kernel's own tree.
+/// Settings that may be restored from a note: those that Plateau changes, in the kernel's own tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownSettings {
     sys: PathBuf,
@@ -110,16 +110,16 @@ impl KnownSettings {
         Self { sys: "/sys".into(), is_kernels: true }
     }
 
-    /// Returns the settings of a folder laid out like `/sys`, for tests.
+    /// Returns the settings in a folder with the layout of `/sys`, for tests.
     #[must_use]
     pub fn below(folder: &Path) -> Self {
         Self { sys: folder.into(), is_kernels: false }
     }
 
-    /// Returns a noted setting with its path resolved, if it may be restored.
+    /// Returns a setting from a note with its path resolved, if it may be restored.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Unusable`] with the reason if it may not be restored or no longer exists.
+    /// [`crate::ErrorKind::Unusable`] with the reason if the setting may not be restored or no longer exists.
     pub fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError> {
         let refused = |why: NotRestored| {
             let (setting, path) = (noted.setting.clone(), noted.path.clone());
@@ -143,7 +143,7 @@ impl KnownSettings {
         }
     }
 
-    /// Resolves the path, and verifies the file it leads to instead of trusting its name.
+    /// Resolves the path, and verifies the resulting file instead of trusting its name.
     fn place_of(&self, path: &Path) -> Result<PathBuf, NotRestored> {
         let said = |errno: rustix::io::Errno| NotRestored::System(errno.into());
         let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
@@ -159,13 +159,13 @@ impl KnownSettings {
     }
 }
 
-/// Returns the bracketed choice if there is one: `mq-deadline [none]` gives `none`.
+/// Returns the choice in brackets, if any: `mq-deadline [none]` yields `none`.
 pub(super) fn active(text: &str) -> &str {
     let choice = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     choice.map_or(text, |(choice, _)| choice)
 }
 
-/// Returns the attribute's path as users know it.
+/// Returns the path of the attribute in the form known to users.
 pub(super) fn short(path: &Path, kname: &str, attribute: &str) -> String {
     if path.ends_with(format!("{kname}/queue/{attribute}")) {
         format!("/sys/block/{kname}/queue/{attribute}")
@@ -249,7 +249,7 @@ mod tests {
         let merges = put("devices/virtual/block/loop0/queue/nomerges");
         assert!(known.accept(Tuning { to: "2".into(), ..noted(&merges, "0") }).is_ok());
         assert!(known.accept(noted(&merges, "0")).is_err(), "a name is not a number");
-        // The same path, but outside the kernel's tree.
+        // The same path outside the kernel's tree.
         assert!(KnownSettings::of_this_host().accept(noted(&scheduler, "bfq")).is_err());
     }
 

@@ -1,4 +1,4 @@
-//! Turbo, which makes the clock rate depend on the CPU's temperature and on the load of its other cores.
+//! Turbo: it makes the clock rate depend on the CPU's temperature and on the load of other cores.
 
 use super::check::{Check, Finding, Scene};
 
@@ -9,7 +9,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(intel.as_deref(), scene.sys("devices/system/cpu/cpufreq/boost").as_deref())
 }
 
-/// Judges `no_turbo` of Intel's driver, and `boost` of all others.
+/// Evaluates `no_turbo` of Intel's driver, or `boost` of other drivers.
 fn judge(no_turbo: Option<&str>, boost: Option<&str>) -> Finding {
     let (on, switch) = match (no_turbo, boost) {
         (Some(off), _) => (off == "0", "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"),

@@ -10,7 +10,7 @@ use super::kind::ErrorKind;
 use super::volume::VolumeError;
 use crate::refusal::Refusal;
 
-/// An array, or what creates it, failed or is not as it should be.
+/// An array or the program that creates it failed or is in an unexpected state.
 #[derive(Debug, thiserror::Error)]
 pub enum ArrayError {
     /// A program cannot be run.
@@ -21,27 +21,27 @@ pub enum ArrayError {
         /// Why not.
         source: io::Error,
     },
-    /// None of the programs for a RAID controller is installed.
+    /// No program for RAID controllers is installed.
     #[error("none of {} found", .0.join(", "))]
     NoProgram(&'static [&'static str]),
-    /// A response of a program cannot be read.
+    /// The output of a program cannot be parsed.
     #[error("{program} {arguments} printed an unreadable response ({problem}): {printed}")]
     Response {
         /// The program.
         program: &'static str,
         /// Its arguments.
         arguments: String,
-        /// What is wrong with the response.
+        /// What is wrong with the output.
         problem: String,
-        /// The last line that it printed.
+        /// The last line that the program printed.
         printed: String,
     },
-    /// `mdadm` failed at an array or a member.
+    /// An operation of `mdadm` on an array or a member failed.
     #[error("{step} failed: {printed}")]
     Mdadm {
-        /// What it was to do.
+        /// The attempted operation.
         step: MdadmStep,
-        /// The last line that it printed.
+        /// The last line that `mdadm` printed.
         printed: String,
     },
     /// `mdadm` did not create the array.
@@ -63,10 +63,10 @@ pub enum ArrayError {
     /// The kernel provides no identifier for a new array.
     #[error("cannot create an array: {}", reason(.0))]
     NoIdentifier(#[source] io::Error),
-    /// Every number of an array is in use.
+    /// All array numbers are in use.
     #[error("all array numbers are in use")]
     NoNumber,
-    /// The record from which an array can be dismantled cannot be written.
+    /// The record for dismantling an array cannot be written.
     #[error(
         "{}: {}; without this record a crash would leave the array in place, so it is not created",
         .path.display(), reason(.source)
@@ -77,16 +77,16 @@ pub enum ArrayError {
         /// Why not.
         source: io::Error,
     },
-    /// There is no array.
+    /// The array does not exist.
     #[error("there was no array")]
     Absent,
-    /// Something else than an array was to be dismantled.
+    /// The target to dismantle is not an array.
     #[error("only an array of drives can be dismantled")]
     NotArray,
-    /// The members of a software RAID are not purged by what created it.
+    /// The members of a software RAID are not purged by `mdadm`.
     #[error("members of a software RAID are purged as drives")]
     PurgedAsDrives,
-    /// No controller is known for the array.
+    /// The array has no known controller.
     #[error("no RAID controller is specified")]
     NoController,
     /// A background operation of the array is in progress.
@@ -94,10 +94,10 @@ pub enum ArrayError {
     Syncing {
         /// Target as given on the command line.
         target: String,
-        /// The operation, as the kernel or the controller calls it.
+        /// The operation, as named by the kernel or the controller.
         operation: String,
     },
-    /// The array is no longer as created.
+    /// The array is no longer intact.
     #[error("{target}: the array is no longer intact: {defect}")]
     Broken {
         /// Target as given on the command line.
@@ -105,30 +105,30 @@ pub enum ArrayError {
         /// What is wrong.
         defect: Defect,
     },
-    /// The array consists of other devices than planned.
+    /// The array consists of devices other than the planned ones.
     #[error("{node} consists of {} instead of {}", .found.join(", "), .planned.join(", "))]
     Composition {
         /// Its node.
         node: String,
-        /// Kernel names of its members.
+        /// Kernel names of the actual members.
         found: Vec<String>,
         /// Kernel names of the planned members.
         planned: Vec<String>,
     },
-    /// A member still has metadata of the array.
+    /// A member still contains metadata of the array.
     #[error("{path} ({identity}): {refusal}")]
     NotClear {
         /// Its path.
         path: String,
         /// Its identity.
         identity: String,
-        /// What is left on it.
+        /// Description of the remaining metadata.
         refusal: Box<Refusal>,
     },
     /// Members cannot be found.
     #[error("{} cannot be found and may still contain RAID metadata", .0.join(", "))]
     MembersLost(Vec<String>),
-    /// Another drive is at the path of a member.
+    /// The path of a member leads to another drive.
     #[error(
         "{path} is no longer the member that was found: it was {} of {} B, but is now {} of {} B",
         .was.0, .was.1, .is.0, .is.1
@@ -136,15 +136,15 @@ pub enum ArrayError {
     MemberChanged {
         /// Its path.
         path: String,
-        /// Identity and capacity before.
+        /// Previous identity and capacity.
         was: (String, u64),
-        /// Identity and capacity now.
+        /// Current identity and capacity.
         is: (String, u64),
     },
     /// A member is not a block device.
     #[error("{0} is not a block device")]
     NotBlock(String),
-    /// The controller reports too little of a drive.
+    /// The controller reports too little about a drive.
     #[error("{address}: the controller does not report state, size and sectors of this drive")]
     DriveUnreported {
         /// Its address.
@@ -152,7 +152,7 @@ pub enum ArrayError {
         /// The program of the controller.
         program: &'static str,
     },
-    /// Another drive is in the slot.
+    /// The slot contains another drive.
     #[error(
         "{address} contains the drive {} instead of {serial}; nothing was touched",
         .found.as_deref().unwrap_or("without a serial number")
@@ -160,12 +160,12 @@ pub enum ArrayError {
     OtherDrive {
         /// The address.
         address: String,
-        /// Serial number of the drive there, where reported.
+        /// Serial number of the drive in the slot, if reported.
         found: Option<String>,
-        /// Serial number that was named.
+        /// Serial number from the description.
         serial: String,
     },
-    /// A drive has no cryptographic erase.
+    /// A drive does not support cryptographic erase.
     #[error("the controller reports that the drive {address} ({serial}) has no cryptographic erase")]
     NoCryptoErase {
         /// Its address.
@@ -178,16 +178,16 @@ pub enum ArrayError {
     EraseFailed {
         /// Its address.
         address: String,
-        /// Its status, as reported.
+        /// Status as reported.
         status: String,
     },
-    /// The controller does not report how far an erase is.
+    /// The controller does not report the progress of an erase.
     #[error("the controller does not report the erase progress of {0}")]
     EraseUnreported(String),
-    /// An erase does not end.
+    /// An erase does not complete.
     #[error("the controller has been erasing the drives for a week and has not finished")]
     EraseHangs,
-    /// An erase is not waited for any longer.
+    /// Plateau stopped waiting for an erase.
     #[error("stopped waiting for the erase, which the controller continues on its own: {}", .members.join(", "))]
     EraseContinues {
         /// The program of the controller.
@@ -195,33 +195,33 @@ pub enum ArrayError {
         /// Addresses of the drives.
         members: Vec<String>,
     },
-    /// A volume of the controller is not as it should be.
+    /// A volume of the controller is in an unexpected state.
     #[error(transparent)]
     Volume(#[from] VolumeError),
 }
 
-/// Why an array is no longer as created.
+/// Why an array is no longer intact.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// It was dismantled.
     #[error("it has been dismantled")]
     Dismantled,
-    /// The kernel reports this state.
+    /// The state reported by the kernel.
     #[error("it is {0}")]
     State(String),
     /// Members failed.
     #[error("it is degraded: {missing} of its members failed")]
     Degraded {
-        /// Number of failed members, as the kernel reports it.
+        /// Number of failed members, as reported by the kernel.
         missing: String,
     },
-    /// Its volume does not exist any more.
+    /// Its volume no longer exists.
     #[error("the volume no longer exists")]
     VolumeGone,
-    /// The controller reports this state of the volume.
+    /// The controller reports the volume in this state.
     #[error("the controller reports it as {0}")]
     VolumeState(String),
-    /// The controller reports this state of a drive.
+    /// The controller reports a drive in this state.
     #[error("the drive in slot {slot} is {state}")]
     DriveState {
         /// Slot of the drive.
@@ -232,9 +232,9 @@ pub enum Defect {
     /// Drives are missing.
     #[error("it has only {left} of its {all} drives")]
     DrivesMissing {
-        /// Number of its drives.
+        /// Number of remaining drives.
         left: usize,
-        /// Number of its members.
+        /// Number of members.
         all: usize,
     },
     /// A background operation failed or is in an unknown state.
@@ -242,15 +242,15 @@ pub enum Defect {
     Operation {
         /// The operation.
         operation: &'static str,
-        /// Its status, as reported.
+        /// Status as reported.
         status: String,
     },
 }
 
-/// What `mdadm` was to do.
+/// Operations of `mdadm`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MdadmStep {
-    /// Remove the superblock of a member.
+    /// Remove the superblock from a member.
     #[error("removing the RAID superblock from {0}")]
     RemoveSuperblock(String),
     /// Make an array writable.
@@ -261,7 +261,7 @@ pub enum MdadmStep {
     Stop(String),
 }
 
-/// What a RAID controller was to do.
+/// Operations of a RAID controller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ControllerStep {
     /// Describe itself.
@@ -276,7 +276,7 @@ pub enum ControllerStep {
     /// Report the status of a background operation.
     #[error("querying {operation} of {path}")]
     QueryOperation {
-        /// The operation, as the program calls it.
+        /// The operation, as named by the program.
         operation: &'static str,
         /// Address of the volume.
         path: String,
@@ -311,12 +311,12 @@ pub enum ControllerStep {
     QueryErase(String),
 }
 
-/// A command of a RAID controller that failed.
+/// A failed command of a RAID controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControllerFailure {
-    /// What it was to do.
+    /// The attempted operation.
     pub step: ControllerStep,
-    /// What the controller reported.
+    /// The report of the controller.
     pub reported: String,
     /// The usual cause of such a report.
     pub cause: Option<&'static str>,

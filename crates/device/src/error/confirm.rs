@@ -1,21 +1,21 @@
-//! The loss of data that nobody confirmed.
+//! Errors for loss of data that was not confirmed.
 
 use std::path::PathBuf;
 
-/// Data would be lost, and its loss was not confirmed by the identity of each drive that holds it.
+/// Data would be lost, and the identities that confirm this were not all given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unconfirmed {
-    /// That of a target.
+    /// Data of a single target.
     #[error("everything on {target} would be lost{}", given_text(.given))]
     Target {
         /// Target as given on the command line.
         target: String,
-        /// Identity to confirm with.
+        /// The identity that confirms the loss.
         identity: String,
-        /// What was given instead.
+        /// The identity that was given.
         given: Option<String>,
     },
-    /// More than one identity for a single drive.
+    /// Several identities were given for a single drive.
     #[error("{target} is a single drive, which is confirmed by one identity")]
     OneDrive {
         /// Target as given on the command line.
@@ -23,19 +23,19 @@ pub enum Unconfirmed {
         /// The second identity.
         second: String,
     },
-    /// That of members of an array.
+    /// Data of the members of an array.
     #[error("everything on {} would be lost for {target};{}", .members.join(", "), strange_text(.strange))]
     Members {
         /// Target as given on the command line.
         target: String,
         /// Paths of all members.
         members: Vec<String>,
-        /// Identities that were given and are not of any member.
+        /// Given identities that match no member.
         strange: Vec<String>,
-        /// Identities of members that were not given.
+        /// Identities of members that are missing.
         missing: Vec<String>,
     },
-    /// That of the members of an array that an earlier run left.
+    /// Data of the members of an array that an earlier run left.
     #[error("an earlier run left a RAID {level} and the record {}", .note.display())]
     LeftOver {
         /// RAID level.

@@ -1,12 +1,12 @@
-//! Mistakes in the description of an array.
+//! Errors in the description of an array.
 
 /// What is wrong with the description of an array.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionError {
-    /// Not TOML, or a key is missing, unknown or of the wrong type; the message names it.
+    /// Invalid TOML, or a key that is missing, unknown or of the wrong type; the message names it.
     #[error("{0}")]
     Toml(String),
-    /// No such RAID level.
+    /// The RAID level is not supported.
     #[error("unsupported RAID level {0}; supported are 0, 1, 5, 6 and 10")]
     Level(u8),
     /// Too few members.
@@ -14,14 +14,14 @@ pub enum DescriptionError {
     TooFew {
         /// RAID level.
         level: u8,
-        /// Whether a RAID controller creates it.
+        /// Whether a RAID controller creates the array.
         on_controller: bool,
-        /// Least number of members.
+        /// Minimum number of members.
         least: usize,
         /// Number of members.
         count: usize,
     },
-    /// An odd number of members.
+    /// The number of members is odd.
     #[error("RAID {level} on a controller needs an even number of members, but {count} are given")]
     Odd {
         /// RAID level.
@@ -29,10 +29,10 @@ pub enum DescriptionError {
         /// Number of members.
         count: usize,
     },
-    /// A mirror has no chunks.
+    /// RAID 1 has no chunks.
     #[error("RAID 1 has no chunks; remove chunk_kib")]
     NoChunks,
-    /// Not a size of chunks.
+    /// The chunk size is not valid.
     #[error("{key} {kib}: it must be a power of two from {least} to {most}")]
     Chunk {
         /// Name of the key.
@@ -44,7 +44,7 @@ pub enum DescriptionError {
         /// Largest value.
         most: u32,
     },
-    /// Striping has no bitmap.
+    /// RAID 0 has no bitmap.
     #[error("RAID 0 has no bitmap; remove it")]
     NoBitmap,
     /// A member is listed twice.
@@ -61,7 +61,7 @@ pub enum DescriptionError {
     /// Not a slot.
     #[error("slot '{0}': use enclosure:slot, such as \"252:0\"")]
     Slot(String),
-    /// A drive without serial number.
+    /// The serial number of a drive is missing.
     #[error("slot {0}: the serial number of its drive is missing")]
     NoSerial(String),
 }

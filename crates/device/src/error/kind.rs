@@ -1,6 +1,6 @@
 //! Classes of errors.
 
-/// Classes of [`DriveError`](crate::DriveError), by what a caller can do about them.
+/// Classes of [`DriveError`](crate::DriveError), by how a caller can respond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// Refused for safety: nothing was written.
@@ -9,7 +9,7 @@ pub enum ErrorKind {
     Unusable,
     /// The device failed during use.
     Device,
-    /// The host was suspended or lost its clock. The device is not at fault; the request may be repeated.
+    /// The host was suspended or lost its clock. The device is not at fault, and the request may be repeated.
     Disturbed,
     /// Cancelled; an operation already started may continue.
     Stopped,

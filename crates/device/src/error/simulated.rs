@@ -1,4 +1,4 @@
-//! Failures of simulated drives.
+//! Errors of simulated drives.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use record::{Cut, ErrorCount};
 /// The first failed command of a load on a simulated drive.
 #[derive(Debug)]
 pub struct SimulatedFailure {
-    /// Whether it was a read.
+    /// Whether the command was a read.
     pub read: bool,
     /// Its length.
     pub length_bytes: u32,
@@ -18,7 +18,7 @@ pub struct SimulatedFailure {
     pub cause: Cause,
     /// All failed commands by kind, including those after the first.
     pub errors: Vec<ErrorCount>,
-    /// What the workload had measured before a power loss. `None` for any other failure.
+    /// The measurements of the workload before a power loss. `None` for all other failures.
     pub cut: Option<Box<Cut>>,
 }
 

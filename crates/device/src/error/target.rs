@@ -1,4 +1,4 @@
-//! What can be wrong with a target, or with how it is to be used.
+//! Errors of a target or of the way in which it is used.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,10 +21,10 @@ pub enum TargetError {
     /// The device does not exist.
     #[error("no such device")]
     NoDevice,
-    /// The file does not exist, and no size is given for it.
+    /// The file does not exist, and no size was given.
     #[error("no such file")]
     NoFile,
-    /// The file does not exist, and a target that is only read is not created.
+    /// The file does not exist, and targets that are only read are not created.
     #[error("no such file, and a read-only load does not create one")]
     NoFileToRead,
     /// The file's folder does not exist.
@@ -33,13 +33,13 @@ pub enum TargetError {
     /// The path does not end in a name.
     #[error("it is not a file name")]
     NotFileName,
-    /// A symbolic link that leads nowhere.
+    /// The path is a dangling symbolic link.
     #[error("it is a dangling symbolic link")]
     DanglingLink,
-    /// A file of a kind that is not a target.
+    /// The type of the file is not supported as a target.
     #[error("it is {0}")]
     WrongKind(WrongKind),
-    /// Another file has taken its place.
+    /// Another file has replaced the target.
     #[error("it is no longer the file that was found: another file has replaced it")]
     Replaced,
     /// The file has become shorter.
@@ -47,24 +47,24 @@ pub enum TargetError {
     Shorter {
         /// Its length.
         length_bytes: u64,
-        /// The capacity that it is to have.
+        /// The expected capacity.
         capacity_bytes: u64,
     },
-    /// A block device without capacity.
+    /// The block device has no capacity.
     #[error("it has no capacity; an empty slot, or a loop or zram device not set up")]
     EmptyDevice,
-    /// A file without content.
+    /// The file is empty.
     #[error("it has no capacity")]
     EmptyFile,
-    /// Smaller than any target.
+    /// The target is smaller than the minimum.
     #[error("{} is too small; the smallest target is {}", amount_base2(*.bytes), amount_base2(*.least_bytes))]
     TooSmall {
         /// Its capacity.
         bytes: u64,
-        /// That of the smallest target.
+        /// Capacity of the smallest target.
         least_bytes: u64,
     },
-    /// A file without a complete block.
+    /// The file has less than one block.
     #[error("the file has {bytes} bytes; the smallest target has {}", amount_base2(*.least_bytes))]
     NoBlock {
         /// Its length.
@@ -80,7 +80,7 @@ pub enum TargetError {
         /// Capacity of the smallest target.
         least_bytes: u64,
     },
-    /// A size was given for a drive.
+    /// A size was given for a drive, which is always tested as a whole.
     #[error("a size applies only to files; a drive is always tested as a whole")]
     SizeOfDrive,
     /// A size was given for a simulated drive.
@@ -104,25 +104,25 @@ pub enum TargetError {
     /// The model of a simulated drive is not available.
     #[error(transparent)]
     Model(#[from] ModelProblem),
-    /// A simulated drive has no threads to pin.
+    /// Threads of a simulated drive cannot be pinned.
     #[error("it has no load threads to pin")]
     NoThreads,
-    /// A simulated drive completes nothing that could be polled.
+    /// Polling was requested for a simulated drive.
     #[error("it has no queues to poll")]
     NothingToPoll,
     /// Passthrough commands were requested for a simulated drive.
     #[error("io_uring_cmd requires an NVMe drive")]
     SimulatedPassthrough,
-    /// Passthrough commands were requested for a target without them.
+    /// Passthrough commands were requested for a target that does not support them.
     #[error("io_uring_cmd requires an NVMe namespace, and the target is not one")]
     NotNvme,
-    /// An engine that cannot poll.
+    /// The engine does not support polling.
     #[error("only io_uring can poll")]
     CannotPoll,
-    /// The workload does not fit the target.
+    /// The target does not support the workload.
     #[error(transparent)]
     Unfit(#[from] WorkloadError),
-    /// The target cannot check, or make use of, the data of the workload.
+    /// The target cannot verify the data of the workload, or the data makes no difference.
     #[error("workload {workload}: {why}")]
     Data {
         /// The workload.
@@ -130,10 +130,10 @@ pub enum TargetError {
         /// Why not.
         why: DataProblem,
     },
-    /// A workload that writes, on a target opened for reading.
+    /// The workload writes, but the target was opened for reading.
     #[error("workload {0} writes, but the target was opened for reading only")]
     ReadOnly(Box<Workload>),
-    /// An array was named where only drives can be used.
+    /// An array was specified where only drives can be used.
     #[error("arrays exist only during a run")]
     ArrayOutsideRun,
     /// The description of an array cannot be read.
@@ -144,7 +144,7 @@ pub enum TargetError {
         /// Why not.
         source: io::Error,
     },
-    /// The description of an array is wrong.
+    /// The description of an array is not valid.
     #[error(transparent)]
     Described(#[from] DescriptionError),
     /// A member of an array is not a block device.
@@ -153,27 +153,27 @@ pub enum TargetError {
     /// Two members of an array are the same device.
     #[error("{path} and {twin} are the same device")]
     SameMember {
-        /// The second of them.
+        /// Path of the second one.
         path: String,
-        /// The first of them.
+        /// Path of the first one.
         twin: String,
     },
-    /// Members of an array have different sectors.
+    /// Members of an array have different sector sizes.
     #[error(
-        "{address} has {bytes} B sectors, but the drives before it have {before_bytes} B; a volume needs drives of one \
-         kind"
+        "{address} has {bytes} B sectors, but the drives before it have {before_bytes} B; a volume needs \
+         drives of one kind"
     )]
     DifferentSectors {
-        /// The drive that differs.
+        /// Address of the drive that differs.
         address: String,
         /// Its sector size.
         bytes: u32,
-        /// That of the drives before it.
+        /// Sector size of the drives before it.
         before_bytes: u32,
     },
 }
 
-/// A kind of file that is not a target.
+/// Types of files that are not supported as targets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WrongKind {
     /// A directory.
@@ -197,18 +197,18 @@ pub enum WrongKind {
     /// The character device of an NVMe namespace.
     #[error("the generic device of an NVMe namespace")]
     NvmeGeneric {
-        /// Controller and namespace: `0n1`.
+        /// Controller and namespace, such as `0n1`.
         namespace: String,
     },
 }
 
-/// Why a target cannot handle the data of a workload.
+/// Why a target does not support the data of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DataProblem {
-    /// Nothing can be verified on a drive without data.
+    /// A drive that stores no data cannot be verified.
     #[error("it stores no data, so nothing can be verified")]
     NothingStored,
-    /// Compression has no effect on a drive without data.
+    /// Compressible data makes no difference on a drive that stores no data.
     #[error("it stores no data, so compressible or duplicate data makes no difference")]
     NothingReduced,
     /// The engine cannot verify the workload.
@@ -219,16 +219,16 @@ pub enum DataProblem {
 /// Why the model of a simulated drive is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelProblem {
-    /// Its file cannot be read.
+    /// The model file cannot be read.
     #[error("cannot read the model: {0}")]
     File(#[from] ReadError),
-    /// It is unknown or wrong.
+    /// The model is unknown or invalid.
     #[error(transparent)]
     Model(#[from] ModelError),
 }
 
 impl TargetError {
-    /// Whether the target is at fault or the request.
+    /// Returns whether the target is at fault, rather than the request.
     pub(super) fn kind(&self) -> ErrorKind {
         match self {
             Self::System(_)

@@ -1,21 +1,21 @@
-//! Errors of settings of the host.
+//! Errors of host settings.
 
 use std::io;
 use std::path::PathBuf;
 
 use record::errno::reason;
 
-/// A setting of the host could not be changed or restored.
+/// A host setting could not be changed or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum TuningError {
-    /// It could not be changed.
+    /// The setting could not be changed.
     #[error("setting the {setting} to {value} ({}) failed: {}", .path.display(), reason(.source))]
     Write {
         /// Display name of the setting.
         setting: String,
-        /// The attribute in `/sys`.
+        /// Path of the attribute in `/sys`.
         path: PathBuf,
-        /// The value that it was to have.
+        /// The requested value.
         value: String,
         /// Why not.
         source: io::Error,
@@ -28,19 +28,19 @@ pub enum TuningError {
     Ignored {
         /// Display name of the setting.
         setting: String,
-        /// The attribute in `/sys`.
+        /// Path of the attribute in `/sys`.
         path: PathBuf,
-        /// The value that it was to have.
+        /// The requested value.
         value: String,
-        /// The value that it has.
+        /// The actual value.
         shown: String,
     },
-    /// A record names something that must not be restored.
+    /// A record refers to a setting that must not be restored.
     #[error("the {setting} ({}) is not restored from a record: {why}", .path.display())]
     NotRestored {
         /// Display name of the setting.
         setting: String,
-        /// The attribute in `/sys`.
+        /// Path of the attribute in `/sys`.
         path: PathBuf,
         /// Why not.
         why: NotRestored,
@@ -50,19 +50,19 @@ pub enum TuningError {
 /// Why a recorded setting is not restored.
 #[derive(Debug, thiserror::Error)]
 pub enum NotRestored {
-    /// It cannot be opened.
+    /// The attribute cannot be opened.
     #[error("{}", reason(.0))]
     System(#[from] io::Error),
-    /// It is not a file.
+    /// The attribute is not a file.
     #[error("it is not an attribute")]
     NotAttribute,
-    /// It is not in `/sys`.
+    /// The attribute is not in `/sys`.
     #[error("it is not in the kernel's tree of settings")]
     NotKernel,
-    /// Plateau never changes it.
+    /// Plateau never changes this setting.
     #[error("it is not a setting that Plateau changes")]
     Unknown,
-    /// Plateau never sets such a value.
+    /// Plateau never sets this value.
     #[error("it cannot have that value")]
     Value,
 }

@@ -1,15 +1,15 @@
 //! Errors of volumes of a RAID controller.
 
-/// A volume of a RAID controller is not as it should be.
+/// A volume of a RAID controller is in an unexpected state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VolumeError {
-    /// It does not exist any more.
+    /// The volume no longer exists.
     #[error("the volume {0} no longer exists")]
     Gone(String),
-    /// Its name is in use.
+    /// The name of the volume is in use.
     #[error("a volume {0} already exists")]
     Exists(String),
-    /// Two volumes have its name.
+    /// Two volumes have the same name.
     #[error("there are two volumes {name} on {controller}")]
     Two {
         /// Its name.
@@ -17,13 +17,13 @@ pub enum VolumeError {
         /// Address of the controller.
         controller: String,
     },
-    /// It does not exist although it was created.
+    /// The volume was created but does not exist.
     #[error("the controller reported that {0} was created, but it does not exist")]
     NotCreated(String),
-    /// It exists although it was deleted.
+    /// The volume was deleted but still exists.
     #[error("the controller reported that the volume {0} was deleted, but it still exists")]
     NotDeleted(String),
-    /// It contains a drive that is not a member.
+    /// The volume contains a drive that is not a member.
     #[error(
         "the volume {name} contains the drive in slot {slot}, which was not one of its members, so it is left alone"
     )]
@@ -33,12 +33,12 @@ pub enum VolumeError {
         /// Slot of the drive.
         slot: String,
     },
-    /// Creating it changed another volume.
-    #[error("the volume {number} of {size} ('{name}') is no longer what it was before {created} was created")]
+    /// Creating the volume changed another one.
+    #[error("the volume {number} of {size} ('{name}') changed while {created} was created")]
     OtherChanged {
         /// Number of the other volume.
         number: u32,
-        /// Its size, as reported.
+        /// Size of the other volume, as reported.
         size: String,
         /// Its name.
         name: String,
@@ -49,43 +49,43 @@ pub enum VolumeError {
         /// Number of the controller.
         adapter: u32,
     },
-    /// It consists of other drives than planned.
+    /// The volume consists of drives other than the planned ones.
     #[error("{name} was created from {} instead of {}", .found.join(", "), .planned.join(", "))]
     Drives {
         /// Its name.
         name: String,
-        /// Slots of its drives.
+        /// Slots of the actual drives.
         found: Vec<String>,
         /// Slots of the planned drives.
         planned: Vec<String>,
     },
-    /// It has another RAID level.
+    /// The volume has the wrong RAID level.
     #[error("{name} was created as {found} instead of RAID{planned}")]
     Level {
         /// Its name.
         name: String,
-        /// Its level, as reported.
+        /// RAID level as reported.
         found: String,
         /// The planned level.
         planned: u8,
     },
-    /// It has another cache policy.
+    /// The volume has the wrong cache policy.
     #[error("{name} has the cache policy {found} instead of {planned}")]
     Cache {
         /// Its name.
         name: String,
-        /// Its policy, as reported.
+        /// Cache policy as reported.
         found: String,
         /// The planned policies.
         planned: String,
     },
-    /// It has no world-wide name.
+    /// The volume has no world-wide name.
     #[error(
         "the controller does not report the world-wide name of the volume {0}, so its block device cannot be \
          identified reliably"
     )]
     NoWorldWideName(String),
-    /// Several block devices have its world-wide name.
+    /// Several block devices have the world-wide name of the volume.
     #[error("{} all claim to be the volume {name} ({wwid}), so it has several paths", .devices.join(" and "))]
     SeveralPaths {
         /// Its name.
@@ -95,7 +95,7 @@ pub enum VolumeError {
         /// Kernel names of the block devices.
         devices: Vec<String>,
     },
-    /// It has no block device.
+    /// The volume has no block device.
     #[error("the volume {name} (naa.{naa}) did not appear as a block device within 30 s")]
     NotAppeared {
         /// Its name.
@@ -103,19 +103,19 @@ pub enum VolumeError {
         /// Its world-wide name.
         naa: String,
     },
-    /// The program of the controller names another block device for it.
+    /// The program of the controller names another block device for the volume.
     #[error(
         "{node} has the name of the volume {name}, but the controller's program reports it as {reported}"
     )]
     ReportedElsewhere {
-        /// The block device with its world-wide name.
+        /// The block device that has the world-wide name of the volume.
         node: String,
         /// Its name.
         name: String,
         /// The block device that the program names.
         reported: String,
     },
-    /// A block device is something else.
+    /// A block device does not belong to the volume.
     #[error(
         "{node} is {} instead of the volume {name} ({naa}); nothing was written to it",
         .wwid.as_deref().unwrap_or("without a world-wide name")
@@ -123,11 +123,11 @@ pub enum VolumeError {
     OtherDevice {
         /// The block device.
         node: String,
-        /// Its world-wide name, where reported.
+        /// World-wide name of the block device, if reported.
         wwid: Option<String>,
         /// Name of the volume.
         name: String,
-        /// World-wide name of the volume; empty where not reported.
+        /// World-wide name of the volume; empty if not reported.
         naa: String,
     },
     /// The status of a background operation is not reported.
@@ -135,7 +135,7 @@ pub enum VolumeError {
     OperationUnreported {
         /// Address of the volume.
         path: String,
-        /// The operation, as the program calls it.
+        /// The operation, as named by the program.
         operation: &'static str,
     },
 }

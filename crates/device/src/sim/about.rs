@@ -1,4 +1,4 @@
-//! What a simulated drive reports about itself.
+//! Facts that a simulated drive reports about itself.
 
 use admin::{About, Facts};
 use nandsim::Class;

@@ -1,7 +1,7 @@
-//! Loads on a simulated drive other than a single closed loop: concurrent ones, and those with schedules and
+//! Loads on a simulated drive other than a single closed loop: concurrent loads, and loads with schedules or
 //! ramps.
 //!
-//! They pass through the drive's queue command by command, in its virtual time. Scaling is the same as for
+//! They are executed command by command by the drive's queue, in its virtual time. Scaling is the same as for
 //! any other workload: durations and ramps are divided, rates are not.
 
 use std::time::Instant;
@@ -29,7 +29,7 @@ struct Party {
     recorder: Recorder,
     counts_from_ns: u64,
     deadline_ns: u64,
-    /// Number of I/Os that must still complete before the deadline may end the workload.
+    /// Number of I/Os that must still complete before the deadline can end the workload.
     still_wanted: u64,
     in_flight: u32,
     late: bool,
@@ -72,7 +72,8 @@ impl Party {
         let mut recorder = Recorder::without_display(SECOND_NS / divisor, duration_ns);
         recorder.start(start_ns, ramp_ns);
         let counts_from_ns = start_ns + ramp_ns;
-        // A schedule determines the number of I/Os; a closed loop must not end after a handful.
+        // With a schedule, the rate determines the number of I/Os; a closed loop must not end after only a
+        // few.
         let timed = matches!(workload.until, Until::DurationNs(_)) && workload.regime.arrivals.is_none();
         let still_wanted =
             if timed { COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()) } else { 0 };
@@ -113,7 +114,7 @@ impl Party {
         self.threads.iter().map(due).min().unwrap_or(u64::MAX).min(self.deadline_ns)
     }
 
-    /// Submits the I/Os that are due, or as many as fit in a closed loop.
+    /// Submits the I/Os that are due; a closed loop submits as many as its depth permits.
     fn submit(&mut self, party: usize, tags: &mut [Option<Tag>], queue: &mut Queue<'_>) {
         let now_ns = queue.now_ns();
         if self.is_timed_out(now_ns) {
@@ -193,12 +194,12 @@ struct Display {
     start_ns: u64,
     shown_ns: u64,
     last: Instant,
-    /// Interval between ticks on the drive's clock; `None` selects the host's clock.
+    /// Interval between ticks on the drive's clock; `None` to use the host's clock.
     every_ns: Option<u64>,
 }
 
 impl Display {
-    /// Reports progress if a tick is due. Returns whether to continue.
+    /// Reports progress if a tick is due. Returns whether the load continues.
     fn show(
         &mut self,
         now_ns: u64,
@@ -254,7 +255,7 @@ impl Simulated {
         answers
     }
 
-    /// Like `run_concurrently`, but leaves the drive without power if it lost it.
+    /// Same as `run_concurrently`, but does not restore the power after a power loss.
     pub(super) fn run_queued(
         &mut self,
         workloads: &[Workload],
@@ -295,7 +296,7 @@ impl Simulated {
                 return Ok(vec![stopped; workloads.len()]);
             }
         }
-        // Wait for the I/Os in flight, to find out which of them failed.
+        // Wait for the I/Os in flight to find out which of them failed.
         while queue.will_fail() {
             let Some(done) = queue.next_completion(u64::MAX) else { break };
             if done.failed.is_some() {

@@ -1,11 +1,11 @@
-//! The faults of a simulated drive as it is given them, and as a run stores them.
+//! The faults of a simulated drive, as specified by the user and as stored in a run.
 
 use nandsim::{DataDefect, DataFault, FaultError, Faults, LostCommands, MediaFault, Throttling};
 use record::InjectedFault;
 
 use crate::open_options::SimFaults;
 
-/// Returns the faults to inject, with the times of the full-size drive; `own` are those of its model.
+/// Returns the faults to inject, with times of the full-size drive; `own` are the faults of the model.
 pub(super) fn chosen(
     faults: Option<&SimFaults>,
     own: &[String],
@@ -41,7 +41,7 @@ fn injected(recorded: &[InjectedFault]) -> Faults {
             }
             InjectedFault::Throttle { after_ns, length_ns, bytes_per_second } => {
                 let times_ns = after_ns..after_ns.saturating_add(length_ns);
-                // A stored rate of zero would be a division by zero.
+                // A rate of zero in a file would cause a division by zero.
                 faults.slow.push(Throttling { times_ns, bytes_per_second: bytes_per_second.max(1) });
             }
             InjectedFault::Removal { after_ns } => faults.removed_at_ns = Some(after_ns),
@@ -51,7 +51,7 @@ fn injected(recorded: &[InjectedFault]) -> Faults {
     faults
 }
 
-/// Returns the faults as a run stores them.
+/// Returns the faults in the form in which a run stores them.
 pub(super) fn recorded(faults: &Faults) -> Vec<InjectedFault> {
     let length = |range: &std::ops::Range<u64>| range.end - range.start;
     let media = faults.media.iter().map(|media| InjectedFault::Media {

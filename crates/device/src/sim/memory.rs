@@ -1,5 +1,5 @@
-//! Memory of simulated drives. Lookups in their mapping are random and, without huge pages, spend most of
-//! their time on address translation.
+//! Memory of simulated drives. Accesses to their mapping tables are random. Without huge pages, most of their
+//! time is spent on address translation.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -8,18 +8,17 @@ use nandsim::Memory;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
-/// Minimum size: less than one huge page of common machines would not benefit.
+/// Minimum size of memory for huge pages: less than one huge page would not benefit.
 const LEAST_BYTES: usize = 2 << 20;
 
-/// Requests huge pages for the parts of `memory` that are not in use yet. Does nothing if the kernel does not
-/// support them.
+/// Requests huge pages for the unused parts of `memory`. Does nothing if the kernel does not support them.
 pub(super) fn ask_for_huge_pages(memory: Range<*const u8>) {
     let page = page_size();
     let inside = memory.start.align_offset(page);
     let bytes = (memory.end.addr() - memory.start.addr()).saturating_sub(inside) / page * page;
     if bytes >= LEAST_BYTES {
         let start = memory.start.wrapping_add(inside).cast_mut().cast::<c_void>();
-        // SAFETY: this advice does not change content or access, whatever is mapped there; the caller owns
+        // SAFETY: this advice changes neither content nor access, whatever is mapped there; the caller owns
         // the memory.
         let _only_faster = unsafe { madvise(start, bytes, Advice::LinuxHugepage) };
     }
@@ -37,8 +36,8 @@ pub(super) fn fetch(place: *const u8) {
     let _no_hint = place;
 }
 
-/// Memory operations of simulated drives. On architectures other than x86-64 there is no prefetch, so drives
-/// read ahead themselves.
+/// Memory operations of simulated drives. On architectures other than x86-64 there is no prefetch
+/// instruction, so drives read ahead instead.
 pub(super) const MEMORY: Memory = Memory {
     advise: ask_for_huge_pages,
     fetch: if cfg!(target_arch = "x86_64") { Some(fetch) } else { None },
@@ -48,7 +47,7 @@ pub(super) const MEMORY: Memory = Memory {
 mod tests {
     use super::*;
 
-    /// Whether huge pages were requested for `address`.
+    /// Returns whether huge pages were requested for `address`.
     fn is_asked_for(address: usize) -> bool {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut inside = false;

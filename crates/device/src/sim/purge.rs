@@ -1,4 +1,4 @@
-//! Purges a simulated drive by the methods of its interface, which are named like those of real drives.
+//! Purges a simulated drive with the methods of its interface, which have the names of those of real drives.
 
 use admin::purge::{self, PurgeMethod, PurgeOptions};
 use nandsim::{Interface, Ssd};
@@ -9,7 +9,7 @@ use crate::error::{DriveError, PurgeError};
 
 /// A purge method.
 struct Method {
-    /// Name on the command line; label and PTS acceptance are those of the real method of this name.
+    /// Name on the command line; label and PTS acceptance are taken from the real method of this name.
     name: &'static str,
     /// Label in reports, if it differs from that of the real method.
     label: Option<&'static str>,
@@ -19,11 +19,11 @@ struct Method {
 /// Effect on the flash.
 #[derive(Clone, Copy)]
 enum Effect {
-    /// Erases all flash, in the time that the model specifies for a purge.
+    /// Erases all flash in the time that the model specifies for a purge.
     Renewed,
-    /// Erases all flash, in the time that all erases take.
+    /// Erases all flash in the time that the individual erases take.
     Erased,
-    /// Unmaps everything and leaves the erases to garbage collection. Takes no time.
+    /// Unmaps all data and leaves the erases to garbage collection. Takes no time.
     Forgotten,
 }
 
@@ -35,7 +35,7 @@ const fn first(name: &'static str, label: &'static str) -> Method {
     Method { name, label: Some(label), effect: Effect::Renewed }
 }
 
-/// Best first: the first method is the default.
+/// The first method is the best one and the default.
 const NVME: &[Method] = &[
     first("nvme-format-user", "Format NVM (simulated)"),
     of("nvme-sanitize-block", Effect::Erased),
@@ -117,7 +117,7 @@ impl Simulated {
         self.method(options).map(drop)
     }
 
-    /// Purges the drive. Reports what remains mapped if a method was named.
+    /// Purges the drive. If a method was requested by name, reports what remains mapped.
     pub(crate) fn purge(&mut self, options: &PurgeOptions) -> Result<Purged, DriveError> {
         let method = self.method(options)?;
         Ok(self.purge_by(method, options.method.is_some()))

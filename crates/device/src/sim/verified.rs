@@ -1,5 +1,5 @@
-//! Workloads that verify their data, on a drive that stores none: the drive knows which reads its faults would have
-//! changed. As on a real target, everything is read back at the end.
+//! Workloads that verify their data, on a drive that stores none: the drive computes which reads its faults would
+//! have changed. As on a real target, all written data is read back at the end.
 
 use engine::{Flow, Outcome, Tick, ended_by};
 use nandsim::{Cause, DataDefect};
@@ -9,7 +9,7 @@ use stdx::units::{KIB, SECOND_NS};
 use super::Simulated;
 use crate::error::DriveError;
 
-/// Block size and depth of the read-back.
+/// Block size and queue depth for reading back.
 const READ_BACK_BYTES: u32 = 128 * KIB as u32;
 const READ_BACK_DEPTH: u16 = 8;
 

@@ -1,4 +1,4 @@
-//! A block device: its facts, what forbids writing to it, and how it is opened and discarded.
+//! A block device: its facts, the reasons not to write to it, and how it is opened and discarded.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -23,14 +23,15 @@ use crate::refusal::Refusal;
 use crate::usage::{self, Thing};
 use crate::{ioctl, signature};
 
-/// A block device as found.
+/// A block device after inspection.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) facts: TargetFacts,
-    /// The device node with symbolic links resolved, so that it cannot silently come to mean another device.
+    /// The device node with symbolic links resolved, so that the path cannot silently lead to another device
+    /// later.
     node: PathBuf,
     number: DeviceNumber,
-    /// Libraries, whose files must not be stored on it.
+    /// Libraries whose files must not be on this device.
     libraries: Vec<PathBuf>,
     roots: Roots,
 }
@@ -77,7 +78,7 @@ impl Block {
         self.number
     }
 
-    /// Returns its node with symbolic links resolved.
+    /// Returns the device node with symbolic links resolved.
     pub(crate) fn node(&self) -> &Path {
         &self.node
     }
@@ -100,7 +101,7 @@ impl Block {
         SysDevice::find(&self.roots, self.number).is_ok_and(|sys| sys.kname.starts_with("nvme"))
     }
 
-    /// Opens its generic character device; the error says why there is none.
+    /// Opens the generic character device; the error says why it is not available.
     pub(crate) fn generic(&self, held: &Held, writable: bool) -> Result<Generic, String> {
         SysDevice::find(&self.roots, self.number)
             .and_then(|sys| Generic::of(&self.roots, held.fd.as_fd(), &sys, writable))
@@ -109,7 +110,7 @@ impl Block {
 
     pub(crate) fn can_be_polled(&self) -> bool {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return false };
-        // On a multipath drive, every path needs poll queues, because the kernel chooses the path.
+        // On a multipath drive, all paths need poll queues, because the kernel chooses the path.
         let has = |dir: &Path| {
             std::fs::read_to_string(dir.join("queue/io_poll")).is_ok_and(|flag| flag.trim() == "1")
         };
@@ -120,7 +121,7 @@ impl Block {
         usage::settled(|| self.refusals_beside(self.users()))
     }
 
-    /// Returns everything that forbids writing to it, including the given users.
+    /// Returns all reasons not to write to the device, including the given users.
     pub(crate) fn refusals_beside(&self, users: Vec<Refusal>) -> Vec<Refusal> {
         let mut found = users;
         found.extend(self.raid_troubles());
@@ -165,7 +166,7 @@ impl Block {
         )
     }
 
-    /// Whether it is a SATA drive that reports itself locked.
+    /// Returns whether the device is a SATA drive that reports that it is locked.
     fn is_locked(&self) -> bool {
         let Ok(held) = self.hold_to_read() else { return false };
         self.protocol(&held, Clock::start()).is_locked()
@@ -180,7 +181,7 @@ impl Block {
         })
     }
 
-    /// Returns the refusal of an array that is degraded or has a background operation in progress.
+    /// Returns a refusal if the array is degraded or a background operation is in progress.
     fn raid_troubles(&self) -> Option<Refusal> {
         let missing = self.attribute("md/degraded").filter(|missing| missing != "0");
         let action = self.attribute("md/sync_action").filter(|action| action != "idle");
@@ -188,14 +189,14 @@ impl Block {
         degraded.or_else(|| action.map(|action| Refusal::Resyncing { action }))
     }
 
-    /// Whether it is claimed by anyone, even in another mount namespace, which is tested by claiming it for
-    /// reading. The `io_uring` instance of a process that just ended may still hold it.
+    /// Returns whether the device is claimed, even in another mount namespace, by trying to claim it for
+    /// reading. The `io_uring` instance of a process that just ended may still claim the device.
     fn is_claimed(&self) -> bool {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         rustix::fs::open(&self.node, flags, Mode::empty()).err() == Some(Errno::BUSY)
     }
 
-    /// Opens it again and verifies that it is still the same device.
+    /// Opens the device again and verifies that it is still the same.
     fn open_to_read(&self) -> std::io::Result<File> {
         let device = File::from(open_nothing_else(&self.node, OFlags::RDONLY)?);
         self.check_same(&device).map(|()| device)
@@ -232,12 +233,12 @@ impl Block {
             other => DriveError::target(&self.facts.path, std::io::Error::from(other)),
         })?;
         held.loops = usage::loops::backings(&self.roots, self.number);
-        // Something may have started to use it between the inspection and the open.
+        // Another program may have started to use the device between the inspection and the open.
         self.recheck(&held, false)?;
         Ok(held)
     }
 
-    /// Opens it read-only and not exclusively, because reading endangers no data.
+    /// Opens the device read-only and not exclusively, because reading endangers no data.
     pub(crate) fn hold_to_read(&self) -> Result<Held, DriveError> {
         let held = open_to_load(&self.node)
             .map_err(|errno| DriveError::target(&self.facts.path, std::io::Error::from(errno)))?;
@@ -253,16 +254,17 @@ impl Block {
         moved.map_or(Ok(()), |moved| Err(problem(moved)))
     }
 
-    /// Verifies, in about 0.2 ms for each loop device at or below it, that it still reaches the bytes that were checked
-    /// when it was opened. The kernel lets nobody mount or claim it meanwhile.
+    /// Verifies that the device still leads to the bytes that were checked when it was opened; takes about 0.2 ms
+    /// for each loop device at or below it. While the device is open, the kernel allows no other program to mount
+    /// or claim it.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         let moved = usage::loops::moved(&held.loops).map(std::io::Error::other);
         let target = || self.facts.path.clone();
         moved.map_or(Ok(()), |source| Err(DriveError::Gone { target: target(), source }))
     }
 
-    /// Verifies that it is still the same device and not in use; with `all_namespaces` also that no other namespace
-    /// of its NVMe subsystem is in use.
+    /// Verifies that the device is still the same and not in use; with `all_namespaces`, also that no other
+    /// namespace of its NVMe subsystem is in use.
     pub(crate) fn recheck(&self, held: &Held, all_namespaces: bool) -> Result<(), DriveError> {
         self.check_held(held)?;
         let users = usage::settled(|| {
@@ -278,7 +280,7 @@ impl Block {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals: users })
     }
 
-    /// Updates its size and sectors after a change of its format.
+    /// Updates capacity and sector size after a format.
     pub(crate) fn reread(&mut self, held: &Held) -> Result<(), DriveError> {
         let gone = |source: std::io::Error| DriveError::Gone { target: self.facts.path.clone(), source };
         let capacity_bytes = ioctl::capacity_bytes(held.fd.as_fd()).map_err(gone)?;
@@ -301,7 +303,7 @@ impl Block {
         found.unwrap_or_else(|error: std::io::Error| vec![Refusal::Unknown { what: reason(&error) }])
     }
 
-    /// Returns the device as one that accepts commands through `held`.
+    /// Returns an interface that sends commands to the device through `held`.
     pub(crate) fn admin<'a>(&'a self, held: &'a Held, clock: Clock) -> Kernel<'a> {
         let recheck = move |all_namespaces: bool| self.recheck(held, all_namespaces);
         Kernel::new(&held.fd, self.facts.capacity_bytes, clock, Box::new(recheck))
@@ -345,7 +347,7 @@ impl Block {
         asked.unwrap_or_else(|fault| Protocol::Unasked(format!("the device could not be queried: {fault}")))
     }
 
-    /// Returns all users of the device and of what it is built on, without reading the device itself.
+    /// Returns all users of the device and of everything below it, without reading the device itself.
     pub(crate) fn users(&self) -> Vec<Refusal> {
         users(&self.roots, self.number, &self.libraries)
     }
@@ -355,7 +357,7 @@ impl Block {
         SysDevice::find(&self.roots, self.number).ok()?.attribute(name)
     }
 
-    /// Returns the attribute of its nearest ancestor that has it, such as its PCIe function.
+    /// Returns the attribute from the nearest ancestor that has it, such as the PCIe function.
     pub(crate) fn upwards(&self, name: &str) -> Option<String> {
         let sys = SysDevice::find(&self.roots, self.number).ok()?;
         let above = std::fs::canonicalize(sys.position().join("device")).ok()?;
@@ -363,7 +365,7 @@ impl Block {
         Some(text.trim().to_owned())
     }
 
-    /// Returns the kernel names of its members.
+    /// Returns the kernel names of the members.
     pub(crate) fn members(&self) -> Vec<String> {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return Vec::new() };
         let entries = std::fs::read_dir(sys.position().join("slaves")).into_iter().flatten().flatten();
@@ -373,16 +375,17 @@ impl Block {
         names
     }
 
-    /// Informs the kernel whether there is a write cache, because it sends no flushes to a device without one.
+    /// Informs the kernel whether the device has a write cache, because the kernel sends no flushes to a
+    /// device without one.
     pub(crate) fn tell_kernel_of_write_cache(&self, on: bool) {
         let Ok(sys) = SysDevice::find(&self.roots, self.number) else { return };
         let text = if on { "write back" } else { "write through" };
-        // If the kernel does not accept it, it continues to flush, which costs time but no data.
+        // If the kernel rejects the setting, it continues to send flushes, which costs time but no data.
         drop(std::fs::write(sys.position().join("queue/write_cache"), text));
     }
 }
 
-/// Returns all users of the device, of its partitions, and of what it is built on.
+/// Returns all users of the device, its partitions, and everything below it.
 fn users(roots: &Roots, number: DeviceNumber, libraries: &[PathBuf]) -> Vec<Refusal> {
     let target = Thing::Device(number);
     let facts = match usage::gather(roots, None) {
@@ -396,7 +399,7 @@ fn users(roots: &Roots, number: DeviceNumber, libraries: &[PathBuf]) -> Vec<Refu
     found
 }
 
-/// Describes a device by what distinguishes it from others, for a message.
+/// Describes a device in a message by the properties that distinguish it from others.
 fn shown(facts: &TargetFacts) -> String {
     format!(
         "{} of {} B (attachment {})",
@@ -410,7 +413,7 @@ fn shown(facts: &TargetFacts) -> String {
 fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
     let (boot, sequence) = (roots.boot_id(), sys.attribute("diskseq"));
     facts.attachment = boot.zip(sequence).map(|(boot, sequence)| format!("{boot}:{sequence}"));
-    // LOOP_SET_STATUS can move a loop device to other bytes of its file without reattaching it.
+    // LOOP_SET_STATUS can move a loop device to other bytes of its file without detaching it.
     if let (Some(attachment), Some(offset)) = (&mut facts.attachment, sys.attribute("loop/offset")) {
         let limit = sys.attribute("loop/sizelimit").unwrap_or_default();
         attachment.push_str(&format!(":{offset}+{limit}"));
@@ -425,8 +428,9 @@ fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
     facts.identity = identity.unwrap_or_else(|| format!("{}:{}", sys.kname, facts.capacity_bytes));
 }
 
-/// Returns the serial number, and the identity if the device itself reports one: serial number or world-wide name.
-/// The namespaces of an NVMe controller share its serial number, so all but the first append their number.
+/// Returns the serial number, and the identity if the device itself reports one (serial number or world-wide
+/// name). The namespaces of an NVMe controller share its serial number, so all but the first one append their
+/// number.
 fn names(sys: &SysDevice) -> (Option<String>, Option<String>) {
     let serial = sys
         .attribute("device/serial")

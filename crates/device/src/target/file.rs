@@ -26,7 +26,7 @@ use crate::signature;
 use crate::usage::descriptor::{self, Elsewhere};
 use crate::usage::{self, Thing};
 
-/// Assumed where the file system does not report the alignment for direct I/O.
+/// Alignment for direct I/O, used if the file system does not report it.
 const DEFAULT_BLOCK_BYTES: u32 = 512;
 
 /// A regular file, which may not exist yet.
@@ -34,7 +34,7 @@ const DEFAULT_BLOCK_BYTES: u32 = 512;
 pub(crate) struct RegularFile {
     pub(crate) facts: TargetFacts,
     path: PathBuf,
-    /// The file that was found; `None` if it does not exist yet.
+    /// The existing file; `None` if it does not exist yet.
     found: Option<Identity>,
     /// Libraries, whose files cannot be targets.
     libraries: Vec<PathBuf>,
@@ -48,15 +48,15 @@ struct Identity {
     birth: Option<String>,
 }
 
-/// Reveals whether a file was changed by others since a run was interrupted.
+/// State of a file, which reveals whether it was changed by others since a run was interrupted.
 #[derive(Debug, Clone)]
 pub struct FileState {
     /// Its length.
     pub length_bytes: u64,
-    /// When its content or attributes were last changed, by the clock of its file system. Unlike the
-    /// modification time, the time of change cannot be set back.
+    /// Time of the last change to content or attributes, by the clock of the file system. Unlike the
+    /// modification time, it cannot be set back.
     pub modified: SystemTime,
-    /// Signatures of file systems and other formats, which no run writes.
+    /// Signatures of file systems and other formats, which a run never writes.
     pub signatures: Vec<Refusal>,
 }
 
@@ -165,7 +165,7 @@ impl RegularFile {
         found
     }
 
-    /// Returns all other users of the file; `file` must be its only descriptor in this process.
+    /// Returns all other users of the file; this process must have no other descriptor than `file` for it.
     fn users(&self, file: &OwnedFd) -> Vec<Refusal> {
         let unknown = |what: String| vec![Refusal::Unknown { what }];
         let Some(Identity { thing, .. }) = Identity::of(file) else {
@@ -189,7 +189,7 @@ impl RegularFile {
         found
     }
 
-    /// Whether it belongs to a run, under whatever name.
+    /// Returns whether the file belongs to a run, whatever its name.
     fn is_of_run(&self, file: &OwnedFd) -> bool {
         let beside = ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file());
         let thing = usage::thing_of_file(file);
@@ -224,7 +224,7 @@ impl RegularFile {
         read().map(Some).map_err(|e| self.unusable(e))
     }
 
-    /// Whether the file contains data; a new file, or one that consists of holes, does not.
+    /// Returns whether the file contains data; a new file, or one that consists of holes, does not.
     pub(crate) fn holds_data(&self) -> bool {
         if self.found.is_none() {
             return false;
@@ -232,8 +232,8 @@ impl RegularFile {
         open_nothing_else(&self.path, OFlags::RDONLY).map_or(true, |file| has_data(&file))
     }
 
-    /// Opens the file, creating it if it does not exist, locks it, and rechecks it through the descriptor.
-    /// Opening a file that contains data must be `confirmed`.
+    /// Opens the file, creating it if it does not exist, locks it, and checks it again through the
+    /// descriptor. If the file contains data, opening it must be `confirmed`.
     pub(crate) fn hold(&self, confirmed: bool) -> Result<Held, DriveError> {
         let held = match &self.found {
             Some(identity) => self.hold_existing(identity)?,
@@ -255,12 +255,12 @@ impl RegularFile {
         if Identity::of(&anchor).as_ref() != Some(identity) {
             return Err(DriveError::target(&self.facts.path, TargetError::Replaced));
         }
-        // Open it through the descriptor, so that the file cannot be replaced in the meantime.
+        // Open the file through the descriptor, so that it cannot be replaced in the meantime.
         let path = format!("/proc/self/fd/{}", anchor.as_raw_fd());
         open_direct(Path::new(&path), OFlags::RDWR).map_err(|e| self.unusable(e.into()))
     }
 
-    /// Creates the file; the returned descriptor is its only one.
+    /// Creates the file and returns the only descriptor for it.
     fn create(&self) -> Result<Held, DriveError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::open(&self.path, flags, Mode::from_raw_mode(0o644))
@@ -269,17 +269,17 @@ impl RegularFile {
         Ok(Held { fd, is_buffered, generic: None, loops: Vec::new() })
     }
 
-    /// Removes the created file, unless another one has replaced it.
+    /// Removes the created file, unless another file has replaced it.
     fn discard_created(&self, held: &Held) {
         if usage::thing_at(&self.path) == usage::thing_of_file(&held.fd) {
-            // Nothing was written yet, and the first error is the one to report.
+            // Nothing was written yet, so report only the first error.
             drop(fs::remove_file(&self.path));
         }
     }
 
     fn prepare(&self, held: &Held, confirmed: bool) -> Result<(), DriveError> {
         let refused = |refusals| DriveError::Refused { target: self.facts.path.clone(), refusals };
-        // A child of this process holds the lock of an earlier inspection until it calls exec.
+        // A child process keeps the lock of an earlier inspection until it calls exec.
         let lock = || rustix::fs::flock(&held.fd, FlockOperation::NonBlockingLockExclusive);
         let busy = usage::settled(|| lock().err().map(|_| Refusal::Busy).into_iter().collect());
         if !busy.is_empty() {
@@ -307,8 +307,9 @@ impl RegularFile {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
     }
 
-    /// Verifies that nothing has been built on the file: with a single lease if that shows that nobody else has it open,
-    /// otherwise by gathering all users. A lease for a file on an overlay does not cover the file that stores it.
+    /// Verifies that nothing has been built on the file. If a lease shows that the file is not open elsewhere, that
+    /// is sufficient; otherwise, all users are gathered. A lease for a file on an overlay does not cover the file
+    /// that stores its content.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         if descriptor::open_elsewhere(&held.fd) == Elsewhere::No && !usage::overlay::is_on_one(&held.fd) {
             return Ok(());
@@ -353,7 +354,7 @@ impl RegularFile {
     }
 }
 
-/// Checks the size of a file: the one given, if any, otherwise its length, and the capacity that follows from it.
+/// Checks the size of a file: the given size, or its length if no size is given. Returns the resulting capacity.
 fn check_size(given: Option<u64>, size: u64, capacity_bytes: u64) -> Result<(), TargetError> {
     match given {
         Some(bytes) if bytes < SMALLEST_BYTES => {
@@ -376,8 +377,8 @@ pub(crate) fn direct_block_bytes(file: impl AsFd) -> u32 {
         .unwrap_or(DEFAULT_BLOCK_BYTES)
 }
 
-/// Returns what distinguishes this file from all others, even from one that replaces it: volume, inode and time of
-/// birth. `None` if the file system does not store the time of birth, because inode numbers are reused.
+/// Returns the volume, inode and time of birth of this file, which distinguish it from all others, even from one
+/// that replaces it. `None` if the file system does not store the time of birth, because inode numbers are reused.
 pub(crate) fn birth(file: impl AsFd) -> Option<String> {
     let file = File::from(file.as_fd().try_clone_to_owned().ok()?);
     let metadata = file.metadata().ok()?;
@@ -389,7 +390,7 @@ fn has_data(file: impl AsFd) -> bool {
     rustix::fs::seek(file, SeekFrom::Data(0)) != Err(Errno::NXIO)
 }
 
-/// Checks users of an open file that only the kernel knows. A lease covers only the file itself. If its
+/// Checks for users of an open file that only the kernel can see. A lease covers only the file itself. If its
 /// content is stored in another file (`!is_whole`), the users of that file must be known.
 fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> Option<Refusal> {
     let locked = descriptor::locked_by_others(file) || is_flocked(file);
@@ -406,7 +407,7 @@ fn held_elsewhere(file: &OwnedFd, is_whole: bool, unseen_user: Option<&str>) -> 
     }
 }
 
-/// Whether the whole file is locked by others. A lock held by `file` is kept.
+/// Returns whether the whole file is locked by others. A lock held through `file` is kept.
 fn is_flocked(file: &OwnedFd) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
 }

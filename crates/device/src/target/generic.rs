@@ -2,8 +2,8 @@
 //! bypass the block layer.
 //!
 //! It is opened for a block device that has been identified, checked and opened (exclusively if for writing),
-//! and that remains open for as long as the generic device. The kernel does not check the character device
-//! for other users, so everything that protects data is done on the block device.
+//! and that remains open as long as the generic device. The kernel does not check the character device for
+//! other users, so all data protection happens on the block device.
 
 use std::fs::{self, File};
 use std::io;
@@ -33,7 +33,7 @@ pub(crate) struct Generic {
 }
 
 impl Generic {
-    /// Opens the generic device of an open block device; the error says why there is none, or that its
+    /// Opens the generic device of an open block device; the error says why it is not available, or why its
     /// namespace cannot be verified to be the same.
     pub(crate) fn of(
         roots: &Roots,
@@ -76,7 +76,7 @@ impl Generic {
     }
 }
 
-/// Converts `nvme0n1` to `ng0n1`; `None` for a partition, or a path of a multipath namespace.
+/// Converts `nvme0n1` to `ng0n1`; returns `None` for a partition or a path of a multipath namespace.
 fn name_of(kname: &str) -> Option<String> {
     let rest = kname.strip_prefix("nvme")?;
     let (controller, namespace) = rest.split_once('n')?;

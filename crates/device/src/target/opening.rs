@@ -1,4 +1,4 @@
-//! Opens targets: exactly what was named, with direct I/O if supported.
+//! Opens exactly the named target, with direct I/O if supported.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
@@ -13,18 +13,19 @@ use crate::error::target::TargetError;
 use crate::refusal::Refusal;
 use crate::usage::loops::Backing;
 
-/// Minimum size of a target. Anything smaller is a mistake, an empty card reader or a loop device without a file.
+/// Minimum size of a target. A smaller target must be a mistake: an empty card reader, or a loop device without a
+/// file.
 pub(super) const SMALLEST_BYTES: u64 = 16 * MIB;
 
-/// An open target: exclusively for writing, or read-only.
+/// An open target, either exclusively for writing or read-only.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) fd: OwnedFd,
     /// I/Os use the page cache, because the file system does not support direct I/O.
     pub(crate) is_buffered: bool,
-    /// The passthrough device, or why it is unavailable; `None` if it was not requested.
+    /// The passthrough device, or why it is not available; `None` if it was not requested.
     pub(crate) generic: Option<Result<Generic, String>>,
-    /// The loop devices that a block device is built on, itself included, as they were when it was opened.
+    /// The loop devices at or below a block device, in their state when it was opened.
     pub(crate) loops: Vec<Backing>,
 }
 
@@ -36,7 +37,7 @@ impl Held {
         Ok(Self { fd, is_buffered: false, generic: None, loops: Vec::new() })
     }
 
-    /// Returns it as a target for the engine.
+    /// Returns the target in the form that the engine requires.
     pub(crate) fn to_load<'a>(
         &'a self,
         name: &'a str,
@@ -51,7 +52,7 @@ impl Held {
     }
 }
 
-/// Checks that a target has the capacity of one; `empty` is the error for one without any.
+/// Checks that the capacity is sufficient for a target; `empty` is the error for a capacity of zero.
 pub(super) fn check_capacity(bytes: u64, empty: TargetError) -> Result<(), TargetError> {
     match bytes {
         0 => Err(empty),
@@ -60,7 +61,7 @@ pub(super) fn check_capacity(bytes: u64, empty: TargetError) -> Result<(), Targe
     }
 }
 
-/// Checks for write permission. Root always has it, except on a read-only file system.
+/// Checks for write permission. Root always has this permission, except on a read-only file system.
 pub(super) fn write_permission(path: &Path) -> Option<Refusal> {
     match rustix::fs::access(path, Access::WRITE_OK) {
         Ok(()) => None,
@@ -69,17 +70,17 @@ pub(super) fn write_permission(path: &Path) -> Option<Refusal> {
     }
 }
 
-/// Opens exactly what is at `path` for reading: neither follows a symbolic link that was put there in the
-/// meantime, nor blocks on a pipe.
+/// Opens the object at `path` for reading, without following a symbolic link that was placed there in the
+/// meantime, and without blocking on a pipe.
 pub(super) fn open_nothing_else(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::empty())
 }
 
-/// Like [`open_nothing_else`], with direct I/O if supported, for a load.
+/// Same as [`open_nothing_else`], but with direct I/O if supported, for a load.
 pub(super) fn open_to_load(path: &Path) -> rustix::io::Result<Held> {
     let held = open_direct(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK)?;
-    // Clear O_NONBLOCK, with which io_uring would fail I/Os that have to wait.
+    // Clear O_NONBLOCK, because it would make io_uring fail I/Os that have to wait.
     let flags = rustix::fs::fcntl_getfl(&held.fd)?;
     rustix::fs::fcntl_setfl(&held.fd, flags.difference(OFlags::NONBLOCK))?;
     Ok(held)

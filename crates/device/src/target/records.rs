@@ -1,4 +1,5 @@
-//! Records of runs, which no run may overwrite: recognized by their content and by the libraries that contain them.
+//! Records of runs, which must not be overwritten: recognized by their content and by the libraries that contain
+//! them.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -6,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::usage::{self, Thing};
 
-/// Alignment that suffices for direct I/O on every device.
+/// Alignment that is sufficient for direct I/O on every device.
 const ALIGNMENT_BYTES: usize = 4096;
 
-/// Whether a file or device begins like a file of a run, wherever it is stored.
+/// Returns whether a file or device starts like a file of a run, wherever it is stored.
 pub(super) fn begins_as_record(file: impl AsFd) -> bool {
     let mut aligned = vec![0u8; 2 * ALIGNMENT_BYTES];
     let start = aligned.as_ptr().align_offset(ALIGNMENT_BYTES);
@@ -18,7 +19,7 @@ pub(super) fn begins_as_record(file: impl AsFd) -> bool {
     record::begins_as_file_of_run(&buffer[..read])
 }
 
-/// Whether the file is in one of the libraries, or in a run's directory there.
+/// Returns whether the file is in one of the libraries, or in the directory of a run there.
 pub(super) fn are_in(libraries: &[PathBuf], file: Thing) -> bool {
     libraries.iter().any(|library| is_in(library, file))
 }

@@ -1,5 +1,5 @@
-//! Ways to name the wrong target, as a table: each is refused before a byte is written, and neither the target nor a
-//! neighbouring device changes.
+//! A table of ways to name the wrong target. Each one is refused before a byte is written, and neither the target
+//! nor a neighbouring device changes.
 //!
 //! Devices are loop devices created by the test. If this kernel lacks a type of device (device mapper, RAID,
 //! NVMe), a real device is used with mock `/sys` and `/proc`.
@@ -21,19 +21,19 @@ use making::{
     prepared, put, resized,
 };
 
-/// A way to name the wrong target.
+/// A way to specify the wrong target.
 struct Case {
     name: &'static str,
-    /// Part of the refusal's text.
+    /// Part of the message of the refusal.
     says: &'static str,
-    /// Returns `None` if this machine cannot create it.
+    /// Returns `None` if this machine cannot create the target.
     make: fn() -> Option<Wrong>,
 }
 
 const SMALL: usize = 4096;
 const ENOUGH: usize = 17 << 20;
 
-/// The cases, each with a part of its refusal's text.
+/// The cases, each with a part of the expected refusal.
 const CASES: &[Case] = &[
     Case {
         name: "a mounted file system",
@@ -335,7 +335,7 @@ fn every_wrong_target_is_refused_and_nothing_changes() {
         };
         assert!(message.contains(says), "{name}: {message}");
         assert!(matches!(kind, ErrorKind::Refused | ErrorKind::Unusable), "{name}: {kind:?}: {message}");
-        // Do not compare a target that was replaced, because it is a different one.
+        // Skip the comparison if the target was replaced, because it is a different one.
         assert!(is_exchanged || content(&wrong.path) == held, "{name}: its content changed");
         tried += 1;
     }

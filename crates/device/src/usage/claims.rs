@@ -1,5 +1,5 @@
-//! Exclusive claims on what a target is built on. Loop devices claim nothing, so the kernel would not stop a second
-//! user of a device below one: the external log of a mounted XFS, for example, is in no list, but it is claimed.
+//! Exclusive claims on the devices below a target. Loop devices make no claims, so the kernel would allow a second
+//! user of a device below one. The external log of a mounted XFS, for example, is in no list, but it is claimed.
 
 use rustix::fs::OFlags;
 
@@ -7,12 +7,12 @@ use super::facts::{By, Facts, Kind, Layer};
 use super::thing::{Thing, opened};
 use crate::host::{DeviceNumber, Roots, SysDevice};
 
-/// A device below a target that somebody other than the target's own stack may claim.
+/// A device below a target that may be claimed by a user outside the target's own stack.
 #[derive(Debug, PartialEq, Eq)]
 struct Claimable {
     device: DeviceNumber,
-    /// Whether one of its partitions is known to be claimed. In that case the disk itself is not, because the kernel
-    /// never grants claims on a disk and on one of its partitions at the same time.
+    /// Whether a partition of the device is known to be claimed. If so, the disk itself is not claimed, because the
+    /// kernel never grants claims on a disk and on one of its partitions at the same time.
     has_claimed_partition: bool,
 }
 
@@ -20,7 +20,8 @@ impl Facts {
     fn claimable_below(&self, target: Thing) -> Vec<Claimable> {
         let Some(place) = self.place_of(target) else { return Vec::new() };
         let below = self.below(place);
-        // Device mapper, md and similar drivers claim what they are built on; mounts and swap claim what they use.
+        // Device mapper, md and similar drivers claim the devices below them; mounts and swap claim the devices
+        // that they use.
         let is_claimed_by_own = |node: usize| {
             let own = |layer: &&Layer| layer.kind == Kind::Stacked && below.contains_key(&layer.upper);
             self.layers.iter().filter(own).any(|layer| layer.lower == node)
@@ -44,12 +45,12 @@ impl Facts {
     }
 }
 
-/// Whether somebody else claims a device that the target is built on. A claimed partition with bytes of the target is
-/// not found here, because every partition with bytes of the target is refused.
+/// Returns whether a device below the target is claimed by another user. A claimed partition that contains bytes of
+/// the target is not detected here, because every such partition is refused anyway.
 pub(super) fn any_below(roots: &Roots, facts: &Facts, target: Thing) -> bool {
     let is_claimed = |number: DeviceNumber| {
         let Ok(device) = SysDevice::find(roots, number) else { return false };
-        // Claiming for reading changes nothing.
+        // A claim for reading changes nothing.
         let claimed = opened(&device, OFlags::RDONLY | OFlags::EXCL);
         claimed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
     };
@@ -71,7 +72,8 @@ mod tests {
         facts.layer(upper, lower, Span::ALL, kind);
     }
 
-    /// Returns the minor numbers of the claimable devices, and whether one of their partitions is claimed.
+    /// Returns the minor numbers of the devices that can be claimed, and whether a partition of each is
+    /// claimed.
     fn claimable(facts: &Facts, target: u32) -> Vec<(u32, bool)> {
         let found = facts.claimable_below(device(target)).into_iter();
         let mut found: Vec<_> =
@@ -93,7 +95,8 @@ mod tests {
     #[test]
     fn what_the_stack_of_the_target_claims_itself_does_not_count() {
         let mut facts = Facts::default();
-        // A mapping (3) of a disk (1) and of a loop device (2) over a partition (4) of it, itself over a device (0).
+        // A mapping (3) of a disk (1) and of a loop device (2), which is over a partition (4) of that disk; the
+        // disk is over a device (0).
         put(&mut facts, 3, 1, Kind::Stacked);
         put(&mut facts, 3, 2, Kind::Stacked);
         put(&mut facts, 2, 4, Kind::Loop);

@@ -1,37 +1,37 @@
 //! Facts about a regular file that the kernel reveals only through an open descriptor: whether it is open or locked
-//! elsewhere, by any process or the kernel itself, in any namespace and under any name.
+//! elsewhere, by any process or by the kernel itself, in any namespace and under any name.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::io::Errno;
 
-/// Sets the signal for a lease break (asm-generic/fcntl.h); missing in libc.
+/// Sets the signal for a lease break (asm-generic/fcntl.h); the libc crate does not define it.
 const F_SETSIG: libc::c_int = 10;
 
-/// Whether an open file is open anywhere else.
+/// Whether an open file is also open elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Elsewhere {
     No,
-    /// Another process, or the kernel: a loop device, a mount, an export.
+    /// Opened by another process, or by the kernel for a loop device, a mount or an export.
     Open,
     /// The file system does not support leases, or this user lacks the permission.
     Unknown,
 }
 
-/// Requests a write lease, which the kernel grants only when the file is not open elsewhere, and returns it at once.
-/// `file` must be this process's only descriptor of it, and must not be an `O_PATH` one.
+/// Requests a write lease, which the kernel grants only if the file is not open elsewhere, and releases it at once.
+/// `file` must be this process's only descriptor for the file, and must not have been opened with `O_PATH`.
 pub(crate) fn open_elsewhere(file: impl AsFd) -> Elsewhere {
     let fd = file.as_fd().as_raw_fd();
-    // Opening the file during the lease would kill this process with SIGIO; SIGURG is ignored by default.
-    // SAFETY: F_SETSIG and F_SETLEASE take an int and touch no memory of this process.
+    // If the file were opened during the lease, SIGIO would kill this process; SIGURG is ignored by default.
+    // SAFETY: F_SETSIG and F_SETLEASE take an int and do not access the memory of this process.
     let (signal, lease) = unsafe {
         (libc::fcntl(fd, F_SETSIG, libc::SIGURG), libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK))
     };
     if lease == 0 {
         // SAFETY: as above.
         let returned = unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) };
-        debug_assert!(signal == 0 && returned == 0, "a lease that was granted is given back");
+        debug_assert!(signal == 0 && returned == 0, "a granted lease can be released");
         return Elsewhere::No;
     }
     match io::Error::last_os_error().raw_os_error() {
@@ -40,7 +40,8 @@ pub(crate) fn open_elsewhere(file: impl AsFd) -> Elsewhere {
     }
 }
 
-/// Whether others hold a POSIX or OFD lock on any byte of it; `false` on file systems without locks.
+/// Returns whether other processes have a POSIX or OFD lock on any byte; `false` on file systems without
+/// locks.
 pub(crate) fn locked_by_others(file: impl AsFd) -> bool {
     // SAFETY: `flock` is a plain structure of integers, for which all zeroes are valid.
     let mut wanted: libc::flock64 = unsafe { std::mem::zeroed() };
@@ -51,7 +52,7 @@ pub(crate) fn locked_by_others(file: impl AsFd) -> bool {
     asked == 0 && wanted.l_type != libc::F_UNLCK as libc::c_short
 }
 
-/// Whether it is active swap space, where the kernel refuses even an empty write.
+/// Returns whether the file is active swap space, on which the kernel refuses even an empty write.
 pub(crate) fn is_swap(file: impl AsFd) -> bool {
     rustix::io::pwrite(file, &[], 0) == Err(Errno::TXTBSY)
 }
@@ -97,7 +98,7 @@ mod tests {
         assert!(locked_by_others(named.as_file()));
         assert!(!locked_by_others(&other));
         drop(other);
-        // A process that another test starts at this moment has a copy of the descriptor until it calls exec.
+        // A process that another test is starting has a copy of the descriptor until it calls exec.
         let is_free = || {
             std::thread::sleep(std::time::Duration::from_millis(20));
             !locked_by_others(named.as_file())

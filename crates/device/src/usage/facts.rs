@@ -1,4 +1,4 @@
-//! The facts about the block devices of a host: what is built on what, and who uses it.
+//! The facts about the block devices of a host: how they are stacked, and who uses them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub(super) struct Span {
 impl Span {
     pub(crate) const ALL: Self = Self { start: 0, end: u64::MAX };
 
-    /// Returns `length` bytes from `start`; to the end if the length is 0.
+    /// Returns `length` bytes starting at `start`; a length of 0 means up to the end.
     pub(crate) fn of(start: u64, length: u64) -> Self {
         Self { start, end: if length == 0 { u64::MAX } else { start.saturating_add(length) } }
     }
@@ -38,16 +38,16 @@ pub(super) enum Kind {
     Loop,
     /// A file on an overlay, over the file that stores its content.
     Overlay,
-    /// Device mapper, md, bcache, zram: the byte ranges are not known here, so all of them count.
+    /// Device mapper, md, bcache, zram: the byte ranges are not known here, so all bytes count.
     Stacked,
 }
 
-/// A block device, or a file that is relevant to block devices.
+/// A block device, or a file that is relevant for block devices.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    /// None where the kernel names a device without a known number.
+    /// `None` if the kernel names a device whose number is unknown.
     pub(super) thing: Option<Thing>,
-    /// Kernel name, or path.
+    /// Kernel name or path.
     pub(super) name: String,
     /// What could not be determined about it, and why.
     pub(super) problem: Option<Refusal>,
@@ -63,8 +63,8 @@ pub(super) struct Layer {
     pub(super) kind: Kind,
 }
 
-/// How the bytes of a device map to a lower one: which bytes, and through which upper node; none for the device
-/// itself.
+/// The bytes of a lower device that belong to a device, and the upper node through which they are reached;
+/// `None` for the device itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) via: Option<usize>,
@@ -74,7 +74,7 @@ pub(super) struct Way {
 /// A direct user of a device or file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum By {
-    /// A mounted file system, with a process of its mount namespace unless that is ours.
+    /// A mounted file system, with a process of its mount namespace unless that is our own.
     Mount {
         at: String,
         namespace_of: Option<u32>,
@@ -100,16 +100,16 @@ pub(crate) struct Facts {
     pub(super) nodes: Vec<Node>,
     pub(super) layers: Vec<Layer>,
     pub(super) uses: Vec<(usize, By)>,
-    /// Users of an unknown file or device, which may be any.
+    /// Users of an unknown file or device, which may be any file or device.
     pub(super) unseen: Vec<Unseen>,
 }
 
-/// Something that uses an unknown file or device.
+/// A user of an unknown file or device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unseen {
-    /// Why it is unknown, and what the user can do about it.
+    /// Why the file or device is unknown, and what to do about it.
     pub(super) what: String,
-    /// Whether it certainly uses a regular file.
+    /// Whether it is known to be a regular file.
     pub(super) is_of_file: bool,
 }
 
@@ -118,7 +118,7 @@ impl Facts {
         self.nodes.iter().position(|node| node.thing == Some(thing))
     }
 
-    /// Returns the node of a thing; adds it under this name if new.
+    /// Returns the node of an object; adds it under this name if it is new.
     pub(super) fn node(&mut self, thing: Thing, name: impl Into<String>) -> usize {
         self.place_of(thing).unwrap_or_else(|| self.add(Some(thing), name.into()))
     }
@@ -142,7 +142,8 @@ impl Facts {
         }
     }
 
-    /// Returns a refusal for each unseen user that may use the bytes of a device, given what is below it.
+    /// Returns a refusal for each use of an unknown object that may involve the bytes of a device, given the
+    /// nodes below it.
     pub(super) fn unseen_users(&self, below: &BTreeMap<usize, Vec<Way>>) -> impl Iterator<Item = Refusal> {
         let is_file = |node: &usize| matches!(self.nodes[*node].thing, Some(Thing::File { .. }));
         let reaches_file = below.keys().any(is_file);
@@ -155,7 +156,7 @@ impl Facts {
         self.unseen.first().map(|unseen| unseen.what.as_str())
     }
 
-    /// Whether the content of a file is stored in another one, below an overlay.
+    /// Returns whether the content of a file is stored in another one, below an overlay.
     pub(crate) fn is_stored_elsewhere(&self, thing: Thing) -> bool {
         let node = self.place_of(thing);
         self.layers.iter().any(|layer| layer.kind == Kind::Overlay && Some(layer.upper) == node)
@@ -199,8 +200,8 @@ impl Facts {
         found
     }
 
-    /// Whether a lower node is reached in two ways. Non-overlapping parts of the device may then be the same bytes, as
-    /// in an array of two loop devices over one file.
+    /// Returns whether a lower node is reached in two ways. Different parts of the device may then be the same
+    /// bytes, as in an array of two loop devices over one file.
     pub(super) fn reaches_twice(&self, node: usize) -> bool {
         let meet = |ways: &[Way], way: &Way| {
             ways.iter().any(|other| other.via != way.via && other.span.overlaps(way.span))
@@ -208,9 +209,9 @@ impl Facts {
         self.below(node).values().any(|ways| ways.iter().any(|way| meet(ways, way)))
     }
 
-    /// Whether the target, which reaches `own`, also reaches bytes of `node` on a path that does not include `node`.
-    /// Parts of `node` that it does not reach directly may then still be its bytes, as with a mapping of a disk and of
-    /// a loop device over that disk.
+    /// Returns whether the target, which reaches `own`, also reaches bytes of `node` on a path that does not
+    /// include `node`. Parts of `node` that the target does not reach directly may then still be its bytes, as with
+    /// a mapping of a disk and of a loop device over that disk.
     pub(super) fn is_bypassed(&self, node: usize, own: &BTreeMap<usize, Vec<Way>>) -> bool {
         let within = self.below(node);
         let bypasses = |way: &Way| way.via.is_none_or(|via| !within.contains_key(&via));

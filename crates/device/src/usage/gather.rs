@@ -17,11 +17,12 @@ use crate::refusal::Refusal;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// Gathers the facts about all block devices, and about the relevant files: the target, if it is a file, and those
+/// Gathers the facts about all block devices and the relevant files: the target, if it is a file, and the files
 /// below loop devices and mounts.
 ///
 /// # Errors
-/// When a required list cannot be read: "not in use" may only be concluded from a list that was read.
+/// Returns an error if a required list cannot be read: only a list that was read can show that the target is
+/// not in use.
 pub(crate) fn gather(roots: &Roots, file: Option<(Thing, &Path)>) -> io::Result<Facts> {
     let mut facts = Facts::default();
     let namespaces = mounts::all_namespaces(roots)?;
@@ -51,7 +52,7 @@ pub(crate) fn gather(roots: &Roots, file: Option<(Thing, &Path)>) -> io::Result<
     Ok(facts)
 }
 
-/// Returns every block device with a number, including partitions.
+/// Returns all block devices with a number, including partitions.
 fn devices(roots: &Roots, facts: &mut Facts) -> io::Result<Vec<(usize, SysDevice)>> {
     let folder = roots.sys.join("dev/block");
     let mut found = Vec::new();
@@ -60,7 +61,7 @@ fn devices(roots: &Roots, facts: &mut Facts) -> io::Result<Vec<(usize, SysDevice
     for entry in entries {
         let name = entry?.file_name();
         let Some(number) = name.to_str().and_then(parse_number) else { continue };
-        // A device that disappeared since the folder was listed has no users.
+        // A device that disappeared after the folder was listed has no users.
         let Ok(device) = SysDevice::find(roots, number) else { continue };
         let place = facts.node(Thing::Device(number), roots.described(&device.kname));
         facts.nodes[place].is_read_only = device.attribute("ro").as_deref() == Some("1");
@@ -69,7 +70,7 @@ fn devices(roots: &Roots, facts: &mut Facts) -> io::Result<Vec<(usize, SysDevice
     Ok(found)
 }
 
-/// Adds what `device` is built on, and what is built on it.
+/// Adds the devices and files below `device` and those built on it.
 fn layers(
     roots: &Roots,
     facts: &mut Facts,

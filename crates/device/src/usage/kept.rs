@@ -1,5 +1,5 @@
-//! Mount namespaces without processes, which a mount (`mount --bind /proc/PID/ns/mnt FILE`) or an open descriptor
-//! keeps in existence. A thread enters each of them, which makes its mounts appear in `/proc`.
+//! Mount namespaces without processes, which exist because of a mount (`mount --bind /proc/PID/ns/mnt FILE`) or
+//! an open descriptor. A thread enters each of them, which makes their mounts appear in `/proc`.
 
 use std::fs;
 use std::io;
@@ -14,13 +14,13 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 use super::procfs::{entries, processes};
 use crate::host::Roots;
 
-/// Prefix of the links of mount namespaces, and of the roots of mounts that keep one: `mnt:[4026532201]`. Other kinds
-/// of namespaces (`net:[…]`, as by `ip netns add` or Docker) have no mounts.
+/// Prefix of the links of mount namespaces, and of the root of a mount that keeps one in existence:
+/// `mnt:[4026532201]`. Other kinds of namespaces (`net:[…]`, created by `ip netns add` or Docker) have no mounts.
 pub(super) const PREFIX: &str = "mnt:[";
 
-/// A thread in another mount namespace. It leaves on drop.
+/// A thread in another mount namespace. The thread leaves the namespace on drop.
 pub(super) struct Visitor {
-    /// Its folder in `/proc`.
+    /// The folder of the thread in `/proc`.
     pub(super) task: PathBuf,
     stay: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -31,13 +31,13 @@ impl Visitor {
     pub(super) fn enter(roots: &Roots, namespace: OwnedFd) -> io::Result<Self> {
         let (arrived, arrival) = mpsc::channel();
         let (stay, left) = mpsc::channel::<()>();
-        // Read before entering: the other namespace may have no /proc.
+        // Read this before entering: the other namespace may have no /proc.
         let link = roots.proc.join("thread-self");
         let visit = move || {
             let entered = fs::read_link(link).and_then(|task| enter(&namespace).map(|()| task));
             drop(namespace);
             let is_inside = entered.is_ok();
-            // Only a panic of the visited thread closes these channels early.
+            // These channels close early only if the visiting thread panics.
             let is_expected = arrived.send(entered).is_ok();
             if is_inside && is_expected {
                 // Ends when the other side is dropped.
@@ -57,14 +57,16 @@ impl Drop for Visitor {
     }
 }
 
-/// Moves this thread alone into a mount namespace.
+/// Moves only this thread into a mount namespace.
 fn enter(namespace: &OwnedFd) -> io::Result<()> {
-    // SAFETY: only the working directory and the root folder become private to this thread; descriptors stay shared.
+    // SAFETY: only the working directory and the root folder become private to this thread; descriptors stay
+    // shared.
     unsafe { unshare_unsafe(UnshareFlags::FS) }?;
     Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Mount))?)
 }
 
-/// Opens the mount namespace `name` (`mnt:[…]`) at `path`; none if something else is there.
+/// Opens the mount namespace `name` (`mnt:[…]`) at `path`; returns `None` if the path leads to something
+/// else.
 pub(super) fn opened(path: &Path, name: &Path) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
@@ -72,7 +74,7 @@ pub(super) fn opened(path: &Path, name: &Path) -> Option<OwnedFd> {
     (is_namespace(&found) && name_of(&found) == name).then_some(file)
 }
 
-/// Whether it is a namespace of any kind: all of them are on one volume.
+/// Returns whether the file is a namespace of any kind: all of them are on one volume.
 fn is_namespace(found: &Stat) -> bool {
     rustix::fs::stat("/proc/self/ns/mnt").is_ok_and(|own| own.st_dev == found.st_dev)
 }
@@ -81,12 +83,12 @@ fn name_of(namespace: &Stat) -> PathBuf {
     format!("{PREFIX}{}]", namespace.st_ino).into()
 }
 
-/// Returns the namespaces that processes have open: their names if they are mount namespaces, and links to them in
+/// Returns the namespaces that processes have opened: the names of mount namespaces, with links to them in
 /// `/proc`. The link itself shows a path if the namespace was opened through a mount.
 pub(super) fn by_descriptors(roots: &Roots) -> Vec<(PathBuf, PathBuf)> {
     let tasks = processes(roots).into_iter().flat_map(|(_, folder)| entries(&folder.join("task")));
     let links = tasks.flat_map(|task| entries(&task.join("fd")));
-    // Querying anything else could wait for a file server.
+    // Querying any other file could block on a file server.
     let may_be_one = |link: &PathBuf| {
         let volume = rustix::fs::statx(CWD, link, AtFlags::STATX_DONT_SYNC, StatxFlags::empty());
         let own = rustix::fs::statx(CWD, "/proc/self/ns/mnt", AtFlags::STATX_DONT_SYNC, StatxFlags::empty());

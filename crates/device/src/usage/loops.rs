@@ -1,7 +1,8 @@
-//! What loop devices are built on, as their driver reports it: by now another file may be at the path in `/sys`.
+//! The backing of loop devices, as reported by their driver: the path in `/sys` may belong to another file in
+//! the meantime.
 //!
-//! The driver queries the file system of the backing file, and waits for its server. A missing answer is an error
-//! after a deadline.
+//! The driver queries the file system of the backing file, and waits for its server. If there is no answer before
+//! a deadline, that is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -22,24 +23,24 @@ use super::thing::{Thing, opened, thing_at};
 use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::ioctl::{self, LoopStatus};
 
-/// How long a loop device that is being detached may be listed with its backing file.
+/// Time for which a loop device that is being detached may be listed with its backing file.
 const DETACH_LOOKS: u32 = 20;
 const DETACH_PAUSE: Duration = Duration::from_millis(5);
-/// How long a query may take. The server of a file system that does not answer by then has probably stopped.
+/// Time that a query may take. If a file system has not answered by then, its server has probably stopped.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// Adds the backing of a loop device, if it is one.
+/// Adds the backing if the device is a loop device.
 pub(super) fn add(facts: &mut Facts, place: usize, device: &SysDevice, overlays: &Overlays<'_>) {
     let mut looks = 0;
     let (path, status) = loop {
         let path = match device.attribute("loop/backing_file") {
             Some(path) => path,
-            // The kernel cannot show a path longer than a page.
+            // The kernel cannot show a path that is longer than a page.
             None if is_attached(device) => format!("the file below {}", device.kname),
             None => return,
         };
         let status = status(device);
-        // ENXIO: it is being detached.
+        // ENXIO: the device is being detached.
         let is_leaving = status.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO));
         if !is_leaving || looks == DETACH_LOOKS {
             break (PathBuf::from(path), status);
@@ -77,7 +78,7 @@ pub(super) fn add(facts: &mut Facts, place: usize, device: &SysDevice, overlays:
                 let lower = node_at(facts, overlays, thing, &path);
                 facts.layer(place, lower, Span::ALL, Kind::Loop);
             }
-            // Where this user may not query the driver, the path is the best remaining information.
+            // If this user may not query the driver, the path is the best available information.
             if found.is_none() || error.kind() != io::ErrorKind::PermissionDenied {
                 facts.add_unseen(unseen(&reason(&error), ELSEWHERE), false);
             }
@@ -96,14 +97,14 @@ fn thing_of(status: &LoopStatus) -> Thing {
     }
 }
 
-/// A loop device and what it was built on.
+/// A loop device and its backing.
 #[derive(Debug, Clone)]
 pub(crate) struct Backing {
     device: SysDevice,
     status: LoopStatus,
 }
 
-/// Returns the loop devices that a device is built on, itself included; not those that cannot be queried.
+/// Returns the loop devices at or below a device, except those that cannot be queried.
 pub(crate) fn backings(roots: &Roots, number: DeviceNumber) -> Vec<Backing> {
     let (mut found, mut seen, mut next) = (Vec::new(), BTreeSet::new(), vec![number]);
     while let Some(number) = next.pop() {
@@ -127,8 +128,8 @@ pub(crate) fn backings(roots: &Roots, number: DeviceNumber) -> Vec<Backing> {
     found
 }
 
-/// Returns why one of these loop devices may no longer reach the same bytes: another process moved it, or it does not
-/// answer.
+/// Returns why one of these loop devices may no longer lead to the same bytes: another process moved it, or the
+/// query is not answered.
 pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
     backings.iter().find_map(|Backing { device, status: checked }| match status(device) {
         Ok(now) if now == *checked => None,
@@ -144,10 +145,10 @@ pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
     })
 }
 
-/// Returns what the driver reports.
+/// Returns the driver's answer.
 ///
 /// # Errors
-/// [`io::ErrorKind::TimedOut`] if it does not answer.
+/// [`io::ErrorKind::TimedOut`] if the query is not answered in time.
 fn status(device: &SysDevice) -> io::Result<LoopStatus> {
     let asked = device.clone();
     let query = move || ioctl::loop_status(opened(&asked, OFlags::RDONLY)?.as_fd());
@@ -156,7 +157,8 @@ fn status(device: &SysDevice) -> io::Result<LoopStatus> {
 
 type Answers = Receiver<io::Result<LoopStatus>>;
 
-/// Queries without an answer so far. A thread is already waiting for each, so no second one is started.
+/// Queries that have not been answered yet. A thread is already waiting for each of them, so no second one is
+/// started.
 static UNANSWERED: Mutex<BTreeMap<DeviceNumber, Answers>> = Mutex::new(BTreeMap::new());
 
 fn unanswered() -> MutexGuard<'static, BTreeMap<DeviceNumber, Answers>> {
@@ -172,10 +174,10 @@ fn answered(
     if unanswered().get(&number).is_some_and(is_waiting) {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    // An answer that arrived in the meantime may be out of date.
+    // An answer that has arrived in the meantime may be out of date.
     unanswered().remove(&number);
     let (answer, answers) = mpsc::channel();
-    // After the deadline, nobody receives the answer.
+    // After the deadline, the answer is discarded.
     Builder::new().name("loop".into()).spawn(move || drop(answer.send(query())))?;
     match answers.recv_timeout(deadline) {
         Ok(status) => status,

@@ -15,23 +15,23 @@ use crate::host::{DeviceNumber, Roots, parse_number};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mount {
     pub(super) number: DeviceNumber,
-    /// The part of the file system that is mounted: a folder, a file, or the name of a namespace such as
+    /// The mounted part of the file system: a folder, a file, or the name of a namespace such as
     /// `net:[4026532201]`.
     pub(super) root: PathBuf,
     pub(super) at: String,
     pub(super) file_system: String,
     pub(super) source: PathBuf,
-    /// Where it begins in its source (`fsoffset` of EROFS).
+    /// Offset at which the file system begins in its source (`fsoffset` of EROFS).
     pub(super) offset_bytes: u64,
 }
 
 /// A mount namespace, as seen from the root folder of one of its tasks.
 pub(super) struct Namespace {
-    /// A visible process in it; none for ours, and for one without processes.
+    /// A visible process in the namespace; `None` for our own namespace, and for one without processes.
     pub(super) pid: Option<u32>,
-    /// What keeps it in existence if no process is in it.
+    /// The object that keeps the namespace in existence if it has no processes.
     pub(super) kept_by: Option<String>,
-    /// `/proc/PID/root` of that process, or of one of its threads.
+    /// `/proc/PID/root` of that process or of one of its threads.
     root: PathBuf,
     pub(super) mountinfo: String,
     /// Keeps `root` valid.
@@ -39,15 +39,16 @@ pub(super) struct Namespace {
 }
 
 impl Namespace {
-    /// Returns a path in it as one in ours.
+    /// Converts a path in this namespace to a path in ours.
     pub(super) fn within(&self, path: &Path) -> PathBuf {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 }
 
-/// Returns the mount namespaces, ours first. Ours must be readable; others are included where the kernel shows them:
-/// those of processes, those that a mount keeps in existence, and with `of_descriptors`, which takes longer, those
-/// that a descriptor keeps. Mounts in a namespace that cannot be entered are not listed.
+/// Returns the mount namespaces; our own is the first. Our own namespace must be readable. Others are included if
+/// the kernel shows them: those of processes, those that a mount keeps in existence and, with `of_descriptors`,
+/// which takes longer, those that a descriptor keeps in existence. The mounts of a namespace that cannot be entered
+/// are not listed.
 pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<Namespace>> {
     let mut found = Found::default();
     let own = roots.proc.join("self");
@@ -61,7 +62,8 @@ pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<
         _visitor: None,
     });
     for (pid, folder) in processes(roots) {
-        // A thread may have its own namespace or root, and outlive its leader, whose links then lead nowhere.
+        // A thread may have its own namespace or root, and may outlive its leader, whose links then lead
+        // nowhere.
         for task in std::iter::once(folder.clone()).chain(entries(&folder.join("task"))) {
             let Some(view) = View::of(&task).filter(|view| !found.views.contains(view)) else { continue };
             let Ok(text) = read(&task.join("mountinfo")) else { continue };
@@ -92,14 +94,15 @@ struct Found {
     namespaces: Vec<Namespace>,
     views: BTreeSet<View>,
     mounts: BTreeSet<Line>,
-    /// Mount namespaces that mounts keep in existence: their names, and where those mounts are.
+    /// Names of the mount namespaces that mounts keep in existence, and the locations of these mounts.
     kept: VecDeque<(PathBuf, PathBuf, String)>,
 }
 
 impl Found {
-    /// Adds a namespace with those of its mounts that are new.
+    /// Adds a namespace with those of its mounts that have not been seen before.
     fn add(&mut self, mountinfo: &str, namespace: impl FnOnce(String) -> Namespace) {
-        // Sources are paths as the mounter saw them, which a process with another root would resolve wrongly.
+        // Sources are paths as seen by the process that mounted them; a process with another root would
+        // resolve them incorrectly.
         let is_new = |line: &&str| identity(line).is_some_and(|mount| self.mounts.insert(mount));
         let new: String = mountinfo.lines().filter(is_new).flat_map(|line| [line, "\n"]).collect();
         if new.is_empty() && !self.namespaces.is_empty() {
@@ -115,14 +118,15 @@ impl Found {
         self.namespaces.push(namespace);
     }
 
-    /// Enters the namespaces that mounts keep in existence, including those that are visible only inside another one.
+    /// Enters the namespaces that mounts keep in existence, including those that are visible only inside another
+    /// one.
     fn visit_kept(&mut self, roots: &Roots) {
         while let Some((name, place, kept_by)) = self.kept.pop_front() {
             self.visit(roots, &name, &place, kept_by);
         }
     }
 
-    /// Enters a namespace, unless it is known.
+    /// Enters a namespace unless it is already known.
     fn visit(&mut self, roots: &Roots, name: &Path, place: &Path, kept_by: String) {
         if self.views.iter().any(|view| view.namespace == name) {
             return;
@@ -141,12 +145,13 @@ impl Found {
     }
 }
 
-/// What a task sees of its mount namespace: only the mounts below its root folder.
+/// The part of its mount namespace that a task sees: the mounts below its root folder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct View {
     namespace: PathBuf,
     root: Option<PathBuf>,
-    /// The mount and inode of the root: the same path may lead elsewhere in a mount that covers another.
+    /// Mount and inode of the root folder: a mount that covers another may have a different object at the
+    /// same path.
     place: Option<(u64, u64)>,
 }
 

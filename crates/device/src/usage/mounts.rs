@@ -1,4 +1,4 @@
-//! Mounted file systems, in every visible mount namespace, and swap areas.
+//! Mounted file systems in all visible mount namespaces, and swap areas.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,8 +16,8 @@ use super::stored::node_at;
 use super::thing::{Thing, thing_at};
 use crate::host::Roots;
 
-/// Returns the mount namespaces, ours first; also those that only a descriptor keeps in existence, if a mounted file
-/// system appears in none of the others.
+/// Returns the mount namespaces; our own is the first. Those that only a descriptor keeps in existence are included
+/// if a mounted file system appears in none of the others.
 pub(super) fn all_namespaces(roots: &Roots) -> io::Result<Vec<Namespace>> {
     let found = namespaces(roots, false)?;
     if has_unlisted_erofs(roots, &found) { namespaces(roots, true) } else { Ok(found) }
@@ -31,17 +31,18 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, read: &[Namespace], overl
             add(facts, namespace, overlays, &mount, kinds.source_of(&mount));
         }
     }
-    // Mounts may come and go while they are read; what is hidden stays hidden.
+    // Mounts may come and go during the reading, but a hidden mount stays hidden.
     let again = || all_namespaces(roots).is_ok_and(|read| !has_unlisted_erofs(roots, &read));
     if has_unlisted_erofs(roots, read) && !again() {
-        let what = "an EROFS that no mount table shows may have its data in any file; end the processes that have \
-                    its files open";
+        let what = "an EROFS that no mount table shows may have its data in any file; end the processes \
+                    that have its files open";
         facts.add_unseen(what.into(), true);
     }
 }
 
-/// Whether an EROFS without a device exists that is mounted nowhere, or nowhere visible: detached while in use, or
-/// never attached. The kernel has a folder for each, such as `erofs-25`, or the name of its device (fs/erofs/sysfs.c).
+/// Returns whether an EROFS without a device exists that is not mounted in any visible place: detached while in
+/// use, or never attached. The kernel has a folder for each one, named like `erofs-25` or like its device
+/// (fs/erofs/sysfs.c).
 fn has_unlisted_erofs(roots: &Roots, namespaces: &[Namespace]) -> bool {
     let is_in_file = |folder: &PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -66,7 +67,7 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
     if source == Source::Text {
         return;
     }
-    // Only the source shows the device of btrfs, and of file systems stored in files.
+    // Only the source shows the device of a btrfs, or of a file system that is stored in a file.
     let within = namespace.within(&mount.source);
     let thing = Some(&within).filter(|_| mount.source.is_absolute()).and_then(|path| thing_at(path));
     if source == Source::Device && is_in_unknown_file(mount, thing, &within) {
@@ -82,8 +83,8 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
     }
 }
 
-/// Whether a file system has data in a file that the mount table does not show: the file at its source was renamed, so
-/// another one or none is there by now, or the file system spans more files.
+/// Returns whether a file system has data in a file that the mount table does not show: the file at its source was
+/// renamed, so that the path is now unused or belongs to another file, or the file system spans several files.
 fn is_in_unknown_file(mount: &Mount, thing: Option<Thing>, source: &Path) -> bool {
     if mount.file_system == "erofs" && !is_whole_erofs(source, mount.offset_bytes) {
         return true;
@@ -107,7 +108,8 @@ fn opened(source: &Path) -> Option<OwnedFd> {
     rustix::fs::open(source, flags, Mode::empty()).ok()
 }
 
-/// Whether an EROFS begins there and has no further devices (fs/erofs/erofs_fs.h, `struct erofs_super_block`).
+/// Returns whether an EROFS without further devices begins there (fs/erofs/erofs_fs.h, `struct
+/// erofs_super_block`).
 fn is_whole_erofs(source: &Path, offset_bytes: u64) -> bool {
     const MAGIC: [u8; 4] = 0xE0F5_E1E2_u32.to_le_bytes();
     const AT: u64 = 1024;
@@ -117,7 +119,7 @@ fn is_whole_erofs(source: &Path, offset_bytes: u64) -> bool {
     read == Some(block.len()) && block.starts_with(&MAGIC) && block[EXTRA_DEVICES..][..2] == [0, 0]
 }
 
-/// Falls back to the kernel name where the source is not a device node.
+/// Falls back to the kernel name if the source is not a device node.
 fn used_by_name(facts: &mut Facts, source: &Path, by: By) {
     let Ok(kname) = source.strip_prefix("/dev") else { return };
     let node = facts.nodes.iter().find(|node| Path::new(&node.name) == kname);
@@ -126,10 +128,10 @@ fn used_by_name(facts: &mut Facts, source: &Path, by: By) {
     }
 }
 
-/// Adds the active swap areas. An unlinked swap file is detected only through its descriptor.
+/// Adds the active swap areas. A swap file that was unlinked is detected only through its descriptor.
 pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     let text = match read(&roots.proc.join("swaps")) {
-        // A kernel without swap has no such file.
+        // A kernel without swap does not have this file.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
     };
@@ -145,17 +147,17 @@ pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
 /// The meaning of the source of a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// The device or file that the file system is on.
+    /// The device or file that contains the file system.
     Device,
-    /// A path to that device or file if it is a path at all, as FUSE servers of images use it.
+    /// If it is a path at all, the path of that device or file, as used by FUSE servers of images.
     DeviceIfAny,
     /// Arbitrary text.
     Text,
 }
 
-/// The types of file systems that the kernel knows, and whether they need a device.
+/// The types of file systems that the kernel supports, and whether they need a device.
 struct FileSystems {
-    /// None if the list cannot be read.
+    /// `None` if the list cannot be read.
     with_device: Option<BTreeSet<String>>,
 }
 
@@ -168,7 +170,7 @@ impl FileSystems {
         Self { with_device: text.map(with_device) }
     }
 
-    /// Types that are not listed are the kernel's own (`nsfs`, `pidfs`, `rootfs`) and have no device.
+    /// Types that are not listed are internal to the kernel (`nsfs`, `pidfs`, `rootfs`) and have no device.
     fn source_of(&self, mount: &Mount) -> Source {
         let (kind, subtype) = mount.file_system.split_once('.').unwrap_or((&mount.file_system, ""));
         match &self.with_device {

@@ -1,5 +1,5 @@
-//! Overlayfs: which file stores the content of a file on it. The stored file may be in use under its own name, and
-//! also through the file on the overlay.
+//! Overlayfs: finds the file that stores the content of a file on an overlay. The stored file may be in use under
+//! its own name, or through the file on the overlay.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -14,16 +14,16 @@ use crate::host::DeviceNumber;
 
 /// `OVERLAYFS_SUPER_MAGIC` (linux/magic.h).
 const MAGIC: u64 = 0x794c_7630;
-/// How often two names of a file are compared: it may be written in between.
+/// Number of times that two names of a file are compared, because the file may be written in between.
 const COMPARISONS: u32 = 5;
 
-/// Whether an open file is on an overlay, which stores its content in another file.
+/// Returns whether an open file is on an overlay, which stores its content in another file.
 pub(crate) fn is_on_one(file: impl AsFd) -> bool {
     // A file system whose type cannot be queried is not an overlay.
     rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == MAGIC)
 }
 
-/// Where the content of a file is stored.
+/// The location where the content of a file is stored.
 #[derive(Debug)]
 pub(super) enum Stored {
     /// In the file itself.
@@ -48,10 +48,10 @@ pub(super) enum Stored {
 
 /// The overlays in all visible mount namespaces.
 pub(super) struct Overlays<'a> {
-    /// Ours is the first one.
+    /// Our own namespace is the first one.
     namespaces: &'a [Namespace],
-    /// Whether the file system of each mounted volume is an overlay. Not all volumes of files are in it: btrfs and
-    /// overlayfs may report others, and an overlay may be unmounted while its files are open.
+    /// For each mounted volume, whether its file system is an overlay. The map does not contain all volumes of
+    /// files: btrfs and overlayfs may report others, and an overlay may be unmounted while its files are open.
     volumes: BTreeMap<DeviceNumber, bool>,
 }
 
@@ -62,14 +62,15 @@ impl<'a> Overlays<'a> {
         Self { namespaces, volumes }
     }
 
-    /// Whether a file may be on an overlay, judging by its volume.
+    /// Returns whether a file may be on an overlay, judging by its volume.
     pub(super) fn may_hold(&self, thing: Thing) -> bool {
         let Thing::File { volume, .. } = thing else { return false };
-        // An overlay has no device, so its number has no major.
+        // An overlay has no device, so its device number has no major number.
         volume.major == 0 && self.volumes.get(&volume).copied().unwrap_or(true)
     }
 
-    /// Returns where the content of a file is stored. `path` is valid in our namespace or in one of the others.
+    /// Returns the location where the content of a file is stored. `path` is valid in our namespace or in one
+    /// of the others.
     pub(super) fn stored(&self, thing: Thing, path: &Path) -> Stored {
         if !self.may_hold(thing) {
             return Stored::Here;
@@ -80,7 +81,7 @@ impl<'a> Overlays<'a> {
         file.map_or(Stored::Unknown, |file| self.stored_below(path, &file))
     }
 
-    /// Like [`stored`](Self::stored), for a link in `/proc` to a file of a process.
+    /// Same as [`stored`](Self::stored), for a link in `/proc` to a file of a process.
     pub(super) fn stored_of_link(&self, link: &Path) -> Stored {
         let path = std::fs::read_link(link).ok();
         // A process that has just ended has no files.
@@ -88,7 +89,8 @@ impl<'a> Overlays<'a> {
         self.stored_below(&path, &file)
     }
 
-    /// Like [`stored`](Self::stored), for an open file; the one that stores its content may be on an overlay itself.
+    /// Same as [`stored`](Self::stored), for an open file; the file that stores its content may itself be on an
+    /// overlay.
     pub(super) fn stored_below(&self, path: &Path, file: &OwnedFd) -> Stored {
         if !is_on_one(file) {
             return Stored::Here;
@@ -96,12 +98,13 @@ impl<'a> Overlays<'a> {
         let layers =
             self.mount_of(file).and_then(|(namespace, line)| Some((namespace, Layers::of(line, path)?)));
         let Some((namespace, layers)) = layers else { return Stored::Unknown };
-        // The paths of the layers are those of whoever mounted the overlay: inside a container, or outside.
+        // The paths of the layers are those of the process that mounted the overlay, which may be inside or
+        // outside of a container.
         let candidate = |layer: &PathBuf, inside: bool| {
             let path = layers.path_in(layer);
             let path = if inside { namespace.within(&path) } else { path };
             let found = open_nothing(&path, OFlags::NOFOLLOW);
-            // Something else may be mounted over the layer by now.
+            // Another file system may be mounted over the layer in the meantime.
             let found = found.filter(|found| have_same_content(file, found))?;
             Some((path, thing_of_file(&found)?, found))
         };
@@ -127,12 +130,12 @@ impl<'a> Overlays<'a> {
     }
 }
 
-/// Opens a file without anybody noticing (`O_PATH`).
+/// Opens a file with `O_PATH`, which leaves no trace.
 fn open_nothing(path: &Path, flags: OFlags) -> Option<OwnedFd> {
     rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
-/// Opens what is at a path without anybody noticing, following links.
+/// Opens the object at a path with `O_PATH`, which leaves no trace, following links.
 pub(super) fn opened_nothing(path: &Path) -> Option<OwnedFd> {
     open_nothing(path, OFlags::empty())
 }
@@ -144,7 +147,7 @@ pub(super) fn reopened(file: impl AsFd) -> Option<OwnedFd> {
     rustix::fs::open(link, flags, Mode::empty()).ok()
 }
 
-/// Whether two files are the same one under two names: overlayfs reports these attributes of the stored file.
+/// Returns whether two names refer to the same file: overlayfs reports these attributes of the stored file.
 fn have_same_content(one: &OwnedFd, other: &OwnedFd) -> bool {
     const WANTED: StatxFlags = StatxFlags::BASIC_STATS.union(StatxFlags::BTIME);
     let attributes = |file: &OwnedFd| {
@@ -176,7 +179,7 @@ impl Layers {
             return None;
         }
         let inside = joined(root.strip_prefix("/").ok()?, path.strip_prefix(mount_point).ok()?);
-        // A relative path would be relative to the mounter's working directory.
+        // A relative path would be relative to the working directory of the process that mounted the overlay.
         let layer = |path: &str| Some(unescape(path)).filter(|path| path.is_absolute());
         let (mut upper, mut lower) = (None, Vec::new());
         for (name, value) in rest.nth(1)?.split(',').filter_map(|option| option.split_once('=')) {
@@ -195,7 +198,7 @@ impl Layers {
     }
 }
 
-/// Joins without a trailing slash, which would fail on a file that is itself a mount point.
+/// Joins without a trailing slash, because that would fail on a file that is itself a mount point.
 fn joined(folder: &Path, rest: &Path) -> PathBuf {
     if rest.as_os_str().is_empty() { folder.to_owned() } else { folder.join(rest) }
 }

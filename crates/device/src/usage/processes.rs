@@ -1,4 +1,4 @@
-//! Other processes that have a block device, or a relevant file, open for writing, locked, or mapped.
+//! Other processes that have a block device or a relevant file open for writing, locked, or mapped.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,8 +12,8 @@ use super::thing::{Thing, thing_at};
 use crate::host::{DeviceNumber, Roots};
 use crate::refusal::Access;
 
-/// How often the list of processes is read until each new one lives long enough to be inspected. Inspecting a few
-/// takes less than a millisecond.
+/// Number of times that the list of processes is read, until each new process lives long enough to be inspected.
+/// Inspecting a few processes takes less than a millisecond.
 const PASSES: u32 = 200;
 
 /// Adds the processes that this user may inspect; others remain undetected.
@@ -27,10 +27,10 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
         let mut has_one_ended = false;
         for (pid, folder) in new {
             add(roots, facts, &relevant, pid, &folder);
-            // Before it was inspected, it may have started another one and left its files to that.
+            // Before it was inspected, the process may have started another one and passed its files to it.
             if has_ended(&folder) {
                 has_one_ended = true;
-                // Its ID may be given to another process; a zombie still has it.
+                // Its ID may be reused; a zombie still has its ID.
                 if !folder.exists() {
                     known.remove(&pid);
                 }
@@ -45,20 +45,20 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, overlays: &Overlays<'_>) 
     facts.add_unseen(what.into(), false);
 }
 
-/// Whether a process no longer exists, or has released its files (proc_pid_stat(5)).
+/// Returns whether a process no longer exists or has released its files (proc_pid_stat(5)).
 fn has_ended(folder: &Path) -> bool {
     let text = read(&folder.join("stat")).unwrap_or_default();
     let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     state.map_or_else(|| !folder.exists(), |state| "ZX".contains(state))
 }
 
-/// Returns the ID of this process in this `/proc`, which may be that of an outer PID namespace.
+/// Returns the ID of this process in this `/proc`, which may belong to an outer PID namespace.
 fn own_pid(roots: &Roots) -> u32 {
     let link = fs::read_link(roots.proc.join("self"));
     link.ok().and_then(|pid| pid.to_str()?.parse().ok()).unwrap_or_else(std::process::id)
 }
 
-/// Adds what a process uses.
+/// Adds everything that a process uses.
 fn add(roots: &Roots, facts: &mut Facts, relevant: &Relevant<'_>, pid: u32, folder: &Path) {
     let mut found = descriptors(folder, relevant);
     let mut mapped = mappings(folder, relevant);
@@ -91,11 +91,11 @@ fn add(roots: &Roots, facts: &mut Facts, relevant: &Relevant<'_>, pid: u32, fold
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opened {
     Known(Thing),
-    /// A file that cannot be seen; it may be any regular file.
+    /// A file that cannot be identified; it may be any regular file.
     Hidden,
 }
 
-/// Which files of processes are relevant: block devices, and files that are facts already.
+/// Files of processes that are relevant: block devices, and files that are already among the facts.
 struct Relevant<'a> {
     files: BTreeSet<Thing>,
     overlays: &'a Overlays<'a>,
@@ -106,16 +106,16 @@ impl Relevant<'_> {
         matches!(thing, Thing::Device(_)) || self.files.contains(&thing)
     }
 
-    /// Returns what a link in the folder of a process leads to if it is relevant, or if the file that stores its
+    /// Returns the object of a link in the folder of a process if it is relevant, or if the file that stores its
     /// content is.
     fn at(&self, link: &Path) -> Option<Opened> {
         self.opened(thing_at(link)?, || self.overlays.stored_of_link(link))
     }
 
-    /// Like [`at`](Self::at), for a file registered with a ring, whose path in the view of the process is `path`.
-    /// Another file may be there by now.
+    /// Same as [`at`](Self::at), for a file registered with a ring; `path` is its path as seen by the process.
+    /// Another file may be there in the meantime.
     fn registered_at(&self, folder: &Path, path: &Path) -> Option<Opened> {
-        // Others are not paths, such as `socket:[123]`.
+        // Other links are not paths, such as `socket:[123]`.
         let inside = path.strip_prefix("/").ok()?;
         if let Some(link) = rings::descriptor_of(folder, path) {
             return self.at(&link);
@@ -133,18 +133,18 @@ impl Relevant<'_> {
             return Some(Opened::Known(thing)).filter(|_| self.contains(thing));
         }
         match stored() {
-            // The kernel accepts no upper layer on another overlay.
+            // The kernel accepts no upper layer that is on another overlay.
             Stored::Upper { thing, .. } => Some(Opened::Known(thing)).filter(|_| self.contains(thing)),
-            // Anyone who writes has a copy in the upper layer.
+            // A process that writes has a copy in the upper layer.
             Stored::Here | Stored::Lower { .. } => None,
             Stored::Unknown => Some(Opened::Hidden),
         }
     }
 }
 
-/// Returns threads that may have their own descriptors (`unshare(CLONE_FILES)`), or that outlive their leader.
+/// Returns threads that may have their own descriptors (`unshare(CLONE_FILES)`) or that outlive their leader.
 fn tasks_apart(roots: &Roots, folder: &Path, pid: u32) -> Vec<PathBuf> {
-    // In the numbers of another PID namespace, threads cannot be compared.
+    // With the IDs of another PID namespace, threads cannot be compared.
     let are_ours = own_pid(roots) == std::process::id();
     let entries = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
     let numbered =
@@ -156,14 +156,14 @@ fn tasks_apart(roots: &Roots, folder: &Path, pid: u32) -> Vec<PathBuf> {
 /// `KCMP_FILES` of kcmp(2): the descriptor table.
 const KCMP_FILES: libc::c_int = 2;
 
-/// Whether two threads share a resource; `false` where unknown.
+/// Returns whether two threads share a resource; `false` if unknown.
 fn shares(pid: u32, tid: u32, what: libc::c_int) -> bool {
     let none: libc::c_ulong = 0;
-    // SAFETY: compares two tasks of the kernel and accesses no memory of this process.
+    // SAFETY: compares two tasks in the kernel and accesses no memory of this process.
     unsafe { libc::syscall(libc::SYS_kcmp, pid as libc::c_long, tid as libc::c_long, what, none, none) == 0 }
 }
 
-/// Returns the block devices and relevant files that a process has open for more than reading.
+/// Returns the block devices and relevant files that a process has opened for more than reading.
 fn descriptors(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder.join("fd")).into_iter().flatten().flatten() {
@@ -193,19 +193,21 @@ fn access_of(info: &str) -> Option<Access> {
     (flags & libc::O_ACCMODE != libc::O_RDONLY).then_some(Access::Writing)
 }
 
-/// Returns what a process has mapped shared and may write to; its descriptor may be closed already.
+/// Returns the objects that a process has mapped shared and may write to; their descriptors may already be
+/// closed.
 fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
     let text = read(&folder.join("maps")).unwrap_or_default();
     let mut ranges: Option<Option<BTreeSet<String>>> = None;
-    // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that.
+    // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that
+    // it was.
     let mut can_be_made_writable = |range: &str| {
         let read = || read(&folder.join("smaps")).ok().map(|text| may_be_written(&text));
         ranges.get_or_insert_with(read).as_ref().is_none_or(|ranges| ranges.contains(range))
     };
     let mapped = |line: &str| {
         let mapping = shared_mapping(line)?;
-        // For a device node, the listed volume and inode are those of the node, which may be on any file system; but
-        // only root may follow the link. Some kernels list the stored file for one on an overlay.
+        // For a device node, the listed volume and inode are those of the node, which may be on any file system;
+        // but only root may follow the link. For a file on an overlay, some kernels list the stored file.
         let link = folder.join("map_files").join(mapping.range);
         let listed = Thing::File { volume: mapping.volume, inode: mapping.inode };
         let listed = || relevant.contains(listed).then_some(Opened::Known(listed));
@@ -234,7 +236,7 @@ fn shared_mapping(line: &str) -> Option<Mapping<'_>> {
     rights.ends_with('s').then_some(Mapping { range, volume, inode, is_writable })
 }
 
-/// Ranges of `/proc/PID/smaps` whose `VmFlags` contain `mw`, "may write" (proc_pid_smaps(5)).
+/// Ranges in `/proc/PID/smaps` whose `VmFlags` contain `mw`, "may write" (proc_pid_smaps(5)).
 fn may_be_written(smaps: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut range = "";
@@ -251,7 +253,7 @@ fn may_be_written(smaps: &str) -> BTreeSet<String> {
     found
 }
 
-/// Adds the file locks in `/proc/locks`; those on block devices are found through the descriptors above.
+/// Adds the file locks in `/proc/locks`; locks on block devices are found through the descriptors above.
 pub(super) fn locks(roots: &Roots, facts: &mut Facts) {
     let own = own_pid(roots).to_string();
     let text = read(&roots.proc.join("locks")).unwrap_or_default();

@@ -8,7 +8,7 @@ use record::errno::reason;
 
 use crate::host::Roots;
 
-/// Returns the paths in a folder; none where it cannot be listed.
+/// Returns the paths in a folder; empty if it cannot be listed.
 pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
@@ -19,14 +19,14 @@ pub(super) fn processes(roots: &Roots) -> Vec<(u32, PathBuf)> {
     entries(&roots.proc).into_iter().filter_map(number).collect()
 }
 
-/// Returns the text of a file in `/proc` or `/sys`; the error names it.
+/// Returns the text of a file in `/proc` or `/sys`; the error names the file.
 pub(super) fn read(path: &Path) -> io::Result<String> {
     fs::read(path)
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         .map_err(|e| io::Error::new(e.kind(), format!("{}: {}", path.display(), reason(&e))))
 }
 
-/// Unescapes a path: the kernel writes blanks and backslashes as `\040` and the like.
+/// Unescapes a path: the kernel writes blanks and backslashes as octal escapes such as `\040`.
 pub(super) fn unescape(text: &str) -> PathBuf {
     use std::os::unix::ffi::OsStringExt as _;
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);

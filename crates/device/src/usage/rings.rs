@@ -1,4 +1,5 @@
-//! Files registered with `io_uring`. The kernel lists only their paths, and by now other files may be there.
+//! Files registered with `io_uring`. The kernel lists only their paths, at which other files may be in the
+//! meantime.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -10,12 +11,12 @@ use super::descriptor::{self, Elsewhere};
 use super::overlay;
 use super::procfs::{entries, read, unescape};
 
-/// `FUSE_SUPER_MAGIC`: opening a file there waits for its server.
+/// `FUSE_SUPER_MAGIC`: opening a file on such a file system waits for its server.
 const FUSE: u64 = 0x6573_5546;
 
 /// The kernel's name for a descriptor of `io_uring_setup(2)`.
 pub(super) const NAME: &str = "anon_inode:[io_uring]";
-/// The kernel lists the registered files only while the ring is not being submitted to.
+/// The kernel lists the registered files only while no submission to the ring is in progress.
 const RING_LOOKS: u32 = 20;
 
 /// Returns the paths of the files registered with a ring. They stay open there without a descriptor, and the kernel
@@ -25,7 +26,7 @@ pub(super) fn registered(info: &Path) -> Vec<PathBuf> {
     (0..RING_LOOKS).find_map(listed).unwrap_or_default()
 }
 
-/// Returns the paths after `UserFiles: 2` (io_uring/fdinfo.c), such as `  0: /dev/sdb`; none where the list is
+/// Returns the paths after `UserFiles: 2` (io_uring/fdinfo.c), such as ` 0: /dev/sdb`; `None` if the list is
 /// missing.
 fn registered_in(info: &str) -> Option<Vec<PathBuf>> {
     let mut lines = info.lines().skip_while(|line| !line.starts_with("UserFiles:"));
@@ -38,8 +39,8 @@ fn registered_in(info: &str) -> Option<Vec<PathBuf>> {
     Some(lines.take_while(|line| !line.starts_with("UserBufs:")).filter_map(slot).collect())
 }
 
-/// Returns the link in `/proc` of a descriptor that the process in `folder` has of the file registered as `path`; none
-/// if it has no such descriptor, or several of different files.
+/// Returns the link in `/proc` to the descriptor that the process in `folder` has for the file registered as
+/// `path`; `None` if it has no such descriptor, or several for different files.
 pub(super) fn descriptor_of(folder: &Path, path: &Path) -> Option<PathBuf> {
     let is_of_it = |link: &PathBuf| fs::read_link(link).is_ok_and(|at| at == path);
     let mut links = entries(&folder.join("fd")).into_iter().filter(is_of_it);
@@ -54,8 +55,8 @@ pub(super) fn descriptor_of(folder: &Path, path: &Path) -> Option<PathBuf> {
     links.all(|link| identity(&link) == Some(own)).then_some(first)
 }
 
-/// Whether the file registered as `path` is certainly the one at `within`: the kernel reports that someone has this
-/// file open, or the node has the kernel's own name for its device. Any other special file is assumed to be the
+/// Returns whether the file at `within` must be the one registered as `path`: a process has it open according to
+/// the kernel, or the node has the kernel's name for its device. Any other special file is assumed to be the
 /// registered one.
 pub(super) fn is_at(path: &Path, within: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -73,15 +74,15 @@ pub(super) fn is_at(path: &Path, within: &Path) -> bool {
     }
 }
 
-/// Whether someone has a regular file open; a different file that took its place is hardly ever open. `false` where
-/// unknown.
+/// Returns whether a regular file is open in any process; a file that replaced the registered one is unlikely to be
+/// open. `false` where unknown.
 pub(super) fn is_open(file: &OwnedFd) -> bool {
     let is_remote = rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == FUSE);
     let reopened = || overlay::reopened(file);
     !is_remote && reopened().is_some_and(|file| descriptor::open_elsewhere(file) == Elsewhere::Open)
 }
 
-/// Whether a node is `/dev/KNAME` for the device that the kernel calls that.
+/// Returns whether a node is `/dev/KNAME` for the device with that kernel name.
 fn bears_own_name(path: &Path, (major, minor): (u32, u32)) -> bool {
     let link = fs::read_link(format!("/sys/dev/block/{major}:{minor}"));
     let kname =
@@ -105,7 +106,7 @@ mod tests {
     #[test]
     fn another_file_at_the_path_of_a_registered_one_is_noticed() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        // As far as the kernel knows, it is the registered one.
+        // As far as can be determined, the file at this path is the registered one.
         let is_known = is_open(&rustix::fs::open(file.path(), OFlags::PATH, Mode::empty()).expect("a file"));
         assert_eq!(is_at(file.path(), file.path()), is_known);
         let path = file.into_temp_path();

@@ -1,4 +1,4 @@
-//! Files as nodes of the facts, along with the files that store their content.
+//! Files as nodes of the facts, together with the files that store their content.
 
 use std::path::Path;
 
@@ -8,17 +8,18 @@ use super::overlay::{self, Overlays, Stored};
 use super::thing::Thing;
 use crate::refusal::Refusal;
 
-/// Maximum number of stacked overlays that are followed: as many as the kernel allows (`FILESYSTEM_MAX_STACK_DEPTH`).
+/// Maximum number of stacked overlays that are followed, equal to the kernel's limit
+/// (`FILESYSTEM_MAX_STACK_DEPTH`).
 const DEEPEST: u32 = 2;
 
-/// Returns the node of what is at `path` in a visible mount namespace.
+/// Returns the node of the object at `path` in a visible mount namespace.
 pub(super) fn node_at(facts: &mut Facts, overlays: &Overlays<'_>, thing: Thing, path: &Path) -> usize {
     let node = facts.node(thing, path.display().to_string());
     add_stored(facts, overlays, node, overlays.stored(thing, path));
     node
 }
 
-/// Adds where the content of a file is stored.
+/// Adds the location where the content of a file is stored.
 pub(super) fn add_stored(facts: &mut Facts, overlays: &Overlays<'_>, node: usize, stored: Stored) {
     let (mut node, mut stored) = (node, stored);
     for depth in 0..=DEEPEST {
@@ -32,7 +33,7 @@ pub(super) fn add_stored(facts: &mut Facts, overlays: &Overlays<'_>, node: usize
         };
         let lower = facts.node(thing, path.display().to_string());
         facts.layer(node, lower, Span::ALL, Kind::Overlay);
-        // Belongs to a process that is not visible here.
+        // The mount belongs to a process that is not visible here.
         if is_upper && overlay::reopened(&file).is_some_and(descriptor::locked_by_others) {
             facts.used(thing, "", By::Lock);
         }

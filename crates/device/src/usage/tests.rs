@@ -1,4 +1,4 @@
-//! Hand-written and random stacks: any user of the target's bytes is found from the target.
+//! Hand-written and random stacks: each user of the target's bytes must be found, starting from the target.
 
 use proptest::prelude::*;
 
@@ -70,7 +70,7 @@ fn parts_that_do_not_overlap_do_not_count() {
     facts.used(device(1), "", mounted());
     assert_eq!(users(&facts, device(0)), []);
     assert!(!users(&facts, file(0)).is_empty());
-    // A loop device over the second half of the first one covers only part of the file.
+    // A loop device over the second half of the first one, which covers only part of the file.
     put(&mut facts, device(2), device(0), Span::of(50, 0), Kind::Loop);
     put(&mut facts, device(3), file(0), Span::of(10, 20), Kind::Loop);
     let shared = |found: &[Refusal], by: &str| {
@@ -158,7 +158,7 @@ fn parts_of_a_device_that_has_the_same_bytes_twice_count_for_each_other() {
     let shared = Refusal::Shared { below: "loop2".into(), by: "loop4".into() };
     assert!(users(&facts, device(3)).contains(&shared));
 
-    // The same over non-overlapping parts of the file.
+    // The same, over non-overlapping parts of the file.
     let mut facts = host();
     for (loop_device, start) in [(0, 0), (1, 100)] {
         put(&mut facts, device(2), device(loop_device), Span::ALL, Kind::Stacked);
@@ -183,7 +183,7 @@ fn a_device_reached_around_another_counts() {
     facts.used(device(2), "", mounted());
     assert!(users(&facts, device(3)).iter().any(is_mounted));
 
-    // Drawn by the property below: a loop device over both of them.
+    // Found by the property test below: a loop device over both of them.
     let mut facts = host();
     put(&mut facts, device(1), device(0), Span::ALL, Kind::Loop);
     put(&mut facts, device(4), device(1), Span::ALL, Kind::Loop);
@@ -233,7 +233,7 @@ fn both_names_of_a_file_on_an_overlay_count() {
     assert!(users(&facts, device(0)).iter().any(is_mounted));
 }
 
-/// A layer of a random stack: `upper` always has the higher number, because nothing is built on itself.
+/// A layer of a random stack: `upper` always has the higher number, because no node is built on itself.
 fn layers() -> impl Strategy<Value = Vec<(usize, usize, u64, u64, bool)>> {
     let layer = (0usize..12, 0usize..12, 0u64..8, 0u64..8, any::<bool>());
     prop::collection::vec(layer, 0..14)
@@ -242,7 +242,8 @@ fn layers() -> impl Strategy<Value = Vec<(usize, usize, u64, u64, bool)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
-    /// Compares against marking bytes instead of walking: bytes of a node that both the target and a user reach.
+    /// Compares with the marking of individual bytes instead of walking: the bytes of a node that both the
+    /// target and a user reach.
     #[test]
     fn a_user_of_the_same_bytes_is_never_missed(drawn in layers(), target in 0usize..12, used in 0usize..12) {
         let mut facts = Facts::default();
@@ -262,7 +263,7 @@ proptest! {
             put(&mut facts, things[upper], things[lower], span, kind);
         }
         facts.used(things[used], "", mounted());
-        // The bytes of every lower node that `of` reaches, each by upper node; a stacked layer reaches all bytes.
+        // The bytes of each lower node that `of` reaches, by upper node; a stacked layer reaches all bytes.
         const ITSELF: usize = 12;
         let reached = |of: usize| {
             let mut marks = vec![[[false; 64]; 13]; 12];
@@ -282,7 +283,7 @@ proptest! {
             }
             marks
         };
-        // Bytes that both reach through the same upper node were compared there.
+        // Bytes that both reach through the same upper node have already been compared there.
         let (own, other) = (reached(target), reached(used));
         let meet = |node: usize, byte: usize| {
             let ways = (0..13).filter(|&via| own[node][via][byte]);

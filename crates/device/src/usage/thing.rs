@@ -8,11 +8,11 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 
 use crate::host::{DeviceNumber, SysDevice};
 
-/// Identity of a block device or file, whatever its name.
+/// Identity of a block device or file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Thing {
     Device(DeviceNumber),
-    /// A regular file: `st_dev` and `st_ino`.
+    /// A regular file, identified by `st_dev` and `st_ino`.
     File {
         volume: DeviceNumber,
         inode: u64,
@@ -28,12 +28,12 @@ impl std::fmt::Display for Thing {
     }
 }
 
-/// Returns what is at a path, following symbolic links. Does not query a file server, which could hang.
+/// Returns the object at a path, following symbolic links. Does not query file servers, which could hang.
 pub(crate) fn thing_at(path: &Path) -> Option<Thing> {
     thing(rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, FLAGS).ok()?)
 }
 
-/// Returns what an open descriptor refers to.
+/// Returns the object to which an open descriptor refers.
 pub(crate) fn thing_of_file(file: impl AsFd) -> Option<Thing> {
     thing(rustix::fs::statx(file, "", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, FLAGS).ok()?)
 }

@@ -21,18 +21,18 @@ const PAGE: u64 = 4096;
 const FIRST_LOOP: u32 = 1001;
 const LOOPS: u32 = 60_000;
 
-/// File systems to copy, because creating one takes longer than everything else. `None` means that the tool is
-/// not available.
+/// File systems to copy, because creating one takes longer than all other steps. `None` means that the program
+/// is not available.
 pub struct Templates {
     /// For a mount.
     pub small: Option<PathBuf>,
-    /// A file system that is large enough for a target.
+    /// A file system on a file that is large enough for a target.
     pub large: Option<PathBuf>,
     /// EROFS, for a mount without a loop device.
     pub erofs: Option<PathBuf>,
 }
 
-/// A clean-up step that is performed on drop; the stack drops the last step first.
+/// A clean-up step that is performed on drop; the last step of a stack is dropped first.
 enum Undo {
     Unmount(PathBuf),
     SwapOff(PathBuf),
@@ -58,18 +58,18 @@ impl Drop for Undo {
     }
 }
 
-/// A plan as built.
+/// A plan after it has been built.
 pub struct Stack<'a> {
     plan: &'a Plan,
     folder: PathBuf,
-    /// `None` if the kernel refused to create it.
+    /// `None` if the kernel refused to create the node.
     paths: Vec<Option<PathBuf>>,
     pub used: Vec<bool>,
     /// Nodes that the kernel refused to create, and why.
     pub failures: Vec<(What, String)>,
-    /// Nodes that carry a file system or swap space.
+    /// Nodes that contain a file system or swap space.
     pub formatted: Vec<usize>,
-    /// Nodes in use by a writable mount or swap, whose bytes may change on their own.
+    /// Nodes in use by a writable mount or swap, whose bytes may change at any time.
     changing: Vec<usize>,
     undo: Vec<Undo>,
     names: u32,
@@ -100,7 +100,7 @@ impl<'a> Stack<'a> {
         };
         let mut rng = Rng::from_seed_and_stream(seed, 17);
         for (index, node) in plan.nodes.iter().enumerate() {
-            // If a lower node is missing, do not try: a failure here would not add information.
+            // If a lower node is missing, skip this one: a failure here would not add information.
             let made = node.lower.iter().all(|&lower| stack.paths[lower].is_some()).then(|| {
                 let made = stack.make(index, node, templates, &mut rng);
                 made.map_err(|error| stack.failures.push((node.what, error.to_string())))
@@ -202,7 +202,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Copies a file system to a node, unless any of the node's bytes already belong to a file system.
+    /// Copies a file system to a node, unless a byte of the node already belongs to a file system.
     fn format(&mut self, node: usize, template: Option<&Path>) -> io::Result<()> {
         let template = template.ok_or(io::ErrorKind::Unsupported)?;
         self.unformatted(node)?;
@@ -294,7 +294,7 @@ impl<'a> Stack<'a> {
         Ok(place)
     }
 
-    /// Ensures that data written through devices has reached their backing files.
+    /// Ensures that data written through devices has reached the backing files.
     fn flush(&self) {
         for path in self.paths.iter().flatten().rev() {
             drop(File::open(path).and_then(|node| node.sync_all()));
@@ -313,7 +313,7 @@ impl<'a> Stack<'a> {
         Ok(Snapshot(pages))
     }
 
-    /// Returns the bytes that may change on their own, because a mounted file system or swap space uses them.
+    /// Returns the bytes that may change at any time, because a mounted file system or swap space uses them.
     pub fn changing(&self) -> Vec<Reach> {
         self.changing.iter().flat_map(|&node| self.plan.reach(node)).collect()
     }
@@ -324,7 +324,7 @@ impl<'a> Stack<'a> {
 pub struct Snapshot(BTreeMap<(usize, u64), u64>);
 
 impl Snapshot {
-    /// Returns the first page that differs outside of `except`.
+    /// Returns the first page that differs, apart from those in `except`.
     pub fn difference(&self, other: &Self, except: &[Reach]) -> Option<(usize, u64)> {
         let counts = |&(file, start): &(usize, u64)| {
             let page = Reach { file, start, end: start + PAGE };

@@ -1,4 +1,4 @@
-//! Counts layers and outcomes, because a kind of layer that the generator never builds is never tested.
+//! Counts layers and outcomes, because a kind of layer that is never generated is never tested.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ pub enum Came {
 #[derive(Default, Serialize)]
 pub struct Counts {
     layers: BTreeMap<String, u64>,
-    /// Layers that are targets or are below a target.
+    /// Layers that are targets or below a target.
     targets: BTreeMap<String, u64>,
     uses: BTreeMap<String, u64>,
     failures: BTreeMap<String, u64>,

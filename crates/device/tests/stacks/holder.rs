@@ -1,5 +1,5 @@
-//! A process that uses a file or device until the process is ended: `stacks hold HOW PATH [FOLDER]`. It prints
-//! `ready` once it uses the object.
+//! A process that uses a file or device until it is ended: `stacks hold HOW PATH [FOLDER]`. It prints `ready`
+//! when it uses the object.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 
 use super::kernel;
 
-/// How another process uses a file or device.
+/// Ways in which another process uses a file or device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
     Flock,
@@ -19,7 +19,7 @@ pub enum Hold {
     Writing,
     Mapped,
     Claimed,
-    /// Open for reading, which does not conflict with anything.
+    /// Open for reading, which conflicts with nothing.
     Reading,
     /// Mounted in a private mount namespace.
     Mounted,
@@ -36,7 +36,7 @@ pub const HOLDS: &[(Hold, &str)] = &[
     (Hold::Mounted, "mounted"),
 ];
 
-/// The process, which is ended on drop.
+/// The process; ended on drop.
 pub struct Holder(Child);
 
 impl Holder {
@@ -106,8 +106,8 @@ fn hold(name: &str, path: &Path, folder: Option<&Path>) -> io::Result<Option<Fil
         Hold::OpenFileDescription => locked(open()?, libc::F_OFD_SETLK),
         Hold::Mapped => {
             let file = open()?;
-            // SAFETY: a new mapping of one page, to which no reference is created; it lives until the process
-            // exits.
+            // SAFETY: a new mapping of one page, to which no reference is created; it exists until the
+            // process exits.
             let mapped = unsafe {
                 let rights = libc::PROT_READ | libc::PROT_WRITE;
                 libc::mmap(std::ptr::null_mut(), 4096, rights, libc::MAP_SHARED, file.as_raw_fd(), 0)

@@ -77,7 +77,7 @@ pub fn attach_loop(
     is_read_only: bool,
 ) -> io::Result<Option<PathBuf>> {
     let control = File::open("/dev/loop-control")?;
-    // SAFETY: LOOP_CTL_ADD takes an int and touches no memory of this process.
+    // SAFETY: LOOP_CTL_ADD takes an int and does not access the memory of this process.
     if unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_ADD as _, number) } < 0 {
         let error = io::Error::last_os_error();
         return if error.kind() == io::ErrorKind::AlreadyExists { Ok(None) } else { Err(error) };
@@ -125,7 +125,7 @@ pub fn detach_loop(number: u32, backing: (u64, u64)) -> io::Result<()> {
         // SAFETY: LOOP_CLR_FD takes no argument.
         drop(check(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD as _) }));
         drop(device);
-        // If other processes have the device open, it is detached only once they close it.
+        // If other processes have the device open, it is detached when they close it.
         let device = File::open(&path)?;
         match status(&device) {
             Some(status) if status == backing => Err(io::Error::from_raw_os_error(libc::EBUSY)),
@@ -154,7 +154,7 @@ pub fn as_backing(path: &Path) -> io::Result<(u64, u64)> {
 fn remove_loop(number: u32) {
     let remove = || {
         let control = File::open("/dev/loop-control")?;
-        // SAFETY: LOOP_CTL_REMOVE takes an int and touches no memory of this process.
+        // SAFETY: LOOP_CTL_REMOVE takes an int and does not access the memory of this process.
         check(unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_REMOVE as _, number) })
     };
     // Another process may have requested any free device and got this one.
@@ -211,7 +211,8 @@ pub fn unmount(at: &Path) -> io::Result<()> {
 
 /// Enters a private mount namespace, whose mounts do not propagate to others.
 pub fn own_namespace() -> io::Result<()> {
-    // SAFETY: takes flags and touches no memory of this process, which has a single thread at this point.
+    // SAFETY: takes flags and does not access the memory of this process, which has a single thread at this
+    // point.
     check(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
     mount(Path::new("none"), Path::new("/"), "", libc::MS_REC | libc::MS_PRIVATE, "")
 }

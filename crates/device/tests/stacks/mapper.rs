@@ -31,8 +31,8 @@ fn call(command: libc::c_ulong, name: &str, targets: u32, payload: &[u8]) -> io:
     buffer[NAME_AT..NAME_AT + name.len()].copy_from_slice(name.as_bytes());
     buffer[HEADER_BYTES..HEADER_BYTES + payload.len()].copy_from_slice(payload);
     let control = File::options().read(true).write(true).open(CONTROL)?;
-    // SAFETY: these commands read and write as many bytes as the header specifies, which is the length of the
-    // buffer.
+    // SAFETY: these commands read and write the number of bytes that the header specifies, which is the
+    // length of the buffer.
     let result = unsafe { libc::ioctl(control.as_raw_fd(), command as _, buffer.as_mut_ptr()) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(buffer) }
 }

@@ -1,5 +1,5 @@
-//! Derives a plan from a seed, and its expected outcome. This is the oracle: it does not touch any device, and
-//! knows which bytes each node has, but not how Plateau looks for users.
+//! Derives a plan and its expected outcome from a seed. This is the oracle: it accesses no device. It tracks
+//! the bytes of each node, independently of how Plateau searches for users.
 
 use stdx::Rng;
 
@@ -8,7 +8,7 @@ use super::holder::Hold;
 pub const MIB: u64 = 1 << 20;
 /// Slightly more than the minimum size of a target.
 pub const LEAST: u64 = 20 * MIB;
-/// Exclusive limit on the number of nodes added to the initial files of a stack.
+/// Exclusive limit on the number of nodes that are added to the initial files of a stack.
 const MOST_NODES: u64 = 9;
 
 /// The type of a node.
@@ -22,7 +22,7 @@ pub enum What {
         is_read_only: bool,
     },
     Partition,
-    /// Created with device mapper, if the kernel has it.
+    /// Created with device mapper, if the kernel supports it.
     Mapped(Mapping),
     /// Created with md, without metadata.
     Array(Level),
@@ -35,7 +35,7 @@ pub enum Mapping {
     Linear,
     /// One encrypted device.
     Crypt,
-    /// One device, with writes redirected to another.
+    /// A device whose writes are redirected to another device.
     Snapshot,
 }
 
@@ -49,7 +49,7 @@ pub enum Level {
 }
 
 impl What {
-    /// Returns the label under which it is counted.
+    /// Returns the label under which the target type is counted.
     pub fn kind(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -68,7 +68,7 @@ impl What {
     }
 }
 
-/// The features of the kernel to which a plan is restricted.
+/// The kernel features to which a plan is restricted.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
     pub has_mapper: bool,
@@ -80,7 +80,7 @@ pub struct Kernel {
 pub struct Node {
     pub what: What,
     pub lower: Vec<usize>,
-    /// Offset on its lower node.
+    /// Offset on the lower node.
     pub start: u64,
     pub length: u64,
 }
@@ -99,7 +99,7 @@ pub enum Using {
 }
 
 impl Using {
-    /// Returns the label under which it is counted.
+    /// Returns the label under which the use is counted.
     pub fn kind(self) -> String {
         match self {
             Self::Held(hold) => format!("{hold:?}"),
@@ -119,7 +119,7 @@ pub struct Use {
     pub name: Name,
 }
 
-/// The kind of path by which a node is named.
+/// The kind of path that names a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
     Plain,
@@ -137,7 +137,7 @@ pub struct Plan {
     pub name: Name,
 }
 
-/// Why the target must not be written to, with the responsible node.
+/// Why the target must not be written, with the responsible node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     ReadOnly(usize),
@@ -151,7 +151,7 @@ impl Reason {
         matches!(self, Self::Used(_, Using::Held(Hold::Claimed)))
     }
 
-    /// Returns the label under which it is counted, without the node.
+    /// Returns the label under which the reason is counted, without the node.
     pub fn kind(self) -> String {
         match self {
             Self::ReadOnly(_) => "read-only".into(),
@@ -186,7 +186,7 @@ struct Way {
 
 impl Way {
     /// Returns whether two ranges overlap. Two ranges that are reached through the same upper node do not
-    /// count, because they were already compared at that node, where its parts can be distinguished.
+    /// count, because they have already been compared at that node, where its parts can be distinguished.
     fn meets(&self, other: &Self) -> bool {
         let apart = self.via.is_none() || other.via.is_none() || self.via != other.via;
         apart && self.node == other.node && self.start < other.end && other.start < self.end
@@ -216,7 +216,8 @@ impl Plan {
             plan.add_use(&mut rng);
         }
         let last = plan.nodes.len() - 1;
-        // Half of the time, choose the top of the stack: most other nodes are in use by the nodes above them.
+        // In half of the plans, the target is the top of the stack: most other nodes are in use by the nodes
+        // above them.
         plan.target = if rng.below(2) == 0 { last } else { rng.below(last as u64 + 1) as usize };
         plan.name = drawn_name(&mut rng);
         plan
@@ -336,8 +337,8 @@ impl Plan {
         }
     }
 
-    /// Returns the node itself and everything below it. Here, a file on a mounted file system has nothing below
-    /// it, because the lower nodes belong to the file system.
+    /// Returns the node itself and everything below it. In this model, a file on a mounted file system has no
+    /// nodes below it, because the lower nodes belong to the file system.
     pub fn below(&self, node: usize) -> Vec<usize> {
         let mut found = vec![node];
         if self.nodes[node].what != What::Inner {

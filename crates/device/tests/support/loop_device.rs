@@ -1,6 +1,6 @@
 //! Loop devices, each with a number that is reserved for its test while in use. `losetup --find` reuses a
-//! number as soon as its device is detached, so a late detach or a second attach may affect another process's
-//! device. This file depends only on std, so that tests of other crates can include it.
+//! number as soon as its device is detached, so a late detach or a second attach could affect another
+//! process's device. This file depends only on std, so that tests of other crates can include it.
 
 use std::any::Any;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// First number, far above those that `losetup --find` and `mount -o loop` use, which take the lowest free
+/// First number, far above those used by `losetup --find` and `mount -o loop`, which take the lowest free
 /// number.
 const FIRST_NUMBER: u32 = 1000;
 const NUMBERS: u32 = 1000;
@@ -23,7 +23,7 @@ pub struct Loop {
     /// For example, `/dev/loop1000`.
     pub path: String,
     pub image: PathBuf,
-    /// An object that must outlive the device, such as the temporary directory that contains its image.
+    /// An object that must outlive the device, such as the temporary directory of its image.
     pub kept: Option<Box<dyn Any>>,
     /// The name of the image as reported by the kernel.
     attached: Option<String>,
@@ -32,13 +32,13 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// Attaches a device to an existing file or device. If that is impossible, prints the reason for the skip
-    /// and returns `None`.
+    /// Attaches a device to an existing file or device. If this is impossible, prints the reason for skipping
+    /// the test and returns `None`.
     pub fn over(image: &Path, options: &[&str]) -> Option<Self> {
         Self::attached(image, options).inspect_err(|reason| skips::skip!("{reason}")).ok()
     }
 
-    /// Like [`over`](Self::over), but returns the reason to skip as an error.
+    /// Same as [`over`](Self::over), but returns the reason to skip as an error.
     pub fn attached(image: &Path, options: &[&str]) -> Result<Self, String> {
         for number in FIRST_NUMBER..FIRST_NUMBER + NUMBERS {
             let Some(number) = Number::claim(number) else { continue };
@@ -74,8 +74,8 @@ impl Loop {
         run("losetup", &["--detach", &self.path]).expect("a device that is ours can be detached");
         let before = self.attached.take();
         let detached = Instant::now();
-        // The old image remains attached as long as any process has the device open, such as one that probes
-        // new devices.
+        // The old image remains attached as long as any process, such as one that probes new devices, has the
+        // device open.
         while before.is_some() && self.number.backing_file() == before {
             assert!(detached.elapsed() < LONGEST_USE, "{} stays in use", self.path);
             std::thread::sleep(Duration::from_millis(5));
@@ -99,7 +99,7 @@ impl Loop {
         answer?;
         self.attached = self.number.backing_file();
         if !options.contains(&"--read-only") && self.number.is_read_only() {
-            // A device keeps this setting when it is detached, so a killed test may have left it behind.
+            // A device keeps this setting when it is detached, so it may be left over from a killed test.
             run("blockdev", &["--setrw", &self.path])?;
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Drop for Loop {
 }
 
 /// A reservation of a loop device number. Tests coordinate through an abstract socket name, which the kernel
-/// grants to one process at a time and releases when that process dies.
+/// grants to one process at a time and releases when that process exits.
 struct Number {
     value: u32,
     _name: UnixListener,
@@ -141,7 +141,7 @@ impl Number {
         self.attribute("dev").is_some()
     }
 
-    /// Returns the attached image. The kernel marks the name of a deleted file.
+    /// Returns the attached image. The kernel appends a mark to the name of a deleted file.
     fn backing_file(&self) -> Option<String> {
         self.attribute("loop/backing_file").map(|name| name.trim_end_matches(" (deleted)").to_owned())
     }

@@ -1,4 +1,5 @@
-//! Loop devices, fingerprints of contents, and reasons to skip. Tests create every device that they use.
+//! Loop devices, fingerprints of contents, and reasons to skip tests. Tests create every device that they
+//! use.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses a part of it")]
 
 pub mod loop_device;
@@ -21,7 +22,7 @@ pub fn skip(reason: &str) {
     skips::skip!("{reason}");
 }
 
-/// Runs a program. Returns its output, or its error message.
+/// Runs a program. Returns the output of the program, or its error message.
 pub fn command(program: &str, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(arguments)
@@ -64,7 +65,7 @@ pub fn file() -> TempFile {
     TempFile(tempfile::NamedTempFile::new_in(place()).expect("a temporary file").into_temp_path())
 }
 
-/// Like [`file`], with a size but only holes.
+/// Same as [`file`], with a size but only holes.
 pub fn file_of(bytes: u64) -> TempFile {
     let file = file();
     file.open().set_len(bytes).expect("a length");
@@ -72,8 +73,8 @@ pub fn file_of(bytes: u64) -> TempFile {
 }
 
 impl Loop {
-    /// Creates a device of `bytes` zero bytes. If that is impossible, prints the reason for the skip and
-    /// returns `None`.
+    /// Creates a device of `bytes` zero bytes. If this is impossible, prints the reason for skipping the test
+    /// and returns `None`.
     pub fn new(bytes: u64, options: &[&str]) -> Option<Self> {
         let dir = directory();
         let image = dir.path().join("image");
@@ -84,8 +85,8 @@ impl Loop {
     }
 }
 
-/// Returns a fingerprint of the entire content of a file or device. It is a CRC that a CPU instruction
-/// computes: a hash of the standard library takes a hundred times as long in a debug build.
+/// Returns a fingerprint of the entire content of a file or device. It is a CRC computed by a CPU
+/// instruction, because a hash of the standard library takes a hundred times as long in a debug build.
 pub fn fingerprint(path: impl AsRef<Path>) -> u32 {
     let mut file = std::fs::File::open(path).expect("a readable file");
     let (mut sum, mut buffer) = (0, vec![0; 1 << 20]);

@@ -1,4 +1,4 @@
-//! Counts or forbids the system calls of a thread and of all threads that it starts, using seccomp filters.
+//! Counts or denies the system calls of a thread and of all threads that it starts, using seccomp filters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -26,7 +26,7 @@ fn filter(program: &mut [libc::sock_filter], flags: libc::c_ulong) -> io::Result
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer as i32) }
 }
 
-/// Makes these calls fail with `errno` in the calling thread and all threads it starts.
+/// Makes these calls fail with `errno` in the calling thread and in all threads that it starts.
 pub fn forbid(calls: &[i64], errno: i32) -> io::Result<()> {
     let mut program = vec![step(LOAD, 0, 0)];
     for &call in calls {
@@ -37,8 +37,8 @@ pub fn forbid(calls: &[i64], errno: i32) -> io::Result<()> {
     filter(&mut program, 0).map(drop)
 }
 
-/// Runs `work` in a new thread and counts the system calls of that thread and all threads it starts. The error
-/// states why the kernel does not support this.
+/// Runs `work` in a new thread and counts the system calls of that thread and all threads that it starts. The
+/// error says why the kernel does not support this.
 pub fn counted<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<(T, Calls)> {
     const NOT_YET: i32 = -1;
     const NEVER: i32 = -2;
@@ -47,7 +47,8 @@ pub fn counted<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<(T, Calls
         let subject = scope.spawn(|| {
             let mut program = [step(RETURN, 0, libc::SECCOMP_RET_USER_NOTIF)];
             let made = filter(&mut program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
-            // Every system call of this thread waits for the counting thread, so the result is passed through memory.
+            // Each system call of this thread waits for the counting thread, so the result is passed through
+            // memory.
             listener.store(*made.as_ref().unwrap_or(&NEVER), Ordering::Release);
             made.map(|_| work())
         });
@@ -70,7 +71,7 @@ fn answer_all(fd: i32) -> Calls {
     let mut renamed = BTreeSet::new();
     loop {
         let mut waiting = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        // SAFETY: one descriptor is polled; and all zeros are a valid request, which contains only integers.
+        // SAFETY: one descriptor is polled; all zeros are a valid request, which contains only integers.
         let (ready, mut request) =
             unsafe { (libc::poll(&raw mut waiting, 1, -1), std::mem::zeroed::<libc::seccomp_notif>()) };
         if ready < 0 {
@@ -100,7 +101,7 @@ fn answer_all(fd: i32) -> Calls {
             error: 0,
             flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
         };
-        // SAFETY: the kernel reads one response. A thread that has exited in the meantime needs none.
+        // SAFETY: the kernel reads one response. A thread that has exited in the meantime needs no response.
         unsafe { libc::ioctl(fd, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response) };
     }
     // SAFETY: this function owns the descriptor and does not use it again.

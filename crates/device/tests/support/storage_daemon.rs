@@ -60,7 +60,7 @@ impl StorageDaemon {
         Ok(started)
     }
 
-    /// Changes the limit while the device is in use; 0 removes it.
+    /// Changes the limit while the device is in use; 0 removes the limit.
     pub fn set_total_iops(&self, total_iops: u32) -> Result<(), String> {
         let stream = UnixStream::connect(&self.socket).map_err(|e| format!("monitor: {e}"))?;
         stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(|e| format!("monitor: {e}"))?;
@@ -87,7 +87,7 @@ impl StorageDaemon {
 
     /// Makes the device fail immediately, as if it had been removed (SIGKILL).
     pub fn kill(&mut self) {
-        // Both fail only if the daemon has already exited.
+        // Both calls fail only if the daemon has already exited.
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
     }

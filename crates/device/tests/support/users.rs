@@ -1,4 +1,4 @@
-//! Processes and mounts that use targets, and the refusals that they cause.
+//! Processes and mounts that use targets, and the resulting refusals.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -43,11 +43,11 @@ pub fn shared(refusals: &[Refusal]) -> bool {
     refusals.iter().any(|refusal| matches!(refusal, Refusal::Shared { .. }))
 }
 
-/// A process that does something with a file and then waits for the end of its input.
+/// A process that uses a file in some way and then waits for the end of its input.
 pub struct Holder(Child);
 
 impl Holder {
-    /// Uses Python, which nearly every distribution includes; `code` finds the path in `sys.argv[1]`.
+    /// Uses Python, which nearly every distribution includes; `code` reads the path from `sys.argv[1]`.
     pub fn new(code: &str, path: &str) -> Option<Self> {
         let whole = format!(
             "import ctypes, fcntl, mmap, os, struct, sys\nlibc = ctypes.CDLL(None)\n{code}\n\

@@ -1,5 +1,5 @@
 //! zram devices, each created for its test. `zramctl --find` may return the same free device to two concurrent
-//! tests; the kernel's `hot_add` returns a new one to each.
+//! tests, whereas the kernel's `hot_add` returns a new device to each.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -17,7 +17,8 @@ pub struct Zram {
 }
 
 impl Zram {
-    /// Creates a device of `bytes`. If that is impossible, prints the reason for the skip and returns `None`.
+    /// Creates a device of `bytes`. If this is impossible, prints the reason for skipping the test and
+    /// returns `None`.
     pub fn new(bytes: u64) -> Option<Self> {
         made(bytes).inspect_err(|reason| skips::skip!("{reason}")).ok()
     }
@@ -25,7 +26,7 @@ impl Zram {
 
 fn made(bytes: u64) -> Result<Zram, String> {
     if !fs::exists(CONTROL).unwrap_or(false) {
-        // The following lines show whether this worked.
+        // The following lines check whether this worked.
         drop(Command::new("modprobe").arg("zram").output());
     }
     let add = format!("{CONTROL}/hot_add");
@@ -34,8 +35,8 @@ fn made(bytes: u64) -> Result<Zram, String> {
     let size = format!("/sys/block/zram{number}/disksize");
     let sized = fs::write(&size, bytes.to_string());
     if sized.as_ref().is_err_and(|e| e.kind() == ErrorKind::ResourceBusy) {
-        // Another process that looked for a free device has set the size of this one in the meantime. That
-        // process owns the device now, so do not remove it.
+        // In the meantime, another process that looked for a free device has set the size of this one. The
+        // device now belongs to that process, so do not remove it.
         return Err(format!("zram{number} was taken by another process"));
     }
     // From here on, the device is always removed.
@@ -52,7 +53,7 @@ impl Drop for Zram {
         let remove = || fs::write(format!("{CONTROL}/hot_remove"), self.number.to_string());
         let begun = Instant::now();
         let mut removed = remove();
-        // The ring of a killed process, or a process that probes new devices, may have the device open briefly.
+        // The ring of a killed process, or a process that probes new devices, may briefly have the device open.
         while removed.as_ref().is_err_and(|e| e.kind() == ErrorKind::ResourceBusy)
             && begun.elapsed() < LONGEST_USE
         {

@@ -29,7 +29,8 @@ use crate::queue::{Queue, Shape};
 
 const MESSAGES_PER_WORKER: usize = 8;
 
-/// Result of one attempt. If setup failed, the attempt returns an error instead, and nothing was read or written.
+/// Result of one attempt. If setup fails, the attempt returns an error instead, and nothing has been read or
+/// written.
 pub(super) struct Ran {
     pub(super) start_ns: u64,
     pub(super) stopped: bool,
@@ -88,9 +89,9 @@ fn attempt_by_commands(
     ran
 }
 
-/// Drops the block device's page cache, which may be stale because commands bypass it.
+/// Drops the block device's page cache, which may be stale because the commands bypass it.
 fn forget_cached(block: &BorrowedFd<'_>) {
-    // A failure is ignored: nothing can be done, and our own reads are direct.
+    // A failure is ignored: nothing can be done about it, and our own reads are direct.
     let _ = rustix::fs::fadvise(block.as_fd(), 0, None, rustix::fs::Advice::DontNeed);
 }
 

@@ -47,7 +47,7 @@ pub(super) fn conclude(
         usable_processors: seating.usable,
         processors: seating.online,
         placement: seating.text,
-        // An open loop polls for completions while it waits for arrivals.
+        // An open loop polls for completions while waiting for arrivals.
         polled: polled || workload.regime.arrivals.is_some(),
         repeats: workers.iter().map(|worker| u64::from(worker.repeats)).sum(),
         ceiling_share: None,

@@ -13,7 +13,8 @@ use crate::error::EngineError;
 use crate::outcome::Outcome;
 use crate::progress::{Flow, Tick};
 
-/// Ticks queued for the caller. If the caller lags, ticks are dropped, but no results are lost.
+/// Number of ticks queued for the caller. If the caller falls behind, ticks are dropped, but no results are
+/// lost.
 const WAITING_TICKS: usize = 64;
 
 /// Result of one of several workloads.
@@ -21,7 +22,7 @@ const WAITING_TICKS: usize = 64;
 pub struct Answer {
     /// How the workload ended.
     pub outcome: Outcome,
-    /// What verification found; `None` if nothing was verified.
+    /// Result of verification; `None` if nothing was verified.
     pub verified: Option<VerifyReport>,
 }
 
@@ -47,7 +48,7 @@ pub fn check_ranges(target: &str, workloads: &[Workload]) -> Result<(), EngineEr
     Ok(())
 }
 
-/// Stops the other workloads when a run panics.
+/// Stops the other workloads when one of them panics.
 struct StopAll<'a>(&'a AtomicBool);
 
 impl Drop for StopAll<'_> {
@@ -61,7 +62,7 @@ impl Drop for StopAll<'_> {
 /// are read back at its end.
 ///
 /// # Errors
-/// As for a single workload; the first failure ends all of them.
+/// Returns the same errors as a single workload; the first failure ends all workloads.
 pub fn run(
     target: &Target<'_>,
     workloads: &[Workload],
@@ -83,7 +84,7 @@ pub fn run(
             first += workload.threads;
             let task = move || {
                 let mut pass_on = |tick: &Tick| {
-                    // If the caller lags, it misses only a display update.
+                    // If the caller falls behind, it only misses a display update.
                     let _ = sender.try_send((index, *tick));
                     if stop.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
                 };
@@ -118,7 +119,7 @@ fn answer(
 ) -> Result<Answer, EngineError> {
     let (outcome, checks) = run_and_check(target, workload, on_tick)?;
     let Some(mut checks) = checks else { return Ok(Answer { outcome, verified: None }) };
-    // What has been found is known even if the rest is not read back.
+    // The findings so far are reported even if reading back was stopped.
     if outcome == Outcome::Stopped {
         return Ok(Answer { outcome, verified: Some(checks.report) });
     }

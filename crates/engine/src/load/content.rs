@@ -1,7 +1,7 @@
 //! Buffer contents: data to write, and verification of data that was read.
 //!
-//! The worker loop is compiled twice, for plain data and for stamped blocks, so that plain data does not pay
-//! for verification.
+//! The worker loop is compiled once for plain data and once for stamped blocks, so that plain data has no
+//! overhead for verification.
 
 use record::Workload;
 use stdx::access::Access;
@@ -12,22 +12,22 @@ use super::verify_report::VerifyReport;
 use crate::queue::stamps::Took;
 use crate::queue::{Queue, Slot};
 
-/// Set in a block's entry while an I/O to it is in flight.
+/// This bit is set in a block's entry while an I/O to the block is in flight.
 const BUSY: u32 = 1 << 31;
 
 /// Buffer contents of one worker.
 pub(crate) trait Content: Send {
     /// Creates the contents for a thread of a workload.
     fn new(workload: &Workload, thread: u16) -> Self;
-    /// Whether an access can be issued now.
+    /// Returns whether an access can be issued now.
     fn admits(&mut self, access: Access) -> bool;
-    /// Fills the buffer of a write, whose offset may not be known yet.
+    /// Fills the buffer of a write, whose offset may not have been drawn yet.
     fn fresh(&mut self, buffer: &mut [u8]);
-    /// Prepares an access. The buffer of a write is already filled.
+    /// Prepares an access. Called when a write whose buffer is already filled is issued.
     fn prepare<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
-    /// Handles an access that completed with its full length.
+    /// Handles an access whose full length was transferred.
     fn back<Q: Queue>(&mut self, access: Access, slot: Slot, queue: &mut Q) -> Took;
-    /// Returns what verification found.
+    /// Returns the result of verification.
     fn checks(self) -> Option<Checks>;
 }
 
@@ -61,14 +61,15 @@ impl Content for Fill {
     }
 }
 
-/// A worker's record of the blocks that it wrote, and what verification found.
+/// The blocks that a worker wrote, and the result of verification.
 pub(crate) struct Checks {
-    /// Start of the range.
+    /// Start of the range, in bytes.
     pub(crate) start_bytes: u64,
-    /// Length of a block.
+    /// Length of a block, in bytes.
     pub(crate) block_bytes: u32,
     pub(crate) run: u64,
-    /// Sequence number of the last write to each block, 0 for none; empty if the workload writes nothing.
+    /// Sequence number of the last write to each block, 0 if there was none; empty if the workload has no
+    /// writes.
     writes: Vec<u32>,
     pub(crate) report: VerifyReport,
 }
@@ -86,12 +87,12 @@ impl Checks {
         }
     }
 
-    /// Number of blocks in the range, whether written or not; 0 if the workload writes nothing.
+    /// Number of blocks in the range, whether written or not; 0 if the workload has no writes.
     pub(crate) fn blocks(&self) -> u64 {
         self.writes.len() as u64
     }
 
-    /// Whether any of these blocks was written.
+    /// Whether any block of the range was written.
     pub(crate) fn any_written(&self, blocks: std::ops::Range<u64>) -> bool {
         self.writes[blocks.start as usize..blocks.end as usize].iter().any(|writes| writes & !BUSY > 0)
     }
@@ -170,8 +171,8 @@ impl Content for Stamped {
         for (block, writes) in
             buffer.chunks_exact_mut(block_bytes as usize).zip(&mut self.checks.writes[numbers])
         {
-            // The count saturates after 2^31 - 1 writes to one block; after that, lost writes go undetected,
-            // but nothing else does.
+            // The count saturates after 2^31 - 1 writes to one block; from then on, only lost writes go
+            // undetected.
             *writes = (*writes + 1).min(!BUSY) | BUSY;
             stamp::put(block, offset_bytes, run, *writes & !BUSY);
             offset_bytes += u64::from(block_bytes);

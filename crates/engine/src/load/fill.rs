@@ -1,24 +1,24 @@
 //! Write data that a drive can neither compress nor deduplicate.
 //!
-//! Every write gets fresh output of interleaved xoshiro256+ generators, one per lane of a vector register, so
-//! that new data costs about as much as copying it. The lowest bits of this generator are its weakest, but
-//! they are as incompressible as the others. The data depends only on seed and thread, not on the CPU's
-//! features: the code is compiled for several instruction sets, and the best one is selected at run time.
+//! Each write gets new output of interleaved xoshiro256+ generators, one per lane of a vector register, so
+//! that generating data costs about as much as copying it. The lowest bits of this generator are its weakest,
+//! but they are as incompressible as the others. The data depends only on seed and thread, not on the CPU:
+//! the code is compiled for several instruction sets, and the best one is selected at run time.
 //!
-//! Reducible data is made of the same output: part of each sector is zero, and some writes repeat the
-//! previous one by restoring the generator state that it came from.
+//! Reducible data is made from the same output: part of each sector is zero, and some writes repeat the
+//! previous data by restoring the generator state that it came from.
 
 use record::{DataPattern, Reducible};
 use stdx::Rng;
 
-/// Interleaved generators: two vectors of 512 bits, four of 256.
+/// Number of interleaved generators: two vectors of 512 bits, or four of 256.
 const LANES: usize = 16;
-/// Bytes per step of all lanes.
+/// Number of bytes per step of all lanes.
 const STEP_BYTES: usize = LANES * 8;
-/// Keeps these random streams apart from those of the offsets, which are numbered by thread from 0.
+/// Separates these random streams from those of the offsets, which are numbered by thread from 0.
 const DATA_STREAM: u64 = 1 << 32;
 
-/// State of all lanes, each of its four words as one vector.
+/// State of all lanes; each of its four words is one vector.
 type State = [[u64; LANES]; 4];
 
 /// Granularity of compressible data: each chunk starts with random data, as in fio.
@@ -28,9 +28,9 @@ const COMPRESSED_CHUNK_BYTES: usize = 512;
 pub(crate) struct Fill {
     pattern: DataPattern,
     state: State,
-    /// Generator state at the start of the latest data that is not a copy.
+    /// Generator state at the start of the latest data that was not a copy.
     before: State,
-    /// Decides which writes are copies.
+    /// Determines which writes are copies.
     lots: Rng,
     steps: fn(&mut State, &mut [u8]),
 }
@@ -66,7 +66,7 @@ impl Fill {
     }
 }
 
-/// Fills a buffer with fresh output.
+/// Fills a buffer with new output.
 #[inline(always)]
 fn steps(state: &mut State, buffer: &mut [u8]) {
     let mut lanes = *state;
@@ -119,11 +119,11 @@ fn best_steps() -> fn(&mut State, &mut [u8]) {
         steps(state, buffer);
     }
     if std::arch::is_x86_feature_detected!("avx512f") {
-        // SAFETY: the CPU supports what the function is compiled for, as just checked.
+        // SAFETY: the CPU supports the instruction set of the function, as checked above.
         return |state, buffer| unsafe { with_512_bits(state, buffer) };
     }
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the CPU supports what the function is compiled for, as just checked.
+        // SAFETY: the CPU supports the instruction set of the function, as checked above.
         return |state, buffer| unsafe { with_256_bits(state, buffer) };
     }
     portable
@@ -157,7 +157,7 @@ mod tests {
         fill.fill(&mut buffer);
         let mut counts = [0u32; 256];
         buffer.iter().for_each(|&b| counts[usize::from(b)] += 1);
-        // On average 4096 each, with a standard deviation of 64.
+        // The mean is 4096, with a standard deviation of 64.
         assert!(counts.iter().all(|&n| (3750..4450).contains(&n)), "{counts:?}");
     }
 
@@ -166,7 +166,7 @@ mod tests {
         Fill::new(DataPattern::Reducible(reducible), 9, 0)
     }
 
-    /// Returns the share of 1 MiB of writes that remains after compression.
+    /// Returns the fraction of 1 MiB of writes that remains after compression.
     fn kept(fill: &mut Fill, block_bytes: usize) -> f64 {
         let mut buffer = vec![1; 1 << 20];
         buffer.chunks_mut(block_bytes).for_each(|block| fill.fill(block));
@@ -180,7 +180,7 @@ mod tests {
             for block_bytes in [4096, 65536] {
                 let kept = kept(&mut reducible(percent, 0), block_bytes);
                 let asked = 1.0 - f64::from(percent) / 100.0;
-                // A compressed run of zeros also takes some bytes.
+                // A run of zeros also takes some bytes after compression.
                 assert!((-0.005..0.03).contains(&(kept - asked)), "{kept} of the data for {percent} %");
             }
         }
@@ -226,7 +226,8 @@ mod tests {
         }
     }
 
-    /// Each lane is the published generator. The expected output for the state {1, 2, 3, 4} was computed by hand.
+    /// Each lane produces the output of the published generator. The expected output for the state {1, 2, 3, 4}
+    /// was computed by hand.
     #[test]
     fn a_lane_is_xoshiro256_plus() {
         let mut state: State = std::array::from_fn(|word| [word as u64 + 1; LANES]);
@@ -235,8 +236,8 @@ mod tests {
         assert_eq!(state.map(|words| words[0]), [7, 0, 2 ^ (2 << 17), 6 << 45]);
     }
 
-    /// Checks the entropy of byte pairs and that no eight bytes repeat, on both of which every compressor
-    /// relies.
+    /// Checks the entropy of byte pairs, and that no eight bytes repeat: every compressor relies on one or
+    /// the other.
     #[test]
     fn random_data_cannot_be_compressed() {
         let mut fill = Fill::new(DataPattern::Random, 7, 0);

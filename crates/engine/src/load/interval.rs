@@ -33,7 +33,7 @@ impl Interval {
         self.read_ios + self.write_ios
     }
 
-    /// Returns the mean response time, 0 without I/O.
+    /// Returns the mean response time; 0 if there were no I/Os.
     #[must_use]
     pub fn latency_mean_ns(&self) -> u64 {
         self.latency_sum_ns.checked_div(self.ios()).unwrap_or(0)

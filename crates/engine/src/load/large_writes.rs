@@ -1,4 +1,4 @@
-//! The loop of large writes: data is generated while other writes are in flight.
+//! The loop for large writes: data is generated while other writes are in flight.
 
 use super::content::Content;
 use super::worker::{After, Request, Worker};
@@ -6,7 +6,7 @@ use super::write_buffers::WriteBuffers;
 use crate::queue::Queue;
 
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
-    /// Fills buffers up to the limit.
+    /// Fills free buffers up to the limit.
     pub(crate) fn fill_write_buffers(&mut self) {
         if let Some(buffers) = &mut self.write_buffers {
             buffers.fill(&mut self.queue, &mut self.content);
@@ -51,7 +51,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         Ok(())
     }
 
-    /// Issues the next I/O. Returns false if none is left.
+    /// Issues the next I/O. Returns false if no I/O is left.
     fn issue_from(&mut self, buffers: &mut WriteBuffers, requests: &mut [Request]) -> bool {
         let Some((request, _)) = self.next() else { return false };
         let access = request.access();

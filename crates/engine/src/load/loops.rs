@@ -1,7 +1,7 @@
 //! The I/O loop of one thread: keeps the queue full and records completions.
 //!
-//! Between start and end it does not allocate, lock, log or branch on configuration, and the only system
-//! calls are those of its queue.
+//! Between start and end, the thread does not allocate, lock, log or branch on configuration, and makes only
+//! the system calls of its queue.
 
 use super::content::Content;
 use super::worker::{After, Worker};
@@ -9,7 +9,8 @@ use crate::queue::stamps::Took;
 use crate::queue::{Queue, REFILL_BATCH};
 
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
-    /// Runs to the end. Every I/O has completed when this returns, unless the queue itself failed.
+    /// Runs until the workload ends. When this returns, every I/O has completed, unless the queue itself
+    /// failed.
     pub(crate) fn run(&mut self) -> std::io::Result<()> {
         match self.write_buffers.take() {
             Some(buffers) => self.run_large_writes(buffers),
@@ -18,7 +19,8 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         }
     }
 
-    /// Runs one I/O after another. If nothing between two I/Os takes time, the end of one is the start of the next.
+    /// Performs one I/O after another. If no step between two I/Os takes time, the end of the first is the start of
+    /// the second.
     fn run_single(&mut self) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
         let mut again = self.issue(0, &mut requests).is_some();
@@ -46,7 +48,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
     }
 
     /// Keeps the queue at its depth. Between completion and resubmission of a slot, all other completions of
-    /// the batch are processed, so each submission takes its own time stamp.
+    /// the batch are processed, so each submission has its own time stamp.
     fn run_deep(&mut self) -> std::io::Result<()> {
         let mut requests = std::mem::take(&mut self.requests);
         let mut in_flight = 0u32;

@@ -1,7 +1,7 @@
 //! The loop of an open load: I/Os start when they are due, whether or not earlier ones have completed.
 //!
 //! When the queue is full, arrivals wait. This wait is part of the response time, which starts when the I/O
-//! was due, not when it could be submitted. No arrival is omitted (no coordinated omission).
+//! was due, not when it was submitted. No arrival is omitted (no coordinated omission).
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -11,11 +11,12 @@ use super::schedule::Schedule;
 use super::worker::{After, Worker};
 use crate::queue::{Queue, Slot};
 
-/// Longest wait for the next arrival; bounded so that a stop request takes effect soon.
+/// Longest wait for the next arrival, short enough for a stop request to take effect soon.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 
 impl<Q: Queue, C: Content> Worker<'_, Q, C> {
-    /// Runs to the end. Every I/O has completed when this returns, unless the queue itself failed.
+    /// Runs until the workload ends. When this returns, every I/O has completed, unless the queue itself
+    /// failed.
     pub(crate) fn run_paced(&mut self, mut schedule: Schedule) -> io::Result<()> {
         let mut free: Vec<Slot> = (0..self.depth).rev().collect();
         let mut requests = std::mem::take(&mut self.requests);

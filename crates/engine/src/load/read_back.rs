@@ -20,8 +20,8 @@ pub(super) fn read_back(
     let per_chunk = u64::from(CHUNK_BYTES / checks.block_bytes).max(1);
     let chunk_bytes = per_chunk as u32 * checks.block_bytes;
     let buffers = Buffers::new(1, chunk_bytes).map_err(EngineError::ReadBackMemory)?;
-    // SAFETY: the slice has this length, is initialised (mmap returns zeros), and is used by this function
-    // only.
+    // SAFETY: the slice has this length, is initialised (mmap returns zeros), and is used only by this
+    // function.
     let buffer = unsafe { std::slice::from_raw_parts_mut(buffers.at(0), chunk_bytes as usize) };
     let (start_ns, all) = (target.clock.now_ns(), checks.blocks());
     let (mut last_tick_ns, mut bytes) = (start_ns, 0);

@@ -1,4 +1,4 @@
-//! Records the I/Os of one worker. Nothing here is shared, locks, or allocates while recording.
+//! Records the I/Os of one worker. Recording shares no data, takes no locks and does not allocate.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -12,14 +12,14 @@ use super::interval::Interval;
 use super::message::Message;
 use crate::queue::stamps::Took;
 
-/// Number of intervals for which memory is reserved if a run has no known end. Until used, it takes only
-/// address space.
+/// Number of intervals for which memory is reserved if the length of a run is unknown. Unused memory takes
+/// only address space.
 const RESERVED_INTERVALS: u64 = 100_000;
 
-/// Records one direction. Count, sum and maximum of the histogram are derived from the intervals at their ends, and
-/// I/Os with the same start and end are entered as a group, so that each I/O costs as few updates as possible.
+/// Records one direction. Count, sum and maximum of the histogram are derived from the intervals when they end, and
+/// I/Os with the same start and end are recorded as a group, so that each I/O costs as few updates as possible.
 struct Lane {
-    /// Number of I/Os with the same start, end and length that are not entered yet.
+    /// Number of I/Os with the same start, end and length that are not recorded yet.
     alike: u64,
     alike_start_ns: u64,
     alike_done_ns: u64,
@@ -27,12 +27,12 @@ struct Lane {
     slots: Box<[u64; SLOTS]>,
     /// Completion time of the latest I/O.
     last_done_ns: u64,
-    /// The following cover the whole run, up to the last closed interval.
+    /// The following fields cover the run up to the end of the last closed interval.
     min_ns: u64,
     bytes: u64,
     sum_ns: u128,
     max_ns: u64,
-    /// The following cover the current interval.
+    /// The following fields cover the current interval.
     ios: u64,
     interval_bytes: u64,
     interval_sum_ns: u64,
@@ -80,7 +80,7 @@ impl Lane {
         self.alike += 1;
     }
 
-    /// Enters the I/Os collected in `alike`.
+    /// Records the I/Os collected in `alike`.
     #[inline]
     fn enter(&mut self) {
         if self.alike == 0 {
@@ -141,7 +141,7 @@ pub struct Recorder {
     /// Indexed by `Access::read`: writes, then reads.
     lanes: [Lane; 2],
     finished: Vec<Interval>,
-    /// Response times of the finished intervals, reads and writes combined.
+    /// Response times of the closed intervals, reads and writes combined.
     times: Ledger,
     current_end_ns: u64,
     interval_ns: u64,
@@ -160,7 +160,7 @@ pub struct Recording {
     pub(crate) write_bytes: u64,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) times: Columns,
-    /// Completion time of the latest I/O; without one, the start of the measurement.
+    /// Completion time of the latest I/O, or the start of the measurement if there was none.
     pub last_done_ns: u64,
 }
 
@@ -172,7 +172,7 @@ impl Recorder {
         Self::new(interval_ns, duration_ns, nobody)
     }
 
-    /// Reserves all memory that recording needs. `duration_ns` is `None` for runs without a known end.
+    /// Reserves all memory that recording needs. `duration_ns` is `None` for runs of unknown length.
     pub(crate) fn new(interval_ns: u64, duration_ns: Option<u64>, display: SyncSender<Message>) -> Self {
         let intervals = duration_ns.map(|ns| (ns / interval_ns + 2).min(RESERVED_INTERVALS));
         let finished = match intervals {
@@ -191,7 +191,7 @@ impl Recorder {
         }
     }
 
-    /// Starts at this time; I/Os count from the end of the ramp.
+    /// Starts recording at this time; I/Os count from the end of the ramp.
     pub fn start(&mut self, start_ns: u64, ramp_ns: u64) {
         let counts_from_ns = start_ns.saturating_add(ramp_ns);
         self.current_end_ns = start_ns + self.interval_ns;
@@ -202,7 +202,7 @@ impl Recorder {
         self.begin_ns = counts_from_ns;
     }
 
-    /// Records one completed I/O. Completion times of different helpers may be slightly out of order; an I/O
+    /// Records one completed I/O. Completion times of different helpers may be slightly out of order. An I/O
     /// that is recorded after its interval was closed counts in the next one.
     #[inline(always)]
     pub fn record(&mut self, access: Access, started_ns: u64, done_ns: u64) -> Took {
@@ -218,7 +218,7 @@ impl Recorder {
     #[cold]
     fn advance(&mut self, now_ns: u64) {
         let mut closed = self.close();
-        // If the display lags, it misses an update; no data is lost.
+        // If the display falls behind, it misses an update; no data is lost.
         let _ = self.display.try_send(Message::Interval(closed));
         if self.counts_from_ns > 0 {
             if now_ns < self.counts_from_ns {
@@ -228,7 +228,8 @@ impl Recorder {
             self.end_ramp();
             closed = Interval::default();
         }
-        // A clock jump invalidates the run. Until the jump is detected, skip intervals rather than fill the memory.
+        // A clock jump invalidates the run. Until the jump is detected, intervals are skipped instead of filling
+        // the memory.
         let behind = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
         self.current_end_ns += behind.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
@@ -237,7 +238,7 @@ impl Recorder {
         }
     }
 
-    /// Discards everything recorded during the ramp; the measurement starts here.
+    /// Discards everything recorded during the ramp and starts the measurement.
     fn end_ramp(&mut self) {
         self.lanes.iter_mut().for_each(Lane::clear);
         self.current_end_ns = self.counts_from_ns + self.interval_ns;
@@ -283,8 +284,8 @@ impl Recorder {
     }
 }
 
-/// Returns an empty vector for this many intervals whose pages are already mapped: filling it causes no page
-/// faults, and the run's memory use does not grow.
+/// Returns an empty vector with room for this number of intervals, whose pages are already mapped: filling it
+/// causes no page faults, and memory use does not grow during the run.
 fn touched(intervals: usize) -> Vec<Interval> {
     let mut room = vec![Interval { read_ios: 1, ..Interval::default() }; intervals];
     std::hint::black_box(&mut room).clear();
@@ -301,7 +302,8 @@ pub fn merge(notes: &[Recording], interval_ns: u64, elapsed_ns: u64) -> (Directi
         read.merge(&note.read);
         write.merge(&note.write);
         for (i, interval) in note.intervals.iter().enumerate() {
-            // The last I/O of a run limited by an amount may complete exactly at the end of the last interval.
+            // The last I/O of a run that is limited by an amount may complete exactly at the end of the last
+            // interval.
             rows[i.min(last)].add(interval);
         }
     }

@@ -15,7 +15,7 @@ use crate::options::Engine;
 use crate::outcome::Outcome;
 use crate::progress::{Flow, Tick};
 
-/// Largest depth that respects the kernel's limits on ring entries and registered buffers.
+/// Largest depth within the kernel's limits on ring entries and registered buffers.
 const MAX_QUEUE_DEPTH: u16 = 4096;
 
 /// Checks that the queue depth per thread is within the limit.
@@ -29,11 +29,11 @@ pub fn check_depth(workload: &Workload) -> Result<(), EngineError> {
     Err(EngineError::TooDeep { workload: Box::new(workload.clone()), most: MAX_QUEUE_DEPTH })
 }
 
-/// Runs a workload to its end, and reports progress to `on_tick` about once per second. What verification
-/// found is discarded.
+/// Runs a workload until it ends, and reports progress to `on_tick` about once per second. The results of
+/// verification are discarded.
 ///
 /// # Errors
-/// If the workload cannot be set up, an I/O fails, or the host disturbs the measurement.
+/// Returns an error if the workload cannot be set up, an I/O fails, or the host disturbs the measurement.
 pub fn run(
     target: &Target<'_>,
     workload: &Workload,
@@ -42,7 +42,8 @@ pub fn run(
     run_and_check(target, workload, on_tick).map(|(outcome, _)| outcome)
 }
 
-/// Runs a workload to its end. For stamped blocks, the second value contains what is needed to verify them.
+/// Runs a workload until it ends. For stamped blocks, the second value contains what is needed to verify
+/// them.
 pub(super) fn run_and_check(
     target: &Target<'_>,
     workload: &Workload,

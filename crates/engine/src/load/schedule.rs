@@ -4,16 +4,16 @@ use record::{Arrivals, Process};
 use stdx::Rng;
 use stdx::units::SECOND_NS;
 
-/// Keeps these random streams apart from those of offsets and data.
+/// Separates these random streams from those of offsets and data.
 const ARRIVAL_STREAM: u64 = 2 << 32;
 
 /// The unbounded sequence of due times of one thread.
 pub struct Schedule {
     process: Process,
-    /// Arrivals per second of all threads; every `threads`-th of them belongs to this thread.
+    /// Arrivals per second of all threads; every `threads`-th arrival belongs to this thread.
     per_second: u64,
     threads: u64,
-    /// Number of this thread's next arrival among those of all threads.
+    /// Number of this thread's next arrival, counted over all threads.
     next: u64,
     start_ns: u64,
     due_ns: u64,
@@ -40,14 +40,14 @@ impl Schedule {
         schedule
     }
 
-    /// Returns when the next I/O is due.
+    /// Returns the time at which the next I/O is due.
     #[inline]
     #[must_use]
     pub fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
-    /// Returns when the next I/O is due, and advances to the one after it.
+    /// Returns the time at which the next I/O is due, and advances to the following one.
     #[inline]
     pub fn take(&mut self) -> u64 {
         let due_ns = self.due_ns;
@@ -61,7 +61,7 @@ impl Schedule {
         due_ns
     }
 
-    /// Returns this thread's next point on the common grid: threads take turns, and rounding errors do not
+    /// Returns this thread's next point on the common grid: threads alternate, and rounding errors do not
     /// accumulate.
     fn on_the_grid(&self) -> u64 {
         self.start_ns + (u128::from(self.next) * u128::from(SECOND_NS) / u128::from(self.per_second)) as u64
@@ -71,7 +71,7 @@ impl Schedule {
     /// requested rate.
     fn drawn_ns(&mut self) -> u64 {
         let mean_ns = (SECOND_NS * self.threads) as f64 / self.per_second as f64;
-        // In (0, 1], so the logarithm is finite.
+        // The value lies in (0, 1], so the logarithm is finite.
         let uniform = ((self.rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
         (-uniform.ln() * mean_ns).round() as u64
     }
@@ -106,7 +106,7 @@ mod tests {
         for threads in [1, 4] {
             let times = times(Process::Poisson, 100_000, threads, 2);
             let count = times.len() as f64;
-            // Expected: 200,000, with a standard deviation of 447.
+            // 200,000 arrivals are expected, with a standard deviation of 447.
             assert!((count - 200_000.0).abs() < 2300.0, "{count}");
             let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
             let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;

@@ -1,9 +1,9 @@
-//! Stamps: a header in every block of a verified load that identifies the block even if it is found in the
+//! Stamps: a header in each block of a verified load that identifies the block even if it is found in the
 //! wrong place.
 //!
-//! The first 40 bytes of each block: a magic number, the offset that it was written to, the run, the sequence
-//! number of the write to this offset, its length, and a CRC32C of the whole block except the checksum
-//! itself. The rest is the workload's usual data.
+//! The first 40 bytes of each block: a magic number, the offset of the write, the run, the sequence number of
+//! the write to this offset, the length, and a CRC32C of the whole block except the checksum itself. The rest
+//! of the block is the normal data of the workload.
 
 use super::verify_report::Wrong;
 
@@ -18,7 +18,7 @@ pub(crate) struct Stamp {
     pub(crate) offset_bytes: u64,
     /// Distinguishes the blocks of different runs.
     pub(crate) run: u64,
-    /// Sequence number of the write to this offset, from 1.
+    /// Sequence number of the write to this offset, starting at 1.
     pub(crate) write: u32,
     pub(crate) length_bytes: u32,
 }
@@ -76,7 +76,7 @@ pub(crate) fn read(bytes: &[u8]) -> Read {
     })
 }
 
-/// Returns what is wrong with a block whose last write had this stamp.
+/// Returns what is wrong with a block, given the stamp of the last write to it.
 pub(crate) fn judge(block: &[u8], expected: &Stamp) -> Option<Wrong> {
     let written = expected.write;
     match read(block) {
@@ -92,7 +92,7 @@ pub(crate) fn judge(block: &[u8], expected: &Stamp) -> Option<Wrong> {
     }
 }
 
-/// Returns what is wrong with a block of which only the offset is known, and its length according to its stamp.
+/// Returns what is wrong with a block, given its offset and its length according to its stamp.
 pub(crate) fn judge_unknown(bytes: &[u8], offset_bytes: u64) -> (Option<Wrong>, Option<u32>) {
     match read(bytes) {
         Read::Whole(stamp) if stamp.offset_bytes == offset_bytes => (None, Some(stamp.length_bytes)),

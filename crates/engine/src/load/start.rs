@@ -12,12 +12,12 @@ pub(super) struct Farewell(pub(super) SyncSender<Message>);
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        // This fails only if the watcher has exited, in which case the message is not needed.
+        // Sending fails only if the watcher has exited; then the message is not needed.
         let _ = self.0.send(Message::Gone);
     }
 }
 
-/// Barrier where the workers wait for the common start.
+/// Barrier at which the workers wait for the common start.
 #[derive(Default)]
 pub(super) struct Gate {
     start: Mutex<Option<Option<u64>>>,
@@ -25,7 +25,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Releases the workers to start at this time, or to exit if it is `None`.
+    /// Releases the workers: to start at this time, or to exit if it is `None`.
     pub(super) fn open(&self, start_ns: Option<u64>) {
         *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start_ns);
         self.changed.notify_all();
@@ -47,11 +47,11 @@ pub(super) struct Control {
     pub(super) gate: Gate,
     pub(super) stop: AtomicBool,
     pub(super) seating: Seating,
-    /// Number of the workload's first thread among those of all concurrent workloads.
+    /// Number of the workload's first thread, counted over all concurrent workloads.
     pub(super) first_seat: u16,
 }
 
-/// Opens the gate and stops the workers when the watcher returns or the caller's tick panics.
+/// Opens the gate and stops the workers when the watcher returns or when the caller's tick panics.
 pub(super) struct Release<'a>(pub(super) &'a Control);
 
 impl Drop for Release<'_> {

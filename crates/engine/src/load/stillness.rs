@@ -1,8 +1,8 @@
 //! Detects that the process made no progress: it was stopped (SIGSTOP, Ctrl-Z, a debugger, a frozen cgroup),
 //! its guest was paused, or it got no CPU time.
 //!
-//! `crate::clock` cannot detect this, because the kernel's clocks keep running. The watcher only sleeps, does
-//! no I/O and holds no lock: if it wakes up late, the host is to blame, however slow the device is.
+//! `crate::clock` cannot detect this, because the kernel's clocks keep running. The watcher only sleeps,
+//! performs no I/O and takes no lock. If it wakes up late, the cause is the host, however slow the device is.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use crate::disturbance::Disturbance;
 
-/// Longest sleep of the watcher, so that short workloads are covered as well.
+/// Longest sleep of the watcher, short enough to cover short workloads.
 pub(super) const PULSE: Duration = Duration::from_millis(100);
-/// Grace for stops: a guest on a busy host loses its CPU for some hundredths of a second at a time.
+/// Tolerance for stops: a guest on a busy host loses its CPU for some hundredths of a second at a time.
 const STOPPED_GRACE: Duration = Duration::from_millis(500);
-/// Grace for waiting on the run queue: the scheduler favors a thread that mostly sleeps, even among many busy ones.
+/// Tolerance for waiting on the run queue: the scheduler favors a thread that mostly sleeps, even among many busy
+/// ones.
 const STARVED_GRACE: Duration = Duration::from_secs(1);
 
 /// One sleep of the watcher.
@@ -23,8 +24,8 @@ struct Sleep {
     /// Requested upper limit.
     requested: Duration,
     took: Duration,
-    /// Part of it that the thread spent runnable but waiting for a CPU. `None` if the kernel does not account
-    /// for that time.
+    /// Time during the sleep in which the thread was runnable but waited for a CPU. `None` if the kernel does
+    /// not account for this time.
     queued: Option<Duration>,
 }
 

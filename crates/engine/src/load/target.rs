@@ -1,4 +1,4 @@
-//! What the engine knows of a target.
+//! The engine's view of a target.
 
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
 
@@ -16,7 +16,7 @@ pub(crate) const INTERVAL_NS: u64 = SECOND_NS;
 pub struct CommandDevice<'a> {
     /// The open device.
     pub fd: BorrowedFd<'a>,
-    /// The namespace that commands address.
+    /// The namespace to which the commands are sent.
     pub namespace: Namespace,
 }
 
@@ -25,30 +25,31 @@ pub struct CommandDevice<'a> {
 pub struct Target<'a> {
     /// Name for messages.
     pub name: &'a str,
-    /// `None` for a load without a target.
+    /// Descriptor of the target; `None` for a load without a target.
     pub(crate) fd: Option<BorrowedFd<'a>>,
     /// Whether I/Os go through the page cache.
     pub is_buffered: bool,
-    /// The device for NVMe commands, or why it is not available. `None` if it was not requested.
+    /// The device for NVMe commands, or the reason why it is not available. `None` if the device was not
+    /// requested.
     pub commands: Option<Result<CommandDevice<'a>, &'a str>>,
-    /// The clock of all measurements.
+    /// The clock that all measurements use.
     pub clock: Clock,
-    /// How to drive the target.
+    /// Options for the load.
     pub options: &'a LoadOptions,
     /// Length of an interval of the time series.
     pub(crate) interval_ns: u64,
-    /// Threads of concurrent workloads: the number of those before this workload's threads, and the total.
+    /// For concurrent workloads: the number of threads before those of this workload, and the total.
     pub(crate) beside: (u16, u16),
 }
 
 impl<'a> Target<'a> {
-    /// Returns a target for direct I/O through this descriptor, without a device for commands.
+    /// Returns a target for direct I/O through this descriptor, without a device for NVMe commands.
     #[must_use]
     pub fn new(name: &'a str, fd: BorrowedFd<'a>, clock: Clock, options: &'a LoadOptions) -> Self {
         Self { fd: Some(fd), ..Self::nowhere(name, clock, options, INTERVAL_NS) }
     }
 
-    /// Returns a placeholder for the target of a load without one.
+    /// Returns the placeholder target of a load without a target.
     pub(crate) fn nowhere(name: &'a str, clock: Clock, options: &'a LoadOptions, interval_ns: u64) -> Self {
         Self {
             name,

@@ -1,4 +1,4 @@
-//! One worker thread, from its setup to its exit.
+//! One worker thread, from setup to exit.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ pub(super) struct Ended {
     pub(super) checks: Option<Checks>,
 }
 
-/// Runs one worker from setup to exit. Returns `None` if the run was cancelled before its start.
+/// Runs one worker from setup to exit. Returns `None` if the run was cancelled before the start.
 pub(super) fn work<Q: Queue, C: Content>(
     target: &Target<'_>,
     workload: &Workload,
@@ -42,7 +42,8 @@ pub(super) fn work<Q: Queue, C: Content>(
     new_queue: &impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)>,
 ) -> Option<Ended> {
     let _farewell = Farewell(sender.clone());
-    // Pin before allocating buffers, because memory comes from the NUMA node of the CPU that touches it first.
+    // Pin the thread before allocating buffers, because memory comes from the NUMA node of the CPU that
+    // touches it first.
     let unpinned = control.seating.take(control.first_seat + thread);
     let shape = Shape {
         fd: target.raw_fd(),
@@ -66,7 +67,7 @@ pub(super) fn work<Q: Queue, C: Content>(
     if let Some(worker) = &mut worker {
         worker.fill_write_buffers();
     }
-    // If the watcher has exited, the gate reports that as well.
+    // If the watcher has exited, the gate reports it as well.
     let _ = sender.send(Message::Ready(ready));
     let start_ns = control.gate.pass()?;
     let mut worker = worker.take()?;

@@ -1,16 +1,16 @@
-//! Which workloads can be verified.
+//! Determines which workloads can be verified.
 
 use record::Workload;
 
-/// Largest number of blocks whose writes are tracked; takes 1 GiB of memory.
+/// Maximum number of blocks whose writes are tracked, which takes 1 GiB of memory.
 const MOST_BLOCKS: u64 = 1 << 28;
-/// Smallest ratio of blocks in the range to outstanding ones that leaves enough idle blocks to choose from.
+/// Minimum ratio of blocks in the range to outstanding I/Os that leaves enough idle blocks to choose from.
 const ROOM: u64 = 4;
 
 /// Why a workload cannot be verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unverifiable {
-    /// Several threads or segments would overwrite each other's blocks in an unknown order.
+    /// Several threads or segments would overwrite each other's blocks in an undefined order.
     #[error("verify supports one thread per range; use separate loads for several ranges")]
     SeveralThreads,
     /// Blocks are too small for a stamp.
@@ -30,7 +30,7 @@ pub enum Unverifiable {
     /// The range has too few blocks for the I/Os in flight.
     #[error("verify needs a range of at least {least} blocks at this depth; it has {blocks}")]
     FewBlocks {
-        /// Least number of blocks.
+        /// Minimum number of blocks.
         least: u64,
         /// Number of blocks.
         blocks: u64,
@@ -40,7 +40,7 @@ pub enum Unverifiable {
 /// Checks that a workload can be verified, if verification is requested.
 ///
 /// # Errors
-/// States why it cannot be verified.
+/// Explains why the workload cannot be verified.
 pub fn check_verifiable(workload: &Workload) -> Result<(), Unverifiable> {
     if !workload.regime.verify {
         return Ok(());

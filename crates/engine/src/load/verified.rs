@@ -1,5 +1,5 @@
-//! Workloads that verify their data: what was found becomes part of the segment, and a failed I/O ends the workload with
-//! a segment that names it, because both are results of such a workload. A drive that disappeared remains an error.
+//! Workloads that verify their data: the findings become part of the segment. A failed I/O ends the workload, and
+//! the segment contains it, because both are results of such a workload. The loss of the drive remains an error.
 
 use record::{
     Direction, ErrorCount, FailedIo, IoEngine, Segment, Series, Verified, Workload, WrongData, WrongPlace,
@@ -16,13 +16,13 @@ use crate::options::Engine;
 use crate::outcome::Outcome;
 use crate::progress::{Flow, Tick};
 
-/// Error numbers of a drive that is gone.
+/// Error numbers that indicate that the drive is gone.
 const GONE: [i32; 3] = [libc::ENODEV, libc::ENXIO, libc::ESHUTDOWN];
 
-/// Verifies a workload on a real target, and reads back what it has written.
+/// Verifies a workload on a real target, and reads back everything that it wrote.
 ///
 /// # Errors
-/// As for [`run`](super::run::run), except for failed I/Os.
+/// Returns the errors of [`run`](super::run::run), except for failed I/Os.
 pub fn run(
     target: &Target<'_>,
     workload: &Workload,
@@ -36,7 +36,8 @@ pub fn run(
             let verified = answer.verified.as_ref().map(verified_of);
             Ok(match answer.outcome {
                 Outcome::Finished(segment) => Outcome::Finished(Segment { verified, ..segment }),
-                // Wrong data is a result of the workload, which its repetition might not find again.
+                // Wrong data is a result of the workload, because repeating the workload might not find it
+                // again.
                 Outcome::Stopped => match verified.filter(|verified| verified.wrong_blocks > 0) {
                     Some(verified) => {
                         let times = (start_ns, target.clock.now_ns(), SECOND_NS);
@@ -74,7 +75,7 @@ pub fn run(
     }
 }
 
-/// The requested engine: one that replaced it is part of neither an error nor a stop.
+/// The requested engine is shown: errors and stops do not name a fallback.
 fn engine_of(target: &Target<'_>) -> IoEngine {
     match target.options.engine {
         Engine::Auto | Engine::IoUring => IoEngine::IoUring,
@@ -84,7 +85,8 @@ fn engine_of(target: &Target<'_>) -> IoEngine {
     }
 }
 
-/// The segment of a workload that a failed I/O ended. What had been completed until then is not known.
+/// The segment of a workload that was ended by a failed I/O. The amounts completed before the failure are
+/// unknown.
 #[must_use]
 pub fn ended_by(
     workload: &Workload,
@@ -101,7 +103,8 @@ pub fn ended_by(
     without_amounts(workload, times, engine, verified, errors)
 }
 
-/// The segment of a workload that ended early with a finding: start, end and interval in nanoseconds, and no amounts.
+/// The segment of a workload that ended early with a finding: start, end and interval in nanoseconds, without
+/// amounts.
 #[must_use]
 pub fn without_amounts(
     workload: &Workload,

@@ -1,29 +1,29 @@
-//! What verification of stamped blocks found.
+//! Result of verifying stamped blocks.
 
 use std::fmt;
 
-/// Maximum number of wrong blocks to list; all of them are counted.
+/// Maximum number of wrong blocks to list; the count includes all of them.
 const MOST_PLACES: usize = 32;
 
 /// How a block differs from what was written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
-    /// The stamp is intact but the data is not, or a stamp is missing where one was written.
+    /// The stamp is intact but the data is not, or a block that was written has no stamp.
     Corrupt,
     /// The block contains data written for another offset.
     Misdirected {
         /// That offset.
         of_bytes: u64,
     },
-    /// The block contains data from before the last write to it.
+    /// The block contains data that was overwritten earlier.
     Lost {
-        /// Sequence number of the write whose data the block contains, from 1; 0 if no write of this run
-        /// wrote that data.
+        /// Sequence number, starting at 1, of the write whose data the block contains; 0 if no write of this
+        /// run wrote that data.
         found: u32,
         /// Sequence number of the last write.
         written: u32,
     },
-    /// The block has no stamp, and whether it ever had one is unknown.
+    /// The block has no stamp, and it is unknown whether it ever had one.
     Unstamped,
 }
 
@@ -43,7 +43,7 @@ impl Wrong {
 /// A block that does not contain what was written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongPlace {
-    /// Offset on the target.
+    /// Byte offset on the target.
     pub offset_bytes: u64,
     /// Length of the block.
     pub length_bytes: u32,
@@ -51,13 +51,13 @@ pub struct WrongPlace {
     pub wrong: Wrong,
 }
 
-/// What verification of stamped blocks found.
+/// Result of verifying stamped blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerifyReport {
     /// Number of verified blocks.
     pub checked: u64,
     counts: [u64; 4],
-    /// The first wrong blocks.
+    /// The first wrong blocks that were found.
     pub places: Vec<WrongPlace>,
 }
 

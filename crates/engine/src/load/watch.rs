@@ -14,7 +14,8 @@ use crate::clock::Vigil;
 use crate::disturbance::Disturbance;
 use crate::progress::{Flow, Tick};
 
-/// Workers report an interval with the first completion after its end. The display waits this long for them.
+/// Workers report an interval with the first completion after it ends. The display waits for them for this
+/// time.
 const TICK_GRACE_NS: u64 = 50_000_000;
 
 /// Longest interval between checks of the clock.
@@ -22,7 +23,7 @@ const LONGEST: Duration = Duration::from_nanos(INTERVAL_NS + TICK_GRACE_NS);
 
 /// How a workload ended.
 pub(super) struct Watched {
-    /// Whether the caller stopped it.
+    /// Whether the caller stopped the workload.
     pub stopped: bool,
     /// Why the measurement is invalid.
     pub disturbed: Option<Disturbance>,
@@ -54,7 +55,7 @@ pub(super) fn watch(
             Ok(Message::Gone) => workers -= 1,
             Ok(Message::Ready(_)) => {}
             Err(RecvTimeoutError::Disconnected) => break,
-            // Wait at most a second of `Instant` time, because the measurement's own clock may be wrong.
+            // Wait for at most a second of `Instant` time, because the clock of the measurement may be wrong.
             Err(RecvTimeoutError::Timeout)
                 if wait_ns > PULSE.as_nanos() as u64 && Instant::now() < next_look => {}
             Err(RecvTimeoutError::Timeout) if vigil.disturbance().is_some() => {
@@ -82,7 +83,7 @@ pub(super) fn watch(
                 }
                 sums = Interval::default();
                 last_tick_ns = now_ns;
-                // Stays on the one-second grid, and skips the ticks that a slow caller missed.
+                // Stays on the one-second grid, and skips ticks that a slow caller missed.
                 let passed = (now_ns - start_ns).saturating_sub(TICK_GRACE_NS) / INTERVAL_NS;
                 next_ns = start_ns + (passed + 1) * INTERVAL_NS + TICK_GRACE_NS;
             }

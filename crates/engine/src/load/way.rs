@@ -1,4 +1,4 @@
-//! The paths into the kernel, and which of them suit a load.
+//! The paths into the kernel, and the selection of those that suit a load.
 
 use record::IoEngine;
 
@@ -13,7 +13,7 @@ pub(crate) enum Way {
     UringCommands,
     Aio,
     Threads,
-    /// No kernel: I/Os complete immediately in user space.
+    /// No kernel involved: I/Os complete immediately in user space.
     Null,
     /// `IORING_OP_NOP` through io_uring, without a target.
     NoOpRing,
@@ -31,7 +31,7 @@ impl Way {
             Engine::Auto if target.options.polling != Polling::No => &[Self::Uring, Self::Aio, Self::Threads],
             // At QD 1, a plain system call is the shortest path and adds the least to response times.
             Engine::Auto if queue_depth == 1 => &[Self::Threads],
-            // libaio would serialize I/Os through the page cache.
+            // libaio would serialize I/Os that go through the page cache.
             Engine::Auto if target.is_buffered => &[Self::Uring, Self::Threads],
             Engine::Auto => &[Self::Uring, Self::Aio, Self::Threads],
         }

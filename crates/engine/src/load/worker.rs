@@ -1,5 +1,5 @@
 //! The state of one worker, and the steps of its loops: issuing an I/O, counting a completed one, and
-//! handling one that did not transfer its full length.
+//! handling one whose length was not fully transferred.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,14 +15,14 @@ use crate::queue::{Completion, Queue, Slot};
 /// Maximum number of resubmissions over the whole run of a worker.
 const REPEAT_LIMIT: u32 = 10_000;
 
-/// The first failed I/O, and the counts of all.
+/// The first failed I/O, and the number of all failed I/Os.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     pub(crate) access: Access,
     pub(crate) at_ns: u64,
     /// Positive error number; 0 for a short transfer.
     pub(crate) errno: i32,
-    /// Bytes transferred by a short transfer.
+    /// Number of bytes transferred by a short transfer.
     pub(crate) transferred_bytes: u32,
     /// Failed I/Os by error number, in order of first appearance.
     pub(crate) counts: Vec<(i32, u64)>,
@@ -34,7 +34,7 @@ pub(crate) struct Failure {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Request {
     offset_bytes: u64,
-    /// Twice the length, plus one for a read.
+    /// Twice the length, plus one if the access is a read.
     length_and_read: u64,
 }
 
@@ -56,7 +56,7 @@ impl Request {
         Access { read, block_bytes: self.block_bytes(), offset_bytes: self.offset_bytes }
     }
 
-    /// Replaces a request that was resubmitted. No completion has this length, so its result always goes to
+    /// Replaces a request that was resubmitted. No completion has this length, so its result always reaches
     /// [`Worker::not_done`], and the fast path needs no extra check.
     const REPEATED: Self = Self { offset_bytes: 0, length_and_read: 1 << 32 };
 }
@@ -68,7 +68,7 @@ struct Repeated {
     started_ns: u64,
 }
 
-/// I/Os that the kernel requested to retry.
+/// I/Os for which the kernel requested a retry.
 pub(crate) struct Repeats {
     /// Number of resubmissions over the whole run.
     pub(crate) count: u32,
@@ -87,41 +87,41 @@ impl Repeats {
     }
 }
 
-/// What becomes of an I/O that did not transfer its full length.
+/// Outcome of an I/O whose length was not fully transferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
     /// It was resubmitted.
     Again,
-    /// It had been resubmitted, and is now complete and counted.
+    /// The I/O had been resubmitted, and is now complete and counted.
     Done,
     Failed,
 }
 
-/// Accesses drawn at a time.
+/// Number of accesses drawn at a time.
 const DRAWN_AHEAD: usize = 64;
 
-/// Requests still to issue. They are drawn in batches: a batch keeps the generator in registers, whereas
-/// single draws load and store its state each time.
+/// Requests that have not been issued yet. They are drawn in batches: a batch keeps the generator in
+/// registers, whereas single draws load and store its state each time.
 pub(crate) struct Ahead {
     stream: Stream,
-    /// Bytes still to draw beyond the prefetched requests. The last request may exceed what was left; then
-    /// this is negative.
+    /// Bytes still to draw beyond the prefetched requests. Negative if the last request exceeds the remaining
+    /// amount.
     left_bytes: i64,
-    /// The remaining requests are at the front, the next one to issue last.
+    /// The remaining requests are at the front; the next one to issue is the last of them.
     drawn: Box<[Request; DRAWN_AHEAD]>,
     left: usize,
-    /// Number of the remaining requests that lie beyond the amount.
+    /// Number of remaining requests that exceed the amount.
     beyond: usize,
 }
 
 impl Ahead {
-    /// Limits the stream to this many bytes; `u64::MAX` if only the deadline ends the run.
+    /// Limits the stream to this number of bytes; `u64::MAX` if only the deadline ends the run.
     pub(crate) fn of(stream: Stream, amount_bytes: u64) -> Self {
         let left_bytes = i64::try_from(amount_bytes).unwrap_or(i64::MAX);
         Self { stream, left_bytes, drawn: Box::new([Request::default(); DRAWN_AHEAD]), left: 0, beyond: 0 }
     }
 
-    /// Whether no request is left.
+    /// Returns whether no request is left.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.left == self.beyond && self.left_bytes <= 0
@@ -143,11 +143,11 @@ impl Ahead {
             took = Took::Time;
         }
         self.left -= 1;
-        // The index is already in range; the remainder lets the compiler omit the bounds check.
+        // The index is always in range; the remainder lets the compiler omit the bounds check.
         Some((self.drawn[self.left % DRAWN_AHEAD], took))
     }
 
-    /// Adds the bytes of the latest request back to the amount, because it will not be issued.
+    /// Returns the bytes of the latest request to the amount, because it will not be issued.
     #[cold]
     fn give_back(&mut self, request: Request) {
         self.left_bytes += i64::from(request.block_bytes());
@@ -197,9 +197,9 @@ pub(crate) struct Worker<'a, Q, C> {
     pub(crate) content: C,
     pub(crate) recorder: Recorder,
     pub(crate) depth: u16,
-    /// `u64::MAX` if only the amount ends the run.
+    /// Number of bytes after which the run ends; `u64::MAX` if only the deadline ends it.
     pub(crate) deadline_ns: u64,
-    /// Set to request all workers to stop.
+    /// Setting this flag stops all workers.
     pub(crate) stop: &'a AtomicBool,
     pub(crate) requests: Vec<Request>,
     pub(crate) failure: Option<Failure>,
@@ -218,7 +218,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         }
     }
 
-    /// Records a completed I/O. The first one at or after the deadline ends the loop instead.
+    /// Records a completed I/O. The first I/O that completes at or after the deadline ends the loop instead.
     #[inline(always)]
     pub(crate) fn count(&mut self, request: Request, done: Completion) -> Took {
         let access = request.access();
@@ -231,7 +231,7 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         took.and(self.recorder.record(access, done.started_ns, done.done_ns))
     }
 
-    /// Issues the next I/O on this slot. Returns `None` if none is left.
+    /// Issues the next I/O on this slot. Returns `None` if no I/O is left.
     #[inline(always)]
     pub(crate) fn issue(&mut self, slot: Slot, requests: &mut [Request]) -> Option<Took> {
         let (request, mut took) = self.next()?;
@@ -264,8 +264,8 @@ impl<Q: Queue, C: Content> Worker<'_, Q, C> {
         took
     }
 
-    /// Handles an I/O that did not transfer its full length. Unless the kernel requests a retry, it ends the
-    /// run of all workers. A retried I/O counts once, and its response time starts at the first attempt.
+    /// Handles an I/O whose length was not fully transferred. It ends the run of all workers, unless the
+    /// kernel requests a retry. A retried I/O counts once, and its response time starts at the first attempt.
     #[cold]
     pub(crate) fn not_done(&mut self, request: &mut Request, mut done: Completion) -> After {
         if let Some(repeated) = self.repeats.take(done.slot) {

@@ -1,7 +1,7 @@
 //! Spare buffers of a queue of large writes, filled before they are needed.
 //!
-//! Filling a megabyte takes a tenth of a millisecond, longer on a busy CPU. The slot of a completed I/O would stay
-//! free during that time, and the queue depth would drop, so the queue gets a few more slots than its depth.
+//! Filling a megabyte takes a tenth of a millisecond, longer on a busy CPU. During that time, the slot of a
+//! completed I/O would stay free and the queue depth would drop, so the queue has a few more slots than its depth.
 
 use std::collections::VecDeque;
 
@@ -10,9 +10,9 @@ use record::Workload;
 use super::content::Content;
 use crate::queue::{Queue, REFILL_BATCH, REFILL_PART, Slot};
 
-/// Filling a shorter write takes less time than the system call that submits it individually.
+/// Filling a shorter buffer takes less time than the system call that submits it individually.
 pub(super) const LARGE_BYTES: u32 = 64 << 10;
-/// Older kernels register at most this many buffers.
+/// Maximum number of buffers that older kernels register.
 const MOST_SLOTS: u16 = 1024;
 
 /// Returns the number of slots that a workload needs beyond its queue depth.
@@ -20,7 +20,7 @@ pub(super) fn spares(workload: &Workload) -> u16 {
     let depth = workload.queue_depth;
     // At QD 1 and in an open loop, the slot is free anyway.
     let is_deep = depth > 1 && workload.regime.arrivals.is_none();
-    // With mixed sizes, a small write would get a buffer filled for a large one.
+    // With mixed block sizes, a small write would get a buffer filled for a large one.
     let is_even = workload.kinds.is_empty() && workload.block_bytes >= LARGE_BYTES;
     if !(is_deep && is_even && workload.writes()) {
         return 0;
@@ -28,7 +28,7 @@ pub(super) fn spares(workload: &Workload) -> u16 {
     (REFILL_BATCH as u16).max(depth / REFILL_PART as u16).min(MOST_SLOTS.saturating_sub(depth))
 }
 
-/// The idle slots of a queue of large writes. Data is written in the order in which it was generated.
+/// The idle slots of a queue of large writes. Data is written in the order of generation.
 pub(crate) struct WriteBuffers {
     pub(super) filled: VecDeque<Slot>,
     pub(super) empty: Vec<Slot>,
@@ -37,11 +37,11 @@ pub(crate) struct WriteBuffers {
 }
 
 impl WriteBuffers {
-    /// Creates the write buffers of one worker; `None` if the worker would not benefit from them.
+    /// Creates the write buffers of one worker; `None` if the worker would not benefit.
     pub(super) fn of(workload: &Workload) -> Option<Self> {
         let spares = spares(workload);
         let slots = workload.queue_depth + spares;
-        // Leave a slot for a read.
+        // Leave one slot for a read.
         let most = if workload.read_percent == 0 { slots } else { spares };
         (spares > 0).then(|| Self::new(slots, most))
     }

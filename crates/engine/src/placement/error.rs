@@ -1,12 +1,12 @@
 //! Why threads cannot be placed.
 
-/// A list of CPUs cannot be read.
+/// A list of CPUs is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CpuListError {
     /// This part is neither a number nor a range.
     #[error("'{0}' is not a number or a range such as 0-3")]
     Part(String),
-    /// The end of this range precedes its start.
+    /// A range ends before it starts.
     #[error("'{0}' is reversed")]
     Reversed(String),
 }
@@ -14,17 +14,17 @@ pub enum CpuListError {
 /// Threads cannot be placed as requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
-    /// The list cannot be read.
+    /// The list is not valid.
     #[error("{option} '{text}': {source}")]
     List {
         /// Name of the setting.
         option: &'static str,
         /// Its value.
         text: String,
-        /// What is wrong with the list.
+        /// Description of the problem.
         source: CpuListError,
     },
-    /// This process cannot use a CPU or node of the list.
+    /// This process cannot use a CPU or node in the list.
     #[error("{option} '{text}': this process cannot use {number}; available: {available}")]
     Unavailable {
         /// Name of the setting.

@@ -1,6 +1,6 @@
-//! Linux's older asynchronous interface (`libaio`), for hosts where io_uring is disabled or missing.
+//! Linux native asynchronous I/O (`libaio`), for hosts where io_uring is disabled or missing.
 //!
-//! It is asynchronous only with direct I/O: through the page cache, every submission would wait for its I/O.
+//! It is asynchronous only with direct I/O: through the page cache, each submission would wait for its I/O.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -51,9 +51,9 @@ pub(crate) struct Aio {
     requests: Vec<Request>,
     busy: Vec<bool>,
     started_ns: Vec<u64>,
-    /// Slots whose I/Os are queued but not submitted.
+    /// Slots whose I/Os are queued but not yet submitted.
     pushed: Vec<Slot>,
-    /// Addresses of their requests, for one system call.
+    /// Addresses of these requests, for one system call.
     addresses: Vec<*mut Request>,
     in_flight: usize,
     events: Vec<Event>,
@@ -70,7 +70,8 @@ impl Aio {
         let (depth, slots) = (usize::from(shape.depth), usize::from(shape.slots()));
         let buffers = Buffers::new(shape.slots(), shape.block_bytes)?;
         let mut context: libc::c_ulong = 0;
-        // SAFETY: the kernel writes one unsigned long through the pointer; it must be zero before, and is.
+        // SAFETY: the kernel writes one unsigned long through the pointer; it must be zero before the call,
+        // and is.
         check(unsafe { libc::syscall(libc::SYS_io_setup, depth, &raw mut context) })?;
         Ok(Self {
             context,
@@ -101,19 +102,18 @@ impl Aio {
             self.started_ns[usize::from(slot)] = now_ns;
             self.addresses.push(self.requests.as_mut_ptr().wrapping_add(usize::from(slot)));
         }
-        // SAFETY: the kernel reads this many pointers to requests. Their file, and buffers of the stated
-        // length, stay valid until they complete: the target outlives the queue, and drop waits for every
-        // I/O.
+        // SAFETY: the kernel reads this number of pointers to requests. Their file and buffers stay valid
+        // until they complete: the target outlives the queue, and drop waits for every I/O.
         let answer = unsafe {
             libc::syscall(libc::SYS_io_submit, self.context, self.pushed.len(), self.addresses.as_mut_ptr())
         };
         match check(answer) {
             Ok(taken) => drop(self.pushed.drain(..taken)),
-            // Continue: reaping completions frees space.
+            // Continue, because reaping completions frees space.
             Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && self.running() > 0 => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // Unlike other engines, libaio reports a request's own failure at submission, for the first
-            // request only.
+            // Unlike other engines, libaio reports the failure of a request at submission, and only for the
+            // first request.
             Err(error) => self.refuse_first(&error, now_ns),
         }
         Ok(())
@@ -123,12 +123,12 @@ impl Aio {
     /// must have been consumed.
     fn take_events(&mut self, least: usize, time: Option<std::time::Duration>) -> io::Result<()> {
         let limit = time.map(|time| libc::timespec {
-            // The type is not named, because musl deprecates its `time_t`.
+            // The type is left unnamed, because musl deprecates its `time_t`.
             tv_sec: time.as_secs() as _,
             tv_nsec: time.subsec_nanos() as libc::c_long,
         });
-        // SAFETY: the kernel writes at most as many events as the vector holds, and reads the timeout if
-        // there is one.
+        // SAFETY: the kernel writes at most the number of events that the vector has room for, and reads the
+        // timeout if there is one.
         let answer = unsafe {
             let (room, events) = (self.events.len(), self.events.as_mut_ptr());
             let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
@@ -242,9 +242,8 @@ impl Queue for Aio {
 
 impl Drop for Aio {
     fn drop(&mut self) {
-        // Requests that were not submitted are dropped; the kernel waits for all others.
-        // SAFETY: the context is our own and is not used afterwards. The call returns when no I/O is in
-        // flight.
+        // Requests that were not submitted are dropped; all others are waited for by the kernel. SAFETY: the
+        // context is our own and is not used afterwards. The call returns when no I/O is left in flight.
         let destroyed = check(unsafe { libc::syscall(libc::SYS_io_destroy, self.context) });
         if destroyed.is_ok() || self.running() == 0 {
             // SAFETY: the kernel has no I/O on these buffers, and they are not used afterwards.

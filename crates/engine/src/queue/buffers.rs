@@ -1,4 +1,4 @@
-//! Page-aligned memory for I/O, one slice per slot.
+//! Page-aligned memory for I/O, divided into one slice per slot.
 
 use std::io;
 
@@ -7,9 +7,9 @@ use super::mapping::Mapping;
 
 const PAGE_BYTES: usize = 4096;
 
-/// Zeroed memory of `slots` times `block_bytes`; every slice starts on a page boundary.
+/// Zeroed memory of `slots` times `block_bytes`, in which each slice starts on a page boundary.
 ///
-/// Returns pointers, not references, because a slice belongs to the I/O in flight on its slot.
+/// Returns pointers instead of references, because a slice belongs to the I/O in flight on its slot.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     memory: Mapping,
@@ -19,7 +19,7 @@ pub(crate) struct Buffers {
 
 // SAFETY: the mapping is plain memory of this process, not tied to a thread; it is freed once, on drop.
 unsafe impl Send for Buffers {}
-// SAFETY: `&Buffers` returns addresses only; the queues ensure that a slot has one user at a time.
+// SAFETY: `&Buffers` returns only addresses; the queues ensure that a slot has one user at a time.
 unsafe impl Sync for Buffers {}
 
 impl Buffers {

@@ -23,7 +23,7 @@ pub(crate) struct Head {
     pub(crate) address: u64,
     pub(crate) length: u32,
     pub(crate) op_flags: u32,
-    /// Returned in the CQE.
+    /// Value returned in the CQE.
     pub(crate) user_data: u64,
     pub(crate) buffer_index: u16,
     pub(crate) personality: u16,
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
     pub(crate) rest: [u64; 2],
 }
 
-/// An SQE of 128 bytes (`IORING_SETUP_SQE128`), with a command in it.
+/// An SQE of 128 bytes (`IORING_SETUP_SQE128`) that contains a command.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BigEntry {

@@ -2,8 +2,8 @@
 //! to an io-wq worker thread, and the number of workers is limited.
 //!
 //! I/Os beyond this limit wait inside the kernel, not at the target. One call may therefore wait for several
-//! completions while the target stays fully loaded. Waking up for each completion cost more than everything
-//! else in an I/O.
+//! completions while the target stays fully loaded. Waking up for each completion cost more than all other
+//! work per I/O.
 
 use std::io::IoSliceMut;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -13,28 +13,29 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 /// An offset beyond the end of every target, and a multiple of every block size.
 const NOWHERE: u64 = 1 << 62;
-/// If completions arrive less often than this, each is waited for individually, so that its time stamp is
+/// If completions arrive more slowly than this, each is waited for individually, so that its time stamp is
 /// exact.
 const QUICK_NS: u64 = 10_000;
 
-/// Whether the target may block during submission, so that io_uring leaves its I/Os to io-wq workers.
+/// Returns whether the target may block during submission, in which case io_uring leaves its I/Os to io-wq
+/// workers.
 pub(super) fn may_block(fd: RawFd) -> bool {
     // SAFETY: the target keeps its file open for the whole run.
     let file = unsafe { BorrowedFd::borrow_raw(fd) };
-    // The kernel checks the flag before the offset, so nothing is read either way.
+    // The kernel checks the flag before the offset, so nothing is read in either case.
     let answer = rustix::io::preadv2(file, &mut [IoSliceMut::new(&mut [0])], NOWHERE, ReadWriteFlags::NOWAIT);
     answer == Err(Errno::OPNOTSUPP) && !can_be_polled(file)
 }
 
-/// Whether the kernel polls the file for readiness before each I/O; in that case, no worker thread is needed.
-/// FUSE always reports ready, then blocks.
+/// Returns whether the kernel polls the file for readiness before each I/O; if so, no worker thread is
+/// needed. FUSE always reports ready, then blocks.
 fn can_be_polled(file: BorrowedFd<'_>) -> bool {
     let watched = epoll::create(epoll::CreateFlags::CLOEXEC)
         .and_then(|watch| epoll::add(watch, file, epoll::EventData::new_u64(0), epoll::EventFlags::empty()));
     watched != Err(Errno::PERM)
 }
 
-/// Number of completions that one call waits for.
+/// Number of completions for which one call waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WaitBatch {
     most: usize,
@@ -42,11 +43,11 @@ pub(super) struct WaitBatch {
 }
 
 impl WaitBatch {
-    /// Always waits for one completion.
+    /// Always wait for one completion.
     pub(super) const ONE: Self = Self { most: 1, quick: false };
 
-    /// A batch of up to `batch` completions, limited so that enough of the `depth` I/Os stay in flight to
-    /// keep all `helpers` worker threads busy.
+    /// Wait for up to `batch` completions, but leave enough of the `depth` I/Os in flight to keep all
+    /// `helpers` worker threads busy.
     pub(super) fn of(depth: u32, batch: u32, helpers: u32) -> Self {
         Self { most: depth.saturating_sub(helpers).clamp(1, batch) as usize, quick: false }
     }

@@ -1,4 +1,4 @@
-//! Memory mappings: pages of this process, or pages of a ring shared with the kernel.
+//! Memory mappings: private pages of this process, or pages of a ring shared with the kernel.
 
 use std::ffi::c_void;
 use std::io;
@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
-/// Mapped pages. Returns pointers, not references: the holders of pointers must prevent conflicting accesses.
+/// Mapped pages. Returns pointers instead of references: their holders must prevent conflicting accesses.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     memory: NonNull<c_void>,
@@ -23,7 +23,7 @@ impl Mapping {
         Self::at_address(memory, bytes)
     }
 
-    /// Maps the file from this offset on.
+    /// Maps the file, starting at this offset.
     pub(crate) fn shared(file: &OwnedFd, bytes: usize, offset: u64) -> io::Result<Self> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::POPULATE);
         // SAFETY: as above.
@@ -35,13 +35,14 @@ impl Mapping {
         Ok(Self { memory: NonNull::new(memory).ok_or(io::ErrorKind::OutOfMemory)?, bytes })
     }
 
-    /// Returns a pointer to a `T` at this offset. Panics if it is not aligned or not inside the mapping.
+    /// Returns a pointer to a `T` at this offset. Panics if the offset is not aligned or not inside the
+    /// mapping.
     pub(crate) fn at<T>(&self, offset_bytes: usize) -> NonNull<T> {
         assert!(offset_bytes.is_multiple_of(align_of::<T>()), "not aligned");
         self.room(offset_bytes, size_of::<T>()).cast()
     }
 
-    /// Returns a pointer to `bytes` bytes at this offset. Panics if they are not inside the mapping.
+    /// Returns a pointer to `bytes` bytes at this offset. Panics if the range is not inside the mapping.
     pub(crate) fn room(&self, offset_bytes: usize, bytes: usize) -> NonNull<u8> {
         assert!(offset_bytes + bytes <= self.bytes, "outside of the mapping");
         // SAFETY: the range lies inside the mapping, as just checked.

@@ -1,5 +1,5 @@
-//! A queue without a kernel: every I/O completes as soon as it is submitted. Used to measure the engine
-//! itself.
+//! A queue without a kernel, in which every I/O completes as soon as it is submitted. Used to measure the
+//! engine itself.
 
 use std::io;
 
@@ -16,7 +16,7 @@ pub(crate) struct Null {
     buffers: Buffers,
     /// Circular buffer of I/Os in the order of submission; its length is a power of two.
     in_flight: Box<[InFlight]>,
-    /// Counts of I/Os pushed, found by the last `wait`, and reaped.
+    /// Numbers of I/Os pushed, found by the last `wait`, and reaped.
     pushed: usize,
     seen: usize,
     taken: usize,
@@ -66,7 +66,7 @@ impl Queue for Null {
         &mut self.stamps
     }
 
-    /// Nothing to do: `wait` submits everything.
+    /// Nothing to do here: `wait` submits everything.
     #[inline]
     fn flush(&mut self) -> io::Result<()> {
         Ok(())

@@ -17,25 +17,25 @@ pub(super) const REGISTERED_FILE: u8 = IoringSqeFlags::FIXED_FILE.bits();
 /// Operation that a ring performs for each access.
 pub(crate) trait Operation: Sized {
     type Submission: Submission;
-    /// What the operation has to know about the target in addition to its file.
+    /// What the operation needs in addition to the file.
     type Target: Copy;
-    /// Whether it accesses the target; if not, polling is pointless.
+    /// Whether the operation accesses the target; if not, polling is pointless.
     const REACHES_TARGET: bool;
-    /// Whether kernel support becomes apparent only with the first I/O.
+    /// Whether only the first I/O shows if the kernel supports the operation.
     const NEEDS_A_TRIAL: bool;
 
-    /// Registers file and buffers with the kernel. Remarks state which registration the kernel refused.
+    /// Registers file and buffers with the kernel. Remarks name the registrations that the kernel refused.
     fn new(
         ring: &Ring<Self::Submission>,
         shape: &Shape,
         buffers: &Buffers,
         target: Self::Target,
     ) -> io::Result<(Self, Vec<PathRemark>)>;
-    /// Returns the SQE for an access with this buffer. Its `user_data` is the slot.
+    /// Returns the SQE for an access with this buffer. The `user_data` of the SQE is the slot.
     fn entry(&self, slot: Slot, buffer: *mut u8, access: Access) -> Self::Submission;
     /// Converts the `res` of a CQE to bytes transferred or a negative error number.
     fn result(result: i32, length_bytes: u32) -> i32;
-    /// Whether io-wq workers perform it, because the target may block.
+    /// Whether io-wq workers perform the operation because the target may block.
     fn is_helped(_: &Shape) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! NVMe commands through io_uring (`io_uring_cmd`), bypassing the kernel's block layer.
+//! NVMe commands through io_uring (`io_uring_cmd`), which bypass the kernel's block layer.
 //!
 //! SQEs are twice as long as usual, because each contains a command. The kernel accepts them on the generic
 //! character device of a namespace; with registered buffers from Linux 6.1 on.
@@ -30,8 +30,8 @@ pub struct Namespace {
     pub number: u32,
     /// Logarithm to base 2 of the logical block size in bytes.
     pub block_shift: u32,
-    /// Whether writes are allowed. Checked here, because the kernel lets root write through a file opened for
-    /// reading.
+    /// Whether writes are allowed. Checked here, because the kernel allows root to write through a file
+    /// opened for reading.
     pub writable: bool,
 }
 

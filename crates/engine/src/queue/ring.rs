@@ -33,18 +33,18 @@ pub(crate) struct Ring<S: Submission> {
     completions: Completions,
     /// Whether a kernel thread consumes SQEs as soon as they are published (`IORING_SETUP_SQPOLL`).
     polled_by_kernel: bool,
-    /// Whether a call can wait with a timeout (Linux 5.11).
+    /// Whether calls can wait with a timeout (Linux 5.11).
     timed: bool,
     /// The first call that was refused since the last progress.
     refused: Option<Refused>,
-    /// Declared last, and so unmapped after everything that points into it.
+    /// Declared last, so that it is unmapped after everything that points into it.
     _memory: [Mapping; 2],
 }
 
 /// A call that the kernel refused temporarily.
 struct Refused {
     at: Instant,
-    /// Counts at that time: SQEs consumed by the kernel, CQEs that we consumed, and the CQ tail.
+    /// Counts at the time of the refusal: SQEs consumed by the kernel, CQEs consumed here, and the CQ tail.
     counts: [u32; 3],
 }
 
@@ -55,7 +55,7 @@ struct Submissions<S> {
     flags: NonNull<AtomicU32>,
     entries: NonNull<S>,
     mask: u32,
-    /// Counts of SQEs written, published, and consumed by the kernel.
+    /// Numbers of SQEs written, published, and consumed by the kernel.
     next: u32,
     published: u32,
     consumed: u32,
@@ -70,20 +70,20 @@ struct Completions {
     mask: u32,
     /// Logarithm to base 2 of the space per CQE: 1 with `IORING_SETUP_CQE32`, otherwise 0.
     places_shift: u32,
-    /// Count of CQEs consumed, and the CQ tail as last read.
+    /// Number of CQEs consumed, and the CQ tail as last read.
     next: u32,
     end: u32,
 }
 
-/// Longest sleep between checks if timed waits are not supported, and sleep after a refused call.
+/// Longest sleep between checks if timed waits are not supported; also the sleep after a refused call.
 const NAP: Duration = Duration::from_micros(50);
-/// Time without progress after which refused calls are an error.
+/// Time without progress after which refused calls are reported as an error.
 const LONGEST_REFUSAL: Duration = Duration::from_secs(5);
 
 /// Setup flags from the newest kernel to the oldest; the first set that the kernel accepts is used.
 const GRANTS: &[Setup] = &[
-    // Linux 6.6: no SQ index array (`NO_SQARRAY`). Linux 6.1: completion work is deferred until we enter the
-    // kernel for completions (`DEFER_TASKRUN`).
+    // Linux 6.6: no SQ index array (`NO_SQARRAY`). Linux 6.1: completion work is deferred until the thread
+    // enters the kernel for completions (`DEFER_TASKRUN`).
     Setup::SINGLE_ISSUER.union(Setup::COOP_TASKRUN).union(Setup::DEFER_TASKRUN).union(Setup::NO_SQARRAY),
     Setup::SINGLE_ISSUER.union(Setup::COOP_TASKRUN).union(Setup::DEFER_TASKRUN),
     // Linux 5.19: completions do not interrupt the thread (`COOP_TASKRUN`).
@@ -96,11 +96,11 @@ const SUBMITTING_GRANTS: &[Setup] = &[
     Setup::SQPOLL.union(Setup::SINGLE_ISSUER),
     Setup::SQPOLL,
 ];
-/// Time without new SQEs after which the kernel's thread goes to sleep.
+/// Time without new SQEs after which the submission thread of the kernel goes to sleep.
 const SUBMITTER_IDLE_MS: u32 = 100;
 
 impl<S: Submission> Ring<S> {
-    /// Creates a ring of at least this many entries. Must be called by the thread that uses it.
+    /// Creates a ring of at least this number of entries. Must be called by the thread that uses the ring.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<Self> {
         let (file, params) = granted(entries, S::FLAGS, polling)?;
         Self::of(file, &params, polling)
@@ -148,12 +148,12 @@ impl<S: Submission> Ring<S> {
             submissions,
             completions,
             polled_by_kernel: polling == Polling::Submissions,
-            // With `IOPOLL` the kernel polls without checking the timeout.
+            // With `IOPOLL`, the kernel polls without checking the timeout.
             timed: params.features.contains(Feature::EXT_ARG) && polling != Polling::Completions,
             refused: None,
             _memory: [rings, entries],
         };
-        // Optional: saves a lookup per call (Linux 5.18).
+        // This is optional and saves a lookup per call (Linux 5.18).
         ring.registered = ring.register_itself().ok();
         Ok(ring)
     }
@@ -167,7 +167,7 @@ impl<S: Submission> Ring<S> {
     /// Registers memory, which SQEs refer to by its index in the list.
     ///
     /// # Safety
-    /// The memory must stay mapped as long as an SQE uses it.
+    /// The memory must stay mapped as long as any SQE uses it.
     pub(crate) unsafe fn register_buffers(&self, buffers: &[libc::iovec]) -> io::Result<()> {
         // SAFETY: the list has the stated length; the caller guarantees the rest.
         unsafe { self.register(Register::RegisterBuffers, buffers.as_ptr().cast(), buffers.len() as u32) }
@@ -177,22 +177,22 @@ impl<S: Submission> Ring<S> {
     /// (Linux 5.15).
     pub(crate) fn helpers(&self) -> io::Result<u32> {
         let mut limits = [0u32; 2];
-        // SAFETY: the kernel reads two numbers, of which 0 changes nothing, and writes the current limits.
+        // SAFETY: the kernel reads two numbers (0 means no change) and writes the current limits.
         unsafe { self.register(Register::RegisterIowqMaxWorkers, limits.as_mut_ptr().cast(), 2) }?;
-        // The second limit applies to files other than block devices and regular files.
+        // The second limit applies to files that are neither block devices nor regular files.
         Ok(limits[0])
     }
 
     /// Writes an SQE to the ring, without publishing it.
     ///
     /// # Safety
-    /// Whatever the SQE refers to must stay valid until its CQE is consumed, and the number of SQEs in flight
-    /// must not exceed the number of entries that the ring was created for.
+    /// Everything that the SQE refers to must stay valid until its CQE is consumed, and the number of SQEs in
+    /// flight must not exceed the number of entries for which the ring was created.
     #[inline]
     pub(crate) unsafe fn push(&mut self, entry: S) {
         let Submissions { entries, mask, next, .. } = &mut self.submissions;
         // SAFETY: the index is below the number of entries, and the kernel has consumed the previous SQE in
-        // this place, because an SQE that it has not consumed is in flight.
+        // this place, because any other SQE would still be in flight.
         unsafe { entries.add((*next & *mask) as usize).write(entry) };
         *next = next.wrapping_add(1);
     }
@@ -218,13 +218,13 @@ impl<S: Submission> Ring<S> {
         self.submissions.next.wrapping_sub(self.submissions.consumed)
     }
 
-    /// Returns the number of SQEs whose CQEs are not consumed yet.
+    /// Returns the number of SQEs whose CQEs have not been consumed.
     #[inline]
     pub(crate) fn in_flight(&self) -> usize {
         self.submissions.next.wrapping_sub(self.completions.next) as usize
     }
 
-    /// Returns the number of CQEs that the last [`peek`](Self::peek) found and that are not consumed yet.
+    /// Returns the number of CQEs that the last [`peek`](Self::peek) found and that have not been consumed.
     #[inline]
     pub(crate) fn ready(&self) -> usize {
         self.completions.end.wrapping_sub(self.completions.next) as usize
@@ -232,8 +232,9 @@ impl<S: Submission> Ring<S> {
 
     /// Submits all SQEs and waits for `count` CQEs.
     ///
-    /// Repeats an interrupted call. A call that the kernel refuses until CQEs are consumed counts as successful,
-    /// because the next call submits the rest. If refusals persist without any progress, they become an error.
+    /// Interrupted calls are repeated. A call that the kernel refuses until CQEs are consumed counts as
+    /// successful, because the next call submits the rest. If refusals persist without any progress, they become
+    /// an error.
     #[inline]
     pub(crate) fn enter(&mut self, count: u32) -> io::Result<()> {
         let Some(flags) = self.publish(count > 0) else { return Ok(()) };
@@ -241,8 +242,8 @@ impl<S: Submission> Ring<S> {
             // SAFETY: every SQE is fully written, and valid as `push` requires.
             match unsafe { io_uring_enter(self.descriptor(), self.unsubmitted(), count, flags) } {
                 Ok(consumed) => {
-                    // After a partial submission the next call submits the rest, once the available CQEs are
-                    // processed.
+                    // After a partial submission, the next call submits the rest, once the available CQEs
+                    // have been processed.
                     self.note_consumed(consumed);
                     return Ok(());
                 }
@@ -253,7 +254,7 @@ impl<S: Submission> Ring<S> {
         }
     }
 
-    /// Submits all SQEs and waits for a CQE for at most this long; does not wait if it is zero.
+    /// Submits all SQEs and waits for a CQE, for at most this time; does not wait if the time is zero.
     pub(crate) fn enter_for(&mut self, time: Duration) -> io::Result<()> {
         let waits = self.timed && !time.is_zero();
         if !waits && !time.is_zero() {
@@ -288,7 +289,7 @@ impl<S: Submission> Ring<S> {
         Ok(())
     }
 
-    /// Tolerates a refused call, until refusals have lasted too long without progress.
+    /// Tolerates a refused call, unless refusals have lasted too long without progress.
     #[cold]
     fn refused(&mut self, error: Errno) -> io::Result<()> {
         let counts = [self.submissions.consumed, self.completions.next, self.completions.end];
@@ -319,7 +320,7 @@ impl<S: Submission> Ring<S> {
         *end = tail.load(Ordering::Acquire);
     }
 
-    /// Consumes the next of the CQEs that the last [`peek`](Self::peek) found.
+    /// Consumes the next CQE found by the last [`peek`](Self::peek).
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Done> {
         let Completions { entries, mask, places_shift, next, end, .. } = &mut self.completions;
@@ -356,7 +357,7 @@ impl<S: Submission> Ring<S> {
         Some(flags)
     }
 
-    /// Counts SQEs that the kernel consumed. No effect with `SQPOLL`, where `publish` has already counted
+    /// Counts SQEs that the kernel consumed. Has no effect with `SQPOLL`, where `publish` has already counted
     /// them.
     #[inline]
     fn note_consumed(&mut self, count: u32) {
@@ -365,7 +366,7 @@ impl<S: Submission> Ring<S> {
         }
     }
 
-    /// Whether the kernel's submission thread must be woken up.
+    /// Returns whether the submission thread of the kernel must be woken up.
     fn submitter_sleeps(&self) -> bool {
         // The thread sets the flag and then checks the tail again, so the tail must be visible before the
         // flag is read.
@@ -379,8 +380,8 @@ impl<S: Submission> Ring<S> {
     #[inline]
     fn descriptor(&self) -> BorrowedFd<'_> {
         match self.registered {
-            // SAFETY: this is not a descriptor but an index assigned by the kernel, valid for the life of
-            // this ring, and is only passed to calls with a flag that says so.
+            // SAFETY: this is not a descriptor but an index assigned by the kernel. It is valid for the life
+            // of this ring, and is passed only to calls with a flag for such indexes.
             Some(number) => unsafe { BorrowedFd::borrow_raw(number) },
             None => self.file.as_fd(),
         }
@@ -406,7 +407,7 @@ impl<S: Submission> Ring<S> {
     /// # Safety
     /// `argument` must point to what the operation requires.
     unsafe fn register(&self, what: Register, argument: *const c_void, count: u32) -> io::Result<()> {
-        // SAFETY: the caller guarantees the same.
+        // SAFETY: the caller guarantees this.
         unsafe { io_uring_register(&self.file, what, argument, count) }?;
         Ok(())
     }
@@ -440,7 +441,7 @@ fn set_up(entries: u32, flags: Setup) -> Result<(OwnedFd, io_uring_params), Errn
     if flags.contains(Setup::SQPOLL) {
         params.sq_thread_idle = SUBMITTER_IDLE_MS;
     }
-    // SAFETY: a new ring accesses only its own memory until something is pushed.
+    // SAFETY: a new ring accesses only its own memory until an SQE is pushed.
     let file = unsafe { io_uring_setup(entries, &mut params) }?;
     Ok((file, params))
 }

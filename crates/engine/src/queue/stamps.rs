@@ -1,15 +1,14 @@
 //! Time stamps for the start and end of I/Os, the same for all engines.
 //!
-//! Reading the clock costs more than everything else that the loop does for an I/O. At QD 1, where the next
-//! I/O follows immediately, the end of one I/O is therefore taken as the start of the next, instead of
-//! reading the clock twice.
+//! Reading the clock costs more than all other work of the loop per I/O. At QD 1, where the next I/O follows
+//! immediately, the end of one I/O is therefore used as the start of the next.
 
 use crate::clock::Clock;
 
-/// Whether a step between two I/Os took time that must not count towards the second one's response time.
+/// Whether a step between two I/Os took time that must not count towards the second response time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Took {
-    /// At most the time of a clock reading.
+    /// Takes at most the time of a clock reading.
     NoTime,
     Time,
 }
@@ -21,7 +20,7 @@ impl Took {
     }
 }
 
-/// Source of the time stamps of one queue.
+/// Source of the time stamps of a queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stamps {
     clock: Clock,
@@ -34,7 +33,7 @@ impl Stamps {
         Self { clock, carried_ns: 0 }
     }
 
-    /// Sets the start of the next submission to the end of the previous I/O, if nothing has taken time since then.
+    /// Sets the start of the next submission to the end of the previous I/O if no step in between took time.
     #[inline]
     pub(crate) fn carry(&mut self, ended_ns: u64) {
         self.carried_ns = ended_ns;
@@ -49,7 +48,7 @@ impl Stamps {
         }
     }
 
-    /// Returns the current time, as the end time of the I/Os that were found complete.
+    /// Returns the current time, which is the end time of the I/Os that were found complete.
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         self.clock.now_ns()

@@ -1,7 +1,7 @@
 //! `pread` and `pwrite`: by the worker itself at QD 1, by a pool of helpers at larger depths.
 //!
-//! Time stamps are taken right around the system call, so waiting for a helper is not part of the response
-//! time.
+//! Time stamps are taken immediately before and after the system call, so waiting for a helper is not part of
+//! the response time.
 
 use std::collections::VecDeque;
 use std::io;
@@ -56,7 +56,7 @@ impl Shared {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Performs one I/O. The caller owns the slot.
+    /// Performs one I/O. The slot belongs to the caller.
     fn perform(&self, request: Request, stamps: &mut Stamps) -> Completion {
         let Request { slot, access: Access { read, block_bytes, offset_bytes } } = request;
         // SAFETY: the slice is `block_bytes` long and initialised; its slot is busy and owned by this request

@@ -14,7 +14,7 @@ use super::stamps::Stamps;
 use super::{Completion, Queue, REFILL_BATCH, REFILL_PART, Shape, Slot};
 use crate::options::Polling;
 
-/// Number of consecutive waits that found all I/Os complete, after which the target counts as completing
+/// Number of consecutive waits that must find all I/Os complete before the target is assumed to complete them
 /// immediately.
 const AT_ONCE_WAITS: u32 = 8;
 
@@ -35,7 +35,7 @@ pub(crate) struct Uring<E: Operation> {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct InFlight {
-    /// 0 if the slot is idle.
+    /// Submission time; 0 if the slot is idle.
     length_bytes: u32,
     started_ns: u64,
 }
@@ -58,7 +58,7 @@ impl<E: Operation> Uring<E> {
         }
     }
 
-    /// Sets up a ring. If only an I/O shows whether it works, performs one.
+    /// Sets up a ring. If only an I/O can show whether the ring works, performs one.
     fn tried(shape: Shape, target: E::Target, polling: Polling) -> io::Result<(Self, Vec<PathRemark>)> {
         let (mut queue, remarks) = Self::with(shape, target, polling)?;
         if E::NEEDS_A_TRIAL || polling != Polling::No {
@@ -67,7 +67,7 @@ impl<E: Operation> Uring<E> {
         Ok((queue, remarks))
     }
 
-    /// Reads the first block once.
+    /// The first block is read once.
     fn probe(&mut self) -> io::Result<()> {
         self.push(0, Access { read: true, block_bytes: self.shape.block_bytes, offset_bytes: 0 });
         loop {
@@ -119,7 +119,7 @@ impl<E: Operation> Uring<E> {
         }
     }
 
-    /// Records whether the last call left any I/O in flight.
+    /// Records whether the last call left I/Os in flight.
     #[inline]
     fn learn(&mut self) {
         let all = self.ring.ready() == self.ring.in_flight();
@@ -144,8 +144,8 @@ impl<E: Operation> Queue for Uring<E> {
         state.length_bytes = access.block_bytes;
         let entry = self.operation.entry(slot, self.buffers.at(slot), access);
         // SAFETY: file and buffer stay valid until the CQE is consumed: the target keeps its file open for
-        // the whole run, and drop waits for every I/O before it frees the buffers. Each slot has one SQE in
-        // flight.
+        // the whole run, and drop waits for every I/O before it frees the buffers. Each slot has at most one
+        // SQE in flight.
         unsafe { self.ring.push(entry) };
     }
 
@@ -160,7 +160,8 @@ impl<E: Operation> Queue for Uring<E> {
         self.ring.enter(0)
     }
 
-    /// Leaves the submission to `wait` if only a few CQEs are left to reap, which takes little time and saves a call.
+    /// Leaves the submission to `wait` if only a few CQEs are left to reap, which takes little time and saves a
+    /// call.
     #[inline]
     fn refill(&mut self) -> io::Result<()> {
         if self.ring.ready() < REFILL_BATCH as usize { Ok(()) } else { self.flush() }
@@ -175,7 +176,8 @@ impl<E: Operation> Queue for Uring<E> {
             if self.ring.has_unsubmitted() || self.ring.ready() == 0 {
                 self.ring.enter(self.wait_batch.count(self.ring.in_flight()))?;
             }
-            // Only CQEs available now get this time stamp: later ones may belong to I/Os that start after it.
+            // Only CQEs that are available now get this time stamp, because later ones may belong to I/Os
+            // that start after it.
             let before_ns = std::mem::replace(&mut self.seen_ns, self.stamps.now_ns());
             self.ring.peek();
             if self.ring.ready() > 0 || self.ring.in_flight() == 0 {
@@ -212,7 +214,7 @@ impl<E: Operation> Queue for Uring<E> {
     }
 
     /// Returns the full depth for a target that completes every I/O during submission, such as no-ops: its
-    /// queue depth cannot drop, and a system call for every few I/Os would only add cost.
+    /// queue depth cannot drop, and more system calls would only add cost.
     #[inline]
     fn refill_batch(&self) -> u32 {
         let depth = u32::from(self.shape.depth);
@@ -224,7 +226,7 @@ impl<E: Operation> Queue for Uring<E> {
     }
 }
 
-/// Returns the number of I/Os submitted at once, if the queue depth could drop.
+/// Returns the number of I/Os to submit at once if the queue depth could drop.
 fn batch(depth: u32) -> u32 {
     REFILL_BATCH.max(depth / REFILL_PART)
 }
@@ -233,7 +235,7 @@ impl<E: Operation> Drop for Uring<E> {
     fn drop(&mut self) {
         while self.ring.in_flight() > 0 {
             if self.wait().is_err() {
-                // The kernel may still write into the buffers, so leaking them is the only safe option.
+                // The kernel may still write to the buffers, so leaking them is the only safe option.
                 return;
             }
             while self.reap().is_some() {}

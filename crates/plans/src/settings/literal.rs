@@ -69,7 +69,7 @@ impl Literal {
     /// A text of one line that fits on a page.
     ///
     /// # Errors
-    /// If it is empty, longer, or contains control characters.
+    /// Returns an error if it is empty, longer, or contains control characters.
     pub fn line(&self) -> Result<String, String> {
         const MOST: usize = 120;
         let text = self.text()?;
@@ -96,7 +96,7 @@ impl Literal {
     /// Returns a Boolean.
     ///
     /// # Errors
-    /// If it is not a Boolean.
+    /// Returns an error if it is not a Boolean.
     pub fn flag(&self) -> Result<bool, String> {
         if let Self::Flag(flag) = self { Ok(*flag) } else { self.unexpected("true or false") }
     }
@@ -125,7 +125,7 @@ impl Literal {
     /// Returns a seed: any number that 64 bits can hold.
     ///
     /// # Errors
-    /// If it is negative, too large or not an integer.
+    /// Returns an error if it is negative, too large or not an integer.
     pub fn seed(&self) -> Result<u64, String> {
         match self {
             Self::Typed(text) => typed_whole(text),
@@ -156,7 +156,7 @@ impl Literal {
     /// Returns a number of bytes.
     ///
     /// # Errors
-    /// If the value is not a size.
+    /// Returns an error if the value is not a size.
     pub fn size_bytes(&self) -> Result<u64, String> {
         parse_size(&self.text()?)
     }
@@ -164,7 +164,7 @@ impl Literal {
     /// Returns one or several strings.
     ///
     /// # Errors
-    /// If one of them is empty.
+    /// Returns an error if one of them is empty.
     pub fn list(&self) -> Result<Vec<String>, String> {
         match self {
             Self::List(items) => Ok(items.clone()),
@@ -190,7 +190,7 @@ fn typed_within<T: FromStr + Display + PartialOrd + Copy>(text: &str, limit: &Li
 /// Parses any whole number that its type can hold, as typed on the command line.
 ///
 /// # Errors
-/// If the text is not a whole number, or the type cannot hold it.
+/// Returns an error if the text is not a whole number, or the type cannot hold it.
 pub fn typed_whole<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| match text.trim().parse::<f64>() {
         Ok(number) if number < 0.0 => "it cannot be negative".into(),

@@ -13,7 +13,7 @@ pub fn setting(name: &str) -> Option<&'static Setting> {
 /// Reads an argument of the option called `name`.
 ///
 /// # Errors
-/// If there is no such setting, or the value is not valid.
+/// Returns an error if there is no such setting, or the value is not valid.
 pub fn typed(name: &str, value: &str) -> Result<Given, String> {
     let setting = setting(name).ok_or_else(|| format!("no setting '{name}'"))?;
     Given::new(setting, Literal::Typed(value.into()))

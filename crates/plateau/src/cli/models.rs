@@ -57,7 +57,7 @@ pub fn named_model(name: &str) -> Done<Model> {
 /// Returns the target `typed`, a simulated drive, with the full name of its model.
 ///
 /// # Errors
-/// If there is no such model, or more than one.
+/// Returns an error if there is no such model, or more than one.
 pub fn in_full(typed: &str, model: &str) -> Result<String, String> {
     named(model).map(|model| format!("{PREFIX}{model}")).map_err(|why| format!("{typed}: {why}"))
 }
@@ -85,7 +85,7 @@ pub fn lacks_prefix(typed: &str, model: &str) -> String {
 /// Returns the model `name`, or the only one that begins with it. The path of a model file is returned unchanged.
 ///
 /// # Errors
-/// If there is no such model, or more than one.
+/// Returns an error if there is no such model, or more than one.
 fn named(name: &str) -> Result<String, String> {
     if name.ends_with(ENDING) {
         return Ok(name.to_owned());

@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// Reads the plan in a file; returns the plan or its errors.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn read(path: &Path) -> Done<Result<Plan, Vec<PlanError>>> {
     let text = text(path).with_context(|| format!("cannot read the plan {}", path.display()));
     let text = text.map_err(|error| Failure::new(Exit::Usage, error))?;

@@ -12,7 +12,7 @@ pub struct Outputs(pub Vec<(&'static Format, PathBuf)>);
 /// Returns the format for the file name extension of `path`.
 ///
 /// # Errors
-/// If the extension is unknown.
+/// Returns an error if the extension is unknown.
 pub fn by_extension(path: &Path) -> Result<(&'static Format, PathBuf), String> {
     let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
     let format = FORMATS.iter().find(|format| format.extensions.contains(&&*end));

@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 8 << 20;
 /// Reads the image at `path` and checks it.
 ///
 /// # Errors
-/// If it cannot be read or is not an image.
+/// Returns an error if it cannot be read or is not an image.
 pub fn picture(path: &Path) -> Done<Vec<u8>> {
     let bytes = read(path, Links::Followed)?;
     logo_of(bytes.clone(), path)?;
@@ -27,7 +27,7 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
 /// Returns the values of the command line; those that are missing come from the plan of the run.
 ///
 /// # Errors
-/// If a logo cannot be read or is not an image.
+/// Returns an error if a logo cannot be read or is not an image.
 pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     let plan = run.file.plan.clone().unwrap_or_default();
     let logo = match (&typed.logo, &plan.logo) {
@@ -46,7 +46,7 @@ pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
 /// Returns the logo with which the run started; refuses a replacement.
 ///
 /// # Errors
-/// If it cannot be read, or was replaced.
+/// Returns an error if it cannot be read, or was replaced.
 pub fn kept_logo(run: &Run) -> Done<Vec<u8>> {
     let path = run.dir.join(LOGO);
     let changed = |why: String| {

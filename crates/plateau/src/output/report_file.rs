@@ -21,7 +21,7 @@ pub fn write(run: &Run) -> Done<PathBuf> {
 /// Selects the formats of files by their extensions.
 ///
 /// # Errors
-/// If an extension is unknown.
+/// Returns an error if an extension is unknown.
 pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Format, PathBuf)>> {
     let all = files.iter().map(|path| options::by_extension(path)).collect::<Result<_, _>>();
     all.map_err(|text| Failure::text(Exit::Usage, text))

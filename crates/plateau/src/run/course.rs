@@ -71,7 +71,7 @@ pub struct Reopened {
 /// Returns the run that `words` request, as arguments of `plateau run`, without facts about this host.
 ///
 /// # Errors
-/// If the command line is invalid, or the target is not a simulated drive.
+/// Returns an error if the command line is invalid, or the target is not a simulated drive.
 pub fn run_file(words: &[&str], letters: &str, created: jiff::Timestamp) -> Result<RunFile, Ended> {
     let usage = |text: String| Ended::from(Failure::text(Exit::Usage, text));
     let typed = ["plateau", "run"].iter().chain(words);
@@ -94,7 +94,7 @@ pub fn run_file(words: &[&str], letters: &str, created: jiff::Timestamp) -> Resu
 /// Returns the simulated drive of `file` in its initial state.
 ///
 /// # Errors
-/// If the model does not exist.
+/// Returns an error if the model does not exist.
 pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
     let sim = file.target.simulated.as_ref();
     let open = OpenOptions {
@@ -112,7 +112,7 @@ pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
 /// Begins a run and executes its tests.
 ///
 /// # Errors
-/// If the run does not complete.
+/// Returns an error if the run does not complete.
 pub fn start(
     library: &Library,
     file: RunFile,
@@ -129,7 +129,7 @@ pub fn start(
 /// Removes the remains of dead processes, then opens the run `id` to continue it.
 ///
 /// # Errors
-/// If it does not exist or is damaged.
+/// Returns an error if it does not exist or is damaged.
 pub fn reopen(library: &Library, id: &str) -> Result<Reopened, Ended> {
     library.sweep()?;
     let stored = library.find(id)?;
@@ -147,7 +147,7 @@ impl Reopened {
     /// Continues the run to its end, on a drive in its initial state.
     ///
     /// # Errors
-    /// If the run does not complete.
+    /// Returns an error if the run does not complete.
     pub fn go_on(
         mut self,
         armed: &mut Armed,

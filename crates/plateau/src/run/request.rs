@@ -47,7 +47,7 @@ impl RunRequest {
     /// Returns the requested run, on one target.
     ///
     /// # Errors
-    /// If something is missing or unknown, or there is more than one target.
+    /// Returns an error if something is missing or unknown, or there is more than one target.
     pub fn of(options: &RequestOptions, handling: &ResumableSettings) -> Done<Self> {
         let mut each = Self::each_of("plan", options, handling)?;
         if each.len() > 1 {
@@ -61,7 +61,7 @@ impl RunRequest {
     /// Returns one requested run per target, at least one.
     ///
     /// # Errors
-    /// If something is missing or unknown.
+    /// Returns an error if something is missing or unknown.
     pub fn each(options: &RequestOptions, handling: &ResumableSettings) -> Done<Vec<Self>> {
         Self::each_of("run", options, handling)
     }

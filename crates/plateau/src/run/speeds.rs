@@ -30,7 +30,7 @@ pub struct Known {
 /// Returns the speeds of the target of `file`.
 ///
 /// # Errors
-/// If a typed value is impossible, or a probe failed.
+/// Returns an error if a typed value is impossible, or a probe failed.
 pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let write = typed.assume_write.as_deref().map(|text| rate("--assume-write", text)).transpose();
@@ -59,7 +59,7 @@ pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known>
 /// Estimates the tests of `file` at these speeds.
 ///
 /// # Errors
-/// If a workload is impossible on the target.
+/// Returns an error if a workload is impossible on the target.
 pub fn estimates(file: &RunFile, assumed: &Assumed) -> Result<Vec<Estimate>, String> {
     let context = Context::of(file)?;
     file.tests.iter().map(|name| estimate(&context, Task::named(file, name)?, assumed)).collect()

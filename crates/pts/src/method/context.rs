@@ -26,7 +26,7 @@ impl<'a> Context<'a> {
     /// The context of a run.
     ///
     /// # Errors
-    /// If this build does not know the run's profile.
+    /// Returns an error if this build does not know the run's profile.
     pub fn of(run: &'a RunFile) -> Result<Self, String> {
         Ok(Self { profile: Profile::of(run)?, settings: &run.settings, target: &run.target })
     }

@@ -37,7 +37,7 @@ impl Profile {
     /// Looks up the profile called `name`.
     ///
     /// # Errors
-    /// If the name is unknown; the message lists the known ones.
+    /// Returns an error if the name is unknown; the message lists the known ones.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         PROFILES.iter().find(|profile| profile.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
@@ -48,7 +48,7 @@ impl Profile {
     /// The profile of a run. Imported runs have a special profile, which is not part of the specification.
     ///
     /// # Errors
-    /// If this build does not know the run's profile.
+    /// Returns an error if this build does not know the run's profile.
     pub fn of(run: &RunFile) -> Result<&'static Self, String> {
         if run.origin.is_some() { Ok(&IMPORTED) } else { Self::named(&run.profile) }
     }

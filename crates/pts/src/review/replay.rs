@@ -170,7 +170,8 @@ pub struct Replayed {
 /// Replays every started test of a run and judges it with this build.
 ///
 /// # Errors
-/// If this build does not know the profile or a test, or the recorded workloads differ from those requested now.
+/// Returns an error if this build does not know the profile or a test, or the recorded workloads differ from
+/// those requested now.
 pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     if let Some(origin) = &run.origin {
         let outcomes = imported::replay(run, origin, entries)?;

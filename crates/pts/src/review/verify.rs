@@ -40,7 +40,7 @@ struct Recorded<'a> {
 /// Judges every started test of a run again.
 ///
 /// # Errors
-/// If this build does not know the profile or a test.
+/// Returns an error if this build does not know the profile or a test.
 pub fn verify(run: &RunFile, entries: &[Entry]) -> Result<Vec<Verified>, String> {
     let context = Context::of(run)?;
     let mut all = Vec::new();

@@ -16,9 +16,9 @@ pub(super) const MOST_BYTES: u64 = 1 << 30;
 /// Limit on the copy in memory: several times the journal of a week-long run. Only the beginning of a longer
 /// journal is kept.
 const MOST_HELD_BYTES: usize = 256 << 20;
-/// Name of a copy of the records of a lost journal; the names of further copies end in a number.
+/// Name of a rescue copy of a lost journal; further copies have a number at the end.
 pub const RESCUED: &str = "journal.rescued";
-/// Number of names to try in each folder: `journal.rescued`, `journal.rescued-2` and so on.
+/// Number of names to try in each folder, such as `journal.rescued` and `journal.rescued-2`.
 const MOST_NAMES: u32 = 99;
 
 /// The bytes that were written to a journal.
@@ -29,18 +29,18 @@ pub(super) struct Held {
     limit_bytes: usize,
     /// Total length written.
     length: u64,
-    /// SHA-256 of all bytes written.
+    /// SHA-256 of all written bytes.
     hash: Sha256,
     /// Number of records, without the header.
     records: usize,
-    /// Modification time of the file when it was last known to have this content.
+    /// Modification time of the file at the last check that found this content.
     modified: Option<SystemTime>,
 }
 
 /// A change to a journal by another process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It is no longer at its path.
+    /// The journal is no longer at its path.
     Gone,
     /// Its length differs.
     Length { found: u64, written: u64 },
@@ -58,15 +58,15 @@ impl std::fmt::Display for Change {
                  B were written"
             ),
             Self::Bytes => f.write_str(
-                "another program changed it while the run was writing to it: its content is not what was \
-                 written",
+                "another program changed it while the run was writing to it: its content differs from \
+                 what was written",
             ),
         }
     }
 }
 
 impl Held {
-    /// Returns the state of a journal that consists of these bytes: a header and complete records.
+    /// Returns the state of a journal that consists of these bytes, which are a header and complete records.
     pub fn of(bytes: Vec<u8>) -> Self {
         Self::within(MOST_HELD_BYTES, bytes)
     }
@@ -81,14 +81,15 @@ impl Held {
         Self { bytes, limit_bytes, length, hash, records, modified: None }
     }
 
-    /// Returns the total length written.
+    /// Returns the number of bytes written.
     pub fn length(&self) -> u64 {
         self.length
     }
 
     /// Adds a record that has been written to the file.
     pub fn add(&mut self, line: &[u8]) {
-        // Do not keep a record that follows an omitted one: the copy must be a valid beginning of the journal.
+        // Once a record has been omitted, omit all later ones too: the copy must be a valid beginning of the
+        // journal.
         if self.has_all() && self.bytes.len() + line.len() <= self.limit_bytes {
             self.bytes.extend_from_slice(line);
         }
@@ -101,7 +102,7 @@ impl Held {
         self.bytes.len() as u64 == self.length
     }
 
-    /// Returns the change that another process made to `file`. Checks the length of the file and, if its
+    /// Returns whether and how another process changed `file`. Checks the length of the file and, if its
     /// modification time changed since the last check, its content.
     pub fn change_of(&mut self, file: &mut dyn Stored) -> Option<Change> {
         // An error here means that the disk failed, not that the journal was changed; the next sync reports it.
@@ -119,7 +120,7 @@ impl Held {
         change
     }
 
-    /// Returns the change that another process made to `file`, by comparing its whole content.
+    /// Compares the whole content of `file`, and returns whether and how another process changed it.
     pub fn change_of_content(&self, file: &mut dyn Stored) -> Option<Change> {
         let found = file.read(MOST_BYTES).ok()?;
         if found.len() as u64 != self.length {
@@ -136,8 +137,8 @@ impl Held {
         }
     }
 
-    /// Records the state of `file` right after one of our own writes; returns the change that another process
-    /// made.
+    /// Records the state of `file` right after one of our own writes, and returns whether and how another
+    /// process changed it.
     pub fn settle(&mut self, file: &dyn Stored) -> Option<Change> {
         let extent = file.extent().ok()?;
         self.modified = extent.modified;
@@ -180,15 +181,16 @@ fn records_in(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1)
 }
 
-/// A folder to which a lost journal may be copied, and the name of the copy there.
+/// A folder that may receive a copy of a lost journal, and the name of the copy there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Refuge {
     folder: PathBuf,
     name: String,
 }
 
-/// Returns the places to which the journal at `path` may be copied, in order of preference: next to it, next to
-/// the directory of its run, and in `others`, where the name of the copy identifies the run.
+/// Returns the places that may receive a copy of the journal at `path`, in order of preference: next to the
+/// journal, next to the directory of its run, and the folders `others`, where the name of the copy identifies
+/// the run.
 fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let run = dir.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
@@ -199,8 +201,7 @@ fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     std::iter::once(beside).chain(named).collect()
 }
 
-/// Writes a new file to the first folder in which this succeeds; if there is none, returns the errors of all
-/// folders.
+/// Writes a new file to the first folder in which this succeeds; if it fails everywhere, returns all errors.
 fn copy(storage: &dyn Storage, refuges: &[Refuge], bytes: &[u8]) -> Result<PathBuf, String> {
     let mut problems = Vec::new();
     for refuge in refuges {
@@ -222,11 +223,11 @@ fn copy_to(storage: &dyn Storage, refuge: &Refuge, bytes: &[u8]) -> io::Result<P
         };
         let written = file.append(bytes).and_then(|()| file.sync_all());
         if let Err(error) = written {
-            // Report the failed write, not a failed cleanup.
+            // Report the failed write, not an error during clean-up.
             let _ = storage.remove_file(&path);
             return Err(error);
         }
-        // Ignored: the copy exists even if the file system cannot sync folders.
+        // The error is ignored: the copy exists even if the file system cannot sync folders.
         let _ = storage::sync_folder(storage, &refuge.folder);
         return Ok(path);
     }

@@ -114,8 +114,8 @@ fn a_journal_that_somebody_else_changed_takes_no_more_records_and_is_copied() {
             let mut bytes = bytes.to_vec();
             bytes[80] ^= 1;
             std::fs::write(path, bytes).unwrap();
-            // The modification time is later than the writer's own write by more than any file system's
-            // timestamp resolution.
+            // The new modification time differs from that of the writer by more than the timestamp resolution
+            // of any file system.
             set_modified(path);
         }),
     ];
@@ -215,7 +215,7 @@ fn a_record_of_more_than_any_run_writes_is_refused_before_it_takes_memory() {
     assert!(problem_of(&long).contains("no run writes a record of more than"), "{}", problem_of(&long));
     let many = format!("[{}0]", "0,".repeat(MOST_RECORD_VALUES));
     assert!(problem_of(&many).contains("values; no run writes more than"), "{}", problem_of(&many));
-    // An escape switches to the path that makes strings safe to print; the limit applies there too.
+    // An escape takes the path that makes strings safe to print; the limit applies there, too.
     let escaped = format!("[{}\"\\n\"]", "0,".repeat(MOST_RECORD_VALUES));
     assert!(problem_of(&escaped).contains("values; no run writes more than"));
 }

@@ -27,8 +27,7 @@ pub enum LibraryError {
     },
     /// The name is empty, for example because a variable of a script is unset.
     #[error(
-        "no run is given; specify one by its id, the start of its id, or `latest` (`plateau runs` lists \
-         them)"
+        "no run is given; specify one by its id, the start of its id, or `latest` (`plateau runs` lists them)"
     )]
     Unnamed,
     /// `latest~N` refers to a run before the oldest.
@@ -62,11 +61,11 @@ pub enum LibraryError {
     BadRunFile {
         /// Path of the `run.json`.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
     },
     /// `run.json` does not match the digest in the journal.
-    #[error("{} was changed after the run started: the journal contains a different digest of it", path.display())]
+    #[error("{} was changed after the run started: its digest differs from the one in the journal", path.display())]
     ChangedRunFile {
         /// Path of the `run.json`.
         path: PathBuf,

@@ -1,8 +1,8 @@
 //! The directory of a run before it gets its final name, and after it loses that name.
 //!
-//! A run is created in a directory with a temporary name; its content and entries are synced, and then the
-//! directory is renamed. It remains locked until then: a locked directory is being created, whereas an unlocked
-//! one was left by a dead process. Removing a run takes these steps in reverse.
+//! A run is created in a directory with a temporary name. The directory is renamed after its content and
+//! entries have been synced. The directory remains locked until then: a locked directory is being created, an
+//! unlocked one was left by a process that died. A run is removed by the same steps in reverse.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -13,11 +13,11 @@ use super::error::{LibraryError, io};
 use crate::storage::{FoundKind, Storage, Stored, sync_folder};
 
 const PREFIX: &str = ".new-";
-/// Number of attempts to create and lock a directory: before it is locked, another process may mistake it for a
-/// left-over and remove it.
+/// Number of attempts to create and lock a directory: another process may remove it before it is locked,
+/// mistaking it for a left-over.
 const ATTEMPTS: u32 = 8;
 
-/// Returns whether `dir` is still under its temporary name.
+/// Returns whether `dir` has a temporary name.
 pub(super) fn is_nascent(dir: &Path) -> bool {
     dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
@@ -28,7 +28,7 @@ pub(super) struct Nascent {
     storage: Arc<dyn Storage>,
     root: PathBuf,
     dir: PathBuf,
-    /// Its final path, once it has been published.
+    /// Its final path; `None` before the directory is published.
     published: Option<PathBuf>,
     /// The open directory, locked until it is published or discarded.
     held: Box<dyn Stored>,
@@ -55,13 +55,13 @@ impl Nascent {
         Ok((file, path))
     }
 
-    /// Renames the directory to its final name and returns once the rename is on disk.
+    /// Renames the directory to its final name and returns when the rename is on disk.
     pub fn publish(&mut self, dir: &Path) -> Result<(), LibraryError> {
         self.held.sync_all().map_err(|e| io("sync", &self.dir, e))?;
         self.storage.rename(&self.dir, dir).map_err(|e| io("create", dir, e))?;
         self.published = Some(dir.into());
         if !is_at(&*self.storage, &*self.held, dir) {
-            // Another process with write access to the library has replaced the directory.
+            // Another process that can write to the library has replaced the directory.
             return Err(io("create", dir, ErrorKind::Interrupted.into()));
         }
         sync_folder(&*self.storage, &self.root).map_err(|e| io("sync", &self.root, e))
@@ -75,38 +75,38 @@ impl Nascent {
     /// Removes the directory, even if it was already published.
     pub fn discard(mut self) {
         if let Some(dir) = &self.published {
-            // Rename it first, so that a partial run is never visible.
+            // The directory is renamed first, so that a partial run is never visible.
             let _ = self.storage.rename(dir, &self.dir);
         }
         let _ = remove(&*self.storage, &self.root, &self.dir, &mut *self.held);
     }
 }
 
-/// Opens and locks the directory; `None` if another process mistook it for a left-over and removed it.
+/// Opens and locks the directory; returns `None` if another process removed it, mistaking it for a left-over.
 fn hold(storage: &dyn Storage, dir: &Path) -> std::io::Result<Option<Box<dyn Stored>>> {
     let held = match storage.open_folder(dir) {
         Ok(held) => held,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // If the file system has no directory locks, no process removes left-overs there, so it is safe to
-    // continue without a lock.
+    // On a file system without directory locks, no process removes left-overs, so it is safe to continue
+    // without a lock.
     let locked = held.try_lock().unwrap_or(true);
     let found = held.found()?;
     Ok((locked && storage.look(dir).is_ok_and(|there| there == found)).then_some(held))
 }
 
-/// Removes a temporary directory that no process holds locked.
+/// Removes a temporary directory that is not locked by any process.
 pub(super) fn remove_left_over(storage: &dyn Storage, root: &Path, dir: &Path) {
     let Ok(mut held) = storage.open_folder(dir) else { return };
-    // Lock first, then check the path: until the lock is held, the creator may still rename the directory and
-    // unlock it.
+    // Lock first, then check the path: the creator may still rename and unlock the directory before the lock
+    // is acquired.
     if matches!(held.try_lock(), Ok(true)) && is_at(storage, &*held, dir) {
         let _ = remove(storage, root, dir, &mut *held);
     }
 }
 
-/// Returns whether `held` is the directory at `dir` itself, rather than the target of a symbolic link.
+/// Returns whether `held` is the directory at `dir`, not the target of a symbolic link there.
 fn is_at(storage: &dyn Storage, held: &dyn Stored, dir: &Path) -> bool {
     let found = held.found();
     found.is_ok_and(|found| {
@@ -127,15 +127,15 @@ pub(super) fn remove_run(storage: &dyn Storage, dir: &Path) -> Result<(), Librar
     if let Some(other) = names.iter().find(|name| !is_file(&*held, name)) {
         return Err(foreign(dir.join(other)));
     }
-    // Lock it so that no other process treats it as a left-over in the meantime.
+    // Lock the directory so that no other process treats it as a left-over in the meantime.
     let _ = held.try_lock();
     let gone = take_name_away(storage, dir, &root.join(format!("{PREFIX}removed-{name}")))
         .map_err(|e| io("remove", dir, e))?;
     remove(storage, root, &gone, &mut *held).map_err(|e| io("remove", &gone, e))
 }
 
-/// Renames `dir` to `gone`, or to a variant of that name if it is taken by a left-over that could not be
-/// removed. Returns the new path.
+/// Renames `dir` to `gone`, or to a variant of that name if `gone` is a left-over that could not be removed.
+/// Returns the new path.
 fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Result<PathBuf> {
     let mut gone = gone.to_owned();
     for _ in 1..ATTEMPTS {
@@ -154,9 +154,9 @@ fn take_name_away(storage: &dyn Storage, dir: &Path, gone: &Path) -> std::io::Re
     storage.rename(dir, &gone).map(|()| gone)
 }
 
-/// Removes the files in the open directory `held`, regardless of its current path, and then the directory
-/// `dir`. Keeps a directory that contains anything other than regular files. After an error, the next process
-/// removes the rest.
+/// Removes the files in the open directory `held`, wherever it is now, and then the directory `dir`. Keeps a
+/// directory that contains anything other than regular files. If this fails, the next process removes the
+/// rest.
 fn remove(storage: &dyn Storage, root: &Path, dir: &Path, held: &mut dyn Stored) -> std::io::Result<()> {
     // Make a preceding rename durable: otherwise, a power cut could restore the old name after the files are
     // gone.

@@ -1,4 +1,4 @@
-//! What a library requires of a file system.
+//! The file system operations that a library needs.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
@@ -11,14 +11,14 @@ pub trait Storage: Debug + Send + Sync {
     /// Creates a file for appending; fails if it exists.
     ///
     /// # Errors
-    /// If the file exists or the operation fails.
+    /// Returns an error if the file exists or the operation fails.
     fn create(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
     /// Opens a regular file for reading.
     ///
     /// # Errors
-    /// If it does not exist or is not a regular file (symbolic links are not followed), or if the operation
-    /// fails.
+    /// Returns an error if it does not exist or is not a regular file (symbolic links are not followed), or
+    /// if the operation fails.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
     /// Opens a regular file for reading and appending.
@@ -30,43 +30,43 @@ pub trait Storage: Debug + Send + Sync {
     /// Opens a folder, for syncing its entries or locking it.
     ///
     /// # Errors
-    /// If it does not exist or the operation fails.
+    /// Returns an error if it does not exist or the operation fails.
     fn open_folder(&self, path: &Path) -> io::Result<Box<dyn Stored>>;
 
     /// Creates a folder; its parent must exist.
     ///
     /// # Errors
-    /// If it exists or the operation fails.
+    /// Returns an error if it exists or the operation fails.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
     /// Atomically renames a file or folder within its parent folder.
     ///
     /// # Errors
-    /// If a non-empty folder of that name exists, or the operation fails.
+    /// Returns an error if a non-empty folder of that name exists, or the operation fails.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// If it does not exist or the operation fails.
+    /// Returns an error if it does not exist or the operation fails.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
 
     /// Removes an empty folder.
     ///
     /// # Errors
-    /// If it does not exist, is not empty, or the operation fails.
+    /// Returns an error if it does not exist, is not empty, or the operation fails.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the names of all entries of a folder, in no particular order.
     ///
     /// # Errors
-    /// If it does not exist or the operation fails.
+    /// Returns an error if it does not exist or the operation fails.
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
 
     /// Returns the kind and identity of the object at `path`, without following symbolic links.
     ///
     /// # Errors
-    /// If there is nothing at `path`, or the operation fails.
+    /// Returns an error if there is nothing at `path`, or the operation fails.
     fn look(&self, path: &Path) -> io::Result<Found>;
 
     /// Returns the wall-clock time, which is shown to people and used for the length of an interruption.
@@ -78,35 +78,36 @@ pub trait Stored: Debug + Send {
     /// Reads the whole content from the beginning.
     ///
     /// # Errors
-    /// If the operation fails, or the content is longer than `limit_bytes`.
+    /// Returns an error if the operation fails, or the content is longer than `limit_bytes`.
     fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>>;
 
-    /// Appends all of `bytes`. After an error, part of them may have been written.
+    /// Appends `bytes` to the file. An error may leave some of them written.
     ///
     /// # Errors
-    /// If the operation fails, such as on a full disk.
+    /// Returns an error if the operation fails, such as on a full disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Overwrites the content at offset `at` with the same bytes; the next sync then writes them to disk again.
+    /// Overwrites the content at offset `at` with identical bytes, so that the next sync writes them to disk
+    /// again.
     ///
     /// # Errors
-    /// If the operation fails.
+    /// Returns an error if the operation fails.
     fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Sets the length of the file.
     ///
     /// # Errors
-    /// If the operation fails.
+    /// Returns an error if the operation fails.
     fn set_len(&mut self, bytes: u64) -> io::Result<()>;
 
-    /// Returns once the content is on the disk.
+    /// Returns when the content is on disk.
     ///
     /// # Errors
-    /// If the disk fails. Everything written since the last successful sync may then be lost, even if a later call
-    /// succeeds.
+    /// Returns an error if the disk fails. After a failed sync, everything written since the last successful one
+    /// may be lost, even if a later call succeeds.
     fn sync_data(&mut self) -> io::Result<()>;
 
-    /// Like [`sync_data`](Self::sync_data), including metadata; for a folder, syncs its entries.
+    /// Same as [`sync_data`](Self::sync_data), but includes metadata; for a folder, syncs its entries.
     ///
     /// # Errors
     /// Same as [`sync_data`](Self::sync_data).
@@ -115,59 +116,59 @@ pub trait Stored: Debug + Send {
     /// Takes an exclusive lock; returns false if another process holds it.
     ///
     /// # Errors
-    /// If the operation fails.
+    /// Returns an error if the operation fails.
     fn try_lock(&self) -> io::Result<bool>;
 
     /// Returns whether another process holds the lock, without taking it.
     ///
     /// # Errors
-    /// If the operation fails.
+    /// Returns an error if the operation fails.
     fn is_locked(&self) -> io::Result<bool>;
 
     /// Returns the kind and identity of this file or folder.
     ///
     /// # Errors
-    /// If the operation fails.
+    /// Returns an error if the operation fails.
     fn found(&self) -> io::Result<Found>;
 
     /// Returns the length and modification time of this file.
     ///
     /// # Errors
-    /// If the operation fails.
+    /// Returns an error if the operation fails.
     fn extent(&self) -> io::Result<Extent>;
 
     /// Returns the names of all entries of this folder, in no particular order, even if its path now leads to
-    /// something else.
+    /// another object.
     ///
     /// # Errors
-    /// If this is not a folder, or the operation fails.
+    /// Returns an error if this is not a folder, or the operation fails.
     fn names(&self) -> io::Result<Vec<OsString>>;
 
     /// Returns the kind and identity of the entry `name` of this folder, without following symbolic links.
     ///
     /// # Errors
-    /// If there is no such entry, or the operation fails.
+    /// Returns an error if there is no such entry, or the operation fails.
     fn look(&self, name: &OsStr) -> io::Result<Found>;
 
-    /// Creates the file `name` in this folder for appending, even if the folder's path now leads to something
-    /// else.
+    /// Creates the file `name` in this folder for appending, even if the path of the folder now leads to
+    /// another object.
     ///
     /// # Errors
-    /// If the file exists, or the operation fails.
+    /// Returns an error if the file exists, or the operation fails.
     fn create_file(&mut self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
-    /// Opens the regular file `name` in this folder for reading, even if the folder's path now leads to
-    /// something else.
+    /// Opens the regular file `name` in this folder for reading, even if the path of the folder now leads to
+    /// another object.
     ///
     /// # Errors
-    /// If it does not exist or is not a regular file (symbolic links are not followed), or if the operation
-    /// fails.
+    /// Returns an error if it does not exist or is not a regular file (symbolic links are not followed), or
+    /// if the operation fails.
     fn open_file(&self, name: &OsStr) -> io::Result<Box<dyn Stored>>;
 
     /// Removes the file `name` from this folder.
     ///
     /// # Errors
-    /// If it does not exist, or the operation fails.
+    /// Returns an error if it does not exist, or the operation fails.
     fn remove_file(&mut self, name: &OsStr) -> io::Result<()>;
 }
 
@@ -176,7 +177,7 @@ pub trait Stored: Debug + Send {
 pub struct Found {
     /// Kind of the entry.
     pub kind: FoundKind,
-    /// Device and inode number: equal for all names of the same object.
+    /// Device and inode number, which are equal for all names of the same object.
     pub identity: (u64, u64),
 }
 
@@ -185,7 +186,7 @@ pub struct Found {
 pub struct Extent {
     /// Length in bytes.
     pub bytes: u64,
-    /// Time of the last write to the content; `None` if the file system does not record it.
+    /// Modification time of the content; `None` if the file system does not record it.
     pub modified: Option<SystemTime>,
 }
 

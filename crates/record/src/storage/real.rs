@@ -78,8 +78,8 @@ impl Stored for File {
     }
 
     fn rewrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        // With O_APPEND, Linux appends every write regardless of the offset, so open the file again without
-        // that flag.
+        // Linux ignores the offset of a write to a file with O_APPEND, so open the file again without that
+        // flag.
         let again = format!("/proc/self/fd/{}", self.as_raw_fd());
         OpenOptions::new().write(true).open(again)?.write_all_at(bytes, at)
     }

@@ -22,10 +22,10 @@ use super::interface::{Extent, Found, FoundKind, Storage, Stored};
 /// Device number of all files on a simulated disk.
 const VOLUME: u64 = 1;
 
-/// A fault, and the number of the storage call at which it occurs, counted from 0.
+/// A fault, and the storage call at which it occurs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fault {
-    /// Number of the call.
+    /// Number of the call, counted from 0.
     pub call: u64,
     /// The kind of fault.
     pub kind: FaultKind,
@@ -40,11 +40,11 @@ pub enum FaultKind {
     Quota,
     /// EROFS from this call on, for every change.
     ReadOnly,
-    /// EIO, once. A failed sync loses the data that it should have written, and the next sync succeeds.
+    /// EIO, once. A sync fails and loses the data that it should have written; the next sync succeeds.
     Broken,
     /// EIO from this call on, for every call.
     Dead,
-    /// The call takes this long.
+    /// The call takes this long to return.
     Slow {
         /// Length in ns.
         ns: u64,
@@ -75,7 +75,7 @@ impl FaultKind {
     }
 }
 
-/// Kinds of calls, which decide whether a fault applies.
+/// Kinds of calls, which determine which faults apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Read,
@@ -90,7 +90,7 @@ enum Call {
 pub enum Logged {
     /// An operation that changes or syncs the disk.
     Op(Op),
-    /// A mark for another action of the process, such as showing an event.
+    /// A mark for another action of the process, such as the display of an event.
     Mark(usize),
 }
 
@@ -104,7 +104,7 @@ pub struct Simulated {
 struct Inner {
     disk: Disk,
     log: Vec<Logged>,
-    /// Locked nodes with the number of the open file that holds the lock.
+    /// Locked nodes, with the number of the open file that holds each lock.
     locks: Vec<(Node, u64)>,
     opened: u64,
     calls: u64,
@@ -114,7 +114,7 @@ struct Inner {
 }
 
 impl Simulated {
-    /// Creates a process that starts with `disk` at time `now` and encounters `faults`.
+    /// Creates a process that starts with `disk` at time `now` and is subject to `faults`.
     #[must_use]
     pub fn on(disk: Disk, now: jiff::Timestamp, faults: Vec<Fault>) -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
@@ -152,7 +152,7 @@ impl Simulated {
         self.inner().log.clone()
     }
 
-    /// Returns the bytes of the latest write and the file offset at which it ended.
+    /// Returns the bytes of the latest write and the file offset of its end.
     #[must_use]
     pub fn last_append(&self) -> Option<(Arc<[u8]>, usize)> {
         self.inner().log.iter().rev().find_map(|logged| match logged {
@@ -232,7 +232,7 @@ impl Inner {
         Ok(node)
     }
 
-    /// Counts a call and applies the faults due at it.
+    /// Counts a call and applies the faults that are due.
     fn call(&mut self, call: Call) -> io::Result<()> {
         let now = self.calls;
         self.calls += 1;
@@ -351,8 +351,8 @@ impl Stored for Open {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut inner = self.process.inner();
         let failure = inner.call(Call::Append).err();
-        // A failing write usually completes in part. How much of it completes depends only on the length of the
-        // data, so that runs are reproducible.
+        // A failing write usually completes in part. The completed part depends only on the length of the data,
+        // so that runs are reproducible.
         let done = match &failure {
             Some(error) if error.raw_os_error() == Some(30) => 0,
             Some(_) => (bytes.len() * (bytes.len() % 7)) / 7,

@@ -1,4 +1,4 @@
-//! Workloads: what is stored of them, and which are impossible.
+//! How workloads are stored, and which ones are rejected.
 
 use super::*;
 

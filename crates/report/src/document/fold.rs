@@ -14,7 +14,8 @@ use crate::facts::{conformance, dates, drive_and_host, figures, interruptions, p
 /// Folds a run and its journal into a document, judged by this build.
 ///
 /// # Errors
-/// If this build does not know the profile or a test, or the journal does not match this version of a test.
+/// Returns an error if this build does not know the profile or a test, or the journal does not match this
+/// version of a test.
 pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let entries: &[Entry] = &loaded.entries;
     let replayed = pts::replay(run, entries)?;

@@ -29,7 +29,7 @@ impl Logo {
     /// Creates a logo from the bytes of a file.
     ///
     /// # Errors
-    /// If the file is neither PNG nor JPEG, or is larger than 1 MiB.
+    /// Returns an error if the file is neither PNG nor JPEG, or is larger than 1 MiB.
     pub fn of(bytes: Vec<u8>) -> Result<Self, String> {
         if bytes.len() > LOGO_LIMIT {
             return Err(format!("the logo is {} bytes long; at most {LOGO_LIMIT} are allowed", bytes.len()));

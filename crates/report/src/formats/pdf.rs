@@ -36,7 +36,7 @@ pub(super) const FORMAT: Format = Format {
 /// The whole report.
 ///
 /// # Errors
-/// If the PDF library rejects a picture or a page; the message names it.
+/// Returns an error if the PDF library rejects a picture or a page; the message names it.
 pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
     let mut writer = PdfWriter::new()?;
     writer.bookmark(cover_text::TITLE.into(), 0);

@@ -11,7 +11,7 @@ pub struct Access {
     pub read: bool,
     /// Length in bytes.
     pub block_bytes: u32,
-    /// Byte offset on the device; relative to the start of its segment, a multiple of the block size.
+    /// Byte offset on the device. Relative to the start of its segment, it is a multiple of the block size.
     pub offset_bytes: u64,
 }
 
@@ -72,8 +72,8 @@ impl Lane {
         Access { read, block_bytes: self.block_bytes, offset_bytes }
     }
 
-    /// Draws random accesses to a single segment. The loop is small enough for the generator to stay in registers;
-    /// in memory, every step would wait for the store of the previous one.
+    /// Draws random accesses to a single segment. The loop is small enough to keep the generator in registers; in
+    /// memory, each step would wait for the previous store.
     #[inline(always)]
     pub(super) fn draw_random(
         &self,

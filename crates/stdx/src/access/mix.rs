@@ -5,10 +5,10 @@ use super::pattern::{Pattern, Place};
 use super::span::Order;
 use crate::Rng;
 
-/// Lookup tables from which each I/O of a mixed or zoned pattern is drawn.
+/// Lookup tables for drawing the I/Os of a mixed or zoned pattern.
 #[derive(Debug, Clone)]
 pub(super) struct Mix {
-    /// Index of the kind, by the drawn percentage.
+    /// Index of the kind for each percentage that can be drawn.
     kind_of: [u8; 100],
     zone_of: [u8; 100],
     kinds: Vec<(Lane, Vec<Place>)>,
@@ -47,7 +47,8 @@ impl Mix {
     }
 }
 
-/// Returns a table of a hundred entries that contains each index as often as its share in percent.
+/// Returns a table of a hundred entries in which the number of occurrences of each index is its share in
+/// percent.
 fn lottery(shares: impl Iterator<Item = u8>) -> [u8; 100] {
     let mut lots = [0; 100];
     let mut next = lots.iter_mut();

@@ -1,4 +1,4 @@
-//! Access patterns: kinds of I/O with their shares, and zones of the span with theirs.
+//! Access patterns: kinds of I/O and zones of the span, with their shares.
 
 use super::span::{Order, Span, share};
 use crate::Rng;
@@ -38,9 +38,9 @@ pub struct Pattern {
     /// several segments, a boundary is rounded down to the end of a segment.
     pub zones: Vec<Zone>,
     /// Block at which each thread begins sequential I/O, counted from 0 within the thread's part of the span
-    /// and wrapping at its end. Lets a stream continue where an earlier one ended.
+    /// and wrapping at its end. With this, a stream can continue where an earlier one ended.
     pub from_block: u64,
-    /// Offsets of random I/Os are multiples of this, even of smaller ones; 0 for the greatest common divisor.
+    /// Alignment of the offsets of random I/Os, including smaller ones; 0 for the greatest common divisor.
     pub align_bytes: u32,
 }
 
@@ -70,7 +70,7 @@ impl Pattern {
         if self.align_bytes > 0 { u64::from(self.align_bytes) } else { self.granule_bytes() }
     }
 
-    /// Returns the largest size of which every offset and every block size is a multiple.
+    /// Returns the greatest common divisor of all offsets and block sizes.
     #[must_use]
     pub fn granule_bytes(&self) -> u64 {
         let sizes = self.kinds.iter().map(|kind| u64::from(kind.block_bytes));
@@ -85,7 +85,7 @@ impl Pattern {
         (part.end - part.start) * unit
     }
 
-    /// Returns why this pattern is impossible for `threads` threads, in words; `None` if it is possible.
+    /// Returns a description of why `threads` threads cannot use this pattern; `None` if they can.
     #[must_use]
     pub fn problem(&self, threads: u16) -> Option<String> {
         let percent = |shares: &mut dyn Iterator<Item = u8>| shares.map(u32::from).sum::<u32>();

@@ -59,7 +59,8 @@ pub enum Order {
     Sequential,
 }
 
-/// Returns part `index` of `total` divided into `parts`. The parts add up to exactly `total`.
+/// Returns the size of part `index` when `total` is divided into `parts`. The parts add up to exactly
+/// `total`.
 #[must_use]
 pub fn share(total: u64, index: u16, parts: u16) -> std::ops::Range<u64> {
     let cut = |i: u16| (u128::from(total) * u128::from(i) / u128::from(parts)) as u64;

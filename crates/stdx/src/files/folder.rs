@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::kind::FileKind;
 use super::read::{self, Links, ReadError};
 
-/// Attempts to find an unused random name: one collision is bad luck, several are an attack.
+/// Number of random names to try: one collision is bad luck, several are an attack.
 const MOST_ATTEMPTS: u32 = 16;
 
 /// Why a file cannot be written.
@@ -26,7 +26,7 @@ pub enum WriteError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The path is occupied by something that must not be replaced.
+    /// The path belongs to an object that must not be replaced.
     #[error("{} is {kind}", path.display())]
     InTheWay {
         /// The path.
@@ -48,7 +48,7 @@ pub enum WriteError {
     },
 }
 
-/// An open folder. Replacing what is at its path does not affect it.
+/// An open folder. Replacing the folder at its path does not affect the open descriptor.
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
@@ -60,7 +60,7 @@ impl Folder {
     /// links; the folder itself may be one only if `follow` is set.
     ///
     /// # Errors
-    /// If the path is not a folder, or if a system call fails.
+    /// Returns an error if the path is not a folder, or if a system call fails.
     pub fn make(path: &Path, follow: bool) -> Result<Self, WriteError> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let failed = |source| WriteError::System { path: path.into(), source };
@@ -77,11 +77,11 @@ impl Folder {
         Ok(Self { fd, path: path.into() })
     }
 
-    /// Opens the folder at `path`, following links, if it has this device and inode number. Replacing what is
-    /// at the path therefore cannot redirect the writes.
+    /// Opens the folder at `path`, following links, if it has the given device and inode number. Writes
+    /// therefore cannot be redirected by replacing the object at the path.
     ///
     /// # Errors
-    /// If the folder is missing or is a different one, or if a system call fails.
+    /// Returns an error if the folder is missing or is a different one, or if a system call fails.
     pub fn known(path: &Path, identity: (u64, u64)) -> Result<Self, WriteError> {
         let failed = |path: &Path, source| WriteError::System { path: path.into(), source };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -96,7 +96,7 @@ impl Folder {
     /// Opens the folder that contains the file at `path`; returns it with the name of the file.
     ///
     /// # Errors
-    /// As for [`make`](Self::make); also if the path does not end in a file name.
+    /// Returns the errors of [`make`](Self::make), and an error if the path does not end in a file name.
     pub fn around(path: &Path) -> Result<(Self, &OsStr), WriteError> {
         let name = path.file_name().filter(|_| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
         let name = name.ok_or_else(|| WriteError::NoName { path: path.into() })?;
@@ -104,10 +104,12 @@ impl Folder {
     }
 
     /// Writes a file, replacing a regular file of the same name. Readers see either the old or the new content,
-    /// and a failed write leaves nothing behind. Links are not followed, and anything but a regular file is kept.
+    /// and a failed write leaves no temporary file. Links are not followed, and objects other than regular files
+    /// are never replaced.
     ///
     /// # Errors
-    /// If the name belongs to anything but a regular file, or if a system call fails.
+    /// Returns an error if the name belongs to an object other than a regular file, or if a system call
+    /// fails.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> Result<(), WriteError> {
         self.check(name)?;
         let failed = |source| WriteError::System { path: self.path.join(name), source };
@@ -119,19 +121,19 @@ impl Folder {
             .and_then(|()| file.sync_all())
             .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &unfinished, &self.fd, name)?));
         if let Err(error) = written {
-            // Report the failed write, not a failed cleanup.
+            // Report the failed write, not an error during clean-up.
             let _ = rustix::fs::unlinkat(&self.fd, &unfinished, AtFlags::empty());
             return Err(failed(error));
         }
-        // Best effort: some file systems cannot sync folders, and the file itself is on disk.
+        // Errors are ignored: some file systems cannot sync folders, and the file itself is on disk.
         let _ = rustix::fs::fsync(&self.fd);
         Ok(())
     }
 
-    /// Checks that `name` may be written: that it is unused, or belongs to a regular file.
+    /// Checks that `name` may be written: it must be unused or belong to a regular file.
     ///
     /// # Errors
-    /// If the name belongs to anything else, or if a system call fails.
+    /// Returns an error if the name belongs to another type of object, or if a system call fails.
     pub fn check(&self, name: &OsStr) -> Result<(), WriteError> {
         let path = || self.path.join(name);
         if name.as_encoded_bytes().contains(&b'/') || name == ".." || name == "." || name.is_empty() {
@@ -146,7 +148,7 @@ impl Folder {
     /// Returns the first bytes, at most `limit_bytes`, of the regular file `name`; empty if it does not exist.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn beginning(&self, name: &OsStr, limit_bytes: u64) -> io::Result<Vec<u8>> {
         match read::open_at(&self.fd, name, Links::Refused, OFlags::RDONLY) {
             Ok(file) => {
@@ -165,7 +167,7 @@ impl Folder {
         matches!(kind_at(&self.fd, OsStr::new(name)), Ok(Some(FileKind::Regular)))
     }
 
-    /// Returns the permissions of the file to be replaced, so that a file that only its owner may read stays private.
+    /// Returns the permissions of the file to be replaced, so that a private file stays private.
     fn mode_of(&self, name: &OsStr) -> io::Result<Option<Mode>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Mode::from_raw_mode(stat.st_mode & 0o777))),
@@ -174,8 +176,7 @@ impl Folder {
         }
     }
 
-    /// Creates a file under an unpredictable name, so that another user cannot have placed something there in
-    /// advance.
+    /// Creates a file with an unpredictable name, so that another user cannot have created it in advance.
     fn create_unfinished(&self) -> io::Result<(File, String)> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..MOST_ATTEMPTS {

@@ -1,4 +1,4 @@
-//! The type of a file.
+//! Types of files.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum FileKind {
     CharacterDevice,
     /// A block device.
     BlockDevice,
-    /// A type unknown to this build.
+    /// A type that this build does not know.
     Unknown,
 }
 

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 const WITHIN: Duration = Duration::from_millis(250);
 const EVERY: Duration = Duration::from_millis(5);
 
-/// Takes an exclusive lock (flock) on `file`; returns false if another process holds it.
+/// Takes an exclusive lock (flock) on `file`; returns false if another process holds a lock.
 ///
-/// If a process is killed while it starts another program, the child holds the process's locks until the
-/// exec. A lock therefore counts as held only after 250 ms.
+/// If a process is killed while starting another program, the child keeps the process's locks until the exec.
+/// A lock therefore counts as held only after 250 ms.
 ///
 /// # Errors
-/// If the file system does not support locks, or the system call fails.
+/// Returns an error if the file system does not support locks, or the system call fails.
 pub fn try_lock(file: &File) -> io::Result<bool> {
     try_lock_each(&[file]).swap_remove(0)
 }
 
-/// Like [`try_lock`] for several files, with a single waiting time for all of them.
+/// Same as [`try_lock`] for several files, with a single waiting time for all of them.
 #[must_use]
 pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
     let deadline = Instant::now() + WITHIN;
@@ -41,11 +41,10 @@ pub fn try_lock_each(files: &[&File]) -> Vec<io::Result<bool>> {
 }
 
 /// Returns whether another process holds a lock on `file`, without keeping a lock. A lock counts as held
-/// after the same delay as in [`try_lock`]; that delay also covers the moment in which this function itself
-/// holds a shared lock.
+/// after the same delay as in [`try_lock`], because this function itself briefly holds a shared lock.
 ///
 /// # Errors
-/// If the file system does not support locks, or the system call fails.
+/// Returns an error if the file system does not support locks, or the system call fails.
 pub fn is_locked(file: &File) -> io::Result<bool> {
     let deadline = Instant::now() + WITHIN;
     loop {

@@ -1,8 +1,8 @@
 //! A folder whose content only its owner can have written.
 //!
-//! Data that a program acts on unprompted must not come from another user. Each component of the path is therefore
-//! opened separately, resolving links explicitly, and must belong to the effective user or to root and not be
-//! writable by anyone else.
+//! Data that a program acts on without a request must not come from another user. Therefore, each component of the
+//! path is opened separately and links are resolved explicitly. Each must belong to the effective user or to root,
+//! and must not be writable by anyone else.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use super::kind::FileKind;
 
-/// The kernel's limit on symbolic links in a path.
+/// Kernel limit on the number of symbolic links in a path.
 const MOST_LINKS: u32 = 40;
 /// Write permission of group and others.
 const OTHERS_MAY_WRITE: u32 = 0o022;
@@ -34,7 +34,7 @@ pub enum Unowned {
         /// The underlying error.
         source: io::Error,
     },
-    /// It belongs to another user.
+    /// The object belongs to another user.
     #[error("{} belongs to user {owner}, not to user {acting} or root", path.display())]
     Foreign {
         /// The path.
@@ -44,7 +44,7 @@ pub enum Unowned {
         /// Effective user id.
         acting: u32,
     },
-    /// Other users may write to it.
+    /// Other users may write to the object.
     #[error(
         "{} is writable by others (mode {mode:04o}); `chmod go-w {}` fixes this",
         path.display(), path.display()
@@ -56,14 +56,14 @@ pub enum Unowned {
         mode: u32,
     },
     /// A link in `/proc` along the path does not lead to the path that it shows.
-    #[error("{} does not lead to {}, which its links show", path.display(), shown.display())]
+    #[error("{} does not lead to {}, the target of its links", path.display(), shown.display())]
     Elsewhere {
-        /// The path as given.
+        /// The path as specified.
         path: PathBuf,
-        /// The path that the text of its links yields.
+        /// The path that results from the text of its links.
         shown: PathBuf,
     },
-    /// It has an unexpected type.
+    /// The object has an unexpected type.
     #[error("{} is {kind}", path.display())]
     Kind {
         /// The path.
@@ -80,7 +80,7 @@ pub struct OwnedFolder {
     path: PathBuf,
 }
 
-/// The attributes that decide whether another user can have written to a file.
+/// The attributes that determine whether another user can have written to a file.
 #[derive(Debug, Clone, Copy)]
 struct Access {
     owner: u32,
@@ -120,12 +120,12 @@ impl OwnedFolder {
     /// Opens the folder at an absolute path; returns `None` if it is missing.
     ///
     /// # Errors
-    /// If another user may have written to it, or if a system call fails.
+    /// Returns an error if another user may have written to it, or if a system call fails.
     pub fn open(path: &Path) -> Result<Option<Self>, Unowned> {
         walk(path, None)
     }
 
-    /// Like [`open`](Self::open), but creates missing components, readable by owner and group.
+    /// Same as [`open`](Self::open), but creates missing components, readable by owner and group.
     ///
     /// # Errors
     /// Same as [`open`](Self::open).
@@ -142,7 +142,7 @@ impl OwnedFolder {
     /// Returns the sorted names of all entries.
     ///
     /// # Errors
-    /// If the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, Unowned> {
         let failed = |errno| failed(&self.path, errno);
         let mut names = Vec::new();
@@ -159,7 +159,8 @@ impl OwnedFolder {
     /// Opens a file in the folder for reading and writing; returns `None` if it is missing.
     ///
     /// # Errors
-    /// If it is not a regular file that belongs to the effective user and that only this user can write to.
+    /// Returns an error if it is not a regular file that belongs to the effective user and that only this
+    /// user can write to.
     pub fn file(&self, name: &str) -> Result<Option<File>, Unowned> {
         match self.open_file(name, OFlags::empty()) {
             Err(Unowned::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -167,7 +168,7 @@ impl OwnedFolder {
         }
     }
 
-    /// Like [`file`](Self::file), but creates the file if it is missing.
+    /// Same as [`file`](Self::file), but creates the file if it is missing.
     ///
     /// # Errors
     /// Same as [`file`](Self::file).
@@ -178,15 +179,15 @@ impl OwnedFolder {
     /// Creates a new file in the folder.
     ///
     /// # Errors
-    /// As for [`file`](Self::file); also if the file exists.
+    /// Returns the errors of [`file`](Self::file), and an error if the file exists.
     pub fn new_file(&self, name: &str) -> Result<File, Unowned> {
         self.open_file(name, OFlags::CREATE | OFlags::EXCL)
     }
 
     fn open_file(&self, name: &str, more: OFlags) -> Result<File, Unowned> {
         let path = self.path.join(name);
-        // Other users cannot have put a FIFO or device here; if the user did, O_NONBLOCK keeps the open from
-        // blocking.
+        // Other users cannot have placed a FIFO or device here; if the user did, O_NONBLOCK keeps the open
+        // from blocking.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, name, flags | more, Mode::from_raw_mode(0o640))
             .map_err(|errno| failed(&path, errno))?;
@@ -199,10 +200,10 @@ impl OwnedFolder {
         Ok(File::from(fd))
     }
 
-    /// Renames a file, replacing any file that has the new name.
+    /// Renames a file, replacing a file of the new name, if any.
     ///
     /// # Errors
-    /// If the system call fails.
+    /// Returns an error if the system call fails.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), Unowned> {
         rustix::fs::renameat(&self.fd, from, &self.fd, to).map_err(|errno| failed(&self.path.join(to), errno))
     }
@@ -210,7 +211,7 @@ impl OwnedFolder {
     /// Removes a file; succeeds if it does not exist.
     ///
     /// # Errors
-    /// If the system call fails.
+    /// Returns an error if the system call fails.
     pub fn remove(&self, name: &str) -> Result<(), Unowned> {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -218,10 +219,10 @@ impl OwnedFolder {
         }
     }
 
-    /// Syncs the directory. Once this returns, file creations and removals are on disk.
+    /// Syncs the directory. Returns when all creations and removals of files are on disk.
     ///
     /// # Errors
-    /// If the system call fails.
+    /// Returns an error if the system call fails.
     pub fn sync(&self) -> Result<(), Unowned> {
         rustix::fs::fsync(&self.fd).map_err(|errno| failed(&self.path, errno))
     }
@@ -272,7 +273,7 @@ fn walk(path: &Path, make: Option<Mode>) -> Result<Option<OwnedFolder>, Unowned>
         match FileKind::of_mode(stat.st_mode) {
             FileKind::Directory => judge_way(&next_path, Access::from(&stat), acting)?,
             FileKind::Symlink if links < MOST_LINKS => {
-                // The mode of a link is meaningless; its owner decides where it leads.
+                // The mode of a link is meaningless; only its owner matters.
                 judge_way(&next_path, Access { owner: stat.st_uid, mode: 0 }, acting)?;
                 links += 1;
                 let target =
@@ -306,8 +307,8 @@ fn leads_to(path: &Path, folder: &Stat) -> bool {
     rustix::fs::stat(path).is_ok_and(|found| identity(&found) == identity(folder))
 }
 
-/// Opens the next component without following it. If it is missing, creates it with mode `make`, or returns
-/// `None`.
+/// Opens the next component without following links. A missing component is created with mode `make`; without
+/// `make`, returns `None`.
 fn step(fd: &OwnedFd, name: &OsStr, path: &Path, make: Option<Mode>) -> Result<Option<OwnedFd>, Unowned> {
     let here = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match (rustix::fs::openat(fd, name, here, Mode::empty()), make) {
@@ -346,7 +347,7 @@ mod tests {
         std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("our own");
     }
 
-    /// Changes the owner of a file. Only root can do that; otherwise this part of the test is skipped.
+    /// Changes the owner of a file. Only root may do this; otherwise, this part of the test is skipped.
     fn given_away(path: &Path) -> bool {
         let done = lchown(path, Some(NOBODY), None).is_ok();
         if !done {

@@ -13,9 +13,9 @@ use super::kind::FileKind;
 /// Whether the last component of a path may be a symbolic link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// For paths typed by the user, who may intend a link.
+    /// Links are followed: the user typed the path and may intend a link.
     Followed,
-    /// For paths in folders that others may write to.
+    /// Links are refused: others may write to the folder.
     Refused,
 }
 
@@ -25,7 +25,7 @@ pub enum ReadError {
     /// A system call failed.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// Not a regular file: reading it could block or have side effects.
+    /// The object is not a regular file: reading it could block or have side effects.
     #[error("it is {0}; only regular files are read")]
     NotRegular(FileKind),
     /// The file exceeds the size limit.
@@ -51,12 +51,13 @@ impl From<ReadError> for io::Error {
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// If the system call fails or the path is not a regular file. Devices are not opened to find that out.
+/// Returns an error if the system call fails or the path is not a regular file. Devices are recognized
+/// without opening them.
 pub fn open(path: &Path, links: Links) -> Result<File, ReadError> {
     open_at(CWD, path.as_os_str(), links, OFlags::RDONLY)
 }
 
-/// Like [`open`], for reading and appending.
+/// Same as [`open`], but for reading and appending.
 ///
 /// # Errors
 /// Same as [`open`].
@@ -86,7 +87,7 @@ pub(super) fn open_at(
 /// Reads a regular file of at most `limit_bytes`.
 ///
 /// # Errors
-/// As for [`open`]; also if the file is larger.
+/// Returns the errors of [`open`], and an error if the file is too large.
 pub fn read(path: &Path, links: Links, limit_bytes: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     // Do not rely on the file's length: it may grow, and kernel files report 0.
@@ -94,10 +95,10 @@ pub fn read(path: &Path, links: Links, limit_bytes: u64) -> Result<Vec<u8>, Read
     if bytes.len() as u64 > limit_bytes { Err(ReadError::TooLarge { limit_bytes }) } else { Ok(bytes) }
 }
 
-/// Like [`read`], as text.
+/// Same as [`read`], but returns text.
 ///
 /// # Errors
-/// As for [`read`]; also if the content is not UTF-8.
+/// Returns the errors of [`read`], and an error if the content is not UTF-8.
 pub fn read_text(path: &Path, links: Links, limit_bytes: u64) -> Result<String, ReadError> {
     String::from_utf8(read(path, links, limit_bytes)?).map_err(|_| ReadError::NotText)
 }

@@ -7,13 +7,14 @@ use rustix::fs::{Mode, OFlags, Stat};
 
 /// Returns the path, without symbolic links, of the object that the kernel finds at `path`.
 ///
-/// The links in `/proc` (`/proc/PID/root`, `/proc/PID/cwd`, `/proc/PID/fd/N`, and so `/dev/fd/N`) lead to an
+/// The links in `/proc` (`/proc/PID/root`, `/proc/PID/cwd`, `/proc/PID/fd/N`, and thus `/dev/fd/N`) lead to an
 /// object, not to the path that they show. If the object was deleted, mounted over, or belongs to another mount
-/// namespace, that path may not exist, or may be another file. The path is therefore returned only if it leads to
-/// the same object.
+/// namespace, that path may not exist, or may belong to another file. The path is therefore returned only if it
+/// leads to the same object.
 ///
 /// # Errors
-/// If nothing exists at `path`, no path without links leads to the object, or a system call fails.
+/// Returns an error if nothing exists at `path`, no path without links leads to the object, or a system call
+/// fails.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let found = stat(path, OFlags::empty())?;
     let resolved = std::fs::canonicalize(path);

@@ -1,4 +1,4 @@
-//! Access to the entries of an open folder, regardless of where its path leads now.
+//! Access to the entries of an open folder, even if its path now leads elsewhere.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -10,11 +10,10 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 use super::read::{self, Links, ReadError};
 
-/// Opens a folder, following a symbolic link. Does not block even if the path now leads to something else,
-/// such as a FIFO.
+/// Opens a folder, following a symbolic link. Does not block even if the path now leads to a FIFO.
 ///
 /// # Errors
-/// If nothing exists at `path`, it is not a folder, or a system call fails.
+/// Returns an error if nothing exists at `path`, it is not a folder, or a system call fails.
 pub fn open_folder(path: &Path) -> io::Result<File> {
     // Without `DIRECTORY`, opening a FIFO would wait for a writer.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -24,7 +23,7 @@ pub fn open_folder(path: &Path) -> io::Result<File> {
 /// Returns the names of all entries of `folder`, in no particular order.
 ///
 /// # Errors
-/// If `folder` is not a folder, or the system call fails.
+/// Returns an error if `folder` is not a folder, or the system call fails.
 pub fn names_in(folder: &File) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -39,7 +38,7 @@ pub fn names_in(folder: &File) -> io::Result<Vec<OsString>> {
 /// Returns the mode of `name` in `folder`, and its device and inode number, without following a symbolic link.
 ///
 /// # Errors
-/// If there is no such entry, or the system call fails.
+/// Returns an error if there is no such entry, or the system call fails.
 pub fn look_in(folder: &File, name: &OsStr) -> io::Result<(u32, (u64, u64))> {
     let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok((stat.st_mode, (stat.st_dev, stat.st_ino)))
@@ -48,7 +47,7 @@ pub fn look_in(folder: &File, name: &OsStr) -> io::Result<(u32, (u64, u64))> {
 /// Creates the file `name` in `folder` for reading and appending.
 ///
 /// # Errors
-/// If the file exists, the folder was removed, or the system call fails.
+/// Returns an error if the file exists, the folder was removed, or the system call fails.
 pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
@@ -57,8 +56,8 @@ pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
 /// Opens the regular file `name` in `folder` for reading.
 ///
 /// # Errors
-/// If it does not exist or is not a regular file (symbolic links are not followed), or if a system call
-/// fails.
+/// Returns an error if it does not exist or is not a regular file (symbolic links are not followed), or if a
+/// system call fails.
 pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
     read::open_at(folder, name, Links::Refused, OFlags::RDONLY)
 }
@@ -66,7 +65,7 @@ pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
 /// Removes the file `name` from `folder`.
 ///
 /// # Errors
-/// If it does not exist or is a folder, or if the system call fails.
+/// Returns an error if it does not exist or is a folder, or if the system call fails.
 pub fn remove_in(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
 }

@@ -1,8 +1,8 @@
 //! Response times over time: a series of coarse histograms, one per interval, in bounded memory.
 //!
-//! A row combines 32 slots of a [`Histogram`], a quarter of a power of two: from 128 ns upwards, its bounds
-//! are at most 25 % apart. When the columns exceed the memory limit, neighbouring columns are merged, so that
-//! each column covers twice as many intervals.
+//! A row combines 32 slots of a [`Histogram`], a quarter of a power of two: above 128 ns, its bounds are at
+//! most 25 % apart. When the columns exceed the memory limit, neighbouring columns are merged, so that each
+//! column covers twice as many intervals.
 
 use super::{Histogram, SLOTS, slot_bounds};
 
@@ -12,7 +12,7 @@ pub const SLOTS_IN_ROW: usize = 32;
 pub const ROWS: usize = SLOTS / SLOTS_IN_ROW;
 /// Maximum number of columns: slightly more than an hour of seconds.
 pub const MAX_COLUMNS: usize = 4096;
-/// Maximum number of filled rows over all columns: 1 MiB.
+/// Maximum number of non-empty rows over all columns: 1 MiB.
 pub const MAX_CELLS: usize = 1 << 17;
 
 const COUNT_BITS: u32 = 56;
@@ -52,15 +52,15 @@ impl Histogram {
     }
 }
 
-/// Coarse histograms of consecutive periods of equal length; the last one may be shorter.
+/// Coarse histograms of consecutive periods of equal length, except for the last one, which may be shorter.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Columns {
     /// Intervals per column; a power of two.
     length: u64,
-    /// The filled rows of all columns, column by column, in ascending order: row number in the highest byte, count
-    /// below.
+    /// The non-empty rows of all columns, column by column, in ascending order: row number in the highest byte,
+    /// count below it.
     cells: Vec<u64>,
-    /// End of each column in `cells`.
+    /// For each column, the end of its rows in `cells`.
     ends: Vec<u32>,
 }
 
@@ -85,10 +85,10 @@ const fn unpack(cell: u64) -> (usize, u64) {
 }
 
 impl Columns {
-    /// Creates columns of `length` intervals each from their filled rows, given as (row, count).
+    /// Creates columns of `length` intervals each from their non-empty rows, given as (row, count).
     ///
     /// # Errors
-    /// If the parts are invalid; the error says why.
+    /// Returns an error if the parts are invalid; the error says why.
     pub fn from_parts(length: u64, columns: &[Vec<(usize, u64)>]) -> Result<Self, &'static str> {
         if !length.is_power_of_two() {
             return Err("the length of a column is not a power of two");
@@ -133,7 +133,7 @@ impl Columns {
         column.checked_sub(1).map_or(0, |before| self.ends[before] as usize)
     }
 
-    /// Returns the filled rows of a column as (row, count), in ascending order.
+    /// Returns the non-empty rows of a column as (row, count), in ascending order.
     ///
     /// # Panics
     /// Panics if there is no such column.
@@ -146,7 +146,7 @@ impl Columns {
         (0..self.len()).map(|column| self.column(column))
     }
 
-    /// Returns the sum of `parts`, which all started at the same time, over `intervals` intervals. Later counts
+    /// Returns the sum of `parts`, which must all have the same start, over `intervals` intervals. Later counts
     /// are added to the last column.
     #[must_use]
     pub fn merged<'a>(parts: impl Iterator<Item = &'a Self> + Clone, intervals: u64) -> Self {
@@ -174,7 +174,7 @@ impl Columns {
         self.ends.truncate(columns);
     }
 
-    /// Adds interval number `interval`, which belongs to the last column or the one after it.
+    /// Adds an interval whose number, `interval`, falls in the last column or the one after it.
     fn append(&mut self, interval: u64, rows: &Rows) {
         let filled = rows.iter().filter(|count| **count > 0).count();
         while self.len() > 1
@@ -212,8 +212,8 @@ impl Columns {
                 rows[row] += count;
             }
             read = end;
-            // Safe in place: a merged pair has at most as many rows as its two columns, which have already been
-            // read.
+            // This is safe in place: a merged pair has at most as many rows as its two columns, which have
+            // already been read.
             for (row, &count) in rows.iter().enumerate().filter(|(_, count)| **count > 0) {
                 self.cells[written] = pack(row, count.min(MAX_COUNT));
                 written += 1;
@@ -242,8 +242,8 @@ impl Ledger {
         Self { columns: Columns::default(), intervals: 0, before: Box::new([0; ROWS]) }
     }
 
-    /// Creates a ledger that never reallocates. If the number of intervals is known, all its pages are touched
-    /// now, so that there are no page faults later; otherwise only address space is reserved.
+    /// Creates a ledger that never allocates memory later. If the number of intervals is known, all pages are
+    /// touched now to avoid page faults later; otherwise, only address space is reserved.
     #[must_use]
     pub fn reserved(intervals: Option<u64>) -> Self {
         let mut ledger = Self::growing();
@@ -364,7 +364,7 @@ mod tests {
         let mut ledger = Ledger::reserved(Some(MAX_COLUMNS as u64));
         let (room, mut sums) = (ledger.columns.cells.capacity(), [0; ROWS]);
         for interval in 0..MAX_COLUMNS {
-            // Neighbouring columns have no row in common.
+            // Neighbouring columns share no row.
             sums.iter_mut().skip(interval % 2).step_by(2).for_each(|sum| *sum += 1);
             ledger.close(&sums);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::command::script::{registers, sense};
 
-// ATA: every command is ATA PASS-THROUGH (16), 85h; its byte 14 is the command.
+// ATA: every command is ATA PASS-THROUGH (16), 85h, with the ATA command in byte 14.
 
 fn pass(command: u8, transfer: (u8, u8), count: u8) -> [u8; 16] {
     [0x85, transfer.0, transfer.1, 0, 0, 0, count, 0, 0, 0, 0, 0, 0, 0x40, command, 0]
@@ -86,18 +86,18 @@ fn an_ata_erase_that_is_aborted_is_an_error_of_that_command() {
 
 #[test]
 fn an_ata_erase_that_does_nothing_is_detected_by_its_password() {
-    // The password was accepted but not set: an emulator or a faulty adapter.
+    // An emulator or a faulty adapter accepts the password but does not set it.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let mut script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE);
     let any = PurgeOptions::default();
     assert_eq!(misbehaves(&mut script, &ata(0, SECURE), &any), DriveFault::PasswordNotSet);
-    // The erase reports success but leaves the password.
+    // The erase reports success but does not remove the password.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let script = ask_security(password(script, 0xf1, 0, Answer::Ok), SECURE | ENABLED);
     let script = password(script.scsi(&pass(0xf3, NONE, 0), Answer::Ok), 0xf4, 0, Answer::Ok);
     let mut script = ask_security(script, SECURE | ENABLED);
     assert_eq!(misbehaves(&mut script, &ata(0, SECURE), &any), DriveFault::PasswordLeft);
-    // No registers are returned at all, which hdparm treats as success.
+    // The response contains no registers, which hdparm treats as success.
     let script = ask_security(Script::new(CAPACITY), SECURE);
     let mut script = password(script, 0xf1, 0, Answer::Scsi(0, Vec::new()));
     let failed = fails(&mut script, &ata(0, SECURE), &any);
@@ -191,7 +191,7 @@ fn scsi_format_and_sanitize_run_until_the_drive_is_ready() {
             .with(list)
             .erasing()
             .scsi(&READY, check(2, running, Some(0x4000)))
-            // Without progress in the response, REQUEST SENSE is sent.
+            // If the response contains no progress, REQUEST SENSE is sent.
             .scsi(&READY, check(2, running, None))
             .scsi(&REQUEST_SENSE, Answer::Bytes(sense(2, running, Some(0x8000))))
             .scsi(&READY, check(2, running, None))

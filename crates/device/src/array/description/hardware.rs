@@ -35,12 +35,12 @@ struct Text {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Member {
-    /// Enclosure and slot, `252:0`; the slot alone without an enclosure.
+    /// Enclosure and slot, such as `252:0`; the slot alone if there is no enclosure.
     slot: String,
     serial: String,
 }
 
-/// Whether a description names a RAID controller.
+/// Returns whether a description names a RAID controller.
 pub(super) fn is_meant(table: &toml::Table) -> bool {
     table.get("controller").is_some_and(|name| name.as_str() != Some("mdadm"))
 }
@@ -96,7 +96,7 @@ impl Text {
     }
 }
 
-/// Converts `252:0` to the program's address: `/c0/e252/s0`.
+/// Converts `252:0` to the address that the program uses: `/c0/e252/s0`.
 fn address(adapter: u32, slot: &str) -> Option<String> {
     let number = |text: &str| text.parse::<u16>().ok().filter(|number| number.to_string() == text);
     match slot.split_once(':') {

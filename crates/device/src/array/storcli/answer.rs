@@ -1,5 +1,5 @@
 //! Parses the JSON output (`J`) of `storcli` and `perccli`. The input is untrusted: its size is bounded, a
-//! field of the wrong type counts as absent, and no input causes a panic.
+//! field of the wrong type is treated as absent, and no input causes a panic.
 //!
 //! The format is that of StorCLI 1 and 7: `Controllers[0]` with `Command Status` and `Response Data`, whose
 //! keys contain the address of the object that they describe (`/c0/v1`, `PDs for VD 1`, `Drive /c0/e252/s0
@@ -14,7 +14,7 @@ const MOST_ROWS: usize = 4096;
 /// Limit on the length of strings, which end up in run files and reports.
 const LONGEST_TEXT: usize = 200;
 
-/// The answer of one controller.
+/// The response of one controller.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     /// Whether the command succeeded.
@@ -31,7 +31,7 @@ pub(crate) struct Answer {
 /// Outcome for one drive or volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Detail {
-    /// `/c0/e252/s7`, or the number of a volume.
+    /// Address of the drive, such as `/c0/e252/s7`, or number of the volume.
     pub(crate) of: String,
     pub(crate) code: Option<i64>,
     pub(crate) message: String,
@@ -40,26 +40,26 @@ pub(crate) struct Detail {
 /// A drive as reported by its controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Behind {
-    /// `UGood`, `Onln`, `GHS`, `JBOD` and so on.
+    /// State: `UGood`, `Onln`, `GHS`, `JBOD` and so on.
     pub(crate) state: String,
     /// Drive group: a number, `-` for none, `F` for a foreign configuration.
     pub(crate) group: String,
     pub(crate) interface: Option<String>,
-    /// Whether it is a hard disk.
+    /// Whether the drive is a hard disk.
     pub(crate) rotational: Option<bool>,
     pub(crate) vendor: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) serial: Option<String>,
     pub(crate) firmware: Option<String>,
-    /// Capacity that the controller uses.
+    /// Capacity as used by the controller.
     pub(crate) capacity_bytes: u64,
     pub(crate) logical_block_bytes: u32,
     pub(crate) physical_block_bytes: u32,
-    /// Whether it is locked by its encryption.
+    /// Whether the drive is locked by its encryption.
     pub(crate) locked: bool,
-    /// Whether it is a spare.
+    /// Whether the drive is a spare.
     pub(crate) spare: bool,
-    /// Whether it supports cryptographic erase, if reported.
+    /// Whether the drive supports cryptographic erase, if reported.
     pub(crate) crypto_erase: Option<bool>,
 }
 
@@ -70,31 +70,31 @@ pub(crate) struct Volume {
     pub(crate) name: String,
     /// `RAID5`.
     pub(crate) level: String,
-    /// `Optl`, `Dgrd`, `Pdgd`, `OfLn` and so on.
+    /// State: `Optl`, `Dgrd`, `Pdgd`, `OfLn` and so on.
     pub(crate) state: String,
-    /// `RWBD`: read-ahead, write policy, cached or direct.
+    /// Cache policy, such as `RWBD`: read-ahead, write policy, cached or direct.
     pub(crate) cache: String,
     pub(crate) size: String,
-    /// Slots of its drives, `252:0`, and their states.
+    /// Slots of the drives, such as `252:0`, and their states.
     pub(crate) drives: Vec<(String, String)>,
     /// World-wide name, hexadecimal in lower case.
     pub(crate) naa: Option<String>,
-    /// The kernel's name for it, according to the program.
+    /// Kernel name of the volume, as reported by the program.
     pub(crate) node: Option<String>,
 }
 
 /// A background operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Operation {
-    /// Not running, or no longer running.
+    /// Not started, or no longer running.
     Idle,
-    /// Share completed, 0 to 1.
+    /// Completed fraction, 0 to 1.
     Running(f64),
     /// Any other status, as reported.
     Other(String),
 }
 
-/// What a controller reports about itself.
+/// Properties that a controller reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Adapter {
     pub(crate) product: Option<String>,
@@ -102,12 +102,12 @@ pub(crate) struct Adapter {
 }
 
 impl Answer {
-    /// Parses an answer; the error says what is wrong with it.
+    /// Parses a response; the error describes what is wrong with it.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST_BYTES {
             return Err(format!("longer than {LONGEST_BYTES} bytes"));
         }
-        // Some versions print a line before the JSON, saying that the command may take a while.
+        // Some versions print a line before the JSON, which warns that the command may take a while.
         let begin = text.find('{').ok_or("not JSON")?;
         let whole: Value =
             serde_json::from_str(&text[begin..]).map_err(|error| format!("not JSON: {error}"))?;
@@ -133,7 +133,7 @@ impl Answer {
         }
     }
 
-    /// Returns the drive at an address, `/c0/e252/s0`; `None` if it is not in the answer.
+    /// Returns the drive at an address such as `/c0/e252/s0`; `None` if the response does not contain it.
     pub(crate) fn drive(&self, address: &str) -> Option<Behind> {
         let row = rows(self.data.get(format!("Drive {address}"))?).into_iter().next()?;
         let all = &self.data[format!("Drive {address} - Detailed Information")];

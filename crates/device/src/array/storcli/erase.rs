@@ -1,5 +1,5 @@
-//! Purges drives that only their controller sees. Such a drive cannot be read to verify that it is empty, so none of
-//! this counts as a PTS purge.
+//! Purges drives that only their controller can access. Such a drive cannot be read to verify that it is empty, so
+//! these methods do not count as a PTS purge.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::array::plan::Plan;
 use crate::error::array::{ArrayError, ControllerStep};
 use crate::error::{DriveError, PurgeError};
 
-/// Interval between checks for a request to stop.
+/// Interval between checks for a stop request.
 const LOOK_UP_EVERY: Duration = Duration::from_secs(1);
 const LOOKS_BETWEEN_POLLS: u32 = 5;
 /// Limit of a week: overwriting a 20 TB drive once takes a day and a half.
@@ -29,7 +29,7 @@ enum Way {
 }
 
 impl Way {
-    /// Returns the word that the controller's program knows.
+    /// Returns the keyword for the command line of the controller's program.
     const fn word(self) -> &'static str {
         match self {
             Self::Simple => "simple",
@@ -119,7 +119,7 @@ fn erase<O: Outside>(
             }
         }
         if shares.iter().all(|share| *share >= 1.0) {
-            // A drive that failed during its erase is no longer free.
+            // A drive that failed during its erase must not be reported as free.
             return members
                 .iter()
                 .zip(&hardware.serials)

@@ -1,8 +1,8 @@
-//! Explains failures and abbreviations of a controller.
+//! Explains the failures and abbreviations of a controller.
 
 use super::answer::Answer;
 
-/// Parts of messages, and their usual cause.
+/// Parts of messages, with their usual causes.
 const CAUSES: &[(&str, &str)] = &[
     (
         "does not have appropriate attributes",
@@ -46,7 +46,7 @@ const STATES: &[(&str, &str)] = &[
     ("Optl", "optimal"),
 ];
 
-/// Returns a state with its meaning: `Dgrd: degraded`.
+/// Returns a state with its meaning, such as `Dgrd: degraded`.
 pub(super) fn state(word: &str) -> String {
     match STATES.iter().find(|(short, _)| *short == word) {
         Some((short, meaning)) => format!("{short}: {meaning}"),
@@ -55,7 +55,7 @@ pub(super) fn state(word: &str) -> String {
     }
 }
 
-/// Returns what a controller reported of a command that failed, and the usual cause of such a report.
+/// Returns the controller's report of a failed command, with its usual cause.
 pub(super) fn failure(answer: &Answer) -> (String, Option<&'static str>) {
     let mut said: Vec<String> = Vec::new();
     if !answer.description.is_empty() && answer.description != "None" {

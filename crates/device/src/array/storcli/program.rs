@@ -1,4 +1,4 @@
-//! The program itself: its commands, and what its answers mean for an array.
+//! The controller's program: its commands, and the interpretation of its responses for an array.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,22 +13,22 @@ use crate::error::array::{ArrayError, ControllerFailure, ControllerStep};
 use crate::error::volume::VolumeError;
 use crate::refusal::Refusal;
 
-/// Names under which the program may be installed, in the order in which they are tried.
+/// Possible names of the program, in the order in which they are tried.
 const STORCLI: &[&str] =
     &["storcli64", "storcli", "/opt/MegaRAID/storcli/storcli64", "/opt/MegaRAID/storcli/storcli"];
 pub(super) const PERCCLI: &[&str] =
     &["perccli64", "perccli", "/opt/MegaRAID/perccli/perccli64", "/opt/MegaRAID/perccli/perccli"];
-/// Attempts to find the block device of a new volume, which appears some seconds after the command.
+/// Number of attempts to find the block device of a new volume, which appears some seconds after the command.
 const APPEARS_ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// `storcli` or `perccli`, run in an environment.
+/// `storcli` or `perccli` in a given environment.
 #[derive(Debug)]
 pub(crate) struct StorCli<O> {
     pub(super) outside: O,
     kind: Program,
     pub(super) adapter: u32,
-    /// The name that was found.
+    /// The name under which the program was found.
     pub(super) program: Option<&'static str>,
 }
 
@@ -37,9 +37,9 @@ impl<O: Outside> StorCli<O> {
         Self { outside, kind, adapter, program: None }
     }
 
-    /// Runs a query and returns its answer, successful or not.
+    /// Runs a query and returns the response, successful or not.
     pub(super) fn ask(&mut self, arguments: &[&str]) -> Result<Answer, ArrayError> {
-        // Without `nolog` it would leave a log file in the current directory.
+        // Without `nolog`, the program would leave a log file in the current directory.
         let all: Vec<String> = arguments.iter().chain(&["J", "nolog"]).map(|&word| word.to_owned()).collect();
         let known = match self.kind {
             Program::StorCli => STORCLI,
@@ -106,7 +106,7 @@ impl<O: Outside> StorCli<O> {
     pub(super) fn volumes(&mut self) -> Result<Vec<Volume>, ArrayError> {
         let path = format!("/c{}/vall", self.adapter);
         let answer = self.ask(&[&path, "show", "all"])?;
-        // Some versions report a failure if there are no volumes.
+        // Some versions report a failure if the controller has no volumes.
         if answer.success || answer.description.contains("No VD") {
             return Ok(answer.volumes(self.adapter));
         }
@@ -182,7 +182,7 @@ impl<O: Outside> StorCli<O> {
         Err(ArrayError::from(VolumeError::NotAppeared { name, naa }).into())
     }
 
-    /// Returns the status of a background operation: `init`, `bgi`.
+    /// Returns the status of a background operation, such as `init` or `bgi`.
     pub(super) fn operation(
         &mut self,
         volume: &Volume,
@@ -196,7 +196,7 @@ impl<O: Outside> StorCli<O> {
     }
 }
 
-/// Returns what forbids using a drive; only unconfigured drives are used.
+/// Returns the reason not to use a drive; only unconfigured drives may be used.
 pub(crate) fn refusal_of(drive: &Behind) -> Option<Refusal> {
     let why = match (drive.state.as_str(), drive.group.as_str()) {
         ("UGood", "F") => {
@@ -243,7 +243,8 @@ pub(super) fn add_words(plan: &Plan, hardware: &Hardware) -> Vec<String> {
     words
 }
 
-/// Verifies that the controller applied the requested settings; without a battery, for example, it writes through.
+/// Verifies that the controller applied the requested settings: without a battery, for example, it uses
+/// write-through.
 fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<(), VolumeError> {
     let name = volume.name.clone();
     let mut slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
@@ -263,7 +264,7 @@ fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<()
     Ok(())
 }
 
-/// Whether a volume is unchanged, apart from its state, which may change by itself.
+/// Returns whether a volume is unchanged, except for its state, which may change on its own.
 fn is_same(was: &Volume, is: &Volume) -> bool {
     let places = |volume: &Volume| volume.drives.iter().map(|(slot, _)| slot.clone()).collect::<Vec<_>>();
     (was.number, &was.name, &was.naa, &was.level, &was.size)

@@ -1,4 +1,4 @@
-//! Tests of facts and refusals on mock `/sys` and `/proc` trees.
+//! Tests facts and refusals with mock `/sys` and `/proc` trees.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use super::*;
 
 const DISK: DeviceNumber = DeviceNumber { major: 8, minor: 16 };
 
-/// A host with one unused SATA drive `sdb` without partitions.
+/// A host with an unused SATA drive `sdb` without partitions.
 struct Host {
     dir: tempfile::TempDir,
     roots: Roots,
@@ -132,7 +132,8 @@ fn loop_devices_whose_driver_cannot_be_asked_are_found_by_their_path() {
     assert_eq!(users_of(&other), []);
 }
 
-/// The path may belong to another file by now, and the backing of the loop device may be any other device.
+/// The path may belong to another file in the meantime, and the backing of the loop device may be any other
+/// device.
 #[test]
 fn loop_devices_whose_driver_cannot_be_asked_may_use_any_device() {
     let host = Host::new();
@@ -159,7 +160,7 @@ fn file_systems_in_files_that_were_renamed_may_be_in_any_file_but_in_no_device()
     assert_eq!(facts.unseen_user_of_files(), None);
 }
 
-/// A process with a ring that has registered a file whose path leads nowhere.
+/// A process with a ring that has registered a file whose path no longer exists.
 #[test]
 fn files_of_a_ring_that_cannot_be_found_may_be_any_file_but_no_device() {
     let host = Host::new();
@@ -180,7 +181,7 @@ fn files_of_a_ring_that_cannot_be_found_may_be_any_file_but_no_device() {
     assert_eq!(unseen("/dev/null"), None);
 }
 
-/// A process has a file open on an overlay whose layers were specified relative to the working directory of
+/// A process has opened a file on an overlay whose layers were specified relative to the working directory of
 /// the process that mounted it.
 #[test]
 fn a_file_on_an_overlay_with_invisible_layers_may_be_any_file() {
@@ -268,7 +269,7 @@ fn identity_is_serial_then_wwn_then_name_and_size() {
     assert_eq!(full.identity, "SN123456");
 }
 
-/// `ip netns add`, Docker and snapd mount namespaces; only those of mounts have any.
+/// `ip netns add`, Docker and snapd mount namespaces; only mount namespaces contain mounts.
 #[test]
 fn mounts_without_a_device_use_no_unknown_file() {
     let host = Host::new();
@@ -288,12 +289,12 @@ fn mounts_without_a_device_use_no_unknown_file() {
         assert_eq!(unseen(line), None, "{line}");
     }
     assert!(unseen("22 1 0:31 / /data ro - erofs /no/such/image ro").is_some());
-    // Nothing is known about types of file systems.
+    // Nothing is known about the file system types.
     fs::remove_file(host.roots.proc.join("filesystems")).expect("a file");
     assert!(unseen("22 1 0:31 / /data ro - newfs /no/such/image ro").is_some());
 }
 
-/// Another file is at the path of one that is registered with a ring.
+/// A file registered with a ring has been replaced by another file at its path.
 #[test]
 fn files_of_a_ring_are_not_what_happens_to_be_at_their_path() {
     let host = Host::new();
@@ -307,7 +308,7 @@ fn files_of_a_ring_are_not_what_happens_to_be_at_their_path() {
     let unseen =
         || usage::gather(&host.roots, None).expect("facts").unseen_user_of_files().map(str::to_owned);
     assert!(unseen().is_some_and(|what| what.contains("process 4242")));
-    // With a descriptor of the same path it is that file.
+    // If a descriptor has the same path, it is the registered file.
     symlink(&decoy, process.join("fd/6")).expect("a link");
     host.write("proc/4242/fdinfo/6", "pos:\t0\nflags:\t0100000\n");
     assert_eq!(unseen(), None);

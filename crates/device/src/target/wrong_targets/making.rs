@@ -19,12 +19,12 @@ type Meddle = Box<dyn FnOnce() -> Result<Box<dyn Any>, String>>;
 /// A wrong target.
 pub(super) struct Wrong {
     pub(super) path: String,
-    /// The identity to type; that of the target by default.
+    /// The identity to type; by default that of the target.
     pub(super) typed: Typed,
     pub(super) roots: Roots,
     /// Runs between opening and arming; returns objects that must outlive the attempt, or a reason to skip.
     pub(super) meddle: Option<Meddle>,
-    /// Kept alive during the attempt; removed in reverse order of creation.
+    /// Objects that must outlive the attempt; dropped in reverse order of creation.
     pub(super) kept: Vec<Box<dyn Any>>,
 }
 
@@ -69,7 +69,7 @@ impl Wrong {
     }
 }
 
-/// Runs a command when dropped: `umount`, `swapoff`.
+/// A command, such as `umount` or `swapoff`, that is run on drop.
 pub(super) struct After(pub(super) &'static str, pub(super) String);
 
 impl Drop for After {
@@ -101,7 +101,8 @@ pub(super) fn prepared(program: &str, device: Loop) -> Option<Loop> {
         .map(|_| device)
 }
 
-/// A mounted device with a folder in its file system; read-only, so that the kernel does not change it.
+/// A mounted device with a folder in its file system; mounted read-only, so that the kernel does not change
+/// it.
 pub(super) fn mounted() -> Option<(Loop, After, tempfile::TempDir)> {
     let device = prepared("mkfs.ext4", device()?)?;
     let dir = support::directory();
@@ -175,7 +176,7 @@ impl Host {
 
 /// A device node that is replaced by that of another device between opening and arming.
 pub(super) fn exchanged() -> Option<Wrong> {
-    // Do not use tmpfs, which may forbid device nodes.
+    // Avoid tmpfs, which may not allow device nodes.
     let (first, second, dir) = (device()?, device()?, tempfile::tempdir().ok()?);
     let node = dir.path().join("node");
     let make = |device: &Loop, node: &Path| {
@@ -195,7 +196,7 @@ pub(super) fn exchanged() -> Option<Wrong> {
     Some(Wrong { meddle: Some(Box::new(meddle)), ..wrong }.keep(first).keep(second).keep(dir))
 }
 
-/// A device whose image is exchanged between opening and arming.
+/// A device whose image is replaced between opening and arming.
 pub(super) fn attached_anew() -> Option<Wrong> {
     let (mut device, dir) = (device()?, support::directory());
     let other = dir.path().join("other");

@@ -1,4 +1,4 @@
-//! Large writes on a queue that completes I/Os in order, a few at a time.
+//! Tests large writes on a queue that completes I/Os in order, a few at a time.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ use crate::queue::{Completion, Slot};
 const BYTES: u32 = LARGE_BYTES;
 const IOS: u64 = 500;
 
-/// Completes the oldest I/Os first: one, two or four per wait, and once more of them than there are spare slots.
+/// Completes the oldest I/Os first: one, two or four per wait, and once more than the number of spare slots.
 struct Slow {
     depth: usize,
     memory: Vec<Vec<u8>>,
@@ -29,11 +29,11 @@ struct Slow {
     done: usize,
     waits: usize,
     stamps: Stamps,
-    /// First bytes of every write, in the order of submission.
+    /// First bytes of each write, in the order of submission.
     written: Vec<[u8; 8]>,
-    /// Number of buffers requested while the queue had room.
+    /// Number of buffers requested while the queue was not full.
     asked_late: usize,
-    /// Number of all requested buffers.
+    /// Total number of requested buffers.
     asked: usize,
 }
 
@@ -102,7 +102,7 @@ fn asked(read_percent: u8, data_pattern: DataPattern) -> Workload {
     }
 }
 
-/// Returns the queue after a run, and how many I/Os were counted.
+/// Returns the queue after a run, and the number of counted I/Os.
 fn run(workload: &Workload) -> (Slow, u64) {
     let (sender, _receiver) = sync_channel(1);
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));
@@ -147,10 +147,10 @@ fn buffers_are_filled_while_the_queue_is_full() {
     for read_percent in [0, 5, 35, 65, 95] {
         let (queue, counted) = run(&asked(read_percent, DataPattern::Random));
         assert_eq!(counted, IOS, "{read_percent} % reads");
-        // Buffers are filled late only if more I/Os complete at once than there are spare slots, and then
+        // A buffer is filled late only if more I/Os complete at once than there are spare slots, and then
         // only the last one.
         assert!(queue.asked_late <= 12, "{} of {}, {read_percent} % reads", queue.asked_late, queue.asked);
-        // No data is generated without being written, except at the end.
+        // All generated data is written, except at the end.
         assert!((queue.written.len()..=queue.written.len() + 20).contains(&queue.asked));
     }
 }

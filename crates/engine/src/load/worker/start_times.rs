@@ -1,5 +1,5 @@
-//! Checks for every engine from when response times are measured: from the end of the previous I/O, or from a
-//! reading of the clock.
+//! Checks, for every engine, whether response times start at the end of the previous I/O or at a new clock
+//! reading.
 
 use std::collections::HashSet;
 use std::os::fd::AsRawFd as _;
@@ -25,7 +25,7 @@ const BIG_BYTES: u32 = 1 << 20;
 /// Filling the buffers takes longer than this on every CPU.
 const LEAST_NS: u64 = 5_000;
 
-/// A clock, and the interval length by this clock.
+/// A clock, and the length of an interval by this clock.
 #[derive(Clone, Copy)]
 struct Timing {
     clock: Clock,
@@ -37,13 +37,13 @@ impl Timing {
         Self { clock: Clock::start(), interval_ns: 100_000 }
     }
 
-    /// An interval covers a few dozen I/Os.
+    /// An interval contains a few dozen I/Os.
     fn of_readings() -> Self {
         Self { clock: Clock::of_readings(), interval_ns: 100 }
     }
 }
 
-/// A queue that also keeps all of its completions.
+/// A queue that also records all of its completions.
 struct Noted<Q> {
     inner: Q,
     back: Vec<Completion>,
@@ -109,7 +109,7 @@ fn asked(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Work
     }
 }
 
-/// The start of a run, and all completions.
+/// The start of a run, and all its completions.
 struct Seen {
     way: &'static str,
     start_ns: u64,
@@ -219,7 +219,7 @@ fn generating_and_checking_data_is_not_part_of_any_response_time() {
 fn at_larger_depths_every_start_is_read_from_the_clock() {
     let seen = |workload: &Workload| seen_by_all::<Fill>(Timing::of_readings(), workload);
     let small = seen(&asked(100, 512, 4, 1000));
-    // Large writes from spare buffers: without reads, mixed with reads, and with stamps.
+    // Large writes from spare buffers: writes only, mixed with reads, and stamped.
     let large = [0, 50].map(|reads| seen(&asked(reads, BIG_BYTES, 4, 40)));
     let stamped = seen_by_all::<Stamped>(Timing::of_readings(), &asked(0, BIG_BYTES / 8, 2, 40));
     for Seen { way, back, .. } in small.into_iter().chain(large.into_iter().flatten()).chain(stamped) {

@@ -1,4 +1,4 @@
-//! Tests the loop against a kernel with scripted results.
+//! Tests the loop with a mock kernel that returns scripted results.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,7 +12,7 @@ use crate::load::fill::Fill;
 use crate::load::schedule::Schedule;
 use crate::queue::stamps::Stamps;
 
-/// A kernel that returns scripted results, and success after the script ends.
+/// A mock kernel that returns scripted results, and success when the script ends.
 struct Scripted {
     answers: VecDeque<i32>,
     pushed: Vec<(Slot, Access)>,
@@ -22,7 +22,7 @@ struct Scripted {
     memory: Vec<u8>,
 }
 
-/// Time between waits, and duration of an attempt.
+/// Time between two waits, and duration of an attempt.
 const WAIT_NS: u64 = 1000;
 const ATTEMPT_NS: u64 = 100;
 
@@ -104,7 +104,7 @@ enum By {
 }
 
 const ALL: [By; 3] = [By::Depth, By::WriteBuffers, By::Arrivals];
-/// Slots beyond the queue depth, the same for all loops.
+/// Number of slots beyond the queue depth, the same for all loops.
 const SPARES: u16 = 2;
 
 /// Runs 1000 writes at QD 4. Returns the number of counted I/Os, the number of resubmissions, and the
@@ -167,7 +167,7 @@ fn an_io_that_the_kernel_asks_to_retry_is_retried_and_counted_once() {
 fn a_retried_io_counts_from_its_first_attempt() {
     for (depth, by) in [(1, By::Depth), (4, By::Depth), (4, By::WriteBuffers)] {
         let first = u64::from(depth);
-        // All I/Os that start together are retried twice, so their third attempt completes two waits later.
+        // All I/Os that start together are retried twice, so the third attempt completes two waits later.
         let (times, repeats, _) = run_at(depth, vec![-libc::EAGAIN; 2 * usize::from(depth)], by);
         assert_eq!((times.count(), u64::from(repeats)), (1000, 2 * first), "depth {depth}, {by:?}");
         let longest_ns = 2 * WAIT_NS + ATTEMPT_NS;
@@ -207,7 +207,7 @@ fn every_failed_io_is_counted_by_its_kind_and_none_as_completed() {
         assert_eq!(failure.errno, libc::EIO);
         let count = |kind| failure.counts.iter().find(|(errno, _)| *errno == kind).map(|(_, count)| *count);
         assert_eq!(count(libc::EIO).map(|n| n > 0), Some(true));
-        // Those in flight at the first failure fail as well; the loop issues no more.
+        // I/Os in flight at the first failure fail as well; the loop issues no more.
         assert!(failure.counts.iter().map(|(_, count)| count).sum::<u64>() <= 4);
         assert!((40..44).contains(&counted), "{counted}");
     }

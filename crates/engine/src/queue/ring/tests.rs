@@ -2,7 +2,7 @@ use super::super::entry::{BigEntry, Entry, Head};
 use super::*;
 
 const ENTRIES: u32 = 4;
-/// Longer than any host delays a call.
+/// Longer than the delay of a call on any host.
 const LONG: Duration = Duration::from_secs(5);
 
 fn no_op(user_data: u64) -> Head {
@@ -10,7 +10,8 @@ fn no_op(user_data: u64) -> Head {
     Head { opcode, user_data, ..Head::default() }
 }
 
-/// Submits many times more no-ops than the ring has entries, a few at a time; each completes once, in order.
+/// Submits many times more no-ops than the ring has entries, a few at a time; each must complete once, in
+/// order.
 fn no_ops_come_back<S: Submission>(flags: Setup, polling: Polling, entry: fn(Head) -> S) {
     let (file, params) = match set_up(ENTRIES, flags | S::FLAGS) {
         Ok(made) => made,
@@ -61,7 +62,7 @@ fn a_wait_ends_when_its_time_is_over() {
     ring.peek();
     assert_eq!((ring.ready(), ring.next().map(|done| done.user_data)), (0, None));
 
-    // Before Linux 5.11, the ring is checked repeatedly instead of waiting; SQEs are submitted all the same.
+    // Before Linux 5.11, the ring is checked repeatedly instead of waiting; SQEs are still submitted.
     ring.timed = false;
     // SAFETY: a no-op refers to no memory.
     unsafe { ring.push(Entry { head: no_op(7), rest: [0; 2] }) };

@@ -14,7 +14,7 @@ impl Endurance {
     /// Uses the typed value, or derives one from the wear that the drive reports; `None` if neither is available.
     ///
     /// # Errors
-    /// If the typed number is out of range.
+    /// Returns an error if the typed number is out of range.
     pub fn of(typed_terabytes: Option<f64>, health: &Health) -> Result<Option<Self>, String> {
         match typed_terabytes {
             Some(terabytes) if terabytes > 0.0 && terabytes < 1e9 => {

@@ -5,7 +5,8 @@ use crate::storage::Real;
 
 const LINES: [&str; 4] = ["header\n", "one\n", "two\n", "three\n"];
 
-/// Returns a file with all lines, and the state of its writer, which holds up to `limit_bytes` of the content.
+/// Returns a file with all lines and the state of its writer, which keeps up to `limit_bytes` of the content
+/// in memory.
 fn written(limit_bytes: usize) -> (tempfile::TempDir, Box<dyn Stored>, Held) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("run")).unwrap();
@@ -66,7 +67,7 @@ fn a_copy_goes_to_the_first_folder_that_takes_it() {
     let beside = dir.path().join("run.journal.rescued");
     assert!(rescue(&mut *file).contains(beside.to_str().unwrap()));
     assert_eq!(std::fs::read_to_string(&beside).unwrap(), LINES.concat());
-    // The library is gone, too.
+    // The library no longer exists either.
     let gone = dir.path().join("gone");
     let lost = |file: &mut dyn Stored| {
         held.rescue(&Real, file, &gone.join("run/journal"), std::slice::from_ref(&refuge))

@@ -1,6 +1,6 @@
 //! The durable content of a disk, and the content that programs see.
 //!
-//! A disk changes only through operations, which have no side effects.
+//! Operations are the only way to change a disk, and have no other effect.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,7 +18,7 @@ const ROOT: Node = Node(0);
 /// Result of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncOutcome {
-    /// Everything is on disk.
+    /// Everything reached the disk.
     Synced,
     /// The sync failed: the data will never reach the disk, although programs still see it.
     Lost,
@@ -69,7 +69,7 @@ pub enum Op {
         from: String,
         /// The new name.
         to: String,
-        /// The node that is renamed.
+        /// The node to rename.
         node: Node,
     },
     /// Removal of an entry.
@@ -93,8 +93,8 @@ pub(super) enum Content {
     Folder(Folder),
 }
 
-/// The content as programs see it, the durable content, and the unsynced changes, each of which may or may
-/// not have reached the disk.
+/// The content as programs see it, the durable content, and the unsynced changes, any of which may have
+/// reached the disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct File {
     pub seen: Arc<Vec<u8>>,
@@ -108,7 +108,7 @@ pub(super) enum Pending {
     Length(usize),
 }
 
-/// The entries of a folder, with the same three states.
+/// The entries of a folder: visible, durable and unsynced.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Folder {
     pub seen: BTreeMap<String, Node>,
@@ -186,14 +186,14 @@ impl Disk {
             Some(Content::Folder(folder)) if outcome == SyncOutcome::Synced => {
                 std::mem::take(&mut folder.pending).iter().for_each(|entry| entry.apply(&mut folder.durable));
             }
-            // Entries go through the file system's journal, which aborts as a whole rather than losing some of
-            // them.
+            // Entries are written through the file system's journal, which aborts as a whole instead of losing
+            // some of them.
             Some(Content::Folder(_)) => {}
             None => {}
         }
     }
 
-    /// Returns the parent folder of `path`, and the name in it.
+    /// Returns the parent folder and the last component of `path`.
     pub(super) fn place(&self, path: &Path) -> io::Result<(Node, String)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy().into_owned();
         Ok((self.find(path.parent().unwrap_or(Path::new("/")))?, name))

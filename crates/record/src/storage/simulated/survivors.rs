@@ -17,7 +17,7 @@ pub enum Crash {
     Killed,
     /// A power cut after which only synced data survives.
     NothingSurvives,
-    /// A power cut right after all data reached the disk.
+    /// A power cut after which all data, synced or not, survives.
     EverythingSurvives,
     /// A power cut after which written sectors, file lengths and folder entries survive at random; the value is
     /// the seed.
@@ -106,7 +106,7 @@ impl Disk {
     }
 }
 
-/// Draws the unsynced changes of a file that reach the disk.
+/// Draws the unsynced changes to a file that survive.
 fn draw_writes(file: &File, rng: &mut Rng) -> Vec<Pending> {
     let mut survive = Vec::new();
     for pending in &file.pending {

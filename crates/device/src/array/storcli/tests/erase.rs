@@ -1,4 +1,4 @@
-//! Tests of purging members, as scripts.
+//! Tests the purge of members, with scripts.
 
 use record::PurgeEvidence;
 
@@ -45,7 +45,7 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
     }
     let script = looked(script);
     let (purged, shares) = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect("erased");
-    // Progress is reported every second; the controller is queried every five.
+    // Progress is reported every second, but the controller is queried every five.
     assert!(shares.len() == 5 && shares.iter().all(|share| (share - 0.39).abs() < 1e-9), "{shares:?}");
     assert!(purged.iter().all(|one| !one.pts_purge), "nobody saw its effect");
     assert!(
@@ -65,7 +65,7 @@ fn a_user_who_does_not_wait_learns_that_the_controller_continues() {
         let runs = include_str!("../answers/erase_runs.json");
         script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), runs);
     }
-    // All steps of the script are used: nothing else is queried, and no stop command is sent to the controller.
+    // All steps of the script must be used: no other query and no stop command is sent to the controller.
     let mut looks = 0;
     let stopped = with(script, |controller| {
         controller.purge(

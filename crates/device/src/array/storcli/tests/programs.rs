@@ -1,4 +1,4 @@
-//! Which program is run, and answers that are none.
+//! Tests which program is run, and how malformed responses are handled.
 
 use super::*;
 
