@@ -110,7 +110,7 @@ fn a_journal_that_somebody_else_changed_takes_no_more_records_and_is_copied() {
         ("continued", "changed it while the run was writing to it: it has", |path, bytes| {
             std::fs::write(path, [bytes, b"more\n"].concat()).unwrap();
         }),
-        ("overwritten", "its content is not what was written", |path, bytes| {
+        ("overwritten", "its content differs from what was written", |path, bytes| {
             let mut bytes = bytes.to_vec();
             bytes[80] ^= 1;
             std::fs::write(path, bytes).unwrap();
@@ -193,7 +193,7 @@ fn forged(json: &str) -> Vec<u8> {
 #[test]
 fn a_version_that_never_existed_is_refused_with_its_number() {
     for (version, told) in [
-        ("0", "version 0, which no Plateau has ever written"),
+        ("0", "version 0, which no version of Plateau has ever written"),
         ("9", "version 9; this Plateau reads up to 1"),
     ] {
         let bytes = format!("{MAGIC}{version}\n");
