@@ -1,10 +1,10 @@
-//! Compares a built-in model with the measurements that it was fitted to, cell by cell, or fits it again.
+//! Compares a built-in model, cell by cell, with the measurements to which it was fitted, or fits it again.
 //!
 //! `calibrate MODEL [--file TOML] [--scale 1/64] [--also 1/16] [--rounds 6] [--climb STEPS] [--seed N] [--keep
 //! KEY]... [--threads N] [--out TOML]`
 //!
-//! MODEL selects the measurements; `--file` compares another model with them. With `--climb`, the best model
-//! found is written to `--out`. The `[calibration]` table is always printed. `--also` adds a scale to fit at;
+//! MODEL selects the measurements; `--file` compares a different model with them. With `--climb`, the best
+//! model is written to `--out`. The `[calibration]` table is always printed. `--also` adds a scale to fit at;
 //! `--threads N` runs the throughput tests with N threads of 16 commands in flight instead of with the demand
 //! used for the measurements.
 

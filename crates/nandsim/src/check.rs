@@ -1,6 +1,6 @@
-//! Tests of whole drives over random histories, and the defects that they must find.
+//! Tests of whole drives with random histories, and the defects that these tests must detect.
 //!
-//! The invariants themselves belong to the layer whose state they describe (`Ssd::check` and its callees).
+//! Each invariant is defined in the layer whose state it describes (`Ssd::check` and its callees).
 
 mod histories;
 mod planted;

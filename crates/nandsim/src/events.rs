@@ -1,19 +1,19 @@
 //! The event queue: completions of program operations, erase operations and commands.
 //!
-//! Every die and every command in flight has at most one pending event. They are held in winner trees instead
-//! of a heap: an update replays the matches from the leaf to the root. Write completions nearly always occur
-//! in the order in which the buffer accepted the writes, so they use a FIFO instead. Ties go to the lower
-//! leaf, which keeps runs reproducible: dies come before commands.
+//! Each die and each command in flight has at most one pending event. Events are kept in winner trees instead
+//! of a heap: an update replays the matches from the leaf to the root. Writes nearly always complete in the
+//! order in which the buffer accepted them, so they use a FIFO instead. In a tie, the lower leaf wins, which
+//! keeps runs reproducible: dies come before commands.
 
 use std::collections::BTreeSet;
 
 /// Time of a leaf without a pending event.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Time and leaf of an event in one integer, with the leaf in the low bits, so that keys sort by time first.
+/// Time and leaf of an event in one integer, with the leaf in the low bits so that keys sort by time first.
 type Key = u64;
 
-/// No event. No real key equals it, because no leaf has all its bits set.
+/// No event. No real key has this value, because no leaf has all bits set.
 const NO_EVENT: Key = Key::MAX;
 
 /// Leaves with an index below the number of dies represent dies; the others represent commands in flight.
@@ -90,8 +90,8 @@ impl Events {
         self.commands.set(leaf - self.first_command, key);
     }
 
-    /// Like [`set`](Self::set), but faster if the time is later than that of every event appended before. The
-    /// command must not have a pending event.
+    /// Same as [`set`](Self::set), but faster if the time is later than that of every event appended before.
+    /// The command must not have a pending event.
     #[inline]
     pub(crate) fn append(&mut self, leaf: usize, time_ns: u64) {
         let key = self.key(leaf, time_ns);
@@ -139,7 +139,7 @@ impl Events {
         in_tree
     }
 
-    /// Time and leaf of the earliest event; the time is [`NEVER`] if there is none.
+    /// Returns time and leaf of the earliest event; the time is [`NEVER`] if there is none.
     #[inline(always)]
     pub(crate) fn next(&self) -> (u64, usize) {
         let key = earlier(earlier(self.commands.first(), self.in_order.front), self.dies.first());
@@ -170,8 +170,8 @@ impl Tree {
     fn set(&mut self, place: usize, key: Key) {
         let nodes = &mut self.nodes[..];
         let mut at = self.places + place;
-        // The winner stays in a register on the way up. Only its rivals are loaded, and the loads are independent
-        // of each other.
+        // The winner stays in a register on its way up. Only its opponents are loaded, and these loads are
+        // independent of each other.
         let mut first = key;
         nodes[at] = first;
         while at > 1 {
@@ -194,7 +194,7 @@ impl Tree {
 
 /// Events in ascending order.
 struct Fifo {
-    /// A ring buffer; free entries are [`NO_EVENT`].
+    /// A ring buffer; unused entries are [`NO_EVENT`].
     ring: Vec<Key>,
     first: usize,
     end: usize,
@@ -210,7 +210,7 @@ impl Fifo {
         Self { ring, first: 0, end: 0, front: NO_EVENT, last: NO_EVENT }
     }
 
-    /// Appends an event. Returns false if it is earlier than the last one, or is [`NO_EVENT`].
+    /// Appends an event. Returns false if the event is earlier than the last one, or is [`NO_EVENT`].
     #[inline]
     fn append(&mut self, key: Key) -> bool {
         let fits = (self.front == NO_EVENT || key > self.last) && key != NO_EVENT;
@@ -277,7 +277,7 @@ mod tests {
 
     proptest! {
         /// Compares the queue with a plain list. Dies and commands set, clear and replace events as in a
-        /// drive, some at times that do not fit into a key.
+        /// drive; some times do not fit into a key.
         #[test]
         fn the_next_event_is_the_earliest(steps in prop::collection::vec((0usize..12, 0u64..50, 0u8..8), 1..400)) {
             let (dies, commands) = (3, 9);

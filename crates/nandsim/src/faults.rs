@@ -11,26 +11,26 @@ pub use text::{FAULT_GRAMMAR, FaultError};
 
 use crate::Scale;
 
-/// Faults to inject into a drive. Times are in virtual time.
+/// Faults to inject into a drive. All times are virtual.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Faults {
-    /// Regions that cannot be read or written.
+    /// Regions in which reads or writes fail.
     pub media: Vec<MediaFault>,
-    /// Regions whose data is not what was written.
+    /// Regions whose data differs from what was written.
     pub data: Vec<DataFault>,
     /// Commands that never complete.
     pub lost: Vec<LostCommands>,
     /// Periods during which the drive is slow.
     pub slow: Vec<Throttling>,
-    /// When the drive disappears; [`Ssd::power_cycle`](crate::Ssd::power_cycle) brings it back.
+    /// Time at which the drive disappears; [`Ssd::power_cycle`](crate::Ssd::power_cycle) restores it.
     pub removed_at_ns: Option<u64>,
-    /// When the drive loses power; [`Ssd::power_cycle`](crate::Ssd::power_cycle) brings it back.
+    /// Times at which the drive loses power; [`Ssd::power_cycle`](crate::Ssd::power_cycle) restores it.
     pub power_lost_at_ns: Vec<u64>,
 }
 
 impl Faults {
-    /// Returns the faults of a scaled drive: the times at which faults begin and the lengths of throttles are
-    /// divided, because the drive gets through a test in that much less time. Retry times and timeouts are not
+    /// Returns the faults of a scaled drive: start times and throttle durations are divided by the scale,
+    /// because the drive completes a test in that fraction of the time. Retry times and timeouts are not
     /// divided.
     #[must_use]
     pub fn scaled(mut self, scale: Scale) -> Self {
@@ -52,28 +52,29 @@ impl Faults {
         self
     }
 
-    /// The faults without one-time events: a removed drive has been plugged in again, and lost commands are in the
-    /// past. Power losses are kept, because they change the drive's contents and a replay of its history needs them.
+    /// Returns the faults without one-time events: a removed drive has been plugged in again, and lost commands are
+    /// in the past. Power losses are kept, because they change the drive's contents and are needed to replay its
+    /// history.
     #[must_use]
     pub fn lasting(self) -> Self {
         Self { removed_at_ns: None, lost: Vec::new(), ..self }
     }
 }
 
-/// A region that cannot be read or written.
+/// A region in which reads or writes fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaFault {
-    /// The affected bytes; a command that touches any of them fails.
+    /// The affected bytes; any command that includes one of them fails.
     pub bytes: Range<u64>,
     /// Whether reads fail.
     pub reads: bool,
     /// Whether writes fail.
     pub writes: bool,
-    /// How long the drive retries before it reports an error, in ns.
+    /// Time in ns that the drive spends on retries before it reports an error.
     pub retry_ns: u64,
 }
 
-/// Commands that never complete; the host times out.
+/// Commands that never complete, so that the host times out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostCommands {
     /// Start time in ns.
@@ -117,6 +118,6 @@ pub struct Failure {
     pub offset_bytes: u64,
     /// Length of the command in bytes.
     pub length_bytes: u32,
-    /// When the host learned of the failure, in ns.
+    /// Time in ns at which the host is informed of the failure.
     pub at_ns: u64,
 }

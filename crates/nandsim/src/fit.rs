@@ -1,8 +1,9 @@
-//! Compares a model with measured figures, and fits it to them.
+//! Compares a model with measured figures, and fits the model to them.
 //!
-//! The measurements are those of the PTS: write saturation, throughput, IOPS and latency, each with its own purge and
-//! preconditioning. Of the seven mixes of the IOPS test, four are fitted. The other three are held out and show how
-//! well the fit generalizes. Errors are ratios: twice as fast and half as fast as measured are both 100 percent.
+//! The measurements are those of the PTS: write saturation, throughput, IOPS and latency, each with its own purge
+//! and preconditioning. Of the seven mixes of the IOPS test, four are used for the fit. The other three are held
+//! out and show how well the fit generalizes. Errors are based on ratios: twice as fast and half as fast as
+//! measured are both 100 percent.
 
 mod climb;
 mod figure;
@@ -17,15 +18,15 @@ pub use figure::{Figure, Kind, Row};
 pub use measured::{ActiveRange, Cell, Demand, Latency, Measured, Saturation, Throughput};
 pub use protocol::{Simulated, saturation_curve, simulate};
 
-/// Read percentages that are fitted.
+/// Read percentages that are used for the fit.
 pub const FITTED_MIXES: [u8; 4] = [0, 35, 65, 100];
-/// Read percentages that are held out.
+/// Read percentages that are held out of the fit.
 pub const HELD_OUT_MIXES: [u8; 3] = [5, 50, 95];
 /// Errors of the simulated cells.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Score {
-    /// The n of the simulated scale 1/n.
+    /// The divisor n of the simulated scale 1/n.
     pub scale_divisor: u32,
     /// Median error of the fitted mixes in percent.
     pub fitted_percent: f64,
@@ -69,7 +70,7 @@ impl Deviation {
     }
 }
 
-/// The factor by which a figure is off, minus one; 0 is an exact match.
+/// Returns the ratio by which a figure is off, minus one; 0 is an exact match.
 pub(crate) fn error(measured: f64, simulated: f64) -> f64 {
     if measured <= 0.0 || simulated <= 0.0 {
         return f64::INFINITY;
@@ -85,7 +86,7 @@ pub(crate) fn errors(measured: &Measured, iops: &[f64], selects: impl Fn(u8) -> 
     errors
 }
 
-/// The median of sorted values; NaN if there are none.
+/// Returns the median of sorted values; NaN if there are none.
 pub(crate) fn median(sorted: &[f64]) -> f64 {
     match sorted.len() {
         0 => f64::NAN,
@@ -98,7 +99,7 @@ fn percent(error: f64) -> f64 {
 }
 
 impl Score {
-    /// The score of simulated cells, which are in the order of the measured ones.
+    /// Returns the score of simulated cells, which must be in the order of the measured ones.
     #[must_use]
     pub fn of(measured: &Measured, iops: &[f64], scale_divisor: u32) -> Self {
         let all = errors(measured, iops, |_| true);
@@ -116,7 +117,7 @@ impl Score {
         }
     }
 
-    /// The held-out error divided by the fitted error.
+    /// Returns the held-out error divided by the fitted error.
     #[must_use]
     pub fn held_out_ratio(&self) -> f64 {
         self.held_out_percent / self.fitted_percent

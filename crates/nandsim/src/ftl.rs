@@ -1,7 +1,8 @@
-//! The flash translation layer: where the host's data goes, and how space is reclaimed.
+//! The flash translation layer: where the host's data is stored, and how space is reclaimed.
 //!
-//! Code belongs here if it knows map units, superblocks and the write buffer, but not commands, links or faults.
-//! `block_manager.rs`, `collector.rs` and `placement.rs` hold what the page-mapped and hybrid layers share.
+//! Code that deals with map units, superblocks and the write buffer belongs here, but not commands, links or
+//! faults. `block_manager.rs`, `collector.rs` and `placement.rs` contain the code shared by the page-mapped and
+//! hybrid layers.
 
 mod block_manager;
 mod collector;

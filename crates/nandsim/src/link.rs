@@ -1,28 +1,29 @@
 //! A link that carries one transfer at a time: the host link or a flash channel.
 //!
-//! Bookings do not arrive in time order, because a read on a busy die books its transfer far ahead. A single
-//! next-free time would block the gap before such a booking. Therefore time is divided into buckets of about one
-//! map unit's transfer, and each bucket records how much of it is booked.
+//! Transfers are not scheduled in time order, because a read on a busy die schedules its transfer far ahead. A
+//! single next-free time would block the gap before such a transfer. Time is therefore divided into buckets of
+//! about one map unit's transfer, and each bucket records how much of it is in use.
 
 use std::ops::Range;
 
 const BUCKETS: usize = 2048;
-/// Number of full stretches to remember. More than one is needed, because a lagging thread's bookings in the
-/// past alternate with bookings in the present.
+/// Number of full stretches to remember. More than one is needed, because the transfers of a lagging thread
+/// in the past alternate with transfers in the present.
 const STRETCHES: usize = 4;
 
 #[derive(Clone)]
 pub(crate) struct Link {
-    /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. If that time
-    /// is before the bucket's start, it is left over from an earlier lap, and the bucket is empty. If it is after the
-    /// bucket's end, a later lap has reused the bucket; for a booking that far back, the bucket counts as full.
+    /// A ring buffer. Each bucket is filled from its start and stores the time up to which it is filled. If that
+    /// time is before the bucket's start, it is left over from an earlier lap, and the bucket is empty. If it is
+    /// after the bucket's end, a later lap has reused the bucket; for a transfer that far back, the bucket counts
+    /// as full.
     filled_ns: Box<[u64; BUCKETS]>,
     /// Length of a bucket, a power of two.
     width_ns: u64,
     /// Binary logarithm of the length.
     shift: u32,
-    /// Stretches known to be full, most recently used first, each from the start of its first bucket to the
-    /// end of its last. They save transfers from walking a long backlog again.
+    /// Stretches that are known to be full, most recently used first, each from the start of its first bucket
+    /// to the end of its last. With them, transfers do not have to search a long backlog again.
     full: [Range<u64>; STRETCHES],
 }
 
@@ -38,7 +39,7 @@ impl Link {
         }
     }
 
-    /// Books `need_ns` in the first gaps at or after `at_ns`, and returns the end.
+    /// Reserves `need_ns` in the first gaps at or after `at_ns`, and returns the end.
     #[inline]
     pub(crate) fn book(&mut self, at_ns: u64, need_ns: u64) -> u64 {
         // Most transfers fit into their first bucket.
@@ -54,7 +55,7 @@ impl Link {
         self.book_on(start, need_ns).max(at_ns + need_ns)
     }
 
-    /// Books `need_ns` in the bucket that starts at `first` and the following ones. Returns the end.
+    /// Reserves `need_ns` in the bucket that starts at `first` and the following ones. Returns the end.
     fn book_on(&mut self, first: u64, need_ns: u64) -> u64 {
         let known = self.full.iter().position(|full| full.contains(&first) || first == full.end);
         let mut start = known.map_or(first, |known| self.full[known].end);
@@ -82,7 +83,7 @@ impl Link {
                 self.full[known].end = full.end;
                 known
             }
-            // A stretch this short is not worth remembering: walking it is just as fast.
+            // A stretch this short is not worth remembering: searching it is just as fast.
             None if full.end - full.start < 2 * need_ns => return,
             None => {
                 self.full[STRETCHES - 1] = full;
@@ -120,8 +121,8 @@ mod tests {
         assert_eq!(link.book(10_000, 1000), 11_000);
     }
 
-    /// Remembered full stretches only speed up the search: they change no booked time, even if a lagging
-    /// thread books far in the past.
+    /// Remembered stretches only speed up the search: they change no transfer, even if a lagging thread
+    /// schedules one far in the past.
     #[test]
     fn remembered_stretches_change_no_time() {
         let mut rng = stdx::rng::Rng::from_seed(7);

@@ -22,7 +22,7 @@ pub const MODELS: &[(&str, &str)] = &[
     ("nvme-qlc-2024", include_str!("../models/nvme-qlc-2024.toml")),
 ];
 
-/// A class of drives, never a particular drive.
+/// A class of drives, not a particular drive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
@@ -30,13 +30,13 @@ pub struct Model {
     pub name: String,
     /// A one-sentence description.
     pub description: String,
-    /// The PTS that applies to it.
+    /// The PTS that applies to the drive.
     pub class: Class,
     /// The interface.
     pub interface: Interface,
     /// The kind of NAND as printed in reports, such as `SLC`.
     pub nand: String,
-    /// Version of the parameters; increases whenever the model behaves differently.
+    /// Version of the parameters, which increases whenever the model behaves differently.
     pub version: u32,
     /// Faults to inject, in the syntax of [`FAULT_GRAMMAR`](crate::FAULT_GRAMMAR).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -53,10 +53,11 @@ pub struct Model {
     pub timing: Timing,
     /// Firmware policies.
     pub firmware: Firmware,
-    /// SLC cache: written one bit per cell and folded into the other flash later; `None` without the table.
+    /// SLC cache: written with one bit per cell and folded into the other flash later; `None` if the file has
+    /// no such table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
-    /// Hybrid translation layer: coarse granules with a log in front; `None` without the table.
+    /// Hybrid translation layer: coarse granules, preceded by a log; `None` if the file has no such table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hybrid: Option<Hybrid>,
     /// Thermal behaviour.
@@ -64,17 +65,17 @@ pub struct Model {
     pub thermal: Thermal,
 }
 
-/// What a model was fitted to, and how well; empty for an uncalibrated model.
+/// The measurements to which a model was fitted, and the quality of the fit; empty for an uncalibrated model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// What was measured, on which drives, and which part of it the model was fitted to.
+    /// The measurements, the measured drives, and the part of the data that was used for the fit.
     #[serde(default)]
     pub source: String,
     /// Target for the median error of all cells, in percent; 0 for none.
     #[serde(default)]
     pub aim_percent: f64,
-    /// Scores of the cells at several scales; the first one was fitted.
+    /// Scores of the cells at several scales; the first scale was used for the fit.
     #[serde(default)]
     pub scores: Vec<Score>,
     /// The cells of the IOPS test, at the scale of the first score.
@@ -88,7 +89,7 @@ pub struct Calibration {
     pub notes: Vec<String>,
 }
 
-/// The market of a drive, which decides the PTS that applies.
+/// The market of a drive, which determines the PTS that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
@@ -108,7 +109,7 @@ pub struct Geometry {
     pub logical_block_bytes: u32,
     /// Bytes per entry of the mapping table, a power of two; smaller writes are read-modify-write.
     pub map_unit_bytes: u32,
-    /// Bytes programmed at a time on a die (all planes), a power of two, at least a map unit.
+    /// Bytes programmed at a time on a die (all planes): a power of two, at least one map unit.
     pub program_unit_bytes: u32,
     /// Number of flash channels.
     pub channels: u16,
@@ -119,7 +120,8 @@ pub struct Geometry {
     pub superblocks: u32,
     /// Flash beyond the user capacity and the collector's reserve, in percent of the capacity.
     pub effective_op_percent: f64,
-    /// Program units freed by one erase on a die; determines the number of erases per superblock.
+    /// Number of program units freed by one erase on a die, which determines the number of erases per
+    /// superblock.
     pub program_units_per_erase: u32,
     /// Rated erases (P/E cycles) of each block.
     #[serde(default = "rated_erases")]
@@ -160,7 +162,7 @@ pub struct Timing {
     pub read_latency_us: f64,
     /// Fixed latency of a write in us, in addition to all queueing.
     pub write_latency_us: f64,
-    /// Additional die time in us of a read-modify-write over a plain read.
+    /// Additional die time in us of a read-modify-write, compared with a plain read.
     pub modify_us: f64,
     /// Whether a write smaller than a map unit completes before the rest of its unit is read; the
     /// read-modify-write then happens in the background.
@@ -188,29 +190,29 @@ fn program_suspends() -> u32 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Firmware {
-    /// Size of the write buffer in bytes, raised to two program units per die if it is smaller.
+    /// Size of the write buffer in bytes; increased to two program units per die if it is smaller.
     pub write_buffer_bytes: u64,
-    /// Whether the buffer loses its contents on a power loss; it is then a write cache that can be disabled.
-    /// Writes to a non-volatile buffer always complete from the buffer.
+    /// Whether the buffer loses its contents on a power loss; if so, it is a write cache that can be
+    /// disabled. Writes to a non-volatile buffer always complete from the buffer.
     #[serde(default)]
     pub volatile_buffer: bool,
     /// Bytes of the mapping table that the drive writes to flash per write command of any size, because a random
     /// write changes a page of the table. These writes take die time, but no space; 0 for none.
     #[serde(default)]
     pub map_bytes_per_write: f64,
-    /// Map units that the collector copies at a time; with 1 it is evenly paced.
+    /// Number of map units that the collector copies at a time; 1 spreads the copies evenly.
     pub collect_burst_map_units: u32,
-    /// Idle time in ms before the collector begins to work ahead.
+    /// Idle time in ms before the collector starts to work ahead.
     pub idle_delay_ms: f64,
     /// Share of the spare superblocks that the collector frees in idle time, in percent; 0 for none.
     pub idle_free_percent: f64,
-    /// How the collector chooses the next superblock.
+    /// Policy by which the collector chooses the next superblock.
     #[serde(default)]
     pub victim_policy: VictimPolicy,
     /// Share of the superblocks without garbage that `ring` skips, in percent.
     #[serde(default)]
     pub ring_skips_percent: f64,
-    /// Number of oldest superblocks that `windowed` chooses from.
+    /// Number of oldest superblocks from which `windowed` chooses.
     #[serde(default = "victim_window")]
     pub victim_window: u32,
 }
@@ -219,24 +221,24 @@ fn victim_window() -> u32 {
     256
 }
 
-/// How the collector chooses the next superblock; only `Ring` may choose one without garbage.
+/// Policy by which the collector chooses the next superblock; only `Ring` may choose one without garbage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VictimPolicy {
-    /// The one with the fewest valid map units.
+    /// The superblock with the fewest valid map units.
     #[default]
     Greedy,
     /// The oldest one.
     Fifo,
-    /// The one with the fewest valid map units among the oldest ones.
+    /// The superblock with the fewest valid map units among the oldest ones.
     Windowed,
-    /// One without valid data if there is any, otherwise the oldest one, with or without garbage: all blocks wear
-    /// evenly, but static data is copied repeatedly.
+    /// A superblock without valid data if there is one, otherwise the oldest one, with or without garbage: all
+    /// blocks wear evenly, but static data is copied repeatedly.
     Ring,
 }
 
-/// SLC cache: takes the host's writes while it has room, and is folded into the other flash while few program
-/// operations are outstanding, or in idle time. Its size adds to the other flash.
+/// SLC cache: it takes the host's writes while it has room, and is folded into the other flash while few
+/// program operations are outstanding, or in idle time. Its size is in addition to the other flash.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
@@ -246,15 +248,15 @@ pub struct Cache {
     pub program_us: f64,
     /// Time to sense a page in us.
     pub read_us: f64,
-    /// Share of the cache in use, in percent, above which it is folded under load.
+    /// Used share of the cache, in percent, above which it is folded under load.
     pub fold_from_percent: f64,
-    /// Number of outstanding program operations below which the cache is folded under load; 0 folds in idle
-    /// time only.
+    /// Number of outstanding program operations below which the cache is folded under load; 0 to fold only in
+    /// idle time.
     pub fold_below_programs: u32,
 }
 
-/// A translation layer of coarse granules, with a log of single map units in front. The log takes writes smaller
-/// than a granule while there is erased flash that the granules and their spare share do not need.
+/// A translation layer of coarse granules, preceded by a log of single map units. The log takes writes smaller
+/// than a granule as long as there is erased flash that the granules and their spare share do not need.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hybrid {
@@ -276,9 +278,9 @@ pub struct Thermal {
     pub rest_c: f64,
     /// Temperature rise in degrees Celsius per GB/s of host transfers and flash programs combined.
     pub rise_c_per_gb_per_s: f64,
-    /// Time constant in seconds: after this time, a change in load has had 63 percent of its effect.
+    /// Time constant in seconds, after which a change in load has had 63 percent of its effect.
     pub time_constant_s: f64,
-    /// Temperature at which the drive begins to throttle; 0 for never.
+    /// Temperature above which the drive throttles; 0 for never.
     pub throttle_c: f64,
     /// Rate of host transfers while throttled, in MB/s; throttling ends 3 degrees below `throttle_c`.
     pub throttle_mb_per_s: f64,
@@ -299,7 +301,7 @@ impl Default for Thermal {
 /// Why a model could not be loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// There is no built-in model of that name.
+    /// There is no built-in model with this name.
     #[error("no model '{name}'; available models: {known}")]
     Unknown {
         /// The requested name.
@@ -307,13 +309,13 @@ pub enum ModelError {
         /// The available names.
         known: String,
     },
-    /// The text is not TOML, or a key is missing, unknown or of the wrong type; the message names it.
+    /// The text is not TOML, or a key is missing, unknown or of the wrong type; the message names the key.
     #[error("not a drive model: {0}")]
     Text(String),
-    /// A value is outside the allowed range.
+    /// A value is outside of the allowed range.
     #[error("{key} = {value} is not allowed: {allowed}")]
     Value {
-        /// The key, with its table.
+        /// The key, including its table.
         key: &'static str,
         /// The rejected value.
         value: String,

@@ -13,7 +13,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scale(NonZeroU32);
 
-/// A string that is not a valid scale.
+/// The text is not a valid scale.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a scale; write 1/n, or n alone, with n from 1 to {max}, such as 1/16", max = Scale::MAX)]
 pub struct ScaleError(String);
@@ -21,16 +21,16 @@ pub struct ScaleError(String);
 impl Scale {
     /// The full-size drive.
     pub const FULL: Self = Self(NonZeroU32::MIN);
-    /// Largest n; beyond it, a superblock would be smaller than one page per die.
+    /// The largest n; with a larger one, a superblock would be smaller than one page per die.
     pub const MAX: u32 = 1024;
 
-    /// A scale of 1/n; `None` if `n` is 0 or above [`MAX`](Self::MAX).
+    /// Returns a scale of 1/n; `None` if `n` is 0 or above [`MAX`](Self::MAX).
     #[must_use]
     pub fn one_over(n: u32) -> Option<Self> {
         NonZeroU32::new(n).filter(|n| n.get() <= Self::MAX).map(Self)
     }
 
-    /// The n of 1/n.
+    /// Returns the n of 1/n.
     #[must_use]
     pub const fn divisor(self) -> u32 {
         self.0.get()

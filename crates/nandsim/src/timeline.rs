@@ -1,8 +1,8 @@
-//! Virtual time: the clock, and the events that are still to come.
+//! Virtual time: the clock and the pending events.
 
 use crate::events::Events;
 
-/// Converts from microseconds, the unit of the models.
+/// Converts from microseconds, the unit in models.
 pub(crate) fn ns(us: f64) -> u64 {
     (us * 1000.0).round() as u64
 }

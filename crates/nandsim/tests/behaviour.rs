@@ -25,11 +25,11 @@ fn fresh_then_a_cliff_then_steady() {
     let (fresh, last) = (mean(&full[1..4]), &full[full.len() * 3 / 4..]);
     let steady = mean(last);
     assert!(fresh > 2.5 * steady, "fresh {fresh}, steady {steady} per tick");
-    // Steady: the mean is the same in both halves, and no tick deviates far from it.
+    // Steady means that both halves have the same mean and no tick deviates far from it.
     let (before, after) = last.split_at(last.len() / 2);
     assert!(near(mean(before), mean(after), 3.0), "{} then {}", mean(before), mean(after));
     assert!(last.iter().all(|&tick| near(tick, steady, 15.0)), "{last:?}");
-    // The first drive fill needs no collection; the cliff follows.
+    // The first drive fill needs no collection; the write cliff follows.
     let written: f64 = full.iter().take_while(|&&tick| tick > 0.8 * fresh).sum::<f64>() * 4096.0;
     let fills = written / ssd.capacity_bytes() as f64;
     assert!((1.0..1.6).contains(&fills), "the cliff comes after {fills} fills");
@@ -214,7 +214,7 @@ fn small_writes_cost_a_read() {
     };
     let (whole, part) = (cell(4096), cell(512));
     assert!(part < 0.95 * whole && part > 0.3 * whole, "4096 B {whole}, 512 B {part}");
-    // Sequential writes merge in the buffer instead.
+    // Sequential writes are merged in the buffer instead.
     let ordered = Load { threads: 1, ..load(&ssd, Order::Sequential, 0, 512, Until::Bytes(4 << 20)) };
     let before = ssd.health();
     run(&mut ssd, &ordered);

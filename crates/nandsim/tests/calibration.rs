@@ -1,5 +1,5 @@
-//! Checks the models against the tables they were fitted to: they must reproduce what `plateau sim show` prints.
-//! `examples/calibrate.rs` prints every cell.
+//! Checks the models against the measurements to which they were fitted: the results must match those that
+//! `plateau sim show` prints. `examples/calibrate.rs` prints every cell.
 
 mod common;
 
@@ -10,10 +10,10 @@ use stdx::access::Order;
 
 /// Number of rounds used for the printed scores.
 const ROUNDS: u32 = 6;
-/// Scales of the printed scores. The test repeats the first one only.
+/// Scales of the printed scores. The test repeats only the first one.
 const SCALES: [u32; 2] = [64, 16];
 
-/// Recomputes the scores and figures that a model prints, to catch changes in the simulator that affect them.
+/// Recomputes the scores and figures of a model, to detect changes in the simulator that affect them.
 /// `PLATEAU_BLESS=1` writes the simulated values to the model's file instead.
 fn check(name: &str) {
     let model = Model::named(name).unwrap();
@@ -35,7 +35,8 @@ fn check(name: &str) {
     assert_eq!(simulated.figures, model.calibration.figures, "{name}");
 }
 
-/// A kind of figure that is more than 10 % off is named by a misfit, in the words that models use for it.
+/// A kind of figure that is off by more than 10 % must be mentioned in a misfit, with the words that models
+/// use for it.
 #[test]
 fn what_is_more_than_10_percent_off_is_said() {
     let said_as = |kind| match kind {
@@ -108,7 +109,7 @@ fn a_model_with_a_reference_prints_its_calibration() {
 }
 
 /// The published client drives write sequentially within their active range at full speed, although small
-/// random writes to the same range are slow. That must not depend on the number of streams, so it is checked
+/// random writes to the same range are slow. This must not depend on the number of streams, so it is checked
 /// at the measured demand and at others. The errors were 9 to 10 % for the first model and 1 % for the
 /// second.
 #[test]
@@ -130,7 +131,7 @@ fn sequential_writes_to_an_active_range_are_as_fast_as_measured() {
     }
 }
 
-/// After steady random writes, idle time restores some speed with any translation layer.
+/// After steady random writes, idle time restores some performance with any translation layer.
 #[test]
 fn idle_time_restores_speed() {
     for name in ["sas-slc-2011", "sata-mlc-2011", "sata-mlc-hybrid-2011"] {

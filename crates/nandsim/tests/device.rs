@@ -1,4 +1,4 @@
-//! The drive as a device: health log, admin commands, faults, temperature, the load recorder, cache and suspension.
+//! The drive as a device: health log, admin commands, faults, temperature, load recorder, cache and suspension.
 
 mod common;
 
@@ -72,7 +72,7 @@ fn admin_commands_restore_the_drive() {
     // A power cycle only empties the buffer, which absorbs 256 of the roughly 1000 writes of a burst.
     let cycled = burst(&mut ssd);
     assert!(cycled < 1.4 * steady, "{cycled} after a power cycle, {steady} before");
-    // A format unmaps everything but leaves the erases to the collector; a sanitize operation performs them.
+    // A format unmaps all data but leaves the erases to the collector; a sanitize operation performs them.
     let erases = ssd.health().erases;
     ssd.format();
     ssd.check().unwrap();
@@ -155,7 +155,8 @@ fn a_removed_drive_is_gone_until_it_is_plugged_in() {
         with_faults(|now| Faults { removed_at_ns: Some(now + 3 * SECOND / 4), ..Faults::default() }, reads);
     let failed = tally.failed.unwrap();
     assert_eq!((failed.first.cause, failed.removed), (Cause::Removed, 32));
-    // The run began a little late, because the commands left in flight by the first run had to complete first.
+    // The run started slightly late, because the commands left in flight by the first run had to complete
+    // first.
     assert!((SECOND / 4 - SECOND / 200..SECOND / 4).contains(&tally.elapsed_ns()), "{}", tally.elapsed_ns());
     assert!(tally.read.ios > 100 && ssd.is_gone());
     let again = read_some(&mut ssd);
@@ -352,9 +353,9 @@ fn with_the_write_cache_off_a_write_completes_once_it_is_on_flash() {
     let before = ssd.health();
     let many = run(&mut ssd, &Load { threads: 2, queue_depth: 16, ..one });
     assert!(many.write.latency.min().unwrap() > 190_000, "{:?}", many.write.latency.min());
-    // There are four dies, but by now the collector uses them too.
+    // There are four dies, but at this point the collector uses them as well.
     assert!(many.iops() > 1.2 * off.iops(), "{} IOPS of 32 in flight, {} of one", many.iops(), off.iops());
-    // Every 4 KiB write has a program unit of two map units to itself.
+    // Each 4 KiB write has its own program unit of two map units.
     let units = (ssd.health().nand_written_bytes - before.nand_written_bytes) / 4096;
     assert!(units >= 2 * many.write.ios, "{units} map units for {} writes", many.write.ios);
     assert!(ssd.set_write_cache(true));

@@ -7,7 +7,7 @@ use nandsim::{Load, Ssd, Until, VictimPolicy};
 use proptest::prelude::*;
 use stdx::access::{Order, Span};
 
-/// a / (a + W0(-a e^-a)): the write amplification of uniform random writes, with a = 1 + spare share.
+/// a / (a + W0(-a e^-a)) is the write amplification of uniform random writes, with a = 1 + spare share.
 fn closed_form(spare: f64) -> f64 {
     let a = 1.0 + spare;
     let z = -a * (-a).exp();

@@ -7,7 +7,7 @@ use common::{SECOND, fill, load, run};
 use nandsim::{Load, MODELS, Model, Scale, Ssd, Tally, Until};
 use stdx::access::Order;
 
-/// Folds all results of a run into the fingerprint.
+/// Adds all results of a run to the fingerprint.
 fn fold(print: &mut u64, tally: &Tally) {
     let mut add = |word: u64| {
         *print = (*print ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
@@ -67,7 +67,7 @@ fn every_model_has_the_same_fingerprint_everywhere() {
 }
 
 /// Floating-point sums, products, quotients and roundings are the same on every machine. Functions whose last bit
-/// depends on a math library are not, nor is the iteration order of a hash map.
+/// depends on a math library are not, and neither is the iteration order of a hash map.
 #[test]
 fn nothing_machine_dependent_is_used() {
     let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];

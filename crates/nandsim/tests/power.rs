@@ -1,4 +1,4 @@
-//! Power loss: which acknowledged writes survive it.
+//! Power loss: determines which acknowledged writes survive it.
 
 mod common;
 
@@ -13,8 +13,8 @@ fn drive(volatile: bool, change: impl Fn(&mut Model)) -> Ssd {
     Ssd::new(&model, Scale::FULL, 1)
 }
 
-/// Writes sequentially until the power fails after 50 ms, then restores it. Returns the drive, the tally and the
-/// number of mapped units afterwards.
+/// Writes sequentially until the power fails after 50 ms, then restores it. Returns the drive, the tally, and
+/// the number of mapped units afterwards.
 fn cut_off(mut ssd: Ssd) -> (Ssd, Tally, u64) {
     let at = ssd.now_ns() + SECOND / 20;
     ssd.inject_faults(Faults { power_lost_at_ns: vec![at], ..Faults::default() });

@@ -1,4 +1,4 @@
-//! Individual commands: a closed loop over the queue, which must equal [`Ssd::run`] bit for bit, and open loops.
+//! Individual commands: a closed loop on the queue, which must match [`Ssd::run`] bit for bit, and open loops.
 
 mod common;
 
@@ -186,8 +186,8 @@ proptest! {
             };
             let min_completions = if matches!(until, Until::Bytes(_)) { 0 } else { ios / 2 };
             let load = Load { threads, queue_depth, seed: ios, min_completions, ..load(&fast, order, read_percent, block, until) };
-            // Faults only in runs that are limited by bytes, which wait for every command. A timed run does not
-            // report failures after its deadline.
+            // Faults are injected only in runs limited by bytes, which wait for every command. A timed run does
+            // not report failures after its deadline.
             if matches!(load.until, Until::Bytes(_)) && rng.percent(60) {
                 let faults = some_faults(&mut rng, &fast);
                 for ssd in [&mut fast, &mut slow] {

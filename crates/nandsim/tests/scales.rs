@@ -1,4 +1,4 @@
-//! What scaling preserves, how blocks wear, and drives that run concurrently.
+//! Properties that scaling preserves, the wear of blocks, and drives that run concurrently.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn one_over(n: u32) -> Scale {
     Scale::one_over(n).unwrap()
 }
 
-/// The curve at 1/32 deviates from that at 1/8 by at most 2 percent.
+/// The curve at 1/32 deviates from the curve at 1/8 by at most 2 percent.
 #[test]
 fn a_smaller_scale_keeps_the_write_saturation() {
     let model = Model::named(MODEL).unwrap();

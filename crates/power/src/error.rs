@@ -5,8 +5,8 @@ use std::io;
 /// Why a source cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum PowerError {
-    /// No source has this name.
-    #[error("'{given}' names no source of power; there are {known}")]
+    /// There is no source with this name.
+    #[error("'{given}' is not a source of power; available sources: {known}")]
     Unknown {
         /// As given.
         given: String,
@@ -21,7 +21,7 @@ pub enum PowerError {
         /// The syntax of this source.
         syntax: String,
     },
-    /// Nothing of that name reports power.
+    /// The named object does not report power.
     #[error("{what}: {why}")]
     Absent {
         /// The source.
@@ -29,7 +29,7 @@ pub enum PowerError {
         /// The likely cause.
         why: String,
     },
-    /// Reading or opening failed.
+    /// The source could not be opened or read.
     #[error("{what}: {source}")]
     Io {
         /// The source.
@@ -37,7 +37,7 @@ pub enum PowerError {
         /// The cause.
         source: io::Error,
     },
-    /// A meter sent something else than power.
+    /// A meter sent data other than power.
     #[error("{what} sent '{line}', which is not a number of watts")]
     Line {
         /// The source.
@@ -56,7 +56,7 @@ pub enum PowerError {
     Silent {
         /// The source.
         what: String,
-        /// How long it was waited for.
+        /// Time that Plateau waited, in seconds.
         seconds: u64,
     },
     /// The thread that reads the source ended.

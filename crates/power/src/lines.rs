@@ -1,6 +1,6 @@
 //! The line protocol of meters, which is described for users in docs/guide/power.md.
 //!
-//! A meter sends lines of text: a number of watts, or a comment with what is known about the meter. Lines are untrusted:
+//! A meter sends lines of text: a number of watts, or a comment with properties of the meter. Lines are untrusted:
 //! their length and number are bounded.
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,16 +13,16 @@ use rustix::io::Errno;
 use crate::error::PowerError;
 use crate::source::Sample;
 
-/// Longest line. Longer ones are not watts.
+/// Longest line. Longer lines are not numbers of watts.
 const MOST_BYTES: usize = 256;
-/// How many bytes are read at a time, so that a meter that sends without pause cannot hold the reader up.
+/// Number of bytes read at a time, so that a meter that sends without pause cannot block the reader.
 const MOST_AT_ONCE: usize = 65_536;
-/// Largest power that is believed.
+/// Largest power that is accepted as plausible.
 const MOST_WATTS: f64 = 1e6;
-/// How long to wait for the first value.
+/// Time to wait for the first value.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a meter says of itself in comments.
+/// Properties that a meter reports in comments.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Stated {
     pub(crate) resolution_watts: Option<f64>,
@@ -31,7 +31,8 @@ pub(crate) struct Stated {
 }
 
 impl Stated {
-    /// Takes the words `resolution=WATTS`, `tolerance=PERCENT` and `measures=host` of a comment; others are ignored.
+    /// Accepts the words `resolution=WATTS`, `tolerance=PERCENT` and `measures=host` in a comment; others are
+    /// ignored.
     fn take(&mut self, comment: &str) {
         let number = |text: &str| text.parse::<f64>().ok().filter(|value| (0.0..=1e6).contains(value));
         for word in comment.split_whitespace() {
@@ -44,7 +45,7 @@ impl Stated {
         }
     }
 
-    /// Returns what is known about a meter.
+    /// Returns the known properties of a meter.
     pub(crate) fn facts(self, meter: String) -> PowerFacts {
         PowerFacts {
             source: String::new(),
@@ -67,15 +68,15 @@ fn watts(line: &str) -> Option<f64> {
     (0.0..=MOST_WATTS).contains(&watts).then_some(watts)
 }
 
-/// Takes lines from a descriptor that does not block.
+/// Reads lines from a non-blocking descriptor.
 pub(crate) struct Lines {
     what: String,
     fd: OwnedFd,
-    /// The beginning of a line.
+    /// The beginning of an incomplete line.
     begun: Vec<u8>,
-    /// Whether the rest of the current line is ignored: its beginning was not seen, or it is too long.
+    /// Whether to ignore the rest of the current line, because its beginning was missed or it is too long.
     is_skipping: bool,
-    /// Whether reading nothing is the end, as of a pipe.
+    /// Whether reading zero bytes means the end of the input, as with a pipe.
     ends: bool,
     pub(crate) stated: Stated,
 }

@@ -1,7 +1,7 @@
-//! Reads a source about once a second during a load, on a thread of its own.
+//! Reads a source about once a second during a load, in a separate thread.
 //!
-//! The thread sleeps between two readings. It runs on a CPU that the load leaves free, if there is one, and the load
-//! never waits for it: only the beginning and the end of a measurement do, while no I/O is outstanding.
+//! The thread sleeps between two readings. It runs on a CPU that the load leaves free, if any. The load never waits
+//! for it: only the start and the end of a measurement do, while no I/O is outstanding.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::JoinHandle;
@@ -34,7 +34,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts the thread, on the CPU `spare` if it is given.
+    /// Starts the thread, on the CPU `spare` if there is one.
     #[must_use]
     pub fn start(opened: Opened, spare: Option<u32>) -> Self {
         let (orders, taken) = mpsc::sync_channel(1);
@@ -53,7 +53,7 @@ impl Sampler {
         &self.facts
     }
 
-    /// Begins a measurement, and returns once it has begun.
+    /// Starts a measurement, and returns when it has started.
     ///
     /// # Errors
     /// Returns an error if the source cannot be read; the measurement then has no result.
@@ -61,7 +61,7 @@ impl Sampler {
         self.order(Order::Begin).map(drop)
     }
 
-    /// Ends the measurement; `None` if there was no sample.
+    /// Ends the measurement; returns `None` if there was no sample.
     ///
     /// # Errors
     /// Returns an error if the source could not be read at any time since the beginning.
@@ -82,13 +82,14 @@ impl Drop for Sampler {
     fn drop(&mut self) {
         self.orders = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been printed; the run does not depend on it.
+            // A panic of the thread has already been printed; the run does not depend on the thread.
             drop(thread.join());
         }
     }
 }
 
-/// Pins the thread to a CPU. Without one it runs anywhere, which costs the load at most a few microseconds a second.
+/// Pins the thread to a CPU. Without a pinned CPU, it runs anywhere, which costs the load at most a few
+/// microseconds per second.
 fn pin(spare: Option<u32>) {
     let Some(number) = spare.filter(|&number| (number as usize) < CpuSet::MAX_CPU) else { return };
     let mut set = CpuSet::new();
@@ -131,7 +132,7 @@ impl Work {
 
     fn begin(&mut self) -> Answer {
         (self.is_measuring, self.tally, self.failed) = (true, Tally::default(), None);
-        // A meter that had sent something wrong before may be right again.
+        // A meter that has sent an invalid value may send valid ones again.
         if self.source.pace() == Pace::AtAllTimes {
             drop(self.source.read());
         }
@@ -201,7 +202,7 @@ mod tests {
         counted(readings).0
     }
 
-    /// Returns the number of readings as well.
+    /// Also returns the number of readings.
     fn counted(readings: Vec<Result<f64, PowerError>>) -> (Sampler, Arc<AtomicU32>) {
         let count = Arc::new(AtomicU32::new(0));
         let facts = PowerFacts {

@@ -1,4 +1,4 @@
-//! What a source of power is.
+//! The definition of a source of power.
 
 use std::path::PathBuf;
 
@@ -6,34 +6,36 @@ use record::PowerFacts;
 
 use crate::error::PowerError;
 
-/// Reads what the drive draws at most in its current power state, in microwatts; `None` if it does not report that.
+/// Reads the maximum power of the drive in its current power state, in microwatts; `None` if the drive does not
+/// report it.
 pub type BoundReader = Box<dyn FnMut() -> Option<u64> + Send>;
 
 /// A kind of source.
 pub struct Kind {
     /// Its name: `hwmon`.
     pub name: &'static str,
-    /// What follows the name and a colon, in the help; `None` if nothing does.
+    /// Help text for the argument after the colon; `None` if there is no argument.
     pub argument: Option<&'static str>,
-    /// What it measures, for the help.
+    /// Help text about what the source measures.
     pub about: &'static str,
-    /// Whether it belongs to one drive, so that each of several targets can have its own.
+    /// Whether the source belongs to a single drive, so that each of several targets can have its own.
     pub is_per_drive: bool,
-    /// Whether naming it starts a program or opens a device, so that only the operator may name it.
+    /// Whether using the source starts a program or opens a device, in which case only the operator may name
+    /// it.
     pub needs_trust: bool,
-    /// Opens it. The first argument is what follows the colon.
+    /// Opens it. The first argument is the text after the colon.
     pub(crate) open: fn(&str, Surroundings) -> Result<Opened, PowerError>,
 }
 
 impl Kind {
-    /// Syntax of the source: `hwmon:NAME`.
+    /// Syntax of the source, such as `hwmon:NAME`.
     #[must_use]
     pub fn syntax(&self) -> String {
         self.argument.map_or_else(|| self.name.to_owned(), |argument| format!("{}:{argument}", self.name))
     }
 }
 
-/// Where a source looks for a drive.
+/// The drive for which a source is searched.
 pub struct Surroundings {
     /// Mount point of sysfs.
     pub sys: PathBuf,
@@ -57,23 +59,23 @@ pub struct Opened {
     pub source: Box<dyn Source>,
 }
 
-/// When a source is read.
+/// The times at which a source is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// About once a second during a load.
     EachSecond,
-    /// About once a second at all times, because it sends without being asked.
+    /// About once a second at all times, because the meter sends unprompted.
     AtAllTimes,
     /// Only before and after a load, because reading it sends a command to the drive.
     AtEnds,
 }
 
-/// A value of a source.
+/// A reading of a source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     /// The power.
     pub watts: f64,
-    /// Time that it covers; 1 if that is not known.
+    /// Time that the reading covers; 1 if unknown.
     pub seconds: f64,
 }
 
@@ -85,12 +87,12 @@ impl Sample {
 
 /// A source of power.
 pub trait Source: Send {
-    /// When it may be read.
+    /// The times at which it may be read.
     fn pace(&self) -> Pace {
         Pace::EachSecond
     }
 
-    /// Begins a measurement: what was measured before does not count. Never waits.
+    /// Starts a measurement; earlier readings do not count. Never waits.
     ///
     /// # Errors
     /// Returns an error if it cannot be read.

@@ -1,4 +1,4 @@
-//! What can measure power. Each source is one file of this folder and one line of [`SOURCES`].
+//! All sources of power. Each source is one file in this folder and one line of [`SOURCES`].
 
 mod command;
 mod hwmon;
@@ -12,7 +12,7 @@ use crate::source::{Kind, Opened, Surroundings};
 /// All kinds of sources.
 pub const SOURCES: &[Kind] = &[hwmon::KIND, rapl::KIND, nvme::KIND, serial::KIND, command::KIND];
 
-/// A source by its name, not opened.
+/// A source as named, not yet opened.
 #[derive(Clone)]
 pub struct Named {
     kind: &'static Kind,
@@ -52,7 +52,7 @@ impl Named {
         self.kind
     }
 
-    /// Opens it, and waits for the first value of a meter that sends without being asked.
+    /// Opens the source; if the meter sends unprompted, waits for its first value.
     ///
     /// # Errors
     /// Returns an error if it does not exist, or sends no power.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Upper bound of the power that a CPU draws. A mean is not reported if a counter may have wrapped more than
-/// once since the previous reading, because the mean would be too low.
+/// Upper bound for the power of a CPU. No mean is reported if a counter may have wrapped more than once since
+/// the previous reading, because the mean would be too low.
 const MOST_WATTS: u64 = 1000;
 
 /// A reading of an energy counter.
@@ -29,7 +29,7 @@ impl Energy {
     }
 }
 
-/// Reads top-level zones (`intel-rapl:0`), which are packages; their subzones are included in them.
+/// Reads top-level zones (`intel-rapl:0`), which are packages and include their subzones.
 pub(crate) fn energies(sys: &Path) -> BTreeMap<String, Energy> {
     let zone = |dir: &Path| {
         let number = |name: &str| text(&dir.join(name))?.parse().ok();
@@ -45,17 +45,17 @@ pub(crate) fn energies(sys: &Path) -> BTreeMap<String, Energy> {
         .collect()
 }
 
-/// A power sensor, in uW: that of a drive, or of the whole host.
+/// A power sensor in uW, either of a drive or of the whole host.
 #[derive(Debug, Clone)]
 pub(crate) struct Sensor {
-    /// Name of its folder: `hwmon3`.
+    /// Name of its folder, such as `hwmon3`.
     pub(crate) folder: String,
     pub(crate) name: String,
-    /// The attribute with its value.
+    /// Path of the attribute that contains the value.
     pub(crate) value: PathBuf,
     /// Whether the value is a mean over some time.
     pub(crate) is_mean: bool,
-    /// Tolerance in percent, if the driver states it.
+    /// Tolerance in percent, if stated by the driver.
     pub(crate) accuracy_percent: Option<f64>,
     /// Directory of its device, without symbolic links.
     pub(crate) device: Option<PathBuf>,

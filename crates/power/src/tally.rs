@@ -1,4 +1,4 @@
-//! Samples as mean, extremes and standard error.
+//! Mean, extremes and standard error of samples.
 
 use record::{Power, PowerFacts, PowerSubject};
 
@@ -30,7 +30,7 @@ impl Tally {
         self.max = self.max.max(sample.watts);
     }
 
-    /// Returns the power of all samples; `None` without any.
+    /// Returns the power of all samples; `None` if there are none.
     pub(crate) fn power(&self, facts: &PowerFacts) -> Option<Power> {
         if self.count == 0 || self.seconds <= 0.0 {
             return None;
@@ -40,7 +40,7 @@ impl Tally {
         let variance = (self.squares / self.seconds - relative * relative).max(0.0) * count / (count - 1.0);
         let is_bound = facts.subject == PowerSubject::UpperBound;
         let mean_microwatts = microwatts(if is_bound { self.max } else { self.origin + relative });
-        // A bound does not scatter: at both ends of a load it is what the drive says.
+        // An upper bound has no spread: it is the value that the drive reports before and after a load.
         let standard_error =
             if is_bound { Some(0.0) } else { (self.count > 1).then(|| (variance / count).sqrt()) };
         Some(Power {
@@ -81,7 +81,7 @@ mod tests {
             power(&[(4.0, 1.0), (6.0, 1.0), (5.0, 1.0), (5.0, 1.0)], PowerSubject::Drive).expect("samples");
         assert_eq!((power.mean_microwatts, power.samples), (5_000_000, 4));
         assert_eq!((power.min_microwatts, power.max_microwatts), (4_000_000, 6_000_000));
-        // s = sqrt(2 / 3), over sqrt(4).
+        // s = sqrt(2 / 3), divided by sqrt(4).
         assert_eq!(power.standard_error_microwatts, Some(408_248));
         assert_eq!(power.tolerance_microwatts, Some(50_000));
     }

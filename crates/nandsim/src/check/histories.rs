@@ -1,4 +1,5 @@
-//! A thousand random histories of small drives, with faults, and the planted defects that the checks must catch.
+//! A thousand random histories of small drives, with faults, and the planted defects that the checks must
+//! detect.
 
 use stdx::Rng;
 use stdx::access::{Order, Span};
@@ -17,7 +18,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.below(of.len() as u64) as usize]
 }
 
-/// Creates a random drive. Unless `ring` is set, the ring policy is replaced with collection in order of age.
+/// Creates a random drive. Unless `ring` is set, the ring policy is replaced by collection in order of age.
 fn drive<D: Defects>(rng: &mut Rng, defects: D, ring: bool) -> Ssd<D> {
     let mut model = Model::named("sas-slc-2011").unwrap();
     let (geometry, firmware) = (&mut model.geometry, &mut model.firmware);
@@ -248,13 +249,13 @@ fn a_history_is_reproducible_bit_for_bit() {
     assert_ne!(sound_history(1), sound_history(2));
 }
 
-/// One seed per planted defect is enough; which seed catches it may change with the simulator.
+/// One seed per planted defect is sufficient; changes to the simulator may change which seed detects it.
 #[test]
 fn every_planted_defect_is_caught() {
     for defect in DEFECTS {
         let caught = |seed: u64| {
-            // A broken drive may also fail one of its own assertions. With some defects, a ring would keep looking for
-            // garbage that is hidden from it; that is correct, but too slow here.
+            // A drive with a defect may also fail one of its own assertions. With some defects, a ring policy would
+            // search forever for garbage that is hidden from it, which is correct but too slow here.
             let ended = std::panic::catch_unwind(|| history(seed, Planted(defect), false));
             !matches!(ended, Ok(Ok(_)))
         };

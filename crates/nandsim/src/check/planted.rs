@@ -1,8 +1,8 @@
-//! Defects planted on purpose. The invariants are useful only if they catch each of them.
+//! Defects that are planted on purpose. The invariants are useful only if they detect each of them.
 
 use crate::defects::{Defect, Defects};
 
-/// The defects that the checks must find.
+/// The defects that the checks must detect.
 pub(super) const DEFECTS: [Defect; 4] =
     [Defect::LeaksBuffer, Defect::FreesTooEarly, Defect::ForgetsGarbage, Defect::LosesCommands];
 

@@ -4,12 +4,12 @@ use super::state::Ssd;
 use crate::Defects;
 use crate::link::Link;
 
-/// Every purge ends at a multiple of this time, so that a workload takes exactly the same time after any
+/// Each purge ends at a multiple of this time, so that a workload takes exactly the same time after any
 /// purge.
 const PURGE_GRID_NS: u64 = 1 << 30;
 
 impl<D: Defects> Ssd<D> {
-    /// Lets `ns` of virtual time pass; after the model's idle delay, the collector works ahead.
+    /// Advances virtual time by `ns`; after the idle delay of the model, the collector works ahead.
     pub fn idle(&mut self, ns: u64) {
         let (now_ns, end) = (self.now_ns(), self.now_ns() + ns);
         let ahead_from = (now_ns + self.timing.idle_delay_ns).min(end);
@@ -25,7 +25,7 @@ impl<D: Defects> Ssd<D> {
         self.update_temperature();
     }
 
-    /// Erases everything. The drive is like new, except for its clock and its counters.
+    /// Erases everything. Resets the drive to its new state, except for its clock and counters.
     ///
     /// Commands in flight complete first. The clock then advances to a multiple of 2^30 ns, so that the same
     /// loads take the same time after every purge.
@@ -40,15 +40,15 @@ impl<D: Defects> Ssd<D> {
         self.renew(self.ftl.erase_all_ns());
     }
 
-    /// Unmaps all data without erasing it; the collector has to erase it later.
+    /// Unmaps all data without erasing it, which is left to the collector.
     pub fn format(&mut self) {
         self.settle();
         self.trim(0, self.capacity_bytes());
     }
 
-    /// Unmaps the map units that lie entirely within `len_bytes` from `start_bytes`; takes no time.
+    /// Unmaps the map units that lie completely within `len_bytes` from `start_bytes`; takes no time.
     ///
-    /// Ignores any part beyond the capacity.
+    /// Any part beyond the capacity is ignored.
     pub fn trim(&mut self, start_bytes: u64, len_bytes: u64) {
         let shift = self.ftl.layout().map_unit_shift();
         let end = start_bytes.saturating_add(len_bytes).min(self.capacity_bytes()) >> shift;

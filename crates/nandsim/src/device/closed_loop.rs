@@ -28,10 +28,10 @@ const AHEAD: usize = 32;
 
 struct Thread {
     stream: Stream,
-    /// Bytes still to submit.
+    /// Number of bytes still to submit.
     left_bytes: u64,
-    /// A ring buffer of the next accesses. Half of it is generated at a time, so that the cache misses on their
-    /// mapping entries overlap; the data those entries point to is fetched when the half is due.
+    /// A ring buffer of the next accesses. Half of it is generated at a time, so that the cache misses on the
+    /// mapping entries overlap; the data to which these entries point is prefetched when the half is due.
     ahead: [Access; 2 * AHEAD],
     next: usize,
 }
@@ -45,14 +45,14 @@ impl Thread {
         self.stream.draw(AHEAD, take);
     }
 
-    /// The half of the buffer that is due, and the one after it.
+    /// The half of the buffer that is due, followed by the other one.
     fn halves(&self) -> [&[Access]; 2] {
         let (first, second) = self.ahead.split_at(AHEAD);
         if self.next.is_multiple_of(2 * AHEAD) { [first, second] } else { [second, first] }
     }
 }
 
-/// The state of a run, apart from the drive.
+/// The state of a run, except for the drive.
 struct Run {
     slots: Vec<Slot>,
     threads: Vec<Thread>,
@@ -64,24 +64,24 @@ struct Run {
 }
 
 impl<D: Defects> Ssd<D> {
-    /// Runs `load` and returns the results. Calls `on_tick` at the end of every tick and at the end of the
+    /// Runs `load` and returns the results. Calls `on_tick` at the end of each tick and at the end of the
     /// run; if it returns false, the run ends early.
     ///
     /// A timed run ends exactly on time. Commands still in flight at the end are not counted, but the host
-    /// waits for them, so the clock may end up later than the end of the tally. The rest of a write that
-    /// still waits for buffer space is dropped: on a scaled drive, writing it would take a much larger share
-    /// of a cell than at scale 1. A run limited by bytes ends with its last completion.
+    /// waits for them, so the clock may be later than the end of the tally. The rest of a write that still
+    /// waits for buffer space is dropped: on a scaled drive, writing it would take a much larger share of a
+    /// cell than at scale 1. A run limited by bytes ends with its last completion.
     ///
     /// # Panics
-    /// Panics if the span is outside the drive, holds no block per thread, or is not aligned to the logical block;
-    /// if the thread count, queue depth or block size is zero; or if more than 65,536 commands would be in flight.
-    /// Callers validate first.
+    /// Panics if the span is outside of the drive, holds no block per thread, or is not aligned to the logical
+    /// block; if the thread count, queue depth or block size is zero; or if more than 65,536 commands would be in
+    /// flight. Callers validate first.
     pub fn run(&mut self, load: &Load, on_tick: &mut dyn FnMut(&Tick) -> bool) -> Tally {
         self.run_pattern(load, &load.pattern(), on_tick)
     }
 
-    /// Like [`run`](Self::run), with an access pattern that may mix block sizes, orders and zones. Ignores the
-    /// order, read percentage, block size and span of `load`.
+    /// Same as [`run`](Self::run), but with an access pattern that may mix block sizes, orders and zones. The
+    /// order, read percentage, block size and span of `load` are ignored.
     ///
     /// # Panics
     /// Panics in the same cases as [`run`](Self::run).
@@ -174,7 +174,7 @@ impl<D: Defects> Ssd<D> {
         self.submit_next(run, index);
     }
 
-    /// The drive is gone: fails everything in flight.
+    /// The drive has been removed or has lost power, so all commands in flight fail.
     #[cold]
     fn fail_all_in_flight(&mut self, run: &mut Run) {
         let cause = self.faults.gone_cause();
@@ -193,7 +193,7 @@ impl<D: Defects> Ssd<D> {
         let [soon, later] = thread.halves();
         map.fetch_units(later.iter().map(unit));
         map.fetch_bits(soon.iter().filter(|access| !access.read).map(unit));
-        // The entries of larger accesses span several cache lines.
+        // The mapping entries of larger accesses span several cache lines.
         for access in later.iter().filter(|access| access.block_bytes >> shift >= LINE_UNITS / 2) {
             let last = ((access.offset_bytes + u64::from(access.block_bytes) - 1) >> shift) as u32;
             let lines = (unit(access)..last).step_by(LINE_UNITS as usize).take(MOST_LINES).skip(1);
@@ -201,7 +201,7 @@ impl<D: Defects> Ssd<D> {
         }
     }
 
-    /// Submits the next command of a slot, or leaves it empty if its thread is done.
+    /// Submits the next command of a slot, or leaves the slot empty if its thread is done.
     #[inline]
     fn submit_next(&mut self, run: &mut Run, index: usize) {
         let leaf = self.ftl.layout().dies() as usize + index;
@@ -283,7 +283,7 @@ impl Run {
         }
     }
 
-    /// Counts a failed command and stops further submissions.
+    /// Counts a failed command and prevents further submissions.
     #[cold]
     fn fail(&mut self, index: usize, cause: Cause, at_ns: u64) {
         let slot = self.slots[index];

@@ -7,7 +7,7 @@ use crate::flash::NOBODY;
 use crate::ftl::HostWrite;
 
 impl<D: Defects> Ssd<D> {
-    /// Accepts a command; it will complete on event leaf `leaf`.
+    /// Accepts a command that will complete on event leaf `leaf`.
     #[inline]
     pub(super) fn accept(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) {
         self.in_flight += 1;
@@ -28,7 +28,8 @@ impl<D: Defects> Ssd<D> {
         self.ftl.work_under_load();
     }
 
-    /// Records a command and applies faults and throttling to it. Returns the time of its failure, if it fails.
+    /// Records a command and applies faults and throttling to it. Returns the time at which it fails, if it
+    /// does.
     #[cold]
     fn inspect(&mut self, leaf: usize, read: bool, offset: u64, bytes: u32) -> Option<u64> {
         let now_ns = self.now_ns();
@@ -68,7 +69,7 @@ impl<D: Defects> Ssd<D> {
         sent.max(last_ns) + self.timing.read_latency_ns
     }
 
-    /// Accepts a write. Returns the completion time, or `None` if it has to wait for the buffer.
+    /// Accepts a write. Returns the completion time, or `None` if the write must wait for the buffer.
     #[inline]
     fn write_command(&mut self, leaf: u32, offset: u64, bytes: u32) -> Option<u64> {
         let write = HostWrite::new(leaf, offset, bytes, self.ftl.layout().map_unit_shift());
@@ -82,7 +83,7 @@ impl<D: Defects> Ssd<D> {
             self.blocked.push_back(write);
             return None;
         }
-        // Copied so that `write` itself can move into the queue without a round trip through memory.
+        // This is a copy, so that `write` itself can be moved into the queue without passing through memory.
         let mut rest = write;
         if !self.ftl.admit(&mut rest) {
             self.blocked.push_back(rest);

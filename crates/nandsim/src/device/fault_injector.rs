@@ -1,4 +1,5 @@
-//! Fault injection, overlaid on the drive: without faults it behaves exactly as if this file did not exist.
+//! Fault injection as a layer over the drive: without faults, the drive behaves exactly as if this file did
+//! not exist.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ struct Injected {
     data: DataWatch,
 }
 
-/// Decides which commands fail, when the drive disappears, and how slow it is.
+/// Determines which commands fail, when the drive disappears, and how slow it is.
 pub(super) struct FaultInjector {
     injected: Option<Box<Injected>>,
     enabled: bool,
@@ -40,12 +41,12 @@ impl FaultInjector {
         self.injected.as_deref().filter(|_| self.enabled)
     }
 
-    /// Whether commands may be affected.
+    /// Returns whether any command may be affected.
     pub(super) fn is_active(&self) -> bool {
         self.active().is_some()
     }
 
-    /// When and why the drive will next disappear, if ever.
+    /// Returns when and why the drive will next disappear, if ever.
     fn outage(&self) -> Option<(u64, Cause)> {
         let faults = &self.active()?.faults;
         let removal = faults.removed_at_ns.map(|at| (at, Cause::Removed));
@@ -53,22 +54,22 @@ impl FaultInjector {
         removal.into_iter().chain(losses).min_by_key(|&(at, _)| at)
     }
 
-    /// When the drive will next be removed or lose power, if ever.
+    /// Returns when the drive will next be removed or lose power, if ever.
     pub(super) fn gone_ns(&self) -> Option<u64> {
         self.outage().map(|(at, _)| at)
     }
 
-    /// Whether the drive has been removed or has lost power.
+    /// Returns whether the drive has been removed or has lost power.
     pub(super) fn is_gone(&self, now_ns: u64) -> bool {
         self.gone_ns().is_some_and(|at| at <= now_ns)
     }
 
-    /// Why commands fail while the drive is gone.
+    /// Why commands fail while the drive is unavailable.
     pub(super) fn gone_cause(&self) -> Cause {
         self.outage().map_or(Cause::Removed, |(_, cause)| cause)
     }
 
-    /// Restores power. Returns true if the drive was gone.
+    /// Restores power. Returns true if the drive was unavailable.
     pub(super) fn restore_power(&mut self, now_ns: u64) -> bool {
         let gone = self.is_gone(now_ns);
         if gone && let Some(injected) = self.injected.as_deref_mut() {
@@ -79,20 +80,20 @@ impl FaultInjector {
         gone
     }
 
-    /// Whether a command in flight will fail.
+    /// Returns whether any command in flight will fail.
     pub(super) fn has_failing(&self) -> bool {
         self.injected.as_deref().is_some_and(|injected| !injected.failing.is_empty())
     }
 
-    /// Forgets the failing commands in flight.
+    /// Discards the list of failing commands in flight.
     pub(super) fn forget_failing(&mut self) {
         if let Some(injected) = self.injected.as_deref_mut() {
             injected.failing.clear();
         }
     }
 
-    /// Injects a fault into the command on `leaf`, if one applies. Returns the cause, and the time at which the host
-    /// learns of the failure.
+    /// Injects a fault into the command on `leaf`, if one applies. Returns the cause, and the time at which the
+    /// host is informed of the failure.
     pub(super) fn strike(
         &mut self,
         (leaf, now_ns): (usize, u64),
@@ -120,36 +121,37 @@ impl FaultInjector {
         Some((cause, now_ns + wait_ns))
     }
 
-    /// Forgets which data was written; reads of data that is written from now on may be found to be wrong.
+    /// Resets the record of written data; from now on, reads are checked against the data that is written.
     pub(super) fn expect_data(&mut self) {
         if let Some(injected) = self.injected.as_deref_mut() {
             injected.data.renew();
         }
     }
 
-    /// What reads found since data is expected.
+    /// The results of reads when data is verified.
     pub(super) fn found_data(&mut self) -> FoundData {
         self.injected.as_deref_mut().map(|injected| injected.data.take_found()).unwrap_or_default()
     }
 
-    /// Why the command on `leaf` failed; `None` if it succeeded. Call this when the command has just completed.
+    /// Returns why the command on `leaf` failed; `None` if it succeeded. Must be called right after the command
+    /// has completed.
     #[inline]
     pub(super) fn failure_of(&mut self, leaf: usize) -> Option<Cause> {
         self.injected.as_deref_mut()?.failing.remove(&(leaf as u32))
     }
 
-    /// The throttles that are active at `now_ns`.
+    /// Returns the throttles that are active at `now_ns`.
     fn throttles(&self, now_ns: u64) -> impl Iterator<Item = &Throttling> {
         let all = self.active().into_iter().flat_map(|injected| &injected.faults.slow);
         all.filter(move |slow| slow.times_ns.contains(&now_ns))
     }
 
-    /// Whether an injected throttle is active.
+    /// Returns whether an injected throttle is active.
     pub(super) fn is_throttled(&self, now_ns: u64) -> bool {
         self.throttles(now_ns).next().is_some()
     }
 
-    /// Controller time in ns that the active throttles add per 64 KiB; 0 if there is none.
+    /// Returns the controller time in ns that the active throttles add per 64 KiB; 0 if there are none.
     pub(super) fn slow_ns_per_64k(&self, now_ns: u64) -> u64 {
         let each = self.throttles(now_ns).map(|slow| (65_536 * 1_000_000_000) / slow.bytes_per_second.max(1));
         each.max().unwrap_or(0)

@@ -20,13 +20,13 @@ pub struct Health {
 }
 
 impl Health {
-    /// Write amplification; `None` before the first write.
+    /// Returns the write amplification; `None` before the first write.
     #[must_use]
     pub fn write_amplification(&self) -> Option<f64> {
         (self.host_written_bytes > 0).then(|| self.nand_written_bytes as f64 / self.host_written_bytes as f64)
     }
 
-    /// The increase of each counter since `earlier`.
+    /// Returns the increase of each counter since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

@@ -5,13 +5,13 @@ use stdx::Histogram;
 use stdx::access::{Order, Pattern, Span};
 use stdx::histogram::coarse::Columns;
 
-/// When a run ends.
+/// The condition that ends a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// After this many nanoseconds of virtual time.
+    /// After this number of nanoseconds of virtual time.
     ForNs(u64),
-    /// After this many bytes, rounded down to whole blocks. With several block sizes, each thread stops after
-    /// the block that reaches its share.
+    /// After this number of bytes, rounded down to whole blocks. With several block sizes, each thread stops
+    /// after the block with which it reaches its share.
     Bytes(u64),
 }
 
@@ -26,16 +26,16 @@ pub struct Load {
     pub block_bytes: u32,
     /// Number of threads, each with its own access stream; at least 1.
     pub threads: u16,
-    /// Commands that each thread keeps in flight; at least 1.
+    /// Number of commands that each thread keeps in flight; at least 1.
     pub queue_depth: u16,
-    /// The part of the drive that may be accessed, starting on a logical block.
+    /// The part of the drive that may be accessed; it starts on a logical block.
     pub span: Span,
     /// When to end.
     pub until: Until,
     /// Seed of the access streams.
     pub seed: u64,
-    /// A timed run continues past its end until this many commands have completed; 0 for exactly the requested
-    /// time.
+    /// A timed run continues beyond its end until this number of commands has completed; 0 for exactly the
+    /// requested time.
     pub min_completions: u64,
     /// Length of a tick in ns; 0 for no ticks.
     pub tick_ns: u64,
@@ -98,7 +98,7 @@ pub struct Tally {
     pub times: Columns,
     /// Whether the tick callback ended the run.
     pub stopped: bool,
-    /// The failures, if a command failed. No further commands were submitted after the first failure, and
+    /// The failures, if a command failed. After the first failure, no further commands were submitted, and
     /// those in flight completed.
     pub failed: Option<Failed>,
 }
@@ -108,13 +108,13 @@ pub struct Tally {
 pub struct Failed {
     /// The first failure.
     pub first: Failure,
-    /// Failures of the flash, including the first failure if it was of this kind.
+    /// Number of flash failures, including the first failure if it was one.
     pub media: u64,
     /// Commands that timed out.
     pub timeouts: u64,
-    /// Commands in flight or submitted when the drive was removed.
+    /// Number of commands in flight or submitted when the drive had been removed.
     pub removed: u64,
-    /// Commands in flight or submitted when the drive had lost power.
+    /// Number of commands in flight or submitted when the drive had lost power.
     pub unpowered: u64,
 }
 
@@ -123,7 +123,7 @@ impl Failed {
         Self { first, media: 0, timeouts: 0, removed: 0, unpowered: 0 }
     }
 
-    /// The summary of a single failed command.
+    /// Returns the summary of a single failed command.
     #[must_use]
     pub fn first(failure: Failure) -> Self {
         let mut failed = Self::none(failure);
@@ -143,19 +143,19 @@ impl Failed {
 }
 
 impl Tally {
-    /// Length of the run in ns of virtual time.
+    /// Returns the length of the run in ns of virtual time.
     #[must_use]
     pub fn elapsed_ns(&self) -> u64 {
         self.end_ns - self.start_ns
     }
 
-    /// Commands of both directions per second of virtual time; 0 for an empty run.
+    /// Returns commands of both directions per second of virtual time; 0 for an empty run.
     #[must_use]
     pub fn iops(&self) -> f64 {
         per_second(self.read.ios + self.write.ios, self.elapsed_ns())
     }
 
-    /// Bytes of both directions per second of virtual time; 0 for an empty run.
+    /// Returns bytes of both directions per second of virtual time; 0 for an empty run.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
         per_second(self.read.bytes + self.write.bytes, self.elapsed_ns())

@@ -1,4 +1,4 @@
-//! Records the load that a drive receives, to check a load engine's claims about it.
+//! Records the load that a drive receives, to check the figures that a load engine reports.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ pub const PARTS: usize = 64;
 /// Maximum number of recorded block size changes.
 const MOST_CHANGES: usize = 4096;
 
-/// The load that a drive has received since recording began.
+/// The load that a drive has received since the recording started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadRecorder {
     /// Number of reads.
     pub reads: u64,
     /// Number of writes.
     pub writes: u64,
-    /// Bytes requested by reads.
+    /// Number of bytes requested by reads.
     pub read_bytes: u64,
-    /// Bytes requested by writes.
+    /// Number of bytes requested by writes.
     pub write_bytes: u64,
     /// Number of commands by length in bytes.
     pub sizes: BTreeMap<u32, u64>,
-    /// The lengths in order of arrival, without consecutive duplicates; the first 4096.
+    /// The first 4096 lengths in order of arrival, without consecutive duplicates.
     pub sizes_in_order: Vec<u32>,
     /// Number of commands that start in each 64th of the capacity.
     pub parts: [u64; PARTS],
-    /// Number of commands by the log2 of the largest power of two that divides their offset; offset 0 counts as
-    /// 2^63.
+    /// Number of commands by the binary logarithm of the largest power of two that divides their offset; offset
+    /// 0 counts as 2^63.
     pub alignments: [u64; 64],
     /// Lowest offset accessed.
     pub first_byte: u64,
@@ -69,20 +69,20 @@ impl LoadRecorder {
         self.reads + self.writes
     }
 
-    /// Percentage of reads; `None` before the first command.
+    /// Returns the percentage of reads; `None` before the first command.
     #[must_use]
     pub fn read_percent(&self) -> Option<f64> {
         (self.commands() > 0).then(|| 100.0 * self.reads as f64 / self.commands() as f64)
     }
 
-    /// Largest power of two that divides every offset; `None` before the first command.
+    /// Returns the largest power of two that divides all offsets; `None` before the first command.
     #[must_use]
     pub fn alignment_bytes(&self) -> Option<u64> {
         self.alignments.iter().position(|&n| n > 0).map(|shift| 1 << shift)
     }
 
-    /// Records a command of a drive of `capacity_bytes`, which arrives at `now_ns` with `in_flight` commands in flight,
-    /// including itself.
+    /// Records a command of a drive of `capacity_bytes` that arrives at `now_ns`, when `in_flight` commands are in
+    /// flight, including itself.
     pub(super) fn record(
         &mut self,
         (read, offset, bytes): (bool, u64, u32),

@@ -1,8 +1,9 @@
-//! Power, and everything else that decides whether data in the write buffer survives: faults and the write cache.
+//! Power, and everything else that determines whether data in the write buffer survives: faults and the write
+//! cache.
 //!
 //! Data that exists only in a volatile write buffer is lost; everything else survives. The simulator keeps no
-//! older versions of lost data: the affected map units read as if never written. The collector never loses
-//! data, because it erases a source only after copying it.
+//! older versions of lost data: affected map units read as if they had never been written. The collector
+//! never loses data, because it erases a source only after its data has been copied.
 
 use super::state::Ssd;
 use crate::{Cause, Defects, Faults, FoundData};
@@ -11,7 +12,7 @@ use crate::{Cause, Defects, Faults, FoundData};
 const POWER_CYCLE_NS: u64 = 2_000_000_000;
 
 impl<D: Defects> Ssd<D> {
-    /// Replaces the injected faults with `faults`; [`Faults::default`] removes them all. If one of them will
+    /// Replaces the injected faults with `faults`; [`Faults::default`] removes all faults. If a fault will
     /// cut power to a drive with a volatile buffer, the buffer is flushed first.
     pub fn inject_faults(&mut self, faults: Faults) {
         let disappears = faults.removed_at_ns.is_some() || !faults.power_lost_at_ns.is_empty();
@@ -24,13 +25,13 @@ impl<D: Defects> Ssd<D> {
         self.update_inspection();
     }
 
-    /// From now on, data is expected to be read as it was written. The drive stores none, but knows where its faults change
-    /// it.
+    /// From now on, checks whether data is read as it was written. The drive stores no data, but computes where its
+    /// faults change it.
     pub fn expect_data(&mut self) {
         self.faults.expect_data();
     }
 
-    /// The reads whose data was not as expected, since [`expect_data`](Self::expect_data) or the last question.
+    /// Returns the reads with changed data since [`expect_data`](Self::expect_data) or the last call.
     pub fn found_data(&mut self) -> FoundData {
         self.faults.found_data()
     }
@@ -41,11 +42,11 @@ impl<D: Defects> Ssd<D> {
         self.update_inspection();
     }
 
-    /// Turns the drive off and on again. A drive that was removed or lost power comes back.
+    /// Turns the drive off and on again. A drive that was removed or lost power becomes available again.
     ///
-    /// All accepted data is on flash when the drive returns; partial program units are padded. If the drive
-    /// had been removed or had lost power, however, the contents of a volatile buffer are lost. The write
-    /// cache is on afterwards.
+    /// When the drive returns, all accepted data is on flash; partial program units are padded. If the drive
+    /// had been removed or had lost power, however, the contents of a volatile buffer are lost. Afterwards,
+    /// the write cache is on.
     pub fn power_cycle(&mut self) {
         self.counters.power_cycles += 1;
         if self.faults.restore_power(self.now_ns()) {
@@ -58,20 +59,21 @@ impl<D: Defects> Ssd<D> {
         self.update_temperature();
     }
 
-    /// Whether the drive has lost power and has not been power-cycled since.
+    /// Returns whether the drive has lost power and has not been power-cycled since.
     #[must_use]
     pub fn has_lost_power(&self) -> bool {
         self.is_gone() && self.faults.gone_cause() == Cause::Power
     }
 
-    /// Whether the volatile write cache is on; `None` for a drive with a non-volatile buffer, whose writes always
-    /// complete from the buffer.
+    /// Returns whether the volatile write cache is on; `None` for a drive with a non-volatile buffer, whose
+    /// writes always complete from the buffer.
     #[must_use]
     pub fn write_cache(&self) -> Option<bool> {
         self.volatile_buffer.then_some(!self.ftl.is_write_through())
     }
 
-    /// Enables or disables the volatile write cache, after flushing it. Returns false if the drive has none.
+    /// Enables or disables the volatile write cache, after flushing it. Returns false if the drive has no
+    /// volatile write cache.
     pub fn set_write_cache(&mut self, on: bool) -> bool {
         let Some(is_on) = self.write_cache() else { return false };
         if is_on != on {

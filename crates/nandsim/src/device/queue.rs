@@ -19,7 +19,7 @@ pub struct Command {
 /// A completed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
-    /// The tag under which it was submitted, which is free again.
+    /// The tag of the command, which is free again.
     pub tag: usize,
     /// The command.
     pub command: Command,
@@ -27,17 +27,18 @@ pub struct Completion {
     pub submitted_ns: u64,
     /// Completion time in ns.
     pub completed_ns: u64,
-    /// Why it failed, if it did.
+    /// Why the command failed; `None` if it succeeded.
     pub failed: Option<Failure>,
 }
 
 /// A command queue of a drive; see [`CommandQueue`].
 pub type Queue<'a> = CommandQueue<'a, Sound>;
 
-/// A drive's commands in flight. Dropping the queue lets them complete, as at the end of a timed run.
+/// A drive's commands in flight. When the queue is dropped, they complete, as at the end of a timed run.
 ///
-/// Commands take the same path as in [`Ssd::run`](crate::Ssd::run): a closed loop of the same accesses yields the same
-/// times and leaves the drive in the same state. The collector works ahead only in [`Ssd::idle`](crate::Ssd::idle).
+/// Commands take the same path as in [`Ssd::run`](crate::Ssd::run): a closed loop of the same accesses yields the
+/// same times and leaves the drive in the same state. The collector works ahead only in
+/// [`Ssd::idle`](crate::Ssd::idle).
 pub struct CommandQueue<'a, D: Defects> {
     device: &'a mut Ssd<D>,
     tags: Vec<Option<(Command, u64)>>,
@@ -56,11 +57,11 @@ impl<D: Defects> Ssd<D> {
 }
 
 impl<D: Defects> CommandQueue<'_, D> {
-    /// Submits `command` now under a free tag.
+    /// Submits `command` now under an unused tag.
     ///
     /// # Panics
     /// Panics if the tag is in use or out of range, or if the command is empty, not aligned to the logical block
-    /// or extends beyond the end of the drive; callers validate first.
+    /// or extends beyond the end of the drive; callers must validate commands.
     pub fn submit(&mut self, tag: usize, command: Command) {
         let device = &mut *self.device;
         let sector = u64::from(device.logical_block_bytes());
@@ -73,8 +74,8 @@ impl<D: Defects> CommandQueue<'_, D> {
         device.accept(leaf, command.read, offset, command.length_bytes);
     }
 
-    /// Advances time to the next completion. If there is none by `until_ns`, returns `None` with the clock at
-    /// `until_ns`. With nothing in flight and no limit, the clock does not move.
+    /// Advances time to the next completion. Returns `None` with the clock at `until_ns` if there is no
+    /// completion by then. If nothing is in flight and there is no limit, the clock does not advance.
     pub fn next_completion(&mut self, until_ns: u64) -> Option<Completion> {
         let nothing = self.in_flight() == 0;
         if nothing && until_ns == NEVER {
@@ -106,19 +107,19 @@ impl<D: Defects> CommandQueue<'_, D> {
         Completion { tag, command, submitted_ns, completed_ns, failed }
     }
 
-    /// Number of commands in flight.
+    /// Returns the number of commands in flight.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.device.in_flight()
     }
 
-    /// Whether a command in flight will fail.
+    /// Returns whether any command in flight will fail.
     #[must_use]
     pub fn will_fail(&self) -> bool {
         self.device.faults.has_failing()
     }
 
-    /// The virtual clock in ns.
+    /// Returns the virtual clock in ns.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.device.now_ns()

@@ -12,13 +12,14 @@ use crate::ftl::{HostWrite, Translation};
 use crate::link::Link;
 use crate::{Defects, Model, Scale, Sound};
 
-/// A simulated drive with its own virtual clock. `D` decides which mistakes its firmware makes; by default none.
+/// A simulated drive with its own virtual clock. `D` determines the mistakes of its firmware; by default, there
+/// are none.
 pub struct Ssd<D = Sound> {
     pub(super) ftl: Translation<D>,
     pub(super) timing: Timing,
     pub(super) seed: u64,
     logical_block_bytes: u32,
-    /// Whether the buffer loses its contents on a power loss, and can therefore be disabled.
+    /// Whether the buffer loses its contents on a power loss, and can therefore be disabled as a write cache.
     pub(super) volatile_buffer: bool,
     rated_erases: u32,
     pub(super) controller_free_ns: u64,
@@ -35,18 +36,18 @@ pub struct Ssd<D = Sound> {
     pub(super) thermal: Thermal,
     pub(super) faults: FaultInjector,
     pub(super) recorder: Option<Box<LoadRecorder>>,
-    /// Whether every command must be inspected, because of faults, throttling or the load recorder.
+    /// Whether each command must be inspected, because of faults, throttling or the load recorder.
     pub(super) inspects: bool,
 }
 
 impl Ssd<Sound> {
-    /// Creates a drive that is fresh out of the box (FOB); `seed` determines the spread of its program times.
+    /// Creates a drive in its fresh state (FOB); `seed` determines the spread of its program times.
     #[must_use]
     pub fn new(model: &Model, scale: Scale, seed: u64) -> Self {
         Self::new_in(model, scale, seed, Memory::default())
     }
 
-    /// Like [`new`](Self::new), with memory hooks for the mapping tables.
+    /// Same as [`new`](Self::new), but with memory hooks for the mapping tables.
     #[must_use]
     pub fn new_in(model: &Model, scale: Scale, seed: u64, memory: Memory) -> Self {
         Self::with_defects(model, scale, seed, (memory, Sound))
@@ -80,19 +81,19 @@ impl<D: Defects> Ssd<D> {
         device
     }
 
-    /// User capacity in bytes, a multiple of 1 MiB.
+    /// Returns the user capacity in bytes, a multiple of 1 MiB.
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         self.ftl.layout().capacity_bytes()
     }
 
-    /// Smallest addressable block in bytes.
+    /// Returns the smallest addressable block in bytes.
     #[must_use]
     pub fn logical_block_bytes(&self) -> u32 {
         self.logical_block_bytes
     }
 
-    /// The virtual clock in ns; it never goes backwards.
+    /// Returns the virtual clock in ns, which never moves backwards.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.ftl.timeline().now_ns
@@ -103,8 +104,8 @@ impl<D: Defects> Ssd<D> {
         self.ftl.timeline_mut().now_ns = now_ns;
     }
 
-    /// Over-provisioning as a fraction of the capacity, without the collector's reserve, after rounding to whole
-    /// superblocks.
+    /// Returns the over-provisioning as a fraction of the capacity, without the collector's reserve, after
+    /// rounding to whole superblocks.
     #[must_use]
     pub fn effective_op(&self) -> f64 {
         let layout = self.ftl.layout();
@@ -112,49 +113,49 @@ impl<D: Defects> Ssd<D> {
         slots as f64 / f64::from(layout.map_units()) - 1.0
     }
 
-    /// Size of the write buffer in bytes.
+    /// Returns the size of the write buffer in bytes.
     #[must_use]
     pub fn buffer_bytes(&self) -> u64 {
         u64::from(self.ftl.buffer_slots()) << self.ftl.layout().map_unit_shift()
     }
 
-    /// Size of the SLC cache in bytes, after rounding to whole superblocks; 0 for none.
+    /// Returns the size of the SLC cache in bytes, after rounding to whole superblocks; 0 if there is none.
     #[must_use]
     pub fn cache_bytes(&self) -> u64 {
         let layout = self.ftl.layout();
         u64::from(layout.cache_superblocks()) * layout.superblock_bytes()
     }
 
-    /// Number of map units that hold data.
+    /// Returns the number of map units that contain data.
     #[must_use]
     pub fn mapped_units(&self) -> u32 {
         self.ftl.map().mapped()
     }
 
-    /// Number of commands in flight.
+    /// Returns the number of commands in flight.
     pub(crate) fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// Whether the drive was removed or lost power, and has not been power-cycled since.
+    /// Returns whether the drive was removed or lost power, and has not been power-cycled since.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.faults.is_gone(self.now_ns())
     }
 
-    /// The load recorded since [`record_load`](Self::record_load).
+    /// Returns the load recorded since [`record_load`](Self::record_load).
     #[must_use]
     pub fn load_recorder(&self) -> Option<&LoadRecorder> {
         self.recorder.as_deref()
     }
 
-    /// Starts a new recording of the load, or stops recording.
+    /// Starts a new recording of the load, or stops the current one.
     pub fn record_load(&mut self, on: bool) {
         self.recorder = on.then(|| Box::new(LoadRecorder::new()));
         self.update_inspection();
     }
 
-    /// Decides whether each command has to be inspected before it is accepted.
+    /// Determines whether each command must be inspected before it is accepted.
     pub(super) fn update_inspection(&mut self) {
         self.inspects = self.recorder.is_some() || self.thermal.may_throttle() || self.faults.is_active();
     }
@@ -165,7 +166,7 @@ impl<D: Defects> Ssd<D> {
         self.thermal.advance(self.ftl.timeline().now_ns, host + self.ftl.programmed_bytes());
     }
 
-    /// The counters since the drive was created.
+    /// Returns the counters since the drive was created.
     #[must_use]
     pub fn health(&self) -> Health {
         let (nand_written_bytes, erases) = (self.ftl.programmed_bytes(), self.ftl.erases());
@@ -195,7 +196,8 @@ impl<D: Defects> Ssd<D> {
         }
     }
 
-    /// A fingerprint of the mapping, the flash and the clock: drives with equal hashes have behaved identically.
+    /// Returns a fingerprint of the mapping, the flash and the clock: drives with equal hashes have behaved
+    /// identically.
     #[must_use]
     pub fn state_hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -223,7 +225,7 @@ impl<D: Defects> Ssd<D> {
     /// buffer agree. Takes time proportional to the capacity.
     ///
     /// # Errors
-    /// Reports which invariant is violated, and where.
+    /// Returns an error that names the violated invariant and its location.
     pub fn check(&self) -> Result<(), String> {
         self.ftl.check()?;
         if !self.blocked.is_empty() {

@@ -4,10 +4,10 @@ use crate::{Model, Scale};
 
 /// Steps per time constant.
 const STEPS: u64 = 64;
-/// Hysteresis: how far the temperature must fall for throttling to end, in micro-degrees.
+/// Hysteresis: the temperature drop after which throttling ends, in micro-degrees.
 const RELEASE: i64 = 3_000_000;
 
-/// The temperature of a drive, and whether it throttles.
+/// The temperature of a drive, and whether the drive throttles.
 pub(super) struct Thermal {
     rest: i64,
     rise_per_gb_per_s: i64,
@@ -18,7 +18,7 @@ pub(super) struct Thermal {
     now: i64,
     /// Time of the last update.
     up_to_ns: u64,
-    /// Bytes moved until then.
+    /// Number of bytes moved until the last update.
     moved_bytes: u64,
     throttled: bool,
 }
@@ -70,7 +70,7 @@ impl Thermal {
         // 1 byte/ns is 1 GB/s.
         let rise = i128::from(self.rise_per_gb_per_s) * bytes / i128::from(passed_ns);
         let target = self.rest + rise as i64;
-        // After this many steps, the initial difference has decayed to nothing.
+        // After this number of steps, the initial difference is negligible.
         for _ in 0..steps.min(32 * STEPS) {
             self.now += (target - self.now) / STEPS as i64;
         }

@@ -6,7 +6,7 @@ use crate::{Model, Scale};
 /// Times of a command outside the flash, in ns unless the name says otherwise.
 #[derive(Debug, Clone)]
 pub(super) struct Timing {
-    /// The n of the scale 1/n.
+    /// The divisor n of the scale 1/n.
     pub(super) divisor: u32,
     pub(super) read_command_ns: u64,
     pub(super) write_command_ns: u64,
@@ -36,7 +36,7 @@ impl Timing {
         }
     }
 
-    /// Transfer time of `bytes` on the host link in ns.
+    /// Returns the time in ns to transfer `bytes` over the host link.
     #[inline]
     pub(super) fn link_ns(&self, bytes: u32) -> u64 {
         (u64::from(bytes) * self.link_ns_per_64k) >> 16

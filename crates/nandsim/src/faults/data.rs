@@ -1,60 +1,60 @@
-//! Faults of the data: commands succeed, but reads return something else than what was written.
+//! Faults of the data: commands succeed, but reads return data that differs from what was written.
 
 use std::ops::Range;
 
-/// A region whose data is not what was written.
+/// A region whose data differs from what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataFault {
     /// The affected bytes.
     pub bytes: Range<u64>,
-    /// What happens to their data.
+    /// How the data is changed.
     pub defect: DataDefect,
     /// Start time in ns.
     pub from_ns: u64,
 }
 
-/// What happens to data.
+/// How data is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataDefect {
-    /// Bits of it are flipped when it is read.
+    /// Bits are flipped when data is read.
     Flipped,
-    /// Writes to it are acknowledged but not stored, so reads return older data.
+    /// Writes are acknowledged but not stored, so reads return older data.
     Lost,
 }
 
-/// Data that a read did not return as it was written.
+/// Data that a read returned differently from how it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongData {
-    /// First byte of the read that is affected.
+    /// First affected byte of the read.
     pub offset_bytes: u64,
-    /// Number of bytes of the read that are affected.
+    /// Number of affected bytes of the read.
     pub length_bytes: u32,
-    /// What happened to it.
+    /// How the data was changed.
     pub defect: DataDefect,
 }
 
-/// What the reads since the last question found.
+/// Results of the reads since the last call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FoundData {
     /// Number of reads with wrong data.
     pub reads: u64,
-    /// The first of them.
+    /// The first affected places.
     pub places: Vec<WrongData>,
 }
 
-/// Maximum number of places; all of them are counted.
+/// Maximum number of places in the list; the count includes all of them.
 const MOST_PLACES: usize = 32;
 
-/// Which regions with a fault contain data, and what reads of them found.
+/// Which regions with a fault contain data, and the results of reading them.
 #[derive(Debug, Default)]
 pub(crate) struct DataWatch {
-    /// Whether each fault affects data that was written, in the order of the faults.
+    /// For each fault, whether it affects data that was written.
     written: Vec<bool>,
     found: FoundData,
 }
 
 impl DataWatch {
-    /// Forgets what was written and found.
+    /// Discards the record of writes and the results of reads.
     pub(crate) fn renew(&mut self) {
         *self = Self::default();
     }
@@ -63,7 +63,7 @@ impl DataWatch {
         std::mem::take(&mut self.found)
     }
 
-    /// Sees a command that is accepted now.
+    /// Processes a command that is accepted now.
     pub(crate) fn see(&mut self, faults: &[DataFault], now_ns: u64, read: bool, bytes: Range<u64>) {
         self.written.resize(faults.len(), false);
         for (fault, written) in faults.iter().zip(&mut self.written) {

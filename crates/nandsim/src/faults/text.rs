@@ -23,9 +23,9 @@ PLACE and SIZE have a unit or are a percentage of the capacity (10GB, 25%), TIME
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("fault '{fault}': {problem}")]
 pub struct FaultError {
-    /// The fault as it was given.
+    /// The fault as specified.
     pub fault: String,
-    /// What is wrong with it: the key, and the values that are allowed.
+    /// The key that is wrong, and the allowed values.
     pub problem: String,
 }
 
@@ -77,7 +77,7 @@ fn time_ns(text: &str) -> Result<u64, String> {
     number.checked_mul(unit_ns).ok_or_else(|| "too long".into())
 }
 
-/// Parses a size with a unit. A bare number may have been meant as a percentage, or as megabytes.
+/// Parses a size with a unit. A number without a unit may have been meant as a percentage or in megabytes.
 fn size_bytes(text: &str) -> Result<u64, String> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(format!("it has no unit; write {text}%, {text}MB or {text}GB"));
@@ -107,7 +107,7 @@ impl Faults {
     /// [`Faults::scaled`].
     ///
     /// # Errors
-    /// Reports the fault, the key and the values that are allowed.
+    /// Returns an error that names the fault, the key and the allowed values.
     pub fn from_texts<T: AsRef<str>>(texts: &[T], capacity_bytes: u64) -> Result<Self, FaultError> {
         let mut faults = Self::default();
         for text in texts.iter().map(AsRef::as_ref) {

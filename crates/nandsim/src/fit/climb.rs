@@ -5,10 +5,11 @@ use stdx::Rng;
 use super::{FITTED_MIXES, Figure, Kind, Measured, Score, Simulated, errors, simulate};
 use crate::{Model, Scale};
 
-/// An error of this size counts half, a smaller one less: there is little to gain in a cell that already fits well.
+/// An error of this size counts half, and smaller ones count less: there is little to gain in a cell that already
+/// fits well.
 const CLOSE: f64 = 0.15;
-/// The weight of each kind of figure, relative to the cells of the IOPS test. Maxima are subject to chance,
-/// and times were read off a printed curve.
+/// The weight of each kind of figure, relative to the cells of the IOPS test. Maxima depend on chance, and
+/// times were read off a printed curve.
 const SHARES: [(Kind, f64); 5] = [
     (Kind::Saturation, 0.15),
     (Kind::Throughput, 0.25),
@@ -16,13 +17,13 @@ const SHARES: [(Kind, f64); 5] = [
     (Kind::Maximum, 0.03),
     (Kind::Time, 0.02),
 ];
-/// A trial that is worse by this factor at the first scale is not simulated at the others.
+/// A trial whose result is worse by this factor at the first scale is not simulated at the others.
 const HOPELESS: f64 = 1.1;
 
 /// Parameters of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fit<'a> {
-    /// Scales of the simulated drive, at least one. The mean over all of them is fitted, to avoid fitting the
+    /// Scales of the simulated drive; at least one. The mean over all scales is fitted, to avoid fitting the
     /// noise of a single scale.
     pub scales: &'a [Scale],
     /// Rounds of cells in each trial.
@@ -36,8 +37,8 @@ pub struct Fit<'a> {
 }
 
 /// Fits the timing and the spare flash of `start` to `measured`, using only [`FITTED_MIXES`](super::FITTED_MIXES)
-/// and the other figures. Calls `on_better` with the score at the first scale after each trial that improves the
-/// fit; the climb stops if it returns false.
+/// and the figures other than IOPS cells. Calls `on_better` with the score at the first scale after each trial
+/// that improves the fit; the climb stops if it returns false.
 ///
 /// # Panics
 /// Panics if there is no scale.
@@ -66,8 +67,8 @@ pub fn fit(
     best
 }
 
-/// The mean loss of a model over the scales, and its score at the first one. `None` if the loss at the first scale
-/// already exceeds `most`.
+/// Returns the mean loss of a model over the scales, and its score at the first one. Returns `None` if the loss at
+/// the first scale already exceeds `most`.
 fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option<(f64, Score)> {
     let (first, others) = how.scales.split_first().expect("a scale to fit at");
     let simulated = simulate(model, *first, measured, how.rounds);
@@ -82,10 +83,10 @@ fn tried(model: &Model, measured: &Measured, how: &Fit<'_>, most: f64) -> Option
     Some((sum / how.scales.len() as f64, score))
 }
 
-/// The mean error of the fitted cells, plus the weighted mean error of each kind of figure. It avoids medians
-/// on purpose: the score reports medians, and a fit that optimizes the reported metric would overstate its
-/// quality. The IOPS of the write saturation test should be within 10 percent, so errors beyond 8 percent are
-/// added a second time.
+/// Returns the mean error of the fitted cells, plus the weighted mean error of each kind of figure. It
+/// deliberately avoids medians: scores contain medians, and optimizing the reported metric would overstate
+/// the quality of the fit. The IOPS of the write saturation test should be within 10 percent, so errors
+/// beyond 8 percent are added a second time.
 fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
     let cells = errors(measured, &simulated.iops, |mix| FITTED_MIXES.contains(&mix));
     let of = |kind: Kind| -> Vec<f64> {
@@ -96,19 +97,19 @@ fn loss(measured: &Measured, simulated: &Simulated) -> f64 {
     mean(&cells) + figures + beyond
 }
 
-/// The mean of the weighted errors; 0 if there are none.
+/// Returns the mean of the weighted errors; 0 if there are none.
 fn mean(errors: &[f64]) -> f64 {
     errors.iter().map(|&error| counted(error)).sum::<f64>() / errors.len().max(1) as f64
 }
 
-/// The weight of an error: roughly its square while it is small, and never more than 1, so that a hopeless cell
-/// does not dominate. It increases strictly with the error.
+/// Returns the weight of an error: roughly its square if it is small, and never more than 1, so that a hopeless
+/// cell does not dominate. It increases strictly with the error.
 fn counted(error: f64) -> f64 {
     let error = error.min(1e6);
     error / (1.0 + error) * error / (CLOSE + error)
 }
 
-/// How far keys are changed, used in rotation: large steps find another optimum, small ones refine the
+/// Relative size of changes to keys, used in rotation: large steps find other optima, small ones refine the
 /// current one.
 const REACH: [f64; 3] = [0.5, 0.12, 0.04];
 
@@ -118,13 +119,14 @@ enum Key<'a> {
     Whole(&'a mut u64),
 }
 
-/// The keys of a model that a fit may change, named as in the model's file, such as `timing.program_us`.
+/// Returns the names of the keys of a model that a fit may change, as in the model's file, such as
+/// `timing.program_us`.
 #[must_use]
 pub fn movable_keys(model: &Model) -> Vec<&'static str> {
     movable(&mut model.clone()).into_iter().map(|(name, _)| name).collect()
 }
 
-/// The keys that a fit may change, with their values.
+/// Returns the keys that a fit may change, with their values.
 fn movable(model: &mut Model) -> Vec<(&'static str, Key<'_>)> {
     let (geometry, timing, firmware) = (&mut model.geometry, &mut model.timing, &mut model.firmware);
     let mut keys: Vec<(&'static str, Key<'_>)> = vec![
@@ -159,7 +161,7 @@ fn movable(model: &mut Model) -> Vec<(&'static str, Key<'_>)> {
     keys
 }
 
-/// A copy of the model with about a third of its keys changed, except for those in `keep`.
+/// Returns a copy of the model in which about a third of the keys are changed, except for those in `keep`.
 fn moved(model: &Model, rng: &mut Rng, step: u32, keep: &[String]) -> Model {
     let mut next = model.clone();
     let reach = REACH[step as usize % REACH.len()];
@@ -176,7 +178,7 @@ fn moved(model: &Model, rng: &mut Rng, step: u32, keep: &[String]) -> Model {
     next
 }
 
-/// A factor between 1 / (1 + `reach`) and 1 + `reach`; increases and decreases are equally likely.
+/// Returns a factor between 1 / (1 + `reach`) and 1 + `reach`; increases and decreases are equally likely.
 fn factor(rng: &mut Rng, reach: f64) -> f64 {
     let by = 1.0 + reach * (rng.below(1001) as f64 / 1000.0);
     if rng.percent(50) { by } else { 1.0 / by }
@@ -208,7 +210,7 @@ mod tests {
         assert_eq!(mean(&[]), 0.0);
     }
 
-    /// Held-out cells do not affect the loss, whatever a model does there.
+    /// Held-out cells do not affect the loss, whatever their values.
     #[test]
     fn only_the_fitted_mixes_count() {
         let measured = Measured::of_model("nvme-tlc-2018").expect("it was fitted").only_cells();
@@ -232,7 +234,7 @@ mod tests {
         assert_eq!(next.geometry.channels, model.geometry.channels);
     }
 
-    /// Fixed keys keep their values, and every key exists in the model's file.
+    /// Fixed keys keep their values, and all keys exist in the model's file.
     #[test]
     fn fixed_keys_keep_their_values() {
         for (name, text) in crate::MODELS {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Measured, error};
 
-/// The kinds of figures; a fit weights them differently.
+/// Kinds of figures, which a fit weights differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -44,14 +44,14 @@ impl Figure {
         Self { name, kind, unit: unit.to_owned(), measured, simulated: rounded(simulated) }
     }
 
-    /// The factor by which the simulated value is off, minus one; 0 is an exact match.
+    /// Returns the ratio by which the simulated value is off, minus one; 0 is an exact match.
     #[must_use]
     pub fn error(&self) -> f64 {
         error(self.measured, self.simulated)
     }
 }
 
-/// Rounds to three decimals if the value is small, and to a whole number otherwise.
+/// Rounds small values to three decimals, and others to whole numbers.
 fn rounded(value: f64) -> f64 {
     let digits = if value < 10.0 { 1000.0 } else { 1.0 };
     (value * digits).round() / digits
@@ -72,7 +72,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The measured cells in rows, with the simulated IOPS, which are in the same order.
+    /// The measured cells in rows, with the simulated IOPS in the same order.
     #[must_use]
     pub fn of(measured: &Measured, iops: &[f64]) -> Vec<Self> {
         let mut rows: Vec<Self> = Vec::new();

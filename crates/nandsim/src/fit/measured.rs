@@ -1,4 +1,4 @@
-//! What was measured on a drive, and with which parameters.
+//! The measurements of a drive, and the parameters with which they were made.
 
 /// Read percentages of the columns of a table of measured IOPS.
 pub(super) const MIXES: [u8; 7] = [0, 5, 35, 50, 65, 95, 100];
@@ -14,7 +14,7 @@ pub struct Cell {
     pub iops: f64,
 }
 
-/// The number of commands that are always in flight.
+/// Number of commands that are always in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
     /// Number of threads.
@@ -40,7 +40,7 @@ pub struct ActiveRange {
     pub segments: u32,
 }
 
-/// 4 KiB random writes to a purged drive until they reach steady state.
+/// 4 KiB random writes to a purged drive until steady state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Saturation {
     /// Commands in flight.
@@ -51,9 +51,9 @@ pub struct Saturation {
     pub steady_iops: f64,
     /// Start and end of the simulated steady state, in drive fills.
     pub steady_fills: (f64, f64),
-    /// Minutes and drive fills at which the rate first dropped.
+    /// Time in minutes and in drive fills at which the rate first dropped.
     pub drop: (f64, f64),
-    /// Minutes and drive fills at which the rate became steady.
+    /// Time in minutes and in drive fills at which the rate became steady.
     pub steady: (f64, f64),
 }
 
@@ -64,9 +64,9 @@ pub struct Throughput {
     pub block_bytes: u32,
     /// Commands in flight.
     pub demand: Demand,
-    /// Whether the drive was first filled twice, as the PTS requires; TKperf does not do so.
+    /// Whether the drive was first filled twice, as the PTS requires but TKperf does not do.
     pub preconditioned: bool,
-    /// MB/s of reads and writes.
+    /// Throughput of reads and writes in MB/s.
     pub mb_per_s: [f64; 2],
 }
 
@@ -86,17 +86,17 @@ pub struct Latency {
 /// The results measured on a drive, and the parameters of the tests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Commands in flight in the IOPS test.
+    /// Number of commands in flight in the IOPS test.
     pub demand: Demand,
     /// Length of a cell of the IOPS and throughput tests at scale 1 in ns; a cell of the latency test takes a
     /// minute.
     pub cell_ns: u64,
-    /// The part of the drive that the cells accessed, except for write saturation; `None` for the whole
-    /// drive.
+    /// The part of the drive that the cells accessed, except in the write saturation test; `None` for the
+    /// whole drive.
     pub active_range: Option<ActiveRange>,
     /// The cells of the IOPS test.
     pub cells: Vec<Cell>,
-    /// Write saturation, if it was measured.
+    /// Results of the write saturation test, if it was run.
     pub saturation: Option<Saturation>,
     /// The throughput tests.
     pub throughput: Vec<Throughput>,
@@ -105,17 +105,17 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Only the cells of the IOPS test.
+    /// Returns only the cells of the IOPS test.
     #[must_use]
     pub fn only_cells(self) -> Self {
         Self { saturation: None, throughput: Vec::new(), latency: Vec::new(), ..self }
     }
 
-    /// Parses the cells from a CSV table: a heading, then a line per block size with the size in KiB and the IOPS
-    /// at 0, 5, 35, 50, 65, 95 and 100 percent reads.
+    /// Parses the cells from a CSV table: a heading, then one line per block size with the size in KiB and the
+    /// IOPS at 0, 5, 35, 50, 65, 95 and 100 percent reads.
     ///
     /// # Errors
-    /// Names the invalid line.
+    /// Returns an error that names the invalid line.
     pub fn cells_of(table: &str) -> Result<Vec<Cell>, String> {
         let mut cells = Vec::new();
         for line in table.lines().skip(1).filter(|line| !line.trim().is_empty()) {

@@ -7,11 +7,11 @@ use super::figure::Kind;
 use super::{Demand, Figure, Measured, Saturation, Throughput};
 use crate::{Load, Model, Scale, Ssd, Tally, Until};
 
-/// Minimum completions in a cell per command in flight, even if its scaled time is shorter.
+/// Minimum number of completions in a cell per command in flight, even if the scaled time is shorter.
 const COMPLETIONS: u64 = 20;
-/// The same for a throughput cell, which may have a thousand commands in flight.
+/// The same minimum for a throughput cell, which may have a thousand commands in flight.
 const STREAM_COMPLETIONS: u64 = 2;
-/// Minimum completions of a latency cell.
+/// Minimum number of completions of a latency cell.
 const LATENCIES: u64 = 1000;
 const MINUTE_NS: u64 = 60_000_000_000;
 const MIB: u64 = 1 << 20;
@@ -20,17 +20,18 @@ const LATENCY_MIXES: [u8; 3] = [100, 65, 0];
 const LATENCY_BLOCKS: [u32; 3] = [8192, 4096, 512];
 /// Maximum number of rounds of the throughput and latency tests.
 const ROUNDS: u32 = 5;
-/// Minutes in which a drive is fresh. This and the following define the times of the write saturation test as reports do
-/// (docs/reference/tests.md), so that they can be compared with the published marks.
+/// Number of minutes in which a drive is fresh. This constant and the following ones define the times of the write
+/// saturation test in the same way as reports do (docs/reference/tests.md), so that they can be compared with the
+/// published values.
 const FRESH_MINUTES: usize = 60;
-/// A drop lasts at least this many minutes out of this many.
+/// A drop must last for at least the first number of minutes within the second number.
 const DROP_LASTS: (usize, usize) = (5, 6);
 /// Length of the moving average in minutes.
 const AVERAGE_MINUTES: usize = 10;
-/// Largest relative distance of the moving average from the steady state.
+/// Largest relative deviation of the moving average from the steady state.
 const STEADY_WITHIN: f64 = 0.1;
 
-/// The simulated counterparts of a set of measurements.
+/// The simulated counterpart of a set of measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Simulated {
     /// IOPS of the measured cells, in the same order.
@@ -48,11 +49,12 @@ struct Bench<'a> {
     rounds: u32,
 }
 
-/// Runs `rounds` rounds of the measured cells and every other measurement; each cell is the mean of the last two
+/// Runs `rounds` rounds of the measured cells, and all other measurements; each cell is the mean of the last two
 /// rounds. Times and amounts are divided by the scale.
 ///
 /// # Panics
-/// Panics if the measurements do not apply to this drive: no cells, or blocks smaller than its logical block.
+/// Panics if the measurements do not apply to this drive: they have no cells, or blocks smaller than its
+/// logical block.
 #[must_use]
 pub fn simulate(model: &Model, scale: Scale, measured: &Measured, rounds: u32) -> Simulated {
     let divisor = u64::from(scale.divisor());
@@ -72,7 +74,8 @@ pub fn simulate(model: &Model, scale: Scale, measured: &Measured, rounds: u32) -
     Simulated { iops, figures, write_amplification }
 }
 
-/// IOPS of 4 KiB random writes to a purged drive, for each of 40 equal parts of three drive fills.
+/// Returns the IOPS of 4 KiB random writes to a purged drive, for each of 40 equal parts of three drive
+/// fills.
 #[must_use]
 pub fn saturation_curve(model: &Model, scale: Scale) -> Vec<f64> {
     let mut ssd = Ssd::new(model, scale, 1);
@@ -98,7 +101,7 @@ impl Bench<'_> {
         Span::contiguous(0, self.ssd.capacity_bytes())
     }
 
-    /// Random 4 KiB writes to the whole drive.
+    /// Returns random 4 KiB writes to the whole drive.
     fn load(&self, demand: Demand, until: Until) -> Load {
         Load {
             order: Order::Random,
@@ -204,7 +207,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The part of the drive that the cells access.
+    /// Returns the part of the drive that the cells access.
     fn touched(&self) -> Span {
         let whole = self.whole();
         let Some(range) = self.measured.active_range else { return whole };
@@ -221,7 +224,7 @@ impl Bench<'_> {
         self.precondition();
         let (cells, demand, rounds) = (&self.measured.cells, self.measured.demand, self.rounds);
         let mut order: Vec<usize> = (0..cells.len()).collect();
-        // Reads before writes and large blocks before small ones, as in the PTS.
+        // Reads come before writes and large blocks before small ones, as in the PTS.
         order.sort_by_key(|&at| std::cmp::Reverse((cells[at].read_percent, cells[at].block_bytes)));
         let span = self.touched();
         let mut sums = vec![0.0; cells.len()];
@@ -245,7 +248,7 @@ impl Bench<'_> {
         sums.iter().map(|sum| sum / f64::from(rounds.min(2))).collect()
     }
 
-    /// Runs the whole latency test, and adds the figures of the cells that were measured.
+    /// Runs the whole latency test, and adds the figures of those cells that were measured.
     fn respond(&mut self, figures: &mut Vec<Figure>) {
         self.precondition();
         let (span, demand) = (self.touched(), Demand { threads: 1, queue_depth: 1 });
@@ -280,8 +283,8 @@ impl Bench<'_> {
     }
 }
 
-/// Index of the first minute below the midpoint of fresh and steady rate that is followed by enough others below it; None
-/// if the drive hardly falls.
+/// Returns the index of the first minute below the midpoint of the fresh and steady rates that is followed by a
+/// sufficient number of others below it; `None` if the rate hardly drops.
 fn first_drop(rates: &[f64], steady: f64) -> Option<usize> {
     let fresh = rates.iter().take(FRESH_MINUTES).copied().max_by(f64::total_cmp)?;
     let middle = f64::midpoint(fresh, steady);
@@ -293,7 +296,8 @@ fn first_drop(rates: &[f64], steady: f64) -> Option<usize> {
     (0..rates.len()).find(drops).filter(|_| fresh > (1.0 + STEADY_WITHIN) * steady)
 }
 
-/// Index of the first minute, `earliest` or later, from which the moving average stays near `steady`.
+/// Returns the index of the first minute, not before `earliest`, from which the moving average stays near
+/// `steady`.
 fn steady_from(rates: &[f64], steady: f64, earliest: usize) -> Option<usize> {
     let is_away = |some: &[f64]| {
         let mean = some.iter().sum::<f64>() / some.len() as f64;
@@ -311,7 +315,7 @@ mod tests {
 
     #[test]
     fn times_are_defined_as_in_reports() {
-        // Two slow minutes are not a drop.
+        // Two slow minutes do not count as a drop.
         let rates: Vec<f64> = (0..100)
             .map(|minute| match minute {
                 10 | 11 => 900.0,

@@ -7,14 +7,14 @@ const MINUTE_NS: u64 = 60_000_000_000;
 const CLIENT_RANGE: ActiveRange = ActiveRange { bytes: 16 << 30, segments: 2048 };
 const LARGE: u32 = 1 << 20;
 const SMALL: u32 = 128 << 10;
-/// MB/s as printed by TKperf, which are MiB/s.
+/// Throughput as printed by TKperf in MB/s, which are in fact MiB/s.
 const PRINTED: f64 = 1.048_576;
 
-/// The measurements that a model was fitted to.
+/// The measurements to which a model was fitted.
 struct Reference {
     model: &'static str,
     table: &'static str,
-    /// Demand and seconds of the cells of the IOPS test.
+    /// Demand of the IOPS test, and length of its cells in seconds.
     cells: (Demand, u64),
     active_range: Option<ActiveRange>,
     saturation: Option<Saturation>,
@@ -33,13 +33,13 @@ const fn standard(block_bytes: u32, demand: Demand, mb_per_s: [f64; 2]) -> Throu
     Throughput { block_bytes, demand, preconditioned: true, mb_per_s }
 }
 
-/// A throughput test of TKperf, in the unit that it prints.
+/// A throughput test of TKperf, in the unit that TKperf prints.
 const fn tkperf(block_bytes: u32, mib_per_s: [f64; 2]) -> Throughput {
     let mb_per_s = [mib_per_s[0] * PRINTED, mib_per_s[1] * PRINTED];
     Throughput { block_bytes, demand: TWO_BY_SIXTEEN, preconditioned: false, mb_per_s }
 }
 
-/// Response times in ms with one command in flight, mean and maximum.
+/// Mean and maximum response times in ms with one command in flight.
 const fn latency(block_bytes: u32, read_percent: u8, mean_ms: f64, most_ms: f64) -> Latency {
     Latency { block_bytes, read_percent, mean_ms, most_ms }
 }
@@ -184,7 +184,8 @@ const REFERENCES: &[Reference] = &[
 ];
 
 impl Measured {
-    /// The measurements that the built-in model of this name was fitted to; `None` for an uncalibrated model.
+    /// Returns the measurements to which the built-in model of this name was fitted; `None` for an
+    /// uncalibrated model.
     #[must_use]
     pub fn of_model(name: &str) -> Option<Self> {
         let known = REFERENCES.iter().find(|reference| reference.model == name)?;

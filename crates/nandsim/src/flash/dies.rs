@@ -1,9 +1,9 @@
 //! Timing of dies and channels.
 //!
-//! A read is booked on its die after everything already booked there. Program and erase operations are queued
-//! instead: each is booked only when the previous one completes, so that reads that have arrived by then go
-//! first, but later ones do not. By default, a die is held until its transfer ends, so reads and writes share
-//! one bottleneck, as on real drives.
+//! A read is scheduled on its die after all operations already scheduled there. Program and erase operations
+//! are queued instead: each is scheduled only when the previous one completes, so reads that have arrived by
+//! then go first, but later ones do not. By default, a die is busy until its transfer ends, so reads and
+//! writes share one bottleneck, as on real drives.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ pub(crate) const NOBODY: u32 = u32::MAX;
 /// Result of completing a program or erase operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Finished {
-    /// Slots of the write buffer that were freed.
+    /// Number of freed slots of the write buffer.
     pub(crate) freed: u32,
     /// Event leaf of the command that waits for the program operation, or [`NOBODY`].
     pub(crate) leaf: u32,
@@ -57,7 +57,7 @@ pub(crate) struct ReadRange {
 }
 
 impl ReadRange {
-    /// Extends the time for which the read occupies the die by `by_ns`.
+    /// Extends the time that the read occupies the die by `by_ns`.
     #[inline]
     pub(crate) fn longer(self, by_ns: u64) -> Self {
         Self { sense_ns: self.sense_ns + by_ns, ..self }
@@ -66,14 +66,14 @@ impl ReadRange {
 
 struct Die {
     free_ns: u64,
-    /// End of the booked program or erase operation; [`NEVER`] if there is none.
+    /// End of the scheduled program or erase operation; [`NEVER`] if there is none.
     end_ns: u64,
-    /// Number of buffer slots that the booked operation frees.
+    /// Number of buffer slots that the scheduled operation frees.
     frees: u32,
-    /// Event leaf of the command that waits for the booked operation, or [`NOBODY`].
+    /// Event leaf of the command that waits for the scheduled operation, or [`NOBODY`].
     leaf: u32,
     waiting: VecDeque<Op>,
-    /// The booked operation yields to reads that arrive before this time: its end, or 0 if it cannot be
+    /// The scheduled operation yields to reads that arrive before this time: its end, or 0 if it cannot be
     /// suspended.
     yields_ns: u64,
     /// Number of suspensions left.
@@ -82,7 +82,8 @@ struct Die {
     read_ns: u64,
     /// Program unit that was read last, unless a program or erase operation has started since.
     last_unit: u32,
-    /// The channel; `None` if the die's own schedule is enough, because it shares the channel with no other die.
+    /// The channel; `None` if the die shares it with no other die, so that the schedule of the die is
+    /// sufficient.
     channel: Option<usize>,
 }
 
@@ -143,12 +144,12 @@ impl Flash {
         self.outstanding = 0;
     }
 
-    /// Time to erase one superblock on one die in ns.
+    /// Returns the time in ns to erase a superblock on one die.
     pub(crate) fn superblock_erase_ns(&self) -> u64 {
         u64::from(self.timing.erases) * self.timing.erase_ns
     }
 
-    /// A read of `slots` slots of one program unit, starting at `slot`.
+    /// Returns a read of `slots` slots of one program unit, starting at `slot`.
     #[inline(always)]
     pub(crate) fn range(&self, slot: u32, slots: u32) -> ReadRange {
         let timing = &self.timing;
@@ -156,17 +157,17 @@ impl Flash {
         ReadRange { unit: slot >> self.unit_shift, slots, sense_ns }
     }
 
-    /// Number of program and erase operations that are booked or waiting.
+    /// Returns the number of program and erase operations that are scheduled or waiting.
     pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding
     }
 
-    /// End of everything booked on `die`.
+    /// Returns the end of the last operation scheduled on `die`.
     pub(crate) fn free_ns(&self, die: usize) -> u64 {
         self.dies[die].free_ns
     }
 
-    /// Slots of the write buffer whose program operations have not completed.
+    /// Returns the number of write buffer slots whose program operations have not completed.
     pub(crate) fn buffered(&self) -> u64 {
         let waiting = |die: &Die| {
             die.waiting
@@ -180,7 +181,7 @@ impl Flash {
         self.dies.iter().map(|die| u64::from(die.frees) + waiting(die)).sum()
     }
 
-    /// Whether no operation waits on an idle die, and the count of outstanding operations is correct.
+    /// Returns whether no operation waits on an idle die and the count of outstanding operations is correct.
     pub(crate) fn consistent(&self) -> bool {
         let count = |die: &Die| die.waiting.len() as u32 + u32::from(die.end_ns != NEVER);
         self.dies.iter().all(|die| die.end_ns != NEVER || (die.waiting.is_empty() && die.frees == 0))
@@ -194,7 +195,7 @@ impl Flash {
         }
     }
 
-    /// Reads part of a program unit after everything booked on its die. Returns the end in ns.
+    /// Reads part of a program unit after all operations scheduled on its die. Returns the end in ns.
     #[inline(always)]
     pub(crate) fn read(&mut self, die: usize, at_ns: u64, part: ReadRange) -> u64 {
         let die = &mut self.dies[die];
@@ -216,7 +217,7 @@ impl Flash {
         end
     }
 
-    /// Reads for the host: like [`read`](Self::read), but may suspend a program operation.
+    /// Reads for the host: same as [`read`](Self::read), but may suspend a program operation.
     #[inline(always)]
     pub(crate) fn read_first(&mut self, die: usize, at_ns: u64, part: ReadRange) -> u64 {
         if at_ns >= self.dies[die].yields_ns {
@@ -226,7 +227,7 @@ impl Flash {
     }
 
     /// Postpones the end of the program operation, but not its event: many reads may suspend the same
-    /// operation, and [`finish`](Self::finish) checks for a later end.
+    /// operation, and [`finish`](Self::finish) checks whether the end was postponed.
     fn suspend(&mut self, leaf: usize, at_ns: u64, part: ReadRange) -> u64 {
         let die = &mut self.dies[leaf];
         let start = at_ns.max(die.read_ns);
@@ -266,7 +267,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf: NOBODY } }, events);
     }
 
-    /// Like [`program`](Self::program), for host data that the command on an event leaf waits for.
+    /// Same as [`program`](Self::program), for host data for which the command on an event leaf waits.
     #[inline]
     pub(crate) fn program_for(
         &mut self,
@@ -278,7 +279,7 @@ impl Flash {
         self.queue(die, Op { ready_ns, job: Job::Program { frees, cache: false, leaf } }, events);
     }
 
-    /// Like [`program_for`](Self::program_for), with the timing of the cache.
+    /// Same as [`program_for`](Self::program_for), with the timing of the cache.
     pub(crate) fn program_cache(
         &mut self,
         die: usize,
@@ -348,8 +349,8 @@ impl Flash {
         events.set_die(leaf, end);
     }
 
-    /// Handles the completion of the booked operation of `die`: starts the next one and returns the result.
-    /// If the end was postponed, only sets the event again.
+    /// Handles the completion of the scheduled operation of `die`: starts the next one and returns the
+    /// result. If the end was postponed, only schedules the event again.
     #[inline]
     pub(crate) fn finish(&mut self, die: usize, now_ns: u64, events: &mut Events) -> Finished {
         let end_ns = self.dies[die].end_ns;

@@ -1,17 +1,17 @@
-//! How a model's flash at a scale is divided into superblocks, program units and slots.
+//! The division of a model's flash into superblocks, program units and slots, at a given scale.
 
 use super::divisor::Divisor;
 use crate::{Model, Scale};
 
-/// Superblocks that never hold data for long: the two open ones, and a pool that keeps the collector running. They
-/// come on top of the effective over-provisioning.
+/// Number of superblocks that never contain data for long: the two open ones, and a pool that keeps the collector
+/// running. They are not part of the effective over-provisioning.
 pub(crate) const RESERVE: u32 = 4;
 
-/// With fewer superblocks than this, write amplification depends on their number. Scaling down reduces the number
-/// of superblocks to this limit first, and their size after that.
+/// Below this number of superblocks, write amplification depends on their number. Scaling down first reduces the
+/// number of superblocks to this limit, and then their size.
 const LEAST_SUPERBLOCKS: u32 = 1024;
 
-/// Minimum program units per die at any scale: the collector needs room to work.
+/// Minimum number of program units per die at any scale, because the collector needs room to work.
 const LEAST_ROWS: u64 = 64;
 
 /// The division of the flash. A slot holds one map unit, a row is one program unit on each die, and a superblock is
@@ -27,7 +27,7 @@ pub(crate) struct Layout {
     by_die: Divisor,
     dies_per_channel: u32,
     superblock_slots: u32,
-    /// Number of superblocks outside the SLC cache.
+    /// Number of superblocks outside of the SLC cache.
     superblocks: u32,
     /// The superblocks of the SLC cache follow the others.
     cache_superblocks: u32,
@@ -81,7 +81,7 @@ impl Layout {
         self.map_unit_shift
     }
 
-    /// Map units that the host can address.
+    /// Number of map units that the host can address.
     pub(crate) fn map_units(&self) -> u32 {
         self.map_units
     }
@@ -106,35 +106,35 @@ impl Layout {
         self.superblock_slots
     }
 
-    /// Number of superblocks, not counting those of the cache.
+    /// Number of superblocks, excluding those of the cache.
     #[inline]
     pub(crate) fn superblocks(&self) -> u32 {
         self.superblocks
     }
 
-    /// Number of superblocks of the cache; they follow the others.
+    /// Number of superblocks of the cache, which follow the others.
     #[inline]
     pub(crate) fn cache_superblocks(&self) -> u32 {
         self.cache_superblocks
     }
 
-    /// Number of all superblocks.
+    /// Returns the number of all superblocks.
     pub(crate) fn all_superblocks(&self) -> u32 {
         self.superblocks + self.cache_superblocks
     }
 
-    /// First slot of the cache; no slot reaches it on a drive without one.
+    /// Returns the first slot of the cache; above all slots on a drive without a cache.
     #[inline]
     pub(crate) fn cache_start(&self) -> u32 {
         self.cache_start
     }
 
-    /// Slots of a row.
+    /// Returns the number of slots of a row.
     pub(crate) fn row_slots(&self) -> u32 {
         self.dies << self.unit_shift
     }
 
-    /// Superblocks beyond those that the user capacity and the reserve need.
+    /// Returns the number of superblocks beyond those needed for the user capacity and the reserve.
     pub(crate) fn spare_superblocks(&self) -> u32 {
         self.superblocks - RESERVE - self.map_units.div_ceil(self.superblock_slots)
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::divisor::Divisor;
 
-/// Stands for no map unit, or for no slot.
+/// Stands for no map unit or no slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Superblocks per entry of [`Map::fewest`].
@@ -15,13 +15,13 @@ const GROUP: usize = 128;
 pub(crate) struct Map {
     /// Physical slot of each map unit.
     l2p: Vec<u32>,
-    /// Map unit last written to each slot; only meaningful if the slot is valid.
+    /// Map unit last written to each slot; meaningful only if the slot is valid.
     p2l: Vec<u32>,
     bits: Vec<u64>,
-    /// Valid slots per superblock.
+    /// Number of valid slots of each superblock.
     valid: Vec<u32>,
-    /// A lower bound for each group: no eligible superblock in it has fewer valid slots. Sealing a superblock
-    /// may lower it.
+    /// A lower bound for each group: no eligible superblock of the group has fewer valid slots. Sealing a
+    /// superblock may reduce it.
     fewest: Vec<u32>,
     /// Number of mapped units.
     mapped: u32,
@@ -34,8 +34,8 @@ pub(crate) struct Map {
 pub struct Memory {
     /// Called with the memory of each table before it is initialized, to advise the kernel of its use.
     pub advise: fn(Range<*const u8>),
-    /// Prefetches the cache line at an address without waiting. Without it, entries are loaded ahead of time,
-    /// several at once, to the same effect.
+    /// Prefetches the cache line at an address without waiting. Without this hook, several entries at once
+    /// are loaded ahead of time, to the same effect.
     pub fetch: Option<fn(*const u8)>,
 }
 
@@ -82,25 +82,25 @@ impl Map {
         self.mapped = 0;
     }
 
-    /// The slot that holds `unit`, or [`NONE`].
+    /// Returns the slot that contains `unit`, or [`NONE`].
     #[inline]
     pub(crate) fn slot_of(&self, unit: u32) -> u32 {
         self.l2p[unit as usize]
     }
 
-    /// The map unit last written to `slot`; only meaningful if the slot is valid.
+    /// Returns the map unit last written to `slot`; meaningful only if the slot is valid.
     #[inline]
     pub(crate) fn unit_in(&self, slot: u32) -> u32 {
         self.p2l[slot as usize]
     }
 
-    /// Number of valid slots of a superblock.
+    /// Returns the number of valid slots of a superblock.
     #[inline]
     pub(crate) fn valid_slots(&self, superblock: u32) -> u32 {
         self.valid[superblock as usize]
     }
 
-    /// Number of mapped units.
+    /// Returns the number of mapped units.
     #[inline]
     pub(crate) fn mapped(&self) -> u32 {
         self.mapped
@@ -119,8 +119,8 @@ impl Map {
         self.fewest[superblock / GROUP] = self.fewest[superblock / GROUP].min(self.valid[superblock]);
     }
 
-    /// The first superblock with the fewest valid slots among those that are eligible, and its number of
-    /// valid slots. Skips groups that cannot contain it.
+    /// Returns the first superblock with the fewest valid slots among the eligible ones, and that number of
+    /// slots. Groups that cannot contain it are skipped.
     pub(crate) fn fewest_valid(&mut self, counts: impl Fn(usize) -> bool) -> Option<(usize, u32)> {
         loop {
             let (mut group, mut least) = (0, u32::MAX);
@@ -145,13 +145,15 @@ impl Map {
         }
     }
 
-    /// Whether the lower bound of the superblock's group holds for it. The superblock must be eligible.
+    /// Returns whether the lower bound of its group is correct for the superblock. The superblock must be
+    /// eligible.
     pub(crate) fn is_bounded(&self, superblock: u32) -> bool {
         let superblock = superblock as usize;
         self.fewest[superblock / GROUP] <= self.valid[superblock]
     }
 
-    /// All entries of the mapping table, and the valid slots of each superblock, for a fingerprint.
+    /// Returns all entries of the mapping table, and the number of valid slots of each superblock, for a
+    /// fingerprint.
     pub(crate) fn words(&self) -> impl Iterator<Item = u32> {
         self.l2p.iter().chain(&self.valid).copied()
     }
@@ -206,7 +208,7 @@ impl Map {
         std::hint::black_box(units.fold(0, |seen, unit| seen ^ bits(unit)));
     }
 
-    /// Prefetches the entries of the map units in these slots, which are given as a bitmap starting at `first`.
+    /// Prefetches the entries of the map units in these slots, given as a bitmap that starts at `first`.
     #[inline]
     pub(crate) fn fetch_slots(&self, first: u32, mut slots: u64) {
         let mut seen = 0;
@@ -217,7 +219,8 @@ impl Map {
         std::hint::black_box(seen);
     }
 
-    /// Loads the entry at `at`, if it exists. With a prefetch hook, only prefetches it and returns the default value.
+    /// Loads the entry at `at`, if it exists. If there is a prefetch hook, prefetches the entry and returns the
+    /// default value.
     #[inline]
     fn glance<T: Copy + Default>(&self, table: &[T], at: u32) -> T {
         let at = at as usize;
@@ -230,7 +233,7 @@ impl Map {
         }
     }
 
-    /// Maps `unit` to the unused `slot`; its old slot becomes garbage.
+    /// Maps `unit` to the unused `slot`; its previous slot becomes garbage.
     #[inline]
     pub(crate) fn map(&mut self, unit: u32, slot: u32) {
         let old = std::mem::replace(&mut self.l2p[unit as usize], slot);
@@ -242,8 +245,8 @@ impl Map {
         self.mark_valid(unit, slot);
     }
 
-    /// Moves the contents of the valid slot `from` to the unused slot `to`. Because the map unit's old slot
-    /// is known, its entry is written without being read, which would stall.
+    /// Moves the contents of the valid slot `from` to the unused slot `to`. Because the previous slot is
+    /// known, the entry of the map unit is written without being read, which would stall.
     #[inline]
     pub(crate) fn relocate(&mut self, from: u32, to: u32) {
         let unit = self.p2l[from as usize];
@@ -253,8 +256,8 @@ impl Map {
         self.mark_valid(unit, to);
     }
 
-    /// Like [`relocate`](Self::relocate), but leaves the bits and counts to [`commit_moves`](Self::commit_moves), which
-    /// updates them for many slots at once.
+    /// Same as [`relocate`](Self::relocate), but leaves the bits and counts to
+    /// [`commit_moves`](Self::commit_moves), which updates them for many slots at once.
     #[inline]
     pub(crate) fn move_entry(&mut self, from: u32, to: u32) {
         let unit = self.p2l[from as usize];
@@ -263,8 +266,8 @@ impl Map {
         self.p2l[to as usize] = unit;
     }
 
-    /// Updates the bits and counts after [`move_entry`](Self::move_entry). The slots in the bitmap `moved`, which starts at
-    /// `first`, lie in the superblock `from`; the slots from `to` to `end` lie in another one.
+    /// Updates the bits and counts after [`move_entry`](Self::move_entry). The slots in the bitmap `moved`, which
+    /// starts at `first`, are in the superblock `from`; the slots from `to` to `end` are in another one.
     #[inline]
     pub(crate) fn commit_moves(&mut self, (from, first, moved): (u32, u32, u64), (to, end): (u32, u32)) {
         self.bits[first as usize / 64] &= !moved;
@@ -287,7 +290,7 @@ impl Map {
         self.valid[self.superblock.quotient(slot) as usize] += 1;
     }
 
-    /// Drops the entry of `unit` but leaves its slot valid: a defect to test the checks with.
+    /// Removes the entry of `unit` but leaves its slot valid: a defect for testing the checks.
     #[inline]
     pub(crate) fn lose_entry(&mut self, unit: u32) {
         self.l2p[unit as usize] = NONE;
@@ -301,8 +304,8 @@ impl Map {
         }
     }
 
-    /// The valid slots between `from` and `end` that share a bitmap word with the first of them, as the first
-    /// slot of that word and its bits.
+    /// Returns the valid slots between `from` and `end` that share a bitmap word with the first of them: the
+    /// first slot of that word, and its bits.
     #[inline]
     pub(crate) fn next_valid(&self, from: u32, end: u32) -> Option<(u32, u64)> {
         let mut word = from as usize / 64;

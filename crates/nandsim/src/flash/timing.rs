@@ -12,7 +12,7 @@ pub(super) struct Timing {
     pub(super) unit_transfer_ns: u64,
     pub(super) program_least_ns: u64,
     pub(super) program_spread_ns: u64,
-    /// Slots from here on are in the cache.
+    /// The first slot of the cache.
     pub(super) cache_start: u32,
     pub(super) cache_sense_ns: u64,
     /// Program time in the cache, which has no spread.

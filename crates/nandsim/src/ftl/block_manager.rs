@@ -1,4 +1,5 @@
-//! What all translation layers share: the mapping, the flash, the superblocks and the write buffer.
+//! State and operations that all translation layers share: the mapping, the flash, the superblocks and the
+//! write buffer.
 
 use super::policy::Policy;
 use super::superblocks::{OpenSuperblock, SuperblockState, Superblocks};
@@ -16,16 +17,16 @@ pub(super) struct BlockManager<D> {
     pub(super) timeline: Timeline,
     pub(super) map: Map,
     pub(super) superblocks: Superblocks,
-    /// The superblock that takes the host's data.
+    /// The superblock to which the host's data is written.
     pub(super) host: OpenSuperblock,
-    /// The superblock that takes the collector's copies.
+    /// The superblock to which the collector copies data.
     pub(super) copies: OpenSuperblock,
     pub(super) victim: Option<Victim>,
-    /// Credit that a ring has accumulated towards skipping a superblock without garbage, in 1/65,536.
+    /// Credit of a ring towards skipping a superblock without garbage, in 1/65,536.
     pub(super) ring_credit: u32,
-    /// Copies that the collector still owes for the host's writes.
+    /// Number of copies that the collector still owes for the host's writes.
     pub(super) owed: u32,
-    /// Pending bytes of the mapping table, and the die they will be written to.
+    /// Pending bytes of the mapping table, and the die to which they will be written.
     pub(super) table: (u32, usize),
     pub(super) flash: Flash,
     pub(super) buffer_used: u32,
@@ -66,7 +67,7 @@ impl<D: Defects> BlockManager<D> {
         }
     }
 
-    /// Erases everything, but keeps the counters and the clock.
+    /// Erases everything except the counters and the clock.
     pub(super) fn renew(&mut self, seed: u64) {
         self.map.clear();
         self.superblocks.renew(&self.layout);
@@ -111,12 +112,13 @@ impl<D: Defects> BlockManager<D> {
         self.host.filled = 0;
     }
 
-    /// Sends the open program unit of `open` to its die as it is. Its data belongs to the current command.
+    /// Sends the open program unit of `open` to its die, full or not. Its data belongs to the current
+    /// command.
     #[inline]
     pub(super) fn send_unit(&mut self, open: OpenSuperblock, cache: bool) {
         let die = self.layout.die_of(open.next - 1);
-        // A unit may have waited for the next slot, so it must not be sent at the earlier time at which its
-        // data was ready.
+        // A full unit may have waited for the next slot, so it must not be sent at the earlier time at which
+        // its data was ready.
         let (ready_ns, frees) = (open.ready_ns.max(self.timeline.now_ns), open.filled);
         let leaf = self.write_through.as_mut().map_or(NOBODY, WriteThrough::begin_program);
         if let Some(unprogrammed) = &mut self.unprogrammed {
@@ -151,7 +153,7 @@ impl<D: Defects> BlockManager<D> {
         }
     }
 
-    /// Marks a full superblock outside the cache as sealed.
+    /// Marks a full superblock outside of the cache as sealed.
     pub(super) fn seal(&mut self, full: OpenSuperblock) {
         let Some(superblock) = self.superblocks.filled_by(full) else { return };
         self.superblocks.set(superblock, SuperblockState::Sealed);
@@ -161,7 +163,7 @@ impl<D: Defects> BlockManager<D> {
         }
     }
 
-    /// Returns a superblock without valid slots to the free ones, and erases it.
+    /// Adds a superblock without valid slots to the free ones, and erases it.
     pub(super) fn free_superblock(&mut self, superblock: u32) {
         self.superblocks.set(superblock, SuperblockState::Free);
         self.superblocks.free.push_back(superblock);
@@ -185,13 +187,13 @@ impl<D: Defects> BlockManager<D> {
         self.map.unmap(unit);
     }
 
-    /// Discards host data that exists only in the buffer: that of program operations that have not completed,
-    /// and the program units being filled in the host's open superblock and in `log`.
+    /// Discards host data that exists only in the buffer: data of program operations that have not completed,
+    /// and of the open program units of the host's superblock and of `log`.
     pub(super) fn lose_buffer(&mut self, log: &mut OpenSuperblock) {
         let Some(unprogrammed) = self.unprogrammed.as_deref() else { return };
         let filling = [self.host, *log].map(|open| open.next - open.filled..open.next);
         for slot in unprogrammed.all().chain(filling.into_iter().flatten()).collect::<Vec<_>>() {
-            // If the data has been overwritten or moved since, the slot no longer holds it.
+            // If the data has been overwritten or moved since, the slot no longer contains it.
             if self.map.is_valid(slot) {
                 self.map.unmap(self.map.unit_in(slot));
             }

@@ -1,4 +1,4 @@
-//! The garbage collector. It is paced by the host's writes, and works ahead of them in idle time.
+//! The garbage collector. The collector is paced by the host's writes, and works ahead of them in idle time.
 
 use super::block_manager::BlockManager;
 use super::superblocks::SuperblockState;
@@ -22,8 +22,8 @@ impl<D: Defects> BlockManager<D> {
         }
         let (free, below) = (self.superblocks.free.len() as u32, self.policy.collect_below);
         let victim = self.victim.as_mut().expect("chosen above");
-        // A ring keeps a pool of free superblocks and works harder as it shrinks, because its garbage comes in
-        // bursts.
+        // A ring keeps a pool of free superblocks and works harder as the pool shrinks, because its garbage
+        // comes in bursts.
         let share = if self.policy.ring { victim.valid / below * 2 * (below - free) } else { victim.valid };
         victim.credit += share;
         let due = victim.credit / victim.garbage;
@@ -44,12 +44,13 @@ impl<D: Defects> BlockManager<D> {
         assert!(self.victim.is_none(), "a superblock has no valid slot left but is not empty");
     }
 
-    /// Whether there is anything to collect; chooses a victim if necessary.
+    /// Returns whether there is anything to collect; chooses a victim if necessary.
     pub(super) fn may_collect(&mut self) -> bool {
         self.victim.is_some() || self.choose_victim()
     }
 
-    /// Takes one step ahead of the host's writes. Returns false if there is enough free space or no garbage.
+    /// Performs one step ahead of the host's writes. Returns false if there is enough free space or no
+    /// garbage.
     pub(super) fn collect_ahead(&mut self) -> bool {
         let target = self.policy.idle_free_superblocks as usize;
         if self.superblocks.free.len() >= target || !self.may_collect() {
@@ -59,7 +60,7 @@ impl<D: Defects> BlockManager<D> {
         true
     }
 
-    /// Chooses the next victim by the model's policy. Returns false if no superblock has garbage.
+    /// Chooses the next victim according to the model's policy. Returns false if no superblock has garbage.
     fn choose_victim(&mut self) -> bool {
         let found = match self.policy.victim_window {
             None => self.fewest_valid(),
@@ -71,8 +72,8 @@ impl<D: Defects> BlockManager<D> {
         self.superblocks.set(superblock, SuperblockState::Victim);
         let mut victim = Victim::new(&self.layout, superblock, valid);
         if self.policy.ring {
-            // Some superblocks of a ring have no garbage, so the pace follows the share of valid data on the whole
-            // drive.
+            // Some superblocks of a ring have no garbage, so the pace depends on the share of valid data on the
+            // whole drive.
             let slots = u64::from(self.layout.superblocks()) * u64::from(self.layout.superblock_slots());
             let garbage = slots.saturating_sub(self.map.mapped().into()).max(1) as u32;
             let shift = self.map.mapped().checked_ilog2().unwrap_or(0).saturating_sub(24);
@@ -82,7 +83,7 @@ impl<D: Defects> BlockManager<D> {
         true
     }
 
-    /// The sealed superblock with the fewest valid slots.
+    /// Returns the sealed superblock with the fewest valid slots.
     fn fewest_valid(&mut self) -> Option<u32> {
         let states = &self.superblocks.states;
         let (superblock, valid) =
@@ -90,9 +91,9 @@ impl<D: Defects> BlockManager<D> {
         (valid < self.layout.superblock_slots()).then_some(superblock as u32)
     }
 
-    /// Returns a superblock without valid slots, such as sequential overwrites leave, because freeing it
-    /// takes no copies; otherwise the oldest one. A share of the superblocks without garbage is skipped and
-    /// moved to the end of the queue.
+    /// Returns a superblock without valid slots, as left by sequential overwrites, because freeing it takes
+    /// no copies; otherwise the oldest one. A share of the superblocks without garbage is skipped, and moved
+    /// to the end of the queue.
     fn next_of_ring(&mut self) -> Option<u32> {
         if let Some(empty) = self.empty_one() {
             let place = self.superblocks.sealed.iter().position(|&sealed| sealed == empty);
@@ -113,12 +114,13 @@ impl<D: Defects> BlockManager<D> {
         self.superblocks.sealed.pop_front()
     }
 
-    /// A sealed superblock without valid slots.
+    /// Returns a sealed superblock without valid slots.
     fn empty_one(&mut self) -> Option<u32> {
         self.fewest_valid().filter(|&superblock| self.map.valid_slots(superblock) == 0)
     }
 
-    /// The superblock with the fewest valid slots among the `window` oldest sealed ones with garbage.
+    /// Returns the superblock with the fewest valid slots among the `window` oldest sealed ones that contain
+    /// garbage.
     fn fewest_valid_of_oldest(&mut self, window: usize) -> Option<u32> {
         let valid = |superblock: u32| self.map.valid_slots(superblock);
         let with_garbage =
@@ -128,7 +130,7 @@ impl<D: Defects> BlockManager<D> {
         self.superblocks.sealed.remove(place)
     }
 
-    /// Copies up to `most` valid slots of the victim, and frees it once none is left.
+    /// Copies up to `most` valid slots of the victim, and frees it if none is left.
     fn copy(&mut self, most: u32) {
         let Some(mut victim) = self.victim.take() else { return };
         let early = u32::from(self.defects.strikes(Defect::FreesTooEarly, self.timeline.now_ns));

@@ -6,18 +6,18 @@ pub(crate) struct HostWrite {
     leaf: u32,
     pub(super) next_unit: u32,
     pub(super) end_unit: u32,
-    /// Whether the first remaining unit is written only in part.
+    /// Whether the first remaining unit is written only partly.
     pub(super) partial_head: bool,
-    /// Whether the last unit is written only in part.
+    /// Whether the last unit is written only partly.
     pub(super) partial_tail: bool,
-    /// When the data accepted so far has arrived and been merged.
+    /// Time at which the data accepted so far has arrived and been merged.
     pub(super) ready_ns: u64,
     bytes: u32,
 }
 
 impl HostWrite {
-    /// A write of `bytes` bytes from `offset` by the command on event leaf `leaf`, in map units of `1 <<
-    /// map_unit_shift` bytes.
+    /// Returns a write of `bytes` bytes at `offset` by the command on event leaf `leaf`, in map units of `1
+    /// << map_unit_shift` bytes.
     #[inline]
     pub(crate) fn new(leaf: u32, offset: u64, bytes: u32, map_unit_shift: u32) -> Self {
         let inside = (1u64 << map_unit_shift) - 1;
@@ -33,31 +33,31 @@ impl HostWrite {
         }
     }
 
-    /// Number of map units that are not accepted yet.
+    /// Returns the number of map units that have not been accepted.
     #[inline]
     pub(crate) fn units(&self) -> u32 {
         self.end_unit - self.next_unit
     }
 
-    /// The same write, with data that arrives no earlier than `ready_ns`.
+    /// Returns the same write, with data that arrives no earlier than `ready_ns`.
     #[inline]
     pub(crate) fn not_before(self, ready_ns: u64) -> Self {
         Self { ready_ns: self.ready_ns.max(ready_ns), ..self }
     }
 
-    /// Event leaf of the command.
+    /// Returns the event leaf of the command.
     #[inline]
     pub(crate) fn leaf(&self) -> u32 {
         self.leaf
     }
 
-    /// Length of the whole command in bytes.
+    /// Returns the length of the whole command in bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// When the data accepted so far has arrived and been merged.
+    /// Returns the time at which the data accepted so far has arrived and been merged.
     #[inline]
     pub(crate) fn ready_ns(&self) -> u64 {
         self.ready_ns

@@ -1,10 +1,10 @@
-//! The hybrid translation layer: coarse granules, with a log of single map units in front.
+//! The hybrid translation layer: coarse granules, preceded by a log of single map units.
 //!
-//! Data is stored in granules of several map units that are written as a whole. A write that covers a granule
-//! bypasses the log. A smaller one goes to the log as long as there is erased flash that the granules do not
-//! need. On a full drive there is none, so the granule is read, modified and rewritten. When the log has
-//! reached its limit, its oldest superblock is swept as fast as the newest one fills: each granule found in
-//! it is merged, including its units elsewhere in the log.
+//! Data is stored in granules of several map units, which are written as a whole. A write that covers a whole
+//! granule bypasses the log. A smaller write goes to the log as long as there is erased flash that the
+//! granules do not need. On a full drive there is no such flash, so the granule is read, modified and
+//! rewritten. When the log has reached its limit, its oldest superblock is swept as fast as the newest one
+//! fills: each granule found in it is merged, including its units elsewhere in the log.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -26,7 +26,7 @@ struct Log {
     /// Full superblocks, oldest first.
     sealed: VecDeque<u32>,
     merging: Option<Victim>,
-    /// Time at which the controller finishes its merges and read-modify-writes.
+    /// Returns the number of superblocks in use.
     busy_ns: u64,
 }
 
@@ -36,7 +36,7 @@ impl Log {
         self.sealed.len() as u32 + u32::from(self.open.end > 0) + u32::from(self.merging.is_some())
     }
 
-    /// Checks that its lists contain exactly its superblocks.
+    /// Checks that the lists of the log contain exactly its superblocks.
     fn check(&self, superblocks: &Superblocks) -> Result<(), String> {
         if superblocks.count(SuperblockState::Log) != self.sealed.len()
             || superblocks.count(SuperblockState::Merging) != usize::from(self.merging.is_some())
@@ -51,7 +51,7 @@ impl Log {
 struct Granules {
     /// Map units per granule, as a shift.
     shift: u32,
-    /// Maximum superblocks of the log.
+    /// Maximum number of superblocks of the log.
     most_log: u32,
     /// Slots reserved per mapped unit, including its share of the spare flash, in 1/65,536.
     kept_slots: u64,
@@ -62,7 +62,7 @@ struct Granules {
 impl Granules {
     fn new(model: &Model, hybrid: &model::Hybrid, scale: Scale, layout: &Layout) -> Self {
         let geometry = &model.geometry;
-        // The size on the unscaled drive that corresponds to one superblock.
+        // The amount of data on the unscaled drive that corresponds to one superblock.
         let superblock_bytes = u64::from(scale.divisor()) * layout.superblock_bytes();
         Self {
             shift: (hybrid.granule_bytes / geometry.map_unit_bytes).trailing_zeros(),
@@ -85,32 +85,32 @@ impl Hybrid {
         Self { granules: Granules::new(model, hybrid, scale, layout), log: Log::default() }
     }
 
-    /// Maximum superblocks of the log, given the number of map units that are mapped now.
+    /// Returns the maximum number of superblocks of the log, given the current number of mapped map units.
     fn log_limit<D>(&self, blocks: &BlockManager<D>) -> u32 {
         let slots = (u64::from(blocks.map.mapped()) * self.granules.kept_slots) >> 16;
         let kept = slots.div_ceil(u64::from(blocks.layout.superblock_slots())) as u32 + RESERVE;
         blocks.layout.superblocks().saturating_sub(kept).min(self.granules.most_log)
     }
 
-    /// The map units of the granule that contains `unit`.
+    /// Returns the map units of the granule that contains `unit`.
     fn granule_of<D>(&self, blocks: &BlockManager<D>, unit: u32) -> Range<u32> {
         let first = unit >> self.granules.shift << self.granules.shift;
         first..(first + (1 << self.granules.shift)).min(blocks.layout.map_units())
     }
 
-    /// Whether `slot` holds data that can be read from the flash.
+    /// Returns whether `slot` contains data that can be read from the flash.
     fn is_on_flash<D: Defects>(&self, blocks: &BlockManager<D>, slot: u32) -> bool {
         slot != NONE && !self.is_buffered(blocks, slot)
     }
 
-    /// Places a map unit in the host's open superblock, unless it is in an open program unit already.
+    /// Places a map unit in the host's open superblock, unless it already is in an open program unit.
     fn place_once<D: Defects>(&mut self, blocks: &mut BlockManager<D>, unit: u32, ready_ns: u64) {
         if !self.is_buffered(blocks, blocks.map.slot_of(unit)) {
             place(self, blocks, unit, ready_ns);
         }
     }
 
-    /// Reads the rest of a granule and rewrites all of it. Returns when the controller is done.
+    /// Reads the rest of a granule and rewrites all of it. Returns the time at which the controller is done.
     fn modify_granule<D: Defects>(
         &mut self,
         blocks: &mut BlockManager<D>,
@@ -119,7 +119,7 @@ impl Hybrid {
     ) -> u64 {
         let granule = self.granule_of(blocks, written.start);
         if !granule.clone().any(|unit| self.is_on_flash(blocks, blocks.map.slot_of(unit))) {
-            // Nothing to read: the granule is new or still in the buffer.
+            // There is nothing to read: the granule is new or still in the buffer.
             written.for_each(|unit| self.place_once(blocks, unit, start_ns));
             return start_ns;
         }
@@ -140,7 +140,7 @@ impl Hybrid {
         self.log.busy_ns.max(read_ns)
     }
 
-    /// Whether the log has room for `units` map units, after making room if necessary and possible.
+    /// Returns whether the log has room for `units` map units, after making room if necessary and possible.
     fn log_takes<D: Defects>(&mut self, blocks: &mut BlockManager<D>, units: u32) -> bool {
         let limit = self.log_limit(blocks);
         if limit < 2 {
@@ -246,7 +246,7 @@ impl Hybrid {
         true
     }
 
-    /// Moves those units of `unit`'s granule that are on flash to the collector's open superblock.
+    /// Moves the units of `unit`'s granule that are on flash to the collector's open superblock.
     fn merge<D: Defects>(&mut self, blocks: &mut BlockManager<D>, unit: u32) {
         let now_ns = blocks.timeline.now_ns;
         let mut sensed = NONE;
@@ -261,7 +261,7 @@ impl Hybrid {
     }
 }
 
-/// Reads one slot; adjacent slots in one program unit are sensed once.
+/// Reads one slot; adjacent slots in one program unit are sensed only once.
 fn read_slot<D>(blocks: &mut BlockManager<D>, slot: u32, at_ns: u64, sensed: &mut u32) -> u64 {
     let unit = slot >> blocks.layout.unit_shift();
     let die = blocks.layout.die_of(slot);

@@ -1,10 +1,10 @@
-//! Invariants of the superblocks and the write buffer that must hold after any sequence of operations.
+//! Invariants of the superblocks and the write buffer, which must be true after any sequence of operations.
 
 use super::block_manager::BlockManager;
 use super::superblocks::{OpenSuperblock, SuperblockState};
 
 impl<D> BlockManager<D> {
-    /// Checks the state that all translation layers share; `log` is the superblock that takes small writes.
+    /// Checks the state that all translation layers share; `log` is the superblock for small writes.
     pub(super) fn check(&self, log: OpenSuperblock) -> Result<(), String> {
         self.map.check(self.layout.superblock_slots())?;
         self.check_states(log)?;

@@ -1,17 +1,18 @@
-//! What distinguishes one translation layer from another.
+//! The differences between translation layers.
 
 use super::block_manager::BlockManager;
 use super::host_write::HostWrite;
 use super::superblocks::OpenSuperblock;
 
-/// A flash translation layer: it decides which slots take the host's data. Each layer has a block manager of
-/// its own.
+/// A flash translation layer, which determines the slots for the host's data. Each layer has its own block
+/// manager.
 pub(super) trait Ftl<D> {
-    /// Accepts as many map units of `write` as the buffer has room for. Returns true once all of it has been
-    /// accepted.
+    /// Accepts as many map units of `write` as fit into the buffer. Returns true when the whole write has
+    /// been accepted.
     fn admit(&mut self, blocks: &mut BlockManager<D>, write: &mut HostWrite) -> bool;
 
-    /// Whether `slot` belongs to an open program unit: a write to it merges, and a read of it is a buffer hit.
+    /// Returns whether `slot` belongs to an open program unit: a write to it is merged, and a read of it is a
+    /// buffer hit.
     fn is_buffered(&self, blocks: &BlockManager<D>, slot: u32) -> bool;
 
     /// Seals the host's open superblock and opens another one.
@@ -22,13 +23,13 @@ pub(super) trait Ftl<D> {
         false
     }
 
-    /// Does the work that is due after a command.
+    /// Performs the work that is due after a command.
     fn work_under_load(&mut self, _: &mut BlockManager<D>) {}
 
-    /// Takes one step of work in idle time. Returns false if nothing is left to do.
+    /// Performs one step of work in idle time. Returns false if there is nothing left to do.
     fn work_ahead(&mut self, blocks: &mut BlockManager<D>) -> bool;
 
-    /// Sends the layer's own partial program unit to its die. Returns the number of slots left empty.
+    /// Sends the layer's own partial program unit to its die. Returns the number of slots that remain empty.
     fn flush(&mut self, _: &mut BlockManager<D>) -> u32 {
         0
     }
@@ -36,17 +37,17 @@ pub(super) trait Ftl<D> {
     /// Resets the layer after the flash was erased.
     fn renew(&mut self, blocks: &BlockManager<D>);
 
-    /// The superblock that takes small writes, if the layer has one in addition to the host's.
+    /// Returns the superblock for small writes, if the layer has one in addition to that of the host.
     fn open_log(&self) -> OpenSuperblock {
         OpenSuperblock::default()
     }
 
-    /// Like [`open_log`](Self::open_log), but mutable.
+    /// Same as [`open_log`](Self::open_log), but mutable.
     fn open_log_mut(&mut self) -> Option<&mut OpenSuperblock> {
         None
     }
 
-    /// When the controller finishes the layer's own work.
+    /// Returns the time at which the controller finishes the layer's own work.
     fn busy_ns(&self) -> u64 {
         0
     }

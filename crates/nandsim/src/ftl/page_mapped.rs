@@ -1,4 +1,5 @@
-//! The page-mapped translation layer: each map unit goes to the next free slot, through an SLC cache if there is one.
+//! The page-mapped translation layer: each map unit goes to the next free slot, through an SLC cache if there is
+//! one.
 
 use super::block_manager::BlockManager;
 use super::host_write::HostWrite;

@@ -1,4 +1,4 @@
-//! Reading and placing map units, for any translation layer.
+//! Reads and places map units, for any translation layer.
 
 use super::block_manager::BlockManager;
 use super::layer::Ftl;
@@ -14,7 +14,8 @@ pub(super) fn place<D: Defects, L: Ftl<D>>(
     unit: u32,
     ready_ns: u64,
 ) {
-    // A full unit is kept until the next slot is needed, so that small sequential writes can merge into it.
+    // A full unit is kept until the next slot is needed, so that small sequential writes can be merged into
+    // it.
     if blocks.host.filled >> blocks.layout.unit_shift() != 0 {
         blocks.send_host_unit();
     }
@@ -28,9 +29,9 @@ pub(super) fn place<D: Defects, L: Ftl<D>>(
 }
 
 /// Frees superblocks until more than one is free. The last free one is reserved for the collector, which
-/// could not free another one without it.
+/// otherwise could not free any more.
 pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut BlockManager<D>) {
-    // A ring may make one full turn without finding garbage, and another until the copies fill a superblock.
+    // A ring may make one full turn without finding garbage, and another before the copies fill a superblock.
     for _ in 0..4 * blocks.layout.superblocks() {
         if blocks.superblocks.free.len() >= 2 {
             return;
@@ -45,8 +46,8 @@ pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut Block
     panic!("space is short although garbage is left");
 }
 
-/// Reads the map units from `first` to `last`, from `start_ns` on. Returns the times at which the first of
-/// them and all of them are available.
+/// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the first
+/// one and all of them are available.
 #[inline]
 pub(super) fn read<D, L: Ftl<D>>(
     layer: &L,
@@ -61,7 +62,8 @@ pub(super) fn read<D, L: Ftl<D>>(
     }
 }
 
-/// Reads one map unit. Returns the time at which its data is available, twice, to match [`read_units`].
+/// Reads one map unit. Returns the time at which its data is available, twice, so that the result matches
+/// that of [`read_units`].
 #[inline(always)]
 fn read_unit<D, L: Ftl<D>>(layer: &L, blocks: &mut BlockManager<D>, unit: u32, start_ns: u64) -> (u64, u64) {
     let slot = blocks.map.slot_of(unit);

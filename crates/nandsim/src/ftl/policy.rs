@@ -7,19 +7,19 @@ use crate::{Firmware, Model, Scale, VictimPolicy};
 /// Times are in ns and sizes in map units, unless the name says otherwise.
 #[derive(Debug, Clone)]
 pub(super) struct Policy {
-    /// Number of oldest superblocks that the collector chooses from; `None` for all.
+    /// Number of oldest superblocks from which the collector chooses; `None` for all.
     pub(super) victim_window: Option<u32>,
-    /// Whether superblocks are emptied in turn, whether or not they have garbage.
+    /// Whether superblocks are emptied in turn, whether or not they contain garbage.
     pub(super) ring: bool,
-    /// How many of 65,536 superblocks without garbage are skipped.
+    /// Number of superblocks without garbage, out of 65,536, that are skipped.
     pub(super) ring_skips: u32,
-    /// Number of free superblocks below which the host's writes are slowed by collection.
+    /// Number of free superblocks below which collection slows down the host's writes.
     pub(super) collect_below: u32,
-    /// Copies that the collector makes at a time.
+    /// Number of map units that the collector copies at a time.
     pub(super) burst: u32,
     pub(super) idle_free_superblocks: u32,
     pub(super) buffer_slots: u32,
-    /// Bytes of the mapping table written per write command.
+    /// Bytes of the mapping table that are written per write command.
     pub(super) map_bytes_per_write: u32,
     /// Bytes written per program operation.
     pub(super) program_unit_bytes: u32,
@@ -35,7 +35,7 @@ fn window(firmware: &Firmware) -> Option<u32> {
     }
 }
 
-/// Slots of the write buffer: at least two rows.
+/// Number of write buffer slots: at least two rows.
 fn buffer_slots(model: &Model, scale: Scale, layout: &Layout) -> u32 {
     let map_unit = model.geometry.map_unit_bytes;
     // A granule is accepted as a whole, even while both open program units wait for more slots.

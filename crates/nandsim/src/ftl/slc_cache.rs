@@ -44,19 +44,19 @@ impl SlcCache {
         (layout.superblocks()..layout.all_superblocks()).collect()
     }
 
-    /// Whether the cache is ever folded under load.
+    /// Returns whether the cache is ever folded under load.
     #[inline]
     pub(super) fn folds_under_load(&self) -> bool {
         self.fold_below > 0
     }
 
-    /// Whether the cache should be folded now, with this number of program operations outstanding.
+    /// Returns whether the cache should be folded now, given this number of outstanding program operations.
     #[inline]
     pub(super) fn should_fold(&self, outstanding: u32) -> bool {
         outstanding < self.fold_below && self.superblocks - self.free.len() as u32 > self.fold_from
     }
 
-    /// Checks that its lists contain exactly its superblocks.
+    /// Checks that the lists of the cache contain exactly its superblocks.
     pub(super) fn check(&self, superblocks: &Superblocks) -> Result<(), String> {
         if superblocks.count(SuperblockState::CacheFree) != self.free.len()
             || superblocks.count(SuperblockState::Cache) != self.sealed.len()

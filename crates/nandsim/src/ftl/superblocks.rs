@@ -1,4 +1,4 @@
-//! The superblocks: what each is used for, and how often it was erased.
+//! The superblocks: their current use, and how often they were erased.
 
 use std::collections::VecDeque;
 
@@ -24,27 +24,28 @@ pub(super) enum SuperblockState {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OpenSuperblock {
     pub(super) next: u32,
-    /// End of the superblock; equal to `next` if a new one is needed.
+    /// End of the superblock; equal to `next` if a new superblock is needed.
     pub(super) end: u32,
-    /// Used slots of the program unit that has not been sent to a die yet.
+    /// Number of used slots of the program unit that has not yet been sent to a die.
     pub(super) filled: u32,
     /// Time at which all data of that unit has arrived.
     pub(super) ready_ns: u64,
 }
 
 impl OpenSuperblock {
-    /// Whether `slot` belongs to the program unit that is being filled.
+    /// Returns whether `slot` belongs to the program unit that is being filled.
     #[inline]
     pub(super) fn is_filling(&self, slot: u32) -> bool {
         slot.wrapping_sub(self.next - self.filled) < self.filled
     }
 
-    /// Leaves the remaining slots of the program unit being filled empty.
+    /// Skips the remaining slots of the program unit that is being filled.
     pub(super) fn skip_rest_of_unit(&mut self, unit_shift: u32) {
         self.next = (((self.next - 1) >> unit_shift) + 1) << unit_shift;
     }
 
-    /// Abandons the program unit being filled without writing it. Returns the number of buffer slots it held.
+    /// Discards the program unit that is being filled without writing it. Returns the number of buffer slots
+    /// that it occupied.
     pub(super) fn abandon_unit(&mut self, unit_shift: u32) -> u32 {
         let filled = std::mem::take(&mut self.filled);
         if filled > 0 {
@@ -60,7 +61,7 @@ pub(super) struct Superblocks {
     pub(super) free: VecDeque<u32>,
     /// Full superblocks, oldest first; empty if the victim policy does not depend on age.
     pub(super) sealed: VecDeque<u32>,
-    /// Erases of each superblock since the drive was created.
+    /// Number of erases of each superblock since the drive was created.
     pub(super) erases: Vec<u32>,
     pub(super) erases_total: u64,
     slots: u32,
@@ -114,12 +115,12 @@ impl Superblocks {
         self.open(superblock)
     }
 
-    /// The superblock that `full` fills to its end; `None` if none was ever opened.
+    /// Returns the superblock whose end `full` has reached; `None` if no superblock has been opened.
     pub(super) fn filled_by(&self, full: OpenSuperblock) -> Option<u32> {
         (full.end > 0).then(|| full.end / self.slots - 1)
     }
 
-    /// Number of superblocks in `state`.
+    /// Returns the number of superblocks in `state`.
     pub(super) fn count(&self, state: SuperblockState) -> usize {
         self.states.iter().filter(|&&used| used == state).count()
     }

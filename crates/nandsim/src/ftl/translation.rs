@@ -1,4 +1,4 @@
-//! The interface that every translation layer offers to the device above it.
+//! The interface of translation layers to the device.
 
 use super::block_manager::BlockManager;
 use super::host_write::HostWrite;
@@ -19,7 +19,7 @@ enum Layer {
     Hybrid(Hybrid),
 }
 
-/// A translation layer and its blocks.
+/// A translation layer with its block manager.
 pub(crate) struct Translation<D> {
     blocks: BlockManager<D>,
     layer: Layer,
@@ -87,8 +87,8 @@ impl<D: Defects> Translation<D> {
         self.blocks.finish(die)
     }
 
-    /// Accepts as many map units of `write` as the buffer has room for. Returns true once all of it has been
-    /// accepted.
+    /// Accepts as many map units of `write` as fit into the buffer. Returns true when the whole write has
+    /// been accepted.
     #[inline]
     pub(crate) fn admit(&mut self, write: &mut HostWrite) -> bool {
         if let Some(write_through) = &mut self.blocks.write_through {
@@ -97,14 +97,14 @@ impl<D: Defects> Translation<D> {
         each!(&mut self.layer, layer => layer.admit(&mut self.blocks, write))
     }
 
-    /// Reads the map units from `first` to `last`, from `start_ns` on. Returns the times at which the first
-    /// of them and all of them are available.
+    /// Reads the map units from `first` to `last`, starting at `start_ns`. Returns the times at which the
+    /// first one and all of them are available.
     #[inline]
     pub(crate) fn read(&mut self, units: (u32, u32), start_ns: u64) -> (u64, u64) {
         each!(&self.layer, layer => read(layer, &mut self.blocks, units, start_ns))
     }
 
-    /// Whether the mapping table changes of write commands are accounted for.
+    /// Returns whether the mapping table changes of write commands are accounted for.
     #[inline]
     pub(crate) fn writes_table(&self) -> bool {
         self.blocks.policy.map_bytes_per_write > 0
@@ -116,13 +116,13 @@ impl<D: Defects> Translation<D> {
         self.blocks.write_table(ready_ns);
     }
 
-    /// Does the work that is due after a command.
+    /// Performs the work that is due after a command.
     #[inline]
     pub(crate) fn work_under_load(&mut self) {
         each!(&mut self.layer, layer => layer.work_under_load(&mut self.blocks));
     }
 
-    /// Works ahead of the host until the dies have enough to do or nothing is left.
+    /// Works ahead of the host until the dies have enough to do or there is nothing left to do.
     pub(crate) fn work_ahead(&mut self) {
         let enough = 2 * self.blocks.layout.dies();
         while self.blocks.flash.outstanding() < enough
@@ -138,19 +138,19 @@ impl<D: Defects> Translation<D> {
         self.blocks.host.next - before + each!(&mut self.layer, layer => layer.flush(&mut self.blocks))
     }
 
-    /// Whether writes complete only when their data is on the flash.
+    /// Returns whether writes complete only when their data is on flash.
     #[inline]
     pub(crate) fn is_write_through(&self) -> bool {
         self.blocks.write_through.is_some()
     }
 
-    /// Chooses whether writes complete once their data is on flash, or once it is in the buffer.
+    /// Sets whether writes complete when their data is on flash, or when it is in the buffer.
     pub(crate) fn set_write_through(&mut self, on: bool) {
         self.blocks.write_through = on.then(|| WriteThrough::new(self.blocks.layout.dies()));
     }
 
-    /// Called once all data of a command that writes through is in the buffer. Its last program unit is sent
-    /// even if it is partial, rather than wait for a command that may never arrive; this costs small writes
+    /// Called when all data of a write-through command is in the buffer. Its last program unit is sent even
+    /// if it is partial, because the command that would fill it may never arrive. This costs small writes
     /// extra program operations and space, as on real drives. Returns the completion time if there is no
     /// program operation left to wait for.
     pub(crate) fn complete_through(&mut self, leaf: u32, ready_ns: u64) -> Option<u64> {
@@ -163,8 +163,8 @@ impl<D: Defects> Translation<D> {
         blocks.write_through.as_mut().expect("only without a cache").all_sent(leaf, ready_ns)
     }
 
-    /// Called when a program operation completes that the command on `leaf` is waiting for. Returns the
-    /// command's earliest completion time if that was the last operation it was waiting for.
+    /// Called when a program operation for which the command on `leaf` waits completes. Returns the command's
+    /// earliest completion time if it waits for no further operation.
     pub(crate) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         self.blocks.write_through.as_mut()?.program_ended(leaf)
     }
@@ -201,22 +201,22 @@ impl<D: Defects> Translation<D> {
         each!(&mut self.layer, layer => layer.renew(&self.blocks));
     }
 
-    /// Time to erase every superblock in ns.
+    /// Returns the time to erase all superblocks in ns.
     pub(crate) fn erase_all_ns(&self) -> u64 {
         u64::from(self.blocks.layout.all_superblocks()) * self.blocks.flash.superblock_erase_ns()
     }
 
-    /// Number of slots of the write buffer.
+    /// Returns the number of slots of the write buffer.
     pub(crate) fn buffer_slots(&self) -> u32 {
         self.blocks.policy.buffer_slots
     }
 
-    /// Number of slots of the write buffer in use.
+    /// Returns the number of used slots of the write buffer.
     pub(crate) fn buffer_used(&self) -> u32 {
         self.blocks.buffer_used
     }
 
-    /// When the dies and the layer's own work are done.
+    /// Returns the time at which the dies and the layer's own work are done.
     pub(crate) fn busy_ns(&self) -> u64 {
         self.free_ns().chain([self.layer_busy_ns()]).max().unwrap_or(0)
     }
@@ -233,18 +233,18 @@ impl<D: Defects> Translation<D> {
         each!(&self.layer, layer => Ftl::<D>::open_log(layer))
     }
 
-    /// Bytes programmed since the drive was created.
+    /// Returns the bytes programmed since the drive was created.
     #[inline]
     pub(crate) fn programmed_bytes(&self) -> u64 {
         self.blocks.programmed_bytes
     }
 
-    /// Number of superblock erases since the drive was created.
+    /// Returns the number of superblock erases since the drive was created.
     pub(crate) fn erases(&self) -> u64 {
         self.blocks.superblocks.erases_total
     }
 
-    /// Lowest and highest number of erases of any superblock.
+    /// Returns the lowest and highest number of erases of all superblocks.
     pub(crate) fn wear(&self) -> (u64, u64) {
         let erases = &self.blocks.superblocks.erases;
         let (least, most) = (erases.iter().min(), erases.iter().max());
@@ -257,14 +257,14 @@ impl<D: Defects> Translation<D> {
         each!(&self.layer, layer => layer.check(&self.blocks))
     }
 
-    /// The tables as input for a fingerprint: mapping, free superblocks, wear and dies.
+    /// Returns the tables as input for a fingerprint: mapping, free superblocks, wear and dies.
     pub(crate) fn table_words(&self) -> impl Iterator<Item = u64> {
         let superblocks = &self.blocks.superblocks;
         let lists = superblocks.free.iter().chain(&superblocks.erases).copied();
         self.blocks.map.words().chain(lists).map(u64::from).chain(self.free_ns())
     }
 
-    /// The positions of the layer as input for a fingerprint.
+    /// Returns the positions of the layer as input for a fingerprint.
     pub(crate) fn position_words(&self) -> [u64; 7] {
         let (blocks, log) = (&self.blocks, self.open_log());
         [
@@ -278,7 +278,7 @@ impl<D: Defects> Translation<D> {
         ]
     }
 
-    /// The pending changes to the mapping table, if they are accounted for.
+    /// Returns the pending changes to the mapping table, if they are accounted for.
     pub(crate) fn pending_table_words(&self) -> Option<[u64; 2]> {
         let (bytes, die) = self.blocks.table;
         self.writes_table().then_some([bytes.into(), die as u64])

@@ -1,4 +1,5 @@
-//! Slots of host data that exist only in the write buffer, and are lost with it in a power loss if it is volatile.
+//! Slots of host data that exist only in the write buffer, and are lost with it in a power loss if the buffer is
+//! volatile.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -2,16 +2,16 @@
 
 use crate::flash::{Flash, Layout, NONE};
 
-/// The state of emptying one superblock.
+/// Progress of emptying one superblock.
 #[derive(Debug, Clone)]
 pub(super) struct Victim {
     pub(super) superblock: u32,
     /// Next slot to examine.
     pub(super) cursor: u32,
     pub(super) end: u32,
-    /// Number of valid slots at the time the superblock was chosen. Its ratio to `garbage` paces the copies.
+    /// Number of valid slots when the superblock was chosen. Its ratio to `garbage` paces the copies.
     pub(super) valid: u32,
-    /// Number of garbage slots at that time.
+    /// Number of garbage slots when the superblock was chosen.
     pub(super) garbage: u32,
     /// Fraction of a copy that writes have already paid for.
     pub(super) credit: u32,
@@ -19,7 +19,7 @@ pub(super) struct Victim {
     sensed: u32,
     /// The die of that program unit.
     die: usize,
-    /// Slots before this one have had their mapping entries prefetched.
+    /// The slots before this one have their mapping entries prefetched.
     pub(super) fetched: u32,
 }
 
@@ -31,14 +31,14 @@ impl Victim {
         Self { superblock, cursor, end, valid, garbage, credit: 0, sensed: NONE, die: 0, fetched: 0 }
     }
 
-    /// The next slot, valid or not; `None` at the end.
+    /// Returns the next slot, valid or not; `None` at the end.
     pub(super) fn step(&mut self) -> Option<u32> {
         let slot = (self.cursor < self.end).then_some(self.cursor)?;
         self.cursor += 1;
         Some(slot)
     }
 
-    /// Reads `slot`; returns when its data is available.
+    /// Reads `slot`, and returns the time at which its data is available.
     #[inline]
     pub(super) fn read(&mut self, slot: u32, flash: &mut Flash, layout: &Layout, now_ns: u64) -> u64 {
         let unit = slot >> layout.unit_shift();

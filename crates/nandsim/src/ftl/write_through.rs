@@ -1,11 +1,11 @@
-//! The program operations that each write waits for while the write cache is off.
+//! The program operations for which each write waits while the write cache is off.
 
 use crate::flash::NOBODY;
 
 /// A write in flight.
 #[derive(Debug, Clone, Copy, Default)]
 struct WaitingWrite {
-    /// Number of program operations for this write that have not completed.
+    /// Number of program operations of this write that have not completed.
     programs: u32,
     /// Earliest completion time; `None` until the buffer has all of its data.
     ready_ns: Option<u64>,
@@ -31,7 +31,7 @@ impl WriteThrough {
         self.current = NOBODY;
     }
 
-    /// Attributes the following program operations to this command, or to none with [`NOBODY`].
+    /// Attributes the following program operations to this command, or to none if it is [`NOBODY`].
     pub(super) fn accept_for(&mut self, leaf: u32) {
         self.current = leaf;
     }
@@ -44,7 +44,7 @@ impl WriteThrough {
         self.current
     }
 
-    /// Called once all data of a command has been sent to the flash. The command completes after its last
+    /// Called when all data of a command has been sent to the flash. The command completes after its last
     /// program operation, but not before `ready_ns`. Returns the completion time if there is no program
     /// operation left to wait for.
     pub(super) fn all_sent(&mut self, leaf: u32, ready_ns: u64) -> Option<u64> {
@@ -57,8 +57,8 @@ impl WriteThrough {
         None
     }
 
-    /// Called when a program operation completes that the command on `leaf` is waiting for. Returns the
-    /// command's earliest completion time if that was the last operation it was waiting for.
+    /// Called when a program operation for which the command on `leaf` waits completes. Returns the command's
+    /// earliest completion time if it waits for no further operation.
     pub(super) fn program_ended(&mut self, leaf: u32) -> Option<u64> {
         let waiting = self.of(leaf);
         waiting.programs -= 1;

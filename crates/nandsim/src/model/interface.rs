@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An interface, written as in reports: `6 Gb/s SATA`, `12 Gb/s SAS`, `PCIe 4.0 x4 NVMe`, or `NVMe` without a limit.
+/// An interface, in the notation of reports: `6 Gb/s SATA`, `12 Gb/s SAS`, `PCIe 4.0 x4 NVMe`, or `NVMe` without a
+/// limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Interface {
@@ -26,7 +27,7 @@ pub struct Pcie {
 
 /// Throughput of one lane in one direction after line coding, for PCIe 1.0 to 6.0.
 const LANE_MB_PER_S: [f64; 6] = [250.0, 500.0, 984.6, 1969.2, 3938.5, 7563.0];
-/// For an interface without a known rate: faster than any drive.
+/// Throughput of an interface without a known rate: faster than any drive.
 const UNLIMITED_MB_PER_S: f64 = 1e6;
 
 impl Interface {

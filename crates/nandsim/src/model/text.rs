@@ -2,7 +2,7 @@
 
 use super::{MODELS, Model, ModelError};
 
-/// The error on one line, with its location; that of a missing key is the line of its table.
+/// Returns the error on one line, with its location; for a missing key, the line of its table.
 fn place_and_problem(text: &str, error: &toml::de::Error) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
         return error.message().to_owned();
@@ -20,7 +20,7 @@ impl Model {
     /// Returns the model of [`MODELS`] with this name.
     ///
     /// # Errors
-    /// For an unknown name, the error lists the known ones.
+    /// For an unknown name, the error lists the available models.
     pub fn named(name: &str) -> Result<Self, ModelError> {
         let known = || MODELS.iter().map(|m| m.0).collect::<Vec<_>>().join(", ");
         let (_, text) = MODELS
@@ -33,7 +33,7 @@ impl Model {
     /// Parses a model.
     ///
     /// # Errors
-    /// Names the key and the values it allows.
+    /// Returns an error that names the key and the allowed values.
     pub fn from_toml(text: &str) -> Result<Self, ModelError> {
         let model: Self = toml::from_str(text).map_err(|e| ModelError::Text(place_and_problem(text, &e)))?;
         model.check()?;

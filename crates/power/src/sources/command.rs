@@ -1,7 +1,7 @@
-//! A program that prints watts, one value per line, for as long as it runs.
+//! A program that prints watts, one value per line, as long as it runs.
 //!
-//! It is started without a shell, in a fixed environment and in a process group of its own, so that Ctrl-C ends the run
-//! before the meter. It ends with the run.
+//! It is started without a shell, in a fixed environment and in its own process group, so that Ctrl-C ends the run
+//! before the meter. It is ended with the run.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
@@ -42,9 +42,9 @@ impl Source for Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Its group contains what a script has started.
+        // The process group includes all processes that a script has started.
         let is_killed = kill_process_group(Pid::from_child(&self.child), Signal::KILL).is_ok();
-        // A program of another user, such as sudo, cannot be killed; it must not keep the run from ending.
+        // A program of another user, such as sudo, cannot be killed, and must not keep the run from ending.
         drop(if is_killed { self.child.wait().map(Some) } else { self.child.try_wait() });
     }
 }
@@ -126,7 +126,7 @@ mod tests {
         drop(open(&format!("{meter} {}", file.display()), Surroundings::default()).expect("a meter"));
         let pid = fs::read_to_string(file).expect("its process ID");
         let state = || fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-        // Whoever adopted it may not have waited for it yet.
+        // The process that adopted it may not have reaped it yet.
         let has_ended = || state().is_empty() || state().contains(") Z ");
         assert!(
             (0..500).any(|_| has_ended() || {

@@ -1,7 +1,7 @@
-//! A power sensor of the kernel's hardware monitoring, by the name of its chip or its folder.
+//! A power sensor of the kernel's hardware monitoring, selected by the name of its chip or its folder.
 //!
-//! Only a sensor of the drive's own device measures the drive. Any other, such as that of the power supply, measures
-//! something of the host.
+//! Only a sensor of the drive's own device measures the drive. All others, such as those of the power supply,
+//! measure part of the host.
 
 use record::{PowerFacts, PowerSubject};
 
@@ -74,7 +74,7 @@ fn open(name: &str, around: Surroundings) -> Result<Opened, PowerError> {
         source: String::new(),
         meter: format!("sensor {} ({}), {whose}, {kind}", sensor.name, sensor.folder),
         subject,
-        // sysfs has microwatts, but no attribute for the steps in which a sensor counts.
+        // sysfs reports microwatts, but has no attribute for the resolution of a sensor.
         resolution_microwatts: None,
         tolerance_ppm: sensor.accuracy_percent.map(|percent| (percent * 10_000.0) as u32),
     };

@@ -10,7 +10,7 @@ use crate::source::{BoundReader, Kind, Opened, Pace, Sample, Source, Surrounding
 pub(super) const KIND: Kind = Kind {
     name: "nvme",
     argument: None,
-    about: "what the NVMe drive draws at most in its power state, as its descriptor says",
+    about: "maximum power of the NVMe drive in its power state, as reported by the drive",
     is_per_drive: true,
     needs_trust: false,
     open,
@@ -35,7 +35,7 @@ impl Source for Nvme {
     }
 }
 
-const UNREPORTED: &str = "the drive does not report its power state and the maximum power of it";
+const UNREPORTED: &str = "the drive does not report its power state or the maximum power of that state";
 
 fn open(_: &str, around: Surroundings) -> Result<Opened, PowerError> {
     let bound = around.bound.ok_or_else(|| PowerError::absent("nvme", "the target is not an NVMe drive"))?;
@@ -46,7 +46,7 @@ fn open(_: &str, around: Surroundings) -> Result<Opened, PowerError> {
         meter: "maximum power of the NVMe power state, an upper bound".into(),
         subject: PowerSubject::UpperBound,
         resolution_microwatts: None,
-        // A bound has no tolerance.
+        // An upper bound has no tolerance.
         tolerance_ppm: Some(0),
     };
     Ok(Opened { facts, source: Box::new(nvme) })

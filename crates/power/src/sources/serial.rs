@@ -42,7 +42,7 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
     let what = format!("serial:{port}");
     let failed = |errno: rustix::io::Errno| PowerError::io(&what, errno);
     let baud =
-        baud.ok_or_else(|| PowerError::absent(&what, "the number of baud after the comma is not a number"))?;
+        baud.ok_or_else(|| PowerError::absent(&what, "the baud rate after the comma is not a number"))?;
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let fd = rustix::fs::open(port, flags, Mode::empty()).map_err(failed)?;
     if !isatty(&fd) {
@@ -56,7 +56,7 @@ fn open(argument: &str, _: Surroundings) -> Result<Opened, PowerError> {
     settings.special_codes[SpecialCodeIndex::VTIME] = 0;
     settings.set_speed(baud).map_err(failed)?;
     tcsetattr(&fd, OptionalActions::Now, &settings).map_err(failed)?;
-    // What was received at another speed is not text.
+    // Data received at the wrong speed is not text.
     tcflush(&fd, QueueSelector::IFlush).map_err(failed)?;
     let mut lines = Lines::of_port(what, fd);
     lines.wait_for_value()?;
@@ -75,7 +75,7 @@ mod tests {
     use std::io::Write as _;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Ends the meter, also when the test fails.
+    /// Ends the meter, even if the test fails.
     struct End<'a>(&'a AtomicBool);
 
     impl Drop for End<'_> {
@@ -91,7 +91,7 @@ mod tests {
         rustix::pty::grantpt(&meter).expect("ours");
         rustix::pty::unlockpt(&meter).expect("ours");
         let port = rustix::pty::ptsname(&meter, Vec::new()).expect("a name").into_string().expect("a path");
-        // The port must stay open, or the meter hangs up between two opens.
+        // The port must stay open, because the meter would otherwise hang up between two opens.
         let _open = std::fs::File::open(&port).expect("the port");
         fcntl_setfl(&meter, OFlags::NONBLOCK | OFlags::RDWR).expect("ours");
         let is_over = AtomicBool::new(false);
@@ -104,7 +104,7 @@ mod tests {
                     if left.is_empty() {
                         left = line.as_bytes();
                     }
-                    // The queue of a terminal is full while nobody reads it, and takes lines in parts.
+                    // A terminal's queue fills up while nobody reads from it, and then accepts partial lines.
                     left = &left[meter.write(left).unwrap_or(0)..];
                     std::thread::sleep(std::time::Duration::from_millis(2));
                 }
