@@ -1,4 +1,4 @@
-//! The observer of the events of a run.
+//! An observer of the events of a run.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ pub enum Step<'a> {
     PurgeStep(&'a str),
     /// The members of an array are being synchronized.
     Settle(&'a str),
-    /// The state of a simulated drive is being rebuilt from this many records.
+    /// The state of a simulated drive is being rebuilt from this number of records.
     Rebuild(usize),
     /// The drive is idle.
     Idle {
-        /// Length for an unscaled drive.
+        /// Length on an unscaled drive.
         length_ns: u64,
     },
 }
@@ -38,13 +38,13 @@ impl std::fmt::Display for Step<'_> {
 
 /// An observer of a run.
 pub trait Audience {
-    /// Begins a step without ticks.
+    /// Reports the start of a step without ticks.
     fn step(&mut self, step: Step<'_>);
     /// Reports progress of a step without ticks; 1 is complete.
     fn share_done(&mut self, share: f64);
     /// Reports the expected length of a step without ticks.
     fn expected(&mut self, length: Duration);
-    /// Begins a load: a measured one, or preconditioning.
+    /// Reports the start of a load: a measured one, or preconditioning.
     fn begin(&mut self, workload: &Workload, measured: bool);
     /// Reports progress of a load.
     fn tick(&mut self, tick: &Tick);
@@ -52,7 +52,7 @@ pub trait Audience {
     fn event(&mut self, event: &Event);
     /// Prints a line that is not rewritten later.
     fn say(&mut self, line: &str);
-    /// Ends the rewriting of displayed lines.
+    /// Stops rewriting the displayed lines, which remain.
     fn clear(&mut self);
 }
 

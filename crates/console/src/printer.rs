@@ -1,7 +1,7 @@
 //! Prints results to standard output, where a closed pipe is not an error, and everything else to standard error.
 //!
-//! All text is written here, and only this module writes escape sequences for the terminal; those in text
-//! from outside are escaped.
+//! All text is written here, and only this module writes escape sequences for the terminal; escape sequences
+//! in external text are escaped.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,30 +40,31 @@ pub enum Style {
     Quiet,
 }
 
-/// What is known about standard output and standard error.
+/// Properties of standard output and standard error.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
     /// How progress is displayed.
     pub style: Style,
-    /// Abilities of standard error.
+    /// Capabilities of standard error.
     pub err: Abilities,
     /// Whether standard output supports characters other than ASCII.
     pub out_unicode: bool,
-    /// Columns of standard output if it is a terminal.
+    /// Number of columns of standard output; `None` if it is not a terminal.
     pub out_columns: Option<usize>,
 }
 
-/// Default of a process that has not called `set_manner`, such as a test.
+/// Default for a process that has not called `set_manner`, such as a test.
 const DEFAULT: Manner =
     Manner { style: Style::Plain, err: Abilities::OF_A_FILE, out_unicode: true, out_columns: None };
 
 static MUTED: AtomicBool = AtomicBool::new(false);
 static MANNER: OnceLock<Manner> = OnceLock::new();
-/// One screen, because all threads share one terminal.
+/// There is one screen, because all threads share one terminal.
 static SCREEN: Mutex<Screen> = Mutex::new(Screen::new());
 
 impl Manner {
-    /// Returns the manner of this process; `asked` is the requested style, or `None` to choose it by the terminal.
+    /// Returns the manner of this process; `asked` is the requested style, or `None` to choose it according to the
+    /// terminal.
     pub fn of_process(asked: Option<Style>) -> Self {
         let err = Abilities::of_stream(&std::io::stderr());
         let style = asked.unwrap_or(if err.rewrites { Style::Live } else { Style::Plain });
@@ -75,7 +76,7 @@ impl Manner {
 
 /// Sets the manner of this process; only the first call has an effect.
 pub fn set_manner(manner: Manner) {
-    // Later calls fail on purpose.
+    // Later calls are ignored on purpose.
     let _ = MANNER.set(manner);
 }
 
@@ -89,7 +90,7 @@ pub fn manner() -> Manner {
     MANNER.get().copied().unwrap_or(DEFAULT)
 }
 
-/// Returns the size of the terminal that standard error is connected to.
+/// Returns the size of the terminal that is connected to standard error.
 pub(crate) fn size() -> Size {
     terminal::size(&std::io::stderr())
 }
@@ -98,7 +99,7 @@ fn screen() -> MutexGuard<'static, Screen> {
     SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the usable columns of a line: some terminals wrap as soon as the last column is filled.
+/// Returns the usable number of columns: some terminals wrap as soon as the last column is filled.
 pub(crate) fn room(size: Size) -> usize {
     size.columns.saturating_sub(1).max(1)
 }
@@ -131,7 +132,7 @@ pub fn close_taskbar() {
     write_err(&text);
 }
 
-/// Prints one result. A closed pipe is not an error (`plateau runs | head -1`), and does not change the exit code: a
+/// Prints one result. A closed pipe is not an error (`plateau runs | head -1`) and does not change the exit code: a
 /// command that found a problem still fails.
 pub fn print(text: &str) -> Printed {
     let manner = manner();
@@ -144,7 +145,7 @@ pub fn print(text: &str) -> Printed {
 }
 
 fn print_as_it_is(text: &str) -> Printed {
-    // Erase first, because both streams may share a terminal.
+    // Erase the lines first, because both streams may share a terminal.
     let erased = screen().erase(size().columns);
     write_err(&erased);
     let mut out = std::io::stdout().lock();
@@ -153,7 +154,7 @@ fn print_as_it_is(text: &str) -> Printed {
     outcome(printed.and_then(|()| out.flush()))
 }
 
-/// Ignores a broken pipe: the reader, such as `head`, may have seen enough.
+/// A broken pipe is ignored: the reader, such as `head`, may need no more output.
 pub fn outcome(printed: std::io::Result<()>) -> Printed {
     match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(PrintError::Write(error)),
@@ -172,7 +173,7 @@ pub fn print_document(document: &impl Serialize) -> Printed {
     print_as_it_is(&pretty(document)?)
 }
 
-/// Returns a document as every command prints it.
+/// Returns a document in the format that all commands print.
 fn pretty(document: &impl Serialize) -> serde_json::Result<String> {
     Ok(in_json(&serde_json::to_string_pretty(document)?).into_owned())
 }
@@ -203,7 +204,7 @@ struct Message<'a> {
     text: &'a str,
 }
 
-/// Prints a line to standard error; its continuation lines are indented so that they cannot be mistaken for other
+/// Prints a line to standard error; continuation lines are indented so that they cannot be mistaken for other
 /// messages.
 pub fn tell_line(line: &str) {
     tell_line_of(None, line);
@@ -229,13 +230,13 @@ pub fn tell_line_of(run: Option<(&str, &str)>, line: &str) {
     if !manner.err.rewrites {
         return write_err(&format!("{}\n", lines.join("\n")));
     }
-    // The lock is held during the write so that two messages are not mixed.
+    // The lock is held during the write, so that two messages are not mixed.
     let mut screen = screen();
     let text = screen.say(&lines, size.columns);
     write_err(&text);
 }
 
-/// Returns the text of a message, safe to display.
+/// Returns the text of a message, made safe to display.
 pub(crate) fn said(line: &str) -> String {
     let text = in_lines(line.trim_end_matches('\n'));
     let indent = |(number, line): (usize, &str)| match (number, line) {

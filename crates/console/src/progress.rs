@@ -1,5 +1,5 @@
-//! The progress of a running test. `facts.rs` collects what is known about the run, a `View` is a snapshot of these
-//! facts, and lines and records are made from views. All of this is pure; the board decides when to display them.
+//! The progress of a running test. `facts.rs` collects the facts about a run, a `View` is a snapshot of these
+//! facts, and lines and records are made from views. All of this is pure; the board decides when to display it.
 //!
 //! Reads the wall clock only to show users how long the run will take; no decision depends on it.
 
@@ -28,11 +28,11 @@ pub struct Progress {
     board: Arc<Board>,
     row: usize,
     facts: Arc<Shown>,
-    /// Whether cells take real time. The cells of a simulated drive may follow each other faster than a
+    /// Whether cells run in real time. The cells of a simulated drive may follow each other faster than a
     /// person can read.
     is_real_time: bool,
     run: Option<String>,
-    /// Prefix of its lines if there are several runs.
+    /// Prefix of the run's lines if there are several runs.
     name: String,
     /// The latest line.
     last: String,
@@ -100,7 +100,7 @@ impl Progress {
 impl Audience for Progress {
     fn step(&mut self, step: Step<'_>) {
         let line = self.facts.lock().step(step, self.board.now());
-        // Print repeated idle times once: a test may idle hundreds of times in a row, between short bursts.
+        // Consecutive idle times are printed once: a test may idle hundreds of times between short bursts.
         if !matches!(step, Step::Idle { .. }) || line != self.last {
             self.tell(&line);
         }

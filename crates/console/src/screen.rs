@@ -1,5 +1,5 @@
-//! Lines at the bottom of a terminal that are rewritten while others scroll above them. Computes the text that
-//! changes one state into the next, without side effects; `printer.rs` writes it.
+//! Lines at the bottom of a terminal that are rewritten while other lines scroll above them. Computes the text
+//! that changes one state into the next, without side effects; `printer.rs` writes it.
 //!
 //! The cursor always rests below the last line, so that the terminal stays usable however the process ends.
 
@@ -26,12 +26,12 @@ pub enum Taskbar {
 pub struct Screen {
     lines: Vec<Line>,
     taskbar: Taskbar,
-    /// Whether the task bar was cleared for good.
+    /// Whether the task bar was cleared permanently.
     is_closed: bool,
 }
 
 impl Taskbar {
-    /// Returns ConEmu's sequence. It ends with ST, because some terminals do not accept BEL.
+    /// Returns ConEmu's sequence. The sequence ends with ST, because some terminals do not accept BEL.
     fn sequence(self) -> String {
         let (state, percent) = match self {
             Self::Nothing => (0, 0),
@@ -54,7 +54,8 @@ impl Screen {
             return String::new();
         }
         let mut text = self.back(width);
-        // Erase first only if other text is printed there; rewriting a line in place does not flicker.
+        // The lines are erased first only if other text is printed in their place; rewriting a line in place
+        // does not flicker.
         if !said.is_empty() && !self.lines.is_empty() {
             text += "\x1b[J";
         }
@@ -90,13 +91,13 @@ impl Screen {
         state.sequence()
     }
 
-    /// Returns the text that clears the task bar for good; the process may end without another call.
+    /// Returns the text that clears the task bar permanently; the process may end without another call.
     pub fn close_taskbar(&mut self) -> String {
         self.is_closed = true;
         self.show_in_taskbar(Taskbar::Nothing)
     }
 
-    /// Moves the cursor to the first line. Lines that were drawn on a wider terminal are wrapped by now.
+    /// Moves the cursor to the first line. Lines that were drawn on a wider terminal are wrapped now.
     fn back(&self, width: usize) -> String {
         let rows: usize = self.lines.iter().map(|line| line.columns.div_ceil(width.max(1)).max(1)).sum();
         if rows == 0 { String::new() } else { format!("\x1b[{rows}A\r") }

@@ -1,29 +1,31 @@
-//! The abilities of a terminal, determined from the environment by a pure function, and the width of text on it.
+//! The capabilities of a terminal, determined from the environment by a pure function, and the width of text on
+//! it.
 
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 use stdx::text::on_one_line;
 
-/// Assumed size of a terminal that does not report one.
+/// Size that is assumed for a terminal that does not report one.
 const USUAL_SIZE: Size = Size { columns: 80, rows: 24 };
-/// First versions of terminals that support OSC 9;4; older ones of iTerm2 and Ghostty show it as a notification.
+/// First versions of terminals that support OSC 9;4; older versions of iTerm2 and Ghostty show it as a
+/// notification.
 const ITERM: [u32; 3] = [3, 6, 6];
 const GHOSTTY: [u32; 3] = [1, 2, 0];
 const WEZTERM: [u32; 3] = [20_250_209, 0, 0];
 const VTE: u32 = 7_900;
 const KONSOLE: u32 = 260_400;
 
-/// What a stream supports beyond plain text.
+/// Capabilities of a stream beyond plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
     pub is_terminal: bool,
-    /// Whether it is a terminal on which lines can be rewritten.
+    /// Whether the stream is a terminal on which lines can be rewritten.
     pub rewrites: bool,
     pub colour: bool,
-    /// Whether it displays characters other than ASCII.
+    /// Whether the stream can display characters other than ASCII.
     pub unicode: bool,
-    /// Whether it displays the progress of a task in its tab or task bar (OSC 9;4).
+    /// Whether the terminal displays the progress of a task in its tab or task bar (OSC 9;4).
     pub taskbar: bool,
 }
 
@@ -35,11 +37,11 @@ pub struct Size {
 }
 
 impl Abilities {
-    /// The abilities of a file or a pipe, whose reader is unknown.
+    /// The capabilities of a file or a pipe, whose reader is unknown.
     pub const OF_A_FILE: Self =
         Self { is_terminal: false, rewrites: false, colour: false, unicode: true, taskbar: false };
 
-    /// Returns the abilities of a stream of this process.
+    /// Returns the capabilities of a stream of this process.
     pub fn of_stream(stream: &impl IsTerminal) -> Self {
         Self::of(stream.is_terminal(), |name| std::env::var_os(name)?.into_string().ok())
     }
@@ -68,8 +70,8 @@ fn is_utf8(set: &impl Fn(&str) -> Option<String>) -> bool {
 }
 
 fn shows_progress(set: &impl Fn(&str) -> Option<String>) -> bool {
-    // Multiplexers do not pass on OSC 9;4, but they do pass on the variables of the terminal in which they were
-    // started.
+    // Multiplexers do not pass on OSC 9;4, but they do pass on the environment variables of the terminal in
+    // which they were started.
     let multiplexed = set("TERM").is_some_and(|term| term.starts_with("screen") || term.starts_with("tmux"));
     if multiplexed || set("TMUX").is_some() || set("STY").is_some() {
         return false;
@@ -93,7 +95,7 @@ fn version(text: &str) -> [u32; 3] {
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
-/// Returns the size of the terminal that a stream is connected to; the default size for anything else.
+/// Returns the size of the terminal that is connected to a stream; the default size for anything else.
 pub fn size(stream: &impl AsFd) -> Size {
     let known = rustix::termios::tcgetwinsize(stream).ok();
     let of = |known: rustix::termios::Winsize| Size {
@@ -103,8 +105,8 @@ pub fn size(stream: &impl AsFd) -> Size {
     known.map_or(USUAL_SIZE, of)
 }
 
-/// Returns the maximum columns of `text`, which has no control characters. Terminals differ in the width of some
-/// scripts, and an underestimate would make a line wrap.
+/// Returns the maximum number of columns of `text`, which must not contain control characters. Terminals differ
+/// in the width of some scripts, and an underestimate would make a line wrap.
 pub fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
@@ -123,13 +125,14 @@ pub fn clean(text: &str, unicode: bool) -> String {
     if unicode { text.into_owned() } else { in_ascii(&text) }
 }
 
-/// Converts text for a terminal without Unicode: our own symbols to similar ones, other characters to escapes.
+/// Converts text for a terminal without Unicode: our own symbols to similar ones, and other characters to
+/// escapes.
 pub fn in_ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\0'..='\x7f' => out.push(c),
-            // Block elements by eighths, so that charts keep their columns.
+            // Block elements, by eighths, so that charts keep their columns.
             '\u{2581}'..='\u{2588}' => out.push(b".:-=+*%#"[c as usize - 0x2581].into()),
             '\u{2026}' => out.push_str("..."),
             '\u{2013}' | '\u{2014}' => out.push('-'),
@@ -137,7 +140,7 @@ pub fn in_ascii(text: &str) -> String {
             '\u{d7}' => out.push('x'),
             '\u{2264}' => out.push_str("<="),
             '\u{b5}' => out.push('u'),
-            // Drop it: "41 C" is clear enough.
+            // The degree sign is omitted: "41 C" is clear enough.
             '\u{b0}' => {}
             _ => out.extend(c.escape_default()),
         }
@@ -150,8 +153,8 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     indented(text, width, 2)
 }
 
-/// Wraps every line of `text` at spaces to at most `width` columns. Text after a label stays to its right if there is
-/// room.
+/// Wraps each line of `text` at spaces to at most `width` columns. If there is room, text after a label stays to
+/// the right of the label.
 pub fn folded(text: &str, width: usize) -> String {
     let fold = |line: &str| match columns(line) <= width {
         true => line.to_owned(),
@@ -160,7 +163,7 @@ pub fn folded(text: &str, width: usize) -> String {
     text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the columns of the label at the beginning of a line, including the spaces after it.
+/// Returns the number of columns of the label at the start of a line, including the spaces after it.
 fn label_columns(line: &str, width: usize) -> usize {
     let text = line.trim_start();
     let indent = line.len() - text.len();
@@ -181,7 +184,7 @@ fn indented(text: &str, width: usize, indent: usize) -> Vec<String> {
         let last = lines.last_mut().expect("never empty");
         let is_begun = !last.trim().is_empty();
         if word.is_empty() {
-            // Omit spaces between columns at the beginning of a new line.
+            // Spaces between columns are omitted at the start of a new line.
             if is_begun || first {
                 last.push_str(piece);
             }

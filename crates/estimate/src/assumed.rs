@@ -1,11 +1,11 @@
-//! Speeds assumed for a drive, and the rules that derive the rates of workloads from a few of them.
+//! Assumed speeds of a drive, and the rules that derive the rates of workloads from a few of them.
 //!
 //! * Random I/O: between known block sizes, rates are interpolated linearly over the logarithm of the size. Below the
 //!   smallest size, IOPS are constant; above the largest, bytes per second are constant.
-//! * Mixes: 1/X(r) = (1-r)/W + r/R + 4 r (1-r) c / W. With a coupling c of 0, this is the harmonic law of a drive whose
-//!   reads and writes neither help nor hinder each other.
+//! * Mixes: 1/X(r) = (1-r)/W + r/R + 4 r (1-r) c / W. If the coupling c is 0, this is the harmonic law of a drive
+//!   on which reads and writes do not affect each other.
 //! * With few outstanding I/Os, the response time of a single I/O limits the rate.
-//! * A purged drive accepts random writes faster until it is full; an idle drive recovers some of that speed.
+//! * A purged drive accepts random writes faster until it is full; an idle drive regains some of that speed.
 
 mod observed;
 mod speeds;

@@ -10,13 +10,14 @@ use crate::dry::{Cost, Estimate};
 pub struct TestCost {
     /// Name of the test.
     pub test: String,
-    /// Cost with the earliest possible steady state, and with none; None if the run has no estimate.
+    /// Cost with the earliest possible steady state, and without steady state; `None` if the run has no
+    /// estimate.
     pub estimated: Option<(Expense, Expense)>,
     /// Cost so far.
     pub taken: Expense,
-    /// Cells missing from the last round: write saturation may end within a round.
+    /// Number of cells missing from the last round: write saturation may end within a round.
     pub cells_missing: u32,
-    /// True between the start of a round and the note that the rounds have ended.
+    /// Whether the current position is between the start of a round and the note that the rounds have ended.
     in_rounds: bool,
     /// Whether the test completed.
     pub ended: bool,
@@ -41,7 +42,8 @@ pub fn estimated(estimates: &[Estimate], source: &str) -> Estimated {
     Estimated { source: source.into(), tests: estimates.iter().map(test).collect() }
 }
 
-/// Cost of every started test. Counts from the latest restart and excludes the purge, as the estimate does.
+/// Returns the cost of each started test. Counts from the latest restart and excludes the purge, as the
+/// estimate does.
 #[must_use]
 pub fn of_run(run: &RunFile, entries: &[Entry]) -> Vec<TestCost> {
     let estimates = entries.iter().find_map(|entry| match &entry.event {
@@ -68,7 +70,7 @@ pub fn of_run(run: &RunFile, entries: &[Entry]) -> Vec<TestCost> {
                     scale_divisor: run.scale_divisor().max(1),
                 });
             }
-            // Measured by another tool; the cost is unknown.
+            // The cost of tests measured by another tool is unknown.
             Event::Imported(_) if inside => {
                 all.pop();
                 inside = false;
@@ -110,7 +112,7 @@ impl TestCost {
         }
     }
 
-    /// Estimate for the actual number of rounds.
+    /// Returns the estimate for the actual number of rounds.
     #[must_use]
     pub fn expected(&self) -> Option<Expense> {
         let (shortest, longest) = self.estimated?;

@@ -1,5 +1,5 @@
-//! Runs a test without a drive to estimate its duration and bytes written. The test code is the real one; the drive is
-//! assumed ([`Assumed`]).
+//! Runs a test without a drive to estimate its duration and bytes written. The code of the test is the real one;
+//! only the drive is replaced ([`Assumed`]).
 
 use record::{Direction, Note, Purged, Segment, Series, Until, Workload};
 use stdx::Histogram;
@@ -9,12 +9,13 @@ use stdx::units::SECOND_NS;
 use crate::assumed::{Assumed, State};
 use pts::{Bench, Context, Outcome, Stop, Task};
 
-/// Minimum I/Os per outstanding I/O on a scaled simulated drive, whose shortened cells would end too early.
+/// Minimum number of I/Os per outstanding I/O on a scaled simulated drive, whose shortened cells would
+/// otherwise end too early.
 pub const IOS_PER_OUTSTANDING: u32 = 20;
-/// Rounds whose speed alternates by this fraction are never steady.
+/// With rounds whose speed alternates by this fraction, steady state is never reached.
 const SWING: f64 = 0.15;
 
-/// Cost of a test. Excludes the purge, whose duration is unknown in advance.
+/// Cost of a test. The purge is excluded, because its duration is unknown in advance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Number of purges, workloads and idle times.
@@ -23,9 +24,9 @@ pub struct Cost {
     pub rounds: u32,
     /// Time on the drive's clock.
     pub duration_ns: u64,
-    /// Bytes written by workloads of a fixed amount, that is, by preconditioning; exact.
+    /// Exact number of bytes written by workloads of a fixed amount, such as preconditioning.
     pub precondition_bytes: u64,
-    /// Bytes written by workloads of a fixed length; estimated.
+    /// Estimated number of bytes written by workloads of a fixed length.
     pub cell_bytes: u64,
 }
 
@@ -38,11 +39,12 @@ pub struct Estimate {
     pub shortest: Cost,
     /// Cost if steady state is never reached.
     pub longest: Cost,
-    /// Outcome of a run without incidents.
+    /// Returns the outcome of a run without incidents.
     pub outcome: Outcome,
 }
 
-/// Runs `test` twice on an assumed drive: once always steady, once never steady.
+/// Runs `test` twice on an assumed drive: once with steady state as early as possible, and once without
+/// steady state.
 ///
 /// # Errors
 /// Returns an error if a workload of the test is impossible on the target.
@@ -72,7 +74,7 @@ impl Cost {
         self.precondition_bytes + self.cell_bytes
     }
 
-    /// The sum of this cost and `other`.
+    /// Returns the sum of this cost and `other`.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -89,17 +91,17 @@ struct Dry<'a> {
     context: &'a Context<'a>,
     assumed: &'a Assumed,
     swing: f64,
-    /// Remaining workloads of the current round, and their relative speed.
+    /// Number of remaining workloads of the current round, and their relative speed.
     left_in_round: u32,
     pace: f64,
     cost: Cost,
     /// Filled by sequential writes before the random ones.
     preconditioned: bool,
-    /// Bytes that the drive still accepts at the fresh rate.
+    /// Number of bytes that the drive still accepts at the fresh rate.
     fresh_bytes: f64,
 }
 
-/// Progress of a workload: one rate for the first `first_bytes`, then another one.
+/// Rates during a workload: one for the first `first_bytes`, and another one afterwards.
 struct Course {
     first: f64,
     first_bytes: f64,
@@ -197,7 +199,8 @@ impl<'a> Dry<'a> {
         let start_ns = self.cost.duration_ns;
         self.cost.duration_ns += length_ns;
         self.cost.steps += 1;
-        // The swing keeps rounds from being steady. It affects only the reported results, not the cost.
+        // The alternation prevents rounds from being steady. It affects only the reported results, not the
+        // cost.
         let pace = if self.left_in_round > 0 { self.pace } else { 1.0 };
         let (bytes, written) = ((bytes as f64 * pace) as u64, (written as f64 * pace) as u64);
         let ios = (bytes as f64 / workload.mean_block_bytes()).max(1.0);

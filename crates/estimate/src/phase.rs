@@ -73,7 +73,7 @@ impl std::fmt::Display for Phase {
     }
 }
 
-/// The phase of a run whose journal consists of `entries`.
+/// Returns the phase of a run whose journal consists of `entries`.
 #[must_use]
 pub fn phase(entries: &[Entry]) -> Phase {
     let mut phase = Phase::Starting;
@@ -107,8 +107,8 @@ pub fn phase(entries: &[Entry]) -> Phase {
     phase
 }
 
-/// Expected remaining time of a run in ns on the target's clock, as (steady state as early as possible,
-/// steady state never reached). Excludes purges. None if the run has no estimate.
+/// Returns the expected remaining time of a run in ns on the target's clock, as (steady state as early as
+/// possible, no steady state). Excludes purges. Returns `None` if the run has no estimate.
 #[must_use]
 pub fn left_ns(run: &RunFile, entries: &[Entry]) -> Option<(u64, u64)> {
     let estimated = entries.iter().find_map(|entry| match &entry.event {

@@ -1,5 +1,5 @@
-//! Probes a simulated drive before planning: one-minute workloads of every kind that the tests request, in the drive
-//! states that the tests encounter. `assumed::Observed` collects the results.
+//! Probes a simulated drive before planning: one-minute workloads of every kind that the tests request, in the
+//! drive states that occur in the tests. `assumed::Observed` collects the results.
 
 use record::{Until, Workload};
 use stdx::units::KIB;
@@ -8,19 +8,19 @@ use pts::Composite;
 use pts::profile::{Cell, Demand};
 use pts::{Bench, Context, Stop, Test};
 
-/// In descending order, as in a round of the IOPS test.
+/// Block sizes in descending order, as in a round of the IOPS test.
 const BLOCKS_KIB: [u64; 4] = [1024, 128, 32, 4];
 const MIXES: [u8; 3] = [100, 50, 0];
-/// Limits of the random writes, in capacities and minutes: enough to saturate the drive.
+/// Limits of the random writes, in capacities and minutes, sufficient to saturate the drive.
 const FILLS: u64 = 6;
 const MOST_MINUTES: u32 = 3_000;
-/// Number of bursts of 5 s, each preceded by one of the rests below.
+/// Number of bursts of 5 s, each preceded by one of the idle times below.
 const BURSTS: u32 = 24;
 const BURST_SECONDS: u32 = 5;
 const REST_SECONDS: [u32; 3] = [5, 10, 15];
-/// Passes over the cells; the first one starts with the drive in a different state.
+/// Number of passes over the cells; the first pass starts with the drive in a different state.
 const PASSES: u32 = 2;
-/// A round number that no test uses, for distinct seeds.
+/// A round number that no test uses, to obtain distinct seeds.
 const ROUND: u32 = u32::MAX - 1;
 const DEEP: Demand = Demand { threads: 32, queue_depth: 32 };
 const BUSY: Demand = Demand { threads: 1, queue_depth: 32 };
@@ -53,7 +53,8 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// The drive state of IOPS, Throughput and Latency: filled by sequential writes, then by random ones.
+    /// Puts the drive in the state of IOPS, Throughput and Latency: filled by sequential writes, then by
+    /// random ones.
     fn preconditioned(&mut self) -> Result<(), Stop> {
         self.bench.purge()?;
         self.bench.write(&self.context.precondition())?;
@@ -78,7 +79,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// The drive state of timeline tests: a fresh drive filled by random writes.
+    /// Puts the drive in the state of timeline tests: a fresh drive filled by random writes.
     fn saturated(&mut self) -> Result<(), Stop> {
         self.bench.purge()?;
         let demand = self.busy();
@@ -110,7 +111,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// The demand of the run, or `BUSY` if that demand is too low to keep a drive busy.
+    /// Returns the demand of the run, or `BUSY` if that demand is too low to keep a drive busy.
     fn busy(&self) -> Demand {
         let demand = self.context.demand(None);
         let outstanding = u32::from(demand.threads) * u32::from(demand.queue_depth);

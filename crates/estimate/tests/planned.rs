@@ -102,7 +102,7 @@ fn a_scaled_drive_takes_a_scaled_time() {
     };
     let scaled =
         TargetFacts { capacity_bytes: 16_000_000_000, simulated: Some(simulated), ..support::target(512) };
-    // IOPS is excluded, because its largest cells take longer than a scaled minute: they have many outstanding
+    // IOPS is excluded, because its largest cells take longer than a scaled minute due to many outstanding
     // I/Os.
     for test in TESTS.iter().filter(|test| test.name != "iops") {
         let (whole, part) = (of(test.name, "pts-e-2.0"), of_target(test.name, "pts-e-2.0", &scaled));

@@ -2,15 +2,15 @@
 
 use super::{Job, set};
 
-/// A file with more jobs is considered a mistake.
+/// A file with more jobs is assumed to be a mistake.
 const MOST_JOBS: usize = 256;
 const GLOBAL: &str = "global";
 
-/// Parses a job file into jobs; `name` identifies it in errors, `defaults` apply to options that the file does not
-/// set.
+/// Parses a job file into jobs; `name` identifies the file in errors, `defaults` apply to options that the file
+/// does not set.
 ///
 /// # Errors
-/// Reports the file, line and option of the first problem.
+/// Returns an error with file, line and option of the first problem.
 pub fn parse(name: &str, text: &str, defaults: &Job) -> Result<Vec<Job>, String> {
     let mut defaults = defaults.clone();
     let mut jobs: Vec<Job> = Vec::new();
@@ -57,7 +57,7 @@ enum Section {
     Job,
 }
 
-/// Returns the line without its comment. As in fio, a comment begins with `;` or `#` anywhere in a line.
+/// Returns the line without its comment. As in fio, a comment starts with `;` or `#` anywhere in a line.
 fn without_comment(line: &str) -> &str {
     line.split([';', '#']).next().unwrap_or(line).trim()
 }

@@ -17,15 +17,15 @@ pub struct BlockShare {
     pub share_percent: u8,
 }
 
-/// A job. The numbers apply to each of its clones (`numjobs`), as in fio.
+/// A job. All numbers apply to each clone of the job (`numjobs`), as in fio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// Its name in the results.
+    /// Name of the job in the results.
     pub name: String,
-    /// The target, if one is given.
+    /// The target, if specified.
     pub filename: Option<String>,
     pub(crate) access: Access,
-    /// Percentage of reads if the pattern determines it; none for a mix.
+    /// Percentage of reads if the pattern determines it; `None` for a mix.
     pub(crate) reads: Option<u8>,
     /// The value of `rw` as written.
     pub(crate) pattern: String,
@@ -49,9 +49,9 @@ pub struct Job {
     pub(crate) zones: Vec<Zone>,
     /// Whether random offsets may repeat.
     pub norandommap: bool,
-    /// Seed of offsets and data, if one is given.
+    /// Seed of offsets and data, if specified.
     pub seed: Option<u64>,
-    /// Whether to use `seed`; otherwise the seed is random.
+    /// Whether to use `seed`; if not, the seed is random.
     pub randrepeat: bool,
     /// `ioengine`.
     pub engine: Engine,
@@ -65,11 +65,11 @@ pub struct Job {
     pub(crate) verify: bool,
     /// Whether stamped blocks are read back and checked.
     pub do_verify: bool,
-    /// Whether its results are combined with those of the jobs before it.
+    /// Whether the results are combined with those of the preceding jobs.
     pub group_reporting: bool,
-    /// Whether it begins a new group of results.
+    /// Whether the job starts a new group of results.
     pub new_group: bool,
-    /// Whether it begins after all jobs before it have ended.
+    /// Whether the job starts after all preceding jobs have ended.
     pub stonewall: bool,
 }
 
@@ -144,7 +144,8 @@ impl Job {
         notes
     }
 
-    /// Returns the end of the range that the job may touch on a target of this size; none if that is the whole target.
+    /// Returns the end of the range that the job may access on a target of this size; `None` if that is the whole
+    /// target.
     pub fn end_bytes(&self, whole_bytes: u64) -> Option<u64> {
         let increments = self.offset_increment.saturating_mul(u64::from(self.numjobs) - 1);
         let start = self.offset.of(whole_bytes).saturating_add(increments);

@@ -1,4 +1,4 @@
-//! The supported options, one entry each: those of `plateau load` and those of a job in a file.
+//! The supported options, one entry each: options of `plateau load`, and of jobs in job files.
 
 use engine::Polling;
 use record::{Placement, Process};
@@ -9,13 +9,13 @@ use super::values::{bytes, engine, number, percent_of, size, switch, time_ns};
 
 /// An option.
 pub struct Key {
-    /// Its name in job files and on the command line.
+    /// Name of the option in job files and on the command line.
     pub name: &'static str,
     /// Alternative names.
     pub aliases: &'static [&'static str],
     /// Syntax of its value.
     pub form: Form,
-    /// Its meaning, as a line of the documentation.
+    /// Meaning of the option, as a line of the documentation.
     pub about: &'static str,
     set: fn(&mut Job, &str) -> Result<(), String>,
 }
@@ -78,7 +78,8 @@ pub const KEYS: &[Key] = &[
         "bssplit",
         &[],
         Form::Word("SHARES"),
-        "sizes with shares in percent, `4k/70:64k/30`; blank shares get the rest; `READ,WRITE` if they differ",
+        "sizes with shares in percent, `4k/70:64k/30`; blank shares get the rest; `READ,WRITE` if they \
+         differ",
         block_split,
     ),
     key("iodepth", &[], N, "outstanding I/Os per clone [1]", |job, text| {
@@ -335,7 +336,7 @@ pub const KEYS: &[Key] = &[
 /// Sets one option of a job.
 ///
 /// # Errors
-/// Names the option, and lists the supported values.
+/// Returns an error that names the option and lists the supported values.
 pub fn set(job: &mut Job, name: &str, value: Option<&str>) -> Result<(), String> {
     let known = KEYS.iter().find(|key| key.name == name || key.aliases.contains(&name));
     let key = known.ok_or_else(|| {

@@ -9,11 +9,12 @@ use super::job::BlockShare;
 const ALL: u32 = 100;
 
 impl Job {
-    /// Returns the concurrent workloads of a job on a target of `capacity_bytes`; `position` is that of the job in
-    /// its file. Clones that share a range without an observable difference are joined into one workload.
+    /// Returns the concurrent workloads of a job on a target of `capacity_bytes`; `position` is the position of
+    /// the job in its file. Clones that share a range without an observable difference are joined into one
+    /// workload.
     ///
     /// # Errors
-    /// Names options that cannot be combined, or that do not fit the target.
+    /// Returns an error that names options that cannot be combined or do not fit the target.
     pub fn streams(&self, capacity_bytes: u64, position: u64, seed: u64) -> Result<Vec<Workload>, String> {
         self.check()?;
         let first = self.clone_of(capacity_bytes, 0, self.seed.unwrap_or(seed.wrapping_add(position)))?;
@@ -161,7 +162,7 @@ impl Job {
         }
     }
 
-    /// Returns the kind of I/O for one size of a direction that makes up `share` percent of all I/Os.
+    /// Returns the kind of I/O for one size of a direction, with `share` percent of all I/Os.
     fn kind(&self, row: &BlockShare, read_percent: u8, share: u32) -> Result<IoKind, String> {
         let part = u32::from(row.share_percent) * share;
         if !part.is_multiple_of(ALL) {
@@ -175,7 +176,7 @@ impl Job {
         Ok(IoKind { share_percent, access: self.access, read_percent, block_bytes: row.block_bytes })
     }
 
-    /// Returns the percentage of reads; rates of reads and writes determine it if both are set.
+    /// Returns the percentage of reads; if rates of reads and writes are set, they determine it.
     fn mixed_reads(&self) -> Result<u8, String> {
         let (Some([reads, writes]), None) = (self.rate_iops, self.reads) else {
             return Ok(self.read_percent());

@@ -1,4 +1,4 @@
-//! Results of jobs: their segments combined, as text and as JSON with fio's names.
+//! Results of jobs: combined segments, as text and as JSON with fio's names.
 
 mod document;
 mod part;
@@ -12,7 +12,7 @@ pub use self::document::Document;
 pub use self::part::Part;
 
 impl Part {
-    /// Formats the results for people; `clock` is the clock that the response times were measured with.
+    /// Formats the results for people; `clock` is the clock with which response times were measured.
     #[must_use]
     pub fn text(&self, clock: Option<&ClockFacts>) -> String {
         let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Parses options whose values are more than a number.
+//! Parses options with structured values.
 
 use engine::Polling;
 use record::{Access, Zone};
@@ -11,7 +11,7 @@ pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
     if switch(text)? { Ok(()) } else { Err("only 1 is supported".into()) }
 }
 
-/// fio separates names by colons; `\:` is a literal colon.
+/// fio separates names with colons; `\:` is a literal colon.
 pub fn filename(job: &mut Job, text: &str) -> Result<(), String> {
     let plain = text.replace("\\:", "\n");
     if text.is_empty() {
@@ -46,8 +46,8 @@ pub fn pattern(job: &mut Job, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Parses values for reads and writes: `BOTH`, `READ,WRITE`, `READ,`, `,WRITE`; ignores a third one, which is for
-/// trims.
+/// Parses values for reads and writes: `BOTH`, `READ,WRITE`, `READ,`, `,WRITE`; a third value, for trims, is
+/// ignored.
 fn two(text: &str) -> Result<[Option<&str>; 2], String> {
     let parts: Vec<&str> = text.split(',').collect();
     let some = |part| Some(part).filter(|part: &&str| !part.is_empty());
@@ -139,7 +139,7 @@ pub fn distribution(job: &mut Job, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Enables one polling mode in place of any other, or disables it.
+/// Enables one polling mode instead of the other, or disables it.
 pub fn polling(job: &mut Job, text: &str, way: Polling) -> Result<(), String> {
     if switch(text)? {
         job.polling = way;

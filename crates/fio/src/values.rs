@@ -11,7 +11,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// Returns the size on a target of this many bytes.
+    /// Returns the size on a target with this number of bytes.
     pub fn of(self, whole_bytes: u64) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -35,7 +35,8 @@ const TIME_UNITS: &[(&str, u64)] = &[
     ("usec", 1_000),
 ];
 
-/// Parses bytes: `4096`, `4k`, `1m`, `0x1000`; powers of 1024, like fio with `kb_base=1024`.
+/// Parses bytes such as `4096`, `4k`, `1m`, `0x1000`; units are powers of 1024, as in fio with
+/// `kb_base=1024`.
 pub fn bytes(text: &str) -> Result<u64, String> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         return u64::from_str_radix(digits, 16).map_err(|_| "not a number".to_owned());
@@ -52,7 +53,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     scaled(number, unit, SIZE_UNITS, "a size ends in k, m, g, t or p, or has no unit")
 }
 
-/// Parses a time to nanoseconds: `60`, `60s`, `5m`, `250ms`; seconds without a unit.
+/// Parses a time such as `60`, `60s`, `5m`, `250ms` into nanoseconds; a number without a unit is in seconds.
 pub fn time_ns(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
     scaled(
@@ -85,7 +86,7 @@ pub fn number<T: TryFrom<u64>>(text: &str, least: u64, most: u64) -> Result<T, S
         .ok_or_else(|| format!("it must be from {least} to {most}"))
 }
 
-/// Parses a switch; without a value, it is on.
+/// Parses a switch, which is on if it has no value.
 pub fn switch(text: &str) -> Result<bool, String> {
     match text {
         "1" | "true" | "yes" => Ok(true),
@@ -107,8 +108,8 @@ pub fn engine(text: &str) -> Result<Engine, String> {
     })
 }
 
-/// Completes shares to 100 by dividing the rest evenly among the missing ones, like fio; entries are `WHAT/SHARE`,
-/// `WHAT/` or `WHAT`.
+/// Completes shares to 100 by dividing the rest evenly among the missing ones, as in fio; entries are
+/// `WHAT/SHARE`, `WHAT/` or `WHAT`.
 pub fn shares(given: &[Option<u8>]) -> Result<Vec<u8>, String> {
     let sum: u32 = given.iter().flatten().map(|share| u32::from(*share)).sum();
     let blanks = given.iter().filter(|share| share.is_none()).count() as u32;
@@ -142,7 +143,7 @@ fn scaled(number: u64, unit: &str, units: &[(&str, u64)], possible: &str) -> Res
 mod tests {
     use super::*;
 
-    /// Compared with the output of fio 3.33.
+    /// Verified against the output of fio 3.33.
     #[test]
     fn sizes_and_times_are_parsed_as_in_fio() {
         for (text, expected) in [

@@ -16,13 +16,13 @@ use pts::TESTS;
 use pts::profile::{CELL_NS, Demand};
 use pts::steady::WINDOW_ROUNDS;
 
-/// Maximum cells per round: limits memory use and run time.
+/// Maximum number of cells per round, which limits memory and run time.
 const MOST_CELLS: usize = 2_000;
 
-/// Maximum length of a test name, imposed by the sheet names of spreadsheets.
+/// Maximum length of a test name, which must fit into the sheet name of a spreadsheet.
 const MOST_LETTERS: usize = 31;
 
-/// A custom test: name, position in the file, and the test if it is valid.
+/// A custom test: name, position in the file, and the test itself if it is valid.
 pub type Found = (String, Range<usize>, Option<CustomTest>);
 
 pub fn docs() -> Vec<KeyDoc> {
@@ -86,7 +86,7 @@ fn read(
     }
 }
 
-/// A key, and how it contradicts the others.
+/// A key, and how it contradicts others.
 type Contradiction = (&'static str, String);
 
 impl Draft {
@@ -113,7 +113,7 @@ impl Draft {
         })
     }
 
-    /// Workloads in the order of `rw`; a mixed one is repeated for each of its mixes.
+    /// Workloads in the order of `rw`; a mixed workload is repeated for each percentage of reads.
     fn loads(&self) -> Result<Vec<(Access, u8)>, Contradiction> {
         if self.rw.is_empty() {
             return Err(("rw", "is missing; add it, such as rw = \"randread\"".into()));
@@ -151,7 +151,7 @@ impl Draft {
         if let Some(strange) = self.order.iter().find(|one| !standard.contains(one)) {
             return Err(("order", format!("\"{}\" is not a loop of this test", word(strange))));
         }
-        // A loop that `order` does not name has a single value or is the innermost.
+        // A loop that is missing from `order` has a single value or is the innermost.
         let rest = standard.into_iter().filter(|one| !self.order.contains(one));
         Ok(self.order.iter().copied().chain(rest).collect())
     }

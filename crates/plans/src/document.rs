@@ -6,7 +6,7 @@ use record::{CustomRounds, CustomTest};
 
 use crate::settings::Given;
 
-/// A plan as written.
+/// A plan as written by its author.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// Name of the preset, or file name without directory.
@@ -43,7 +43,7 @@ pub struct Publisher {
 }
 
 impl Plan {
-    /// Its settings by name, as written.
+    /// The settings by name, as written.
     #[must_use]
     pub fn settings_in_words(&self) -> BTreeMap<&'static str, String> {
         self.settings.iter().map(|given| (given.setting().name, given.value().to_string())).collect()

@@ -1,9 +1,9 @@
-//! What the user requests of a run: plans, presets and settings.
+//! The user's request for a run: plans, presets and settings.
 //!
-//! A plan names the tests and their order, the profile, settings, custom tests and additions to the report; it is read
-//! from a TOML file ([`Plan::read`]) or built in ([`Preset`]). It contains only what its author wrote: the command line,
-//! then the profile, determine everything else. Each setting of a run is one entry of [`settings::SETTINGS`], from which
-//! plans and the command line derive theirs.
+//! A plan specifies the tests and their order, the profile, settings, custom tests and additions to the report. It
+//! is read from a TOML file ([`Plan::read`]) or built in ([`Preset`]). It contains only what its author wrote:
+//! everything else is determined by the command line, then by the profile. Each setting of a run is one entry of
+//! [`settings::SETTINGS`], from which the keys of plans and the options of the command line are derived.
 #![forbid(unsafe_code)]
 
 pub mod limits;

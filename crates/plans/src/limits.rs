@@ -9,7 +9,7 @@ use pts::steady::WINDOW_ROUNDS;
 /// Valid values of a setting.
 #[derive(Debug, Clone)]
 pub struct Limit<T> {
-    /// Lowest to highest value.
+    /// Lowest and highest value.
     pub range: RangeInclusive<T>,
     /// Reason for the limit.
     pub why: &'static str,
@@ -71,7 +71,8 @@ impl<T: PartialOrd + Display + Copy> Limit<T> {
     /// Returns `value` if it is within the limit.
     ///
     /// # Errors
-    /// States the reason, the valid range and the nearest valid value. The text follows the name of the setting.
+    /// Returns an error with the reason, the valid range and the nearest valid value. The text follows the name
+    /// of the setting.
     pub fn check(&self, value: T) -> Result<T, String> {
         if self.range.contains(&value) {
             return Ok(value);

@@ -38,7 +38,7 @@ impl Preset {
     /// Parses the preset.
     ///
     /// # Panics
-    /// If the built-in text is invalid; a test parses every preset.
+    /// The built-in text is never invalid: a test parses every preset.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let read = Plan::read(&format!("{}.toml", self.name), self.text);
@@ -72,8 +72,8 @@ mod tests {
         }
     }
 
-    /// TKperf and ezFIO leave the write cache alone, as do presets that examine a drive as it is; one review
-    /// requires the cache to be off.
+    /// TKperf and ezFIO do not change the write cache, and neither do presets that examine a drive in its
+    /// current state; one review requires the cache to be off.
     #[test]
     fn only_the_preset_whose_source_sets_the_write_cache_sets_it() {
         for preset in PRESETS {

@@ -1,4 +1,4 @@
-//! Parses a plan from TOML. Reports all errors in one pass, each with line, column and key.
+//! Parses a plan from TOML. All errors are reported at once, each with line, column and key.
 
 use std::ops::Range;
 
@@ -95,7 +95,7 @@ impl Plan {
     /// Parses `text`, which was read from `file`.
     ///
     /// # Errors
-    /// Lists all errors in file order.
+    /// Returns all errors in file order.
     pub fn read(file: &str, text: &str) -> Result<Self, Vec<PlanError>> {
         let mut complaints = Complaints::new(file, text);
         let plan = match DeTable::parse(text) {
@@ -149,7 +149,7 @@ fn stem(file: &str) -> String {
     name.strip_suffix(".toml").unwrap_or(name).to_owned()
 }
 
-/// Reads the settings of a run. Rejects combinations that the command line rejects, too.
+/// Reads the settings of a run. Rejects combinations that the command line also rejects.
 fn settings(complaints: &mut Complaints<'_>, path: &str, table: &DeTable<'_>) -> Vec<Given> {
     let mut all = Vec::new();
     for (name, value) in in_order(table) {

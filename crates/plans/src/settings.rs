@@ -1,5 +1,5 @@
-//! The settings of a run: the table that defines them, values as written, and their application to a run. Plans and the
-//! command line are derived from the table, and neither defines a setting of its own.
+//! The settings of a run: the table that defines them, values as written, and their application to a run. The
+//! settings of plans and of the command line are derived from the table; neither defines any of its own.
 
 mod literal;
 mod lookup;

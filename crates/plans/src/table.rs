@@ -1,4 +1,4 @@
-//! The tables of a plan: their keys, and every error found in them with its position.
+//! The tables of a plan: their keys, and all errors found in them with their positions.
 
 use stdx::nearest;
 use toml::Spanned;
@@ -16,7 +16,7 @@ pub struct PlanError {
     pub line: usize,
     /// Column number in characters, starting at 1.
     pub column: usize,
-    /// Key including its tables: `settings.tc`; empty for the file as a whole.
+    /// Key including its tables, such as `settings.tc`; empty for the file as a whole.
     pub key: String,
     /// The error, and how to correct it.
     pub problem: String,
@@ -50,7 +50,7 @@ pub fn docs<T>(table: &'static str, keys: &[Key<T>]) -> Vec<KeyDoc> {
     keys.iter().map(|key| KeyDoc { table, name: key.name, about: key.about }).collect()
 }
 
-/// Keys that belong on the command line and are never allowed in a plan, with the reason.
+/// Keys that belong on the command line and are never allowed in a plan, each with the reason.
 const NEVER: &[(&str, &str)] = &[
     ("erase", "a plan cannot confirm the loss of data; type --erase for each run"),
     ("target", "a plan does not name a target; specify it on the command line"),
@@ -95,7 +95,7 @@ impl<'a> Complaints<'a> {
         self.all.into_iter().map(|(_, error)| error).collect()
     }
 
-    /// Reads the keys of a table by their definitions in `keys`.
+    /// Reads the keys of a table according to their definitions in `keys`.
     pub fn section<T>(&mut self, path: &str, table: &DeTable<'_>, keys: &[Key<T>], into: &mut T) {
         for (name, value) in in_order(table) {
             let key = joined(path, name.get_ref());

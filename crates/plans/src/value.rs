@@ -1,4 +1,4 @@
-//! A value in a plan with its position in the text, and its conversions.
+//! A value in a plan, with its position in the text and its conversions.
 
 use std::fmt::Display;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! The settings of plans as listed in docs/reference/plans.md. `PLATEAU_BLESS=1` rewrites the list.
+//! Checks that docs/reference/plans.md lists the settings of plans. `PLATEAU_BLESS=1` rewrites the list.
 
 const BEGIN: &str = "<!-- settings: written by a test -->\n";
 const END: &str = "<!-- end of settings -->\n";

@@ -1,7 +1,8 @@
-//! Displays one or more runs: on a terminal by rewriting lines, elsewhere by appending them.
+//! Displays one or more runs: rewrites lines on a terminal, and appends lines elsewhere.
 //!
-//! The thread that drives a load reports its progress about once a second, which causes a redraw. A thread of the
-//! board redraws rows without reports, as during the minutes of a purge. Redraws are limited to ten per second.
+//! The thread that drives a load reports its progress about once a second, which causes a redraw. For rows
+//! without reports, such as during a purge that takes minutes, a thread of the board redraws them. Redraws are
+//! limited to ten per second.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,18 +16,19 @@ use crate::terminal::Size;
 
 /// Minimum interval between rewrites on a terminal.
 const LIVE_EVERY: Duration = Duration::from_millis(100);
-/// Interval of redraws without reports on a terminal; minimum interval of records for programs.
+/// Interval between redraws of rows without reports on a terminal; minimum interval between records for
+/// programs.
 const SECOND: Duration = Duration::from_secs(1);
 /// Time without a report after which the board redraws a row itself; loads report about once a second.
 const SILENCE: Duration = Duration::from_millis(1_500);
-/// Interval of appended lines.
+/// Interval between appended lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(60);
-/// Terminal rows reserved for scrolling output.
+/// Number of terminal rows reserved for scrolling output.
 const ROWS_LEFT: usize = 3;
 
-/// The view of a run at a time since the board was created.
+/// Returns the view of a run at a time since the board was created.
 pub trait Watched: Send + Sync {
-    /// Returns what to display; none if there is nothing.
+    /// Returns what to display; `None` if there is nothing to display.
     fn view(&self, now: Duration) -> Option<View>;
 }
 
@@ -34,7 +36,7 @@ pub trait Watched: Send + Sync {
 pub struct Row {
     /// What is displayed.
     pub watched: Arc<dyn Watched>,
-    /// Prefix of its lines if there are several runs.
+    /// Prefix of the run's lines if there are several runs.
     pub name: String,
     /// Id of the run, for programs.
     pub run: Option<String>,
@@ -42,7 +44,7 @@ pub struct Row {
     pub target: Option<String>,
 }
 
-/// Displays the views of all runs; see the module.
+/// Displays the views of all runs.
 pub struct Board {
     shared: Arc<Shared>,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -58,7 +60,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     rows: Vec<Row>,
-    /// When each row was last displayed; a terminal displays all rows at once.
+    /// Time at which each row was last displayed; a terminal displays all rows at once.
     shown: Vec<Option<Duration>>,
     /// Time of the latest reported change of each row.
     told: Vec<Option<Duration>>,
@@ -85,7 +87,7 @@ impl Board {
             Style::Live | Style::Plain | Style::Json => {
                 let shared = Arc::clone(&shared);
                 let named = std::thread::Builder::new().name("progress".into());
-                // If the thread cannot be started, rows are redrawn only on reports.
+                // If the thread cannot be started, rows are redrawn only when a report arrives.
                 named.spawn(move || shared.redraw_silent_rows()).ok()
             }
         };
@@ -142,7 +144,7 @@ impl Drop for Board {
         drop(state);
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // The thread has no result.
+            // The thread returns no result.
             drop(thread.join());
         }
         if self.shared.manner.style == Style::Live {
@@ -218,9 +220,9 @@ impl Shared {
     }
 }
 
-/// Returns whether to display a row again: because it has changed (`told`), or because of the time since `shown`.
+/// Returns whether to display a row again: because it changed (`told`), or because of the time since `shown`.
 fn is_due(style: Style, shown: Option<Duration>, now: Duration, told: bool) -> bool {
-    // The first minute begins with the board or with the activity.
+    // The first minute starts with the board or with the activity.
     let since = now.saturating_sub(shown.unwrap_or_default());
     match style {
         Style::Live if told => shown.is_none() || since >= LIVE_EVERY,
@@ -246,7 +248,7 @@ fn block(seen: &[(&str, View)], size: Size, shape: Shape) -> Vec<Line> {
     seen.iter().flat_map(|(name, view)| lines::lines(view, name, detail, shape)).collect()
 }
 
-/// Shows the progress of the run that is least advanced.
+/// Shows the progress of the run that has made the least progress.
 fn taskbar(seen: &[(&str, View)]) -> Taskbar {
     if seen.is_empty() {
         return Taskbar::Nothing;
@@ -265,7 +267,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// Counts how often a row is displayed in `seconds`, with changes reported every 10 ms if `told`.
+    /// Counts how often a row is displayed in `seconds`; with `told`, a change is reported every 10 ms.
     fn times_shown(style: Style, seconds: u64, told: bool) -> usize {
         let (mut shown, mut count) = (None, 0);
         for now in (0..seconds * 100).map(|step| ms(step * 10)) {

@@ -1,5 +1,6 @@
-//! What is known about a run in progress. Pure: callers pass the wall-clock time since the run was first
-//! displayed, because that is how long users wait. Times in appended lines are measured by the drive's clock.
+//! The facts about a run in progress. This module is pure: callers pass the wall-clock time since the run was
+//! first displayed, because that is how long users wait. Times in appended lines are measured by the drive's
+//! clock.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,12 +16,12 @@ use super::pace::{Length, Pace};
 use super::view::{Left, Phase, Rate, View, Window};
 use crate::audience::Step;
 
-/// The state of a run in progress; see the module.
+/// The state of a run in progress.
 #[derive(Debug)]
 pub struct Facts {
-    /// Whether a cell takes as long as its settings say.
+    /// Whether a cell takes as long as the settings specify.
     real_time: bool,
-    /// Length of a cell in real time, if it runs in real time.
+    /// Length of a cell in real time; `None` if it does not run in real time.
     real_cell: Option<Duration>,
     test: Option<String>,
     pace: Pace,
@@ -28,10 +29,10 @@ pub struct Facts {
     /// Rounds and values of each tracking variable since the last interruption.
     tracked: BTreeMap<String, Vec<(u32, f64)>>,
     window: Option<Window>,
-    /// Completed cells of this round that the host may have limited, and all completed ones.
+    /// Number of completed cells of this round that the host may have limited, and of all completed cells.
     limited: (u32, u32),
     temperature_celsius: Option<i16>,
-    /// Duration of the latest cell, which is displayed until the next activity begins.
+    /// Duration of the latest cell, which is displayed until the next activity starts.
     finished: Option<Duration>,
     /// Duration of the latest purge of this drive; `None` if unknown.
     usual_purge: Option<Duration>,
@@ -43,10 +44,10 @@ struct Part {
     phase: Phase,
     what: String,
     began: Duration,
-    /// Its length, if fixed.
+    /// Length of the activity, if fixed.
     length: Option<Duration>,
     expected: Option<Duration>,
-    /// The latest completed fraction, and when it was reported.
+    /// The latest completed fraction, and the time at which it was reported.
     share: Option<(f64, Duration)>,
     tick: Option<Tick>,
     host_limited: bool,
@@ -116,7 +117,7 @@ impl Facts {
         }
     }
 
-    /// Returns whether time passes as on the wall clock.
+    /// Returns whether the run proceeds in real time.
     pub const fn is_real_time(&self) -> bool {
         self.real_time
     }
@@ -163,7 +164,7 @@ impl Facts {
         }
     }
 
-    /// Begins a step without ticks; returns the line for the log.
+    /// Starts a step without ticks, and returns the line for the log.
     pub fn step(&mut self, step: Step<'_>, now: Duration) -> String {
         self.count_finished();
         let part = match step {
@@ -178,7 +179,8 @@ impl Facts {
             }
         };
         self.part = match (step, self.part.take()) {
-            // All steps belong to the same purge, but the completed fraction of one step does not apply to the next.
+            // All steps belong to the same purge, but the completed fraction of one step does not apply to the
+            // next.
             (Step::PurgeStep(_), Some(purge)) if purge.phase == Phase::Purge => {
                 Some(Part { began: purge.began, ..part })
             }
@@ -267,8 +269,8 @@ impl Facts {
         vec![line]
     }
 
-    /// Keeps displaying the completed cell until the next one begins, because a cell that ends before its first tick
-    /// would not be displayed at all.
+    /// The completed cell is displayed until the next one starts, because a cell that ends before its first tick
+    /// would otherwise not be displayed at all.
     fn measured(&mut self, segment: &Segment, now: Duration) {
         let limited = segment.is_host_limited();
         self.limited = (self.limited.0 + u32::from(limited), self.limited.1 + 1);
@@ -306,7 +308,7 @@ impl Facts {
         self.pace.judged();
         for variable in &judgement.variables {
             let values = self.tracked.entry(variable.name.clone()).or_default();
-            // Another test, or another part of one, counts its rounds from 1.
+            // Another test, or another part of the same test, counts its rounds from 1.
             values.retain(|value| value.0 < judgement.round);
             values.push((judgement.round, variable.value));
         }
@@ -333,7 +335,7 @@ fn rate(tick: &Tick) -> Rate {
     }
 }
 
-/// Returns a completed load as one tick.
+/// Returns a completed load as a single tick.
 fn whole(segment: &Segment) -> Tick {
     let length_ns = segment.end_ns.saturating_sub(segment.start_ns);
     let ns = |ms: Option<f64>| (ms.unwrap_or(0.0) * 1e6) as u64;

@@ -1,4 +1,5 @@
-//! A view as a JSON object for programs: `--progress json`. Every field is described in `docs/reference/progress.md`.
+//! A view as a JSON object for programs (`--progress json`). All fields are described in
+//! `docs/reference/progress.md`.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use serde::Serialize;
 
 use super::view::{Left, Phase, View};
 
-/// One line of `--progress json`. Every field is always present; null if unknown.
+/// One line of `--progress json`. All fields are always present; unknown values are null.
 #[derive(Debug, Serialize)]
 pub struct Record<'a> {
     #[serde(rename = "type")]

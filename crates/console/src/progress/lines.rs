@@ -1,5 +1,5 @@
-//! Formats a view as lines of a terminal, without side effects. No line exceeds the given width: the least important
-//! parts are omitted first, and numbers are never truncated.
+//! Formats a view as lines for a terminal, without side effects. No line exceeds the given width: the least
+//! important parts are omitted first, and numbers are never truncated.
 
 use std::time::Duration;
 
@@ -10,27 +10,27 @@ use super::view::{Left, Phase, View, Window};
 use crate::screen::Line;
 use crate::terminal::{clean, columns};
 
-/// Columns of a bar, which uses the remaining space.
+/// Minimum and maximum number of columns of a bar, which uses the remaining space.
 const BAR: std::ops::RangeInclusive<usize> = 8..=30;
 const GAP: &str = "  ";
 
 /// Constraints on the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Maximum columns of a line.
+    /// Maximum number of columns of a line.
     pub width: usize,
     pub colour: bool,
     pub unicode: bool,
 }
 
-/// How much of a run to display.
+/// Amount of detail in which a run is displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// Three lines, for a single run.
     Full,
-    /// Two lines each, for several runs.
+    /// Two lines per run, for several runs.
     Brief,
-    /// One line each, for many runs.
+    /// One line per run, for many runs.
     OneLine,
 }
 
@@ -42,11 +42,11 @@ enum Paint {
     Yellow,
 }
 
-/// A part of a line that is displayed as a whole or omitted.
+/// A part of a line that is either displayed completely or omitted.
 #[derive(Debug, Clone)]
 struct Piece {
     text: String,
-    /// The highest rank is omitted first.
+    /// Parts with the highest rank are omitted first.
     rank: u8,
     paint: Paint,
 }
@@ -124,7 +124,7 @@ fn place(view: &View) -> Vec<Piece> {
 fn amounts(view: &View) -> Vec<Piece> {
     let mut pieces = Vec::new();
     pieces.extend(view.share_done.map(|share| piece(1, percent(share))));
-    // Omit the elapsed time of a cell, which follows from the settings.
+    // The elapsed time of a cell is omitted, because the settings determine its length.
     if !matches!(view.phase, Phase::Cell | Phase::Load) || view.left.is_none() {
         pieces.push(piece(3, format!("elapsed {}", time(view.elapsed))));
     }
@@ -192,7 +192,7 @@ fn eta(from: Duration, to: Duration) -> String {
     if from == to { format!("ETA {to}") } else { format!("ETA {from} to {to}") }
 }
 
-/// Formats whole seconds, because milliseconds would change faster than they can be read.
+/// Formats whole seconds, because milliseconds would change too fast to be read.
 fn time(time: Duration) -> String {
     match time.as_secs() {
         0 => "0 s".to_owned(),
@@ -206,7 +206,7 @@ fn percent(share: f64) -> String {
     format!("{percent:>3.0} %")
 }
 
-/// Puts a bar before the pieces that fit.
+/// Places a bar before the pieces that fit.
 fn with_bar(view: &View, pieces: Vec<Piece>, shape: Shape) -> Line {
     let rest = fitted(pieces.clone(), shape);
     let room = shape.width.saturating_sub(rest.columns + GAP.len());
@@ -222,8 +222,8 @@ fn bar(share: f64, room: usize, unicode: bool) -> String {
     format!("[{}{}]", done.repeat(full), open.repeat(all - full))
 }
 
-/// Returns the pieces that fit, in order; those of the highest rank are omitted first. A last piece that still does
-/// not fit is a name, and is truncated.
+/// Returns the pieces that fit, in order; pieces with the highest rank are omitted first. If the last remaining
+/// piece does not fit, it is a name, and is truncated.
 fn fitted(pieces: Vec<Piece>, shape: Shape) -> Line {
     let cleaned = pieces.into_iter().map(|piece| Piece { text: clean(&piece.text, shape.unicode), ..piece });
     let mut pieces: Vec<Piece> = cleaned.collect();
@@ -232,7 +232,7 @@ fn fitted(pieces: Vec<Piece>, shape: Shape) -> Line {
         texts + GAP.len() * pieces.len().saturating_sub(1)
     };
     while pieces.len() > 1 && wide(&pieces) > shape.width {
-        // Among equal ranks, the last one is omitted.
+        // Among pieces of equal rank, the last one is omitted.
         let (index, _) = pieces.iter().enumerate().max_by_key(|(_, piece)| piece.rank).expect("not empty");
         drop(pieces.remove(index));
     }

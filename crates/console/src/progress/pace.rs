@@ -6,15 +6,15 @@ use std::time::Duration;
 use pts::steady::WINDOW_ROUNDS;
 use pts::{Context, Task};
 
-/// The position and pace of a test; see the module.
+/// The position and pace of a test.
 #[derive(Debug, Clone, Default)]
 pub struct Pace {
-    /// Lengths of the tests of the run, by name.
+    /// Amount of work of each test of the run, by name.
     lengths: BTreeMap<String, Length>,
     round: u32,
     cell: u32,
     cells: u32,
-    /// Round limit of a test that ends at steady state.
+    /// Maximum number of rounds of a test that ends at steady state.
     max_rounds: u32,
     length: Length,
     rounds_since_gap: u32,
@@ -28,9 +28,9 @@ pub struct Pace {
 pub struct Length {
     cells_per_round: u32,
     fixed_rounds: Option<u32>,
-    /// Whether it ends at steady state.
+    /// Whether the test ends at steady state.
     seeks_steady_state: bool,
-    /// Length of a cell if it differs from the settings.
+    /// Length of a cell, if it differs from the settings.
     cell: Option<Duration>,
 }
 
@@ -114,8 +114,8 @@ impl Pace {
         self.measured + 1
     }
 
-    /// Returns the remaining time if steady state is reached in the earliest possible round, and if it takes the last
-    /// round.
+    /// Returns the remaining time if steady state is reached in the earliest possible round, and if it takes until
+    /// the last round.
     pub fn left(&self, rest_of_part: Duration) -> Option<(Duration, Duration)> {
         let cell_wall = self.cell_wall.filter(|_| self.cells > 0)?;
         let begun = u32::from(self.round > 0);

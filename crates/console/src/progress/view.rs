@@ -52,17 +52,17 @@ pub struct Rate {
     pub max_latency_ms: Option<f64>,
 }
 
-/// How far the latest rounds are from steady state, by the variable that is farthest from it.
+/// How far the latest rounds are from steady state, for the variable that is farthest from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// Rounds in the window: up to five.
+    /// Number of rounds in the window, up to five.
     pub rounds: u32,
     /// The variable that is farthest from steady state; `None` before the first round.
     pub variable: Option<String>,
-    /// Range (largest minus smallest value) as a share of the mean; `None` before two rounds. Until there are five
-    /// rounds, it can only grow.
+    /// Range (largest minus smallest value) as a fraction of the mean; `None` before there are two rounds. It can
+    /// only grow until there are five rounds.
     pub range_share: Option<f64>,
-    /// Slope excursion as a share of the mean; `None` before five rounds.
+    /// Slope excursion as a fraction of the mean; `None` before there are five rounds.
     pub slope_share: Option<f64>,
     /// The round in which this variable is expected to reach steady state.
     pub forecast_round: Option<u32>,
@@ -73,23 +73,23 @@ pub struct Window {
 pub struct View {
     /// The activity.
     pub phase: Phase,
-    /// Name of the test, if one is in progress.
+    /// Name of the test in progress, if any.
     pub test: Option<String>,
-    /// The load in the notation of the PTS; otherwise what the run is waiting for.
+    /// The load in PTS notation, or a description of what the run is waiting for.
     pub what: String,
-    /// The current round and the maximum.
+    /// Number of the current round, and the maximum.
     pub round: Option<(u32, u32)>,
-    /// The current cell and the total; loads outside of rounds have no total.
+    /// Number of the current cell, and the total; loads outside of rounds have no total.
     pub cell: Option<(u32, Option<u32>)>,
     /// Completed fraction of the activity, from 0 to 1.
     pub share_done: Option<f64>,
-    /// Time since the activity began.
+    /// Time since the start of the activity.
     pub elapsed: Duration,
     /// Remaining time of the activity.
     pub left: Option<Left>,
     /// Rates of a load.
     pub rate: Option<Rate>,
-    /// Remaining time of the test: if steady state is reached as early as possible, and if it is never reached.
+    /// Remaining time of the test, if steady state is reached as early as possible, and if it is never reached.
     pub test_left: Option<(Duration, Duration)>,
     /// How far the test is from steady state, if it ends at steady state.
     pub window: Option<Window>,
@@ -160,7 +160,7 @@ impl View {
         }
     }
 
-    /// Returns the fraction completed per minute; `None` if unknown.
+    /// Returns the fraction that is completed per minute; `None` if unknown.
     pub fn share_per_minute(&self) -> Option<f64> {
         let minutes = self.elapsed.as_secs_f64() / 60.0;
         self.share_done.filter(|share| *share > 0.0 && minutes > 0.0).map(|share| share / minutes)
@@ -190,7 +190,7 @@ mod tests {
             ("c", Some(0.25), Some(0.01)),
         ]);
         let window = Window::of(&judgement, |_| (1..=5).map(|round| (round, 1.0)).collect());
-        // 150 % of the limit exceeds 125 %.
+        // 150 % of the limit is above 125 %.
         assert_eq!((window.variable.as_deref(), window.rounds), (Some("b"), 5));
         assert_eq!((window.range_share, window.slope_share), (Some(0.12), Some(0.15)));
     }
@@ -201,7 +201,7 @@ mod tests {
         let window = |count| Window::of(&judged(&[("a", None, None)]), |_| values(count).collect());
         assert_eq!((window(1).rounds, window(1).range_share), (1, None));
         assert_eq!(window(3).rounds, 3);
-        // Values 100, 110 and 120.
+        // The values are 100, 110 and 120.
         assert!((window(3).range_share.unwrap() - 20.0 / 110.0).abs() < 1e-12);
         assert_eq!(window(3).slope_share, None);
     }

@@ -10,12 +10,12 @@ use super::speeds::{Alone, Assumed, Rates, SMALL, Saturation, State};
 const BUSY: u32 = 8;
 /// Minimum block size for large sequential I/O.
 const LARGE: u32 = 128 << 10;
-/// Number of latest answers per kind to average, as in a window.
+/// Number of latest answers of each kind to average, as in a window.
 const LATEST: usize = 5;
-/// Written capacities after which a drive is considered saturated.
+/// Number of written capacities after which a drive is considered saturated.
 const SATURATED_FILLS: f64 = 1.5;
 /// Bursts with a larger fraction of bytes at the fresh rate are ignored, because they may end before they
-/// have used up the fast capacity that the rest restored.
+/// have used up the fast capacity that the idle time restored.
 const ALL_FRESH: f64 = 0.95;
 
 /// Answers of a drive, by kind.
@@ -30,7 +30,7 @@ pub struct Observed {
     /// Random 4 KiB writes since a purge: bytes and seconds of each minute.
     filling: Vec<(f64, f64)>,
     fills: Vec<Vec<(f64, f64)>>,
-    /// Bursts of random 4 KiB writes: seconds of preceding rest, bytes, seconds.
+    /// Bursts of random 4 KiB writes: seconds of preceding idle time, bytes, seconds.
     bursts: Vec<(f64, f64, f64)>,
     state: Option<State>,
     rested_seconds: Option<f64>,
@@ -50,7 +50,7 @@ fn mean(mixes: &Mixes, read_percent: u8) -> Option<f64> {
 }
 
 impl Observed {
-    /// Collects speeds from the events of a run, or of a probe of `target`.
+    /// Collects speeds from the events of a run, or from a probe of `target`.
     #[must_use]
     pub fn of<'a>(target: &TargetFacts, events: impl IntoIterator<Item = &'a Event>) -> Self {
         let divisor = target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor.max(1));
@@ -61,7 +61,7 @@ impl Observed {
         observed
     }
 
-    /// True if no measurement is usable for an estimate.
+    /// Returns true if no measurement can be used for an estimate.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let random = self.random.iter().all(BTreeMap::is_empty);
@@ -136,7 +136,7 @@ impl Observed {
         }
     }
 
-    /// Replaces the values in `assumed` by measured ones.
+    /// Replaces values in `assumed` by measured ones.
     #[must_use]
     pub fn applied_to(&self, mut assumed: Assumed) -> Assumed {
         let sequential = &mut assumed.sequential;
@@ -179,14 +179,15 @@ impl Observed {
                 coupling: known.coupling,
             };
         }
-        // Drop sizes between measured ones, so that they are interpolated.
+        // Sizes between measured ones are removed, so that they are interpolated.
         if let (Some(first), Some(last)) = (seen.keys().next(), seen.keys().next_back()) {
             assumed.random.retain(|block, _| block < first || block > last);
         }
         assumed.random.extend(seen);
     }
 
-    /// The fresh rate, the steady rate, and the number of fills at the fresh rate, assuming the steady rate afterwards.
+    /// Returns the fresh rate, the steady rate, and the number of drive fills at the fresh rate, assuming that the
+    /// steady rate follows.
     fn saturation(&self) -> Option<Saturation> {
         let filling = self.fills.last()?;
         let (bytes, seconds) = filling.iter().fold((0.0, 0.0), |(b, s), minute| (b + minute.0, s + minute.1));

@@ -1,4 +1,4 @@
-//! Speeds of a drive, and the rates of workloads that follow from them.
+//! Speeds of a drive, and the resulting rates of workloads.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ pub struct Assumed {
     pub random: BTreeMap<u32, Rates>,
     /// The composite of ECW and CBW with many I/Os outstanding.
     pub composite: Rates,
-    /// One random 4 KiB I/O at a time.
+    /// A single random 4 KiB I/O at a time.
     pub alone: Alone,
-    /// One I/O of the composite at a time.
+    /// A single I/O of the composite at a time.
     pub composite_alone: Alone,
     /// Behaviour of a purged drive under random writes.
     pub saturation: Saturation,
@@ -32,8 +32,8 @@ pub struct Rates {
     pub write: f64,
     /// Bytes per second with reads only.
     pub read: f64,
-    /// Mutual interference of reads and writes: the extra time per byte of a 50/50 mix beyond the harmonic law, as a
-    /// fraction of the time per written byte; negative if they help each other.
+    /// Mutual interference of reads and writes: the extra time per byte of a 50/50 mix beyond the harmonic law, as
+    /// a fraction of the time per written byte; negative if reads and writes speed each other up.
     pub coupling: f64,
 }
 
@@ -46,7 +46,7 @@ pub struct Alone {
     pub read_seconds: f64,
 }
 
-/// Random 4 KiB writes, starting fresh out of the box.
+/// Speeds of random 4 KiB writes, starting with a fresh drive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Saturation {
     /// Bytes per second on the fresh drive.
@@ -55,7 +55,7 @@ pub struct Saturation {
     pub fills: f64,
     /// Bytes per second on the saturated drive.
     pub steady: f64,
-    /// Bytes that can again be written at the fresh rate, per second of idle time.
+    /// Number of bytes per second of idle time that can again be written at the fresh rate.
     pub idle_gain_bytes_per_second: f64,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum State {
 }
 
 impl Rates {
-    /// Bytes per second of an R/W mix.
+    /// Returns the bytes per second of an R/W mix.
     pub(super) fn mixed(&self, read_percent: u8) -> f64 {
         let share = f64::from(read_percent) / 100.0;
         let plain = (1.0 - share) / self.write + share / self.read;
@@ -89,7 +89,7 @@ impl Rates {
     }
 }
 
-/// Speeds that users know from data sheets.
+/// Speeds that are given in data sheets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
     /// Sequential writes in bytes per second.
@@ -105,7 +105,7 @@ pub struct Figures {
 }
 
 impl Assumed {
-    /// The speeds that users know from data sheets.
+    /// Returns the speeds that are given in data sheets.
     #[must_use]
     pub fn figures(&self) -> Figures {
         let small = f64::from(SMALL);
@@ -118,7 +118,7 @@ impl Assumed {
         }
     }
 
-    /// Bytes per second of a workload, reads and writes combined.
+    /// Returns the bytes per second of a workload, reads and writes combined.
     pub(crate) fn bytes_per_second(&self, workload: &Workload, state: State) -> f64 {
         let block = workload.mean_block_bytes();
         let rates = match workload.access {
@@ -140,8 +140,8 @@ impl Assumed {
         Rates { write, ..rates }
     }
 
-    /// Most of the cost comes from sizes and offsets that do not match the drive's mapping units, on a fresh
-    /// drive as on a full one.
+    /// Most of the cost is caused by sizes and offsets that do not match the drive's mapping units, whether
+    /// the drive is fresh or full.
     fn composite_in(&self, state: State, block: f64) -> Rates {
         let Saturation { fresh, steady, .. } = self.saturation;
         let faster = if state == State::Fresh { (fresh / steady).max(1.0) } else { 1.0 };
@@ -154,7 +154,7 @@ impl Assumed {
             .min(self.sequential.write.max(self.saturation.fresh))
     }
 
-    /// Rates of random I/O of `block` bytes each.
+    /// Returns the rates of random I/O of `block` bytes each.
     pub(super) fn random_of(&self, block: f64) -> Rates {
         let above = self.random.iter().find(|(size, _)| f64::from(**size) >= block);
         let below = self.random.iter().rev().find(|(size, _)| f64::from(**size) < block);
@@ -172,7 +172,7 @@ impl Assumed {
         }
     }
 
-    /// Response time of an I/O of the workload with no others outstanding.
+    /// Returns the response time of an I/O of the workload if no others are outstanding.
     fn alone_seconds(&self, workload: &Workload, block: f64) -> f64 {
         let reads = f64::from(workload.read_percent) / 100.0;
         let (alone, further) = if workload.kinds.is_empty() {

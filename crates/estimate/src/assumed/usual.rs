@@ -6,15 +6,16 @@ use super::speeds::{Alone, Assumed, Rates, SMALL, Saturation};
 
 /// Fixed overhead of a random I/O, expressed as bytes of sequential I/O.
 const OVERHEAD_BYTES: f64 = 6.0 * KIB as f64;
-/// Random write throughput of a full drive as a fraction of random read throughput; garbage collection uses the rest.
+/// Random write throughput of a full drive as a fraction of random read throughput; the rest is used by garbage
+/// collection.
 const COLLECTING: f64 = 0.5;
-/// Random write throughput of a fresh drive as a fraction of sequential writes. It is 0.84 to 1.1 for four published
-/// drives.
+/// Random write throughput of a fresh drive as a fraction of sequential write throughput. It is 0.84 to 1.1 for
+/// four published drives.
 const FRESH: f64 = 0.9;
 const RESPONSE_SECONDS: f64 = 100e-6;
 const SIZES: [u64; 8] = [4, 8, 16, 32, 64, 128, 256, 1024];
 
-/// Interface name, sequential write and read speed in MB/s. The first entry that matches counts.
+/// Interface name, sequential write and read speed in MB/s. The first matching entry applies.
 const INTERFACES: [(&str, f64, f64); 5] = [
     ("NVMe", 2000.0, 3000.0),
     ("3 Gb/s SATA", 250.0, 280.0),
@@ -53,7 +54,7 @@ impl Assumed {
         }
     }
 
-    /// Default speeds for an interface as named by the kernel, and the name of the matching entry.
+    /// Returns default speeds for an interface as named by the kernel, and the name of the matching entry.
     #[must_use]
     pub fn usual_for(interface: Option<&str>) -> (Self, &'static str) {
         let known = interface.and_then(|text| INTERFACES.iter().find(|known| text.contains(known.0)));

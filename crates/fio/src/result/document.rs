@@ -18,13 +18,13 @@ const BEYOND_PPM: &[u32] = &[
 #[derive(Serialize)]
 pub struct Document<'a> {
     jobs: Vec<Job<'a>>,
-    /// The host's ceiling; none if all targets are simulated.
+    /// The host's ceiling; `None` if all targets are simulated.
     ceiling: Option<&'a Ceiling>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     failed: Option<Failed>,
 }
 
-/// The error fields that all commands share.
+/// The error fields that all commands have in common.
 #[derive(Serialize)]
 struct Failed {
     error: String,
@@ -38,7 +38,8 @@ struct Job<'a> {
     target: &'a TargetFacts,
     workloads: Vec<&'a Workload>,
     engines: Vec<String>,
-    /// Placement of the threads of each workload, or why they were not pinned; empty for simulated drives.
+    /// Placement of the threads of each workload, or the reason why they were not pinned; empty for simulated
+    /// drives.
     placement: Vec<&'a str>,
     seconds: f64,
     read: Way,
@@ -46,8 +47,8 @@ struct Job<'a> {
     cpu: Option<Cpu>,
     host_share: Option<f64>,
     host_limited: bool,
-    /// Average number of outstanding I/Os divided by the requested depth, minimum over the workloads; null if
-    /// not meaningful.
+    /// Average number of outstanding I/Os divided by the requested depth, as the minimum over the workloads;
+    /// null if not meaningful.
     depth_share: Option<f64>,
     clock: Option<&'a ClockFacts>,
     verify: Option<Verify>,
@@ -74,7 +75,7 @@ struct Times {
     #[serde(rename = "N")]
     count: u64,
     percentile: InOrder<Option<u64>>,
-    /// Count of each histogram slot, by its middle.
+    /// Count of each histogram slot, by the middle of the slot.
     bins: InOrder<u64>,
     /// The slowest I/Os of a scaled simulated drive.
     not_in_bins: u64,
@@ -102,7 +103,7 @@ struct Place {
     problem: String,
 }
 
-/// An object that keeps the order of its keys, which is numeric: alphabetical order would put 10 before 9.
+/// An object that keeps the numeric order of its keys: alphabetical order would place 10 before 9.
 struct InOrder<V>(Vec<(String, V)>);
 
 impl<V: Serialize> Serialize for InOrder<V> {
@@ -119,7 +120,7 @@ impl<'a> Document<'a> {
         Self { jobs: parts.iter().map(|part| job(part, clock)).collect(), ceiling, failed: None }
     }
 
-    /// Returns the document with an error and the exit code of the process added.
+    /// Returns the document with an error and the exit code of the process.
     #[must_use]
     pub fn failed(self, error: String, exit_code: u8) -> Self {
         Self { failed: Some(Failed { error, exit_code, run: None }), ..self }

@@ -1,23 +1,23 @@
-//! The numbers of a job or group of jobs, and the remarks about them.
+//! The figures of a job or group of jobs, and the remarks about them.
 
 use engine::VerifyReport;
 use record::{Direction, Effort, HOST_LIMIT_SHARE, Segment, TargetFacts};
 use stdx::units::{SECOND_NS, grouped};
 
-/// An open loop that reaches less than this share of its rate has overloaded the target.
+/// An open loop that reaches less than this fraction of its rate has overloaded the target.
 const REACHED_SHARE: f64 = 0.98;
 
 /// One entry of the results: a job, or a group of jobs.
 pub struct Part {
-    /// Name of the job, or of the first one of the group.
+    /// Name of the job, or of the first job of the group.
     pub name: String,
-    /// The target of its I/Os.
+    /// The target of the job.
     pub target: TargetFacts,
-    /// The results of its workloads.
+    /// The results of the workloads.
     pub segments: Vec<Segment>,
-    /// What the check of the stamped blocks found, if they were checked.
+    /// Result of checking the stamped blocks; `None` if they were not checked.
     pub findings: Option<VerifyReport>,
-    /// Remarks that follow from the options.
+    /// Remarks that result from the options.
     pub notes: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ impl Part {
         }
     }
 
-    /// Returns the time from when the first segment began to count to the end of the last one.
+    /// Returns the time from the start of the first measurement to the end of the last segment.
     pub(super) fn seconds(&self) -> f64 {
         let start = self.segments.iter().map(|segment| segment.start_ns).min().unwrap_or(0);
         let end = self.segments.iter().map(|segment| segment.end_ns).max().unwrap_or(0);
@@ -71,12 +71,13 @@ impl Part {
         rates.map(|rate| rate.map(|rate| f64::from(rate.per_second))).sum()
     }
 
-    /// Returns whether maximum response times are meaningful: a smaller simulated drive has smaller bursts.
+    /// Returns whether maximum response times are meaningful: they are not on a scaled simulated drive, whose
+    /// bursts are smaller.
     pub(super) fn has_maxima(&self) -> bool {
         self.target.simulated.as_ref().is_none_or(|sim| sim.scale_divisor == 1)
     }
 
-    /// Returns the smallest ratio of average to requested outstanding I/Os of any workload.
+    /// Returns the smallest ratio of average to requested outstanding I/Os of all workloads.
     pub(super) fn depth_share(&self) -> Option<f64> {
         self.segments.iter().filter_map(Segment::depth_share).min_by(f64::total_cmp)
     }
@@ -96,7 +97,7 @@ impl Part {
         remarks
     }
 
-    /// Returns all remarks about the numbers.
+    /// Returns all remarks about the figures.
     pub(super) fn remarks(&self) -> Vec<String> {
         let mut remarks = self.simulation();
         remarks.extend(self.notes.iter().cloned());
@@ -143,12 +144,12 @@ impl Part {
         remarks
     }
 
-    /// Returns the largest of the segments' shares.
+    /// Returns the maximum of the segments' shares.
     pub(super) fn largest(&self, share: impl Fn(&Segment) -> Option<f64>) -> Option<f64> {
         self.segments.iter().filter_map(share).max_by(f64::total_cmp)
     }
 
-    /// Returns whether the I/Os were issued by a host rather than a simulator.
+    /// Returns whether the I/Os were issued by a host, not by a simulator.
     pub(super) fn is_driven(&self) -> bool {
         self.segments.iter().any(|segment| segment.host.is_some())
     }

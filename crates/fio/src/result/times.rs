@@ -1,4 +1,5 @@
-//! Response times of a load as text: percentiles with enough I/Os beyond them, and a histogram.
+//! Response times of a load as text: percentiles with a sufficient number of I/Os beyond them, and a
+//! histogram.
 
 use pts::response::{IOS_BEYOND, Percentile};
 use record::Direction;
@@ -8,7 +9,8 @@ use stdx::units::grouped;
 
 use super::part::per_second;
 
-/// The percentiles to print, each as the number of I/Os per million beyond it: the most used of fio's defaults.
+/// The percentiles to print, each as the number of I/Os per million beyond it: the most common ones of fio's
+/// defaults.
 const SHOWN: &[Percentile] = &[
     Percentile { name: "50", beyond_ppm: 500_000 },
     Percentile { name: "90", beyond_ppm: 100_000 },
@@ -24,13 +26,14 @@ const LEAST_PERCENT: f64 = 0.0005;
 
 /// The slots of a histogram that may be reported.
 pub struct Counted {
-    /// Middle of each slot in ns, within minimum and maximum, and its count; ascending.
+    /// Middle of each slot in ns, limited to minimum and maximum, with its count; ascending.
     pub bins: Vec<(u64, u64)>,
-    /// The slowest I/Os of a scaled simulated drive, which are in no bin.
+    /// Number of the slowest I/Os of a scaled simulated drive, which are not in any bin.
     pub left_out: u64,
 }
 
-/// Returns the slots of a histogram. Without maxima, omits its end: slots with fewer than ten I/Os in or beyond them.
+/// Returns the slots of a histogram. If maxima are not meaningful, omits slots with fewer than ten I/Os in or
+/// beyond them.
 pub fn counted(latency: &Histogram, has_maxima: bool) -> Counted {
     let (least, most) = (latency.min().unwrap_or(0), latency.max().unwrap_or(0));
     let bin = |(slot, count): (usize, u64)| {
@@ -87,7 +90,7 @@ fn percent(count: u64, of: u64) -> String {
     }
 }
 
-/// Counts I/Os between 1, 2, 5, 10, ... from the first to the last row that is not empty.
+/// Counts I/Os between 1, 2, 5, 10, ... from the first to the last non-empty row.
 fn rows(bins: &[(u64, u64)]) -> Vec<(u64, u64, u64)> {
     let mut bounds = vec![0u64];
     let mut decade = 100u64;

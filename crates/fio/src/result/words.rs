@@ -1,4 +1,4 @@
-//! A load as text: everything that distinguishes it from other workloads, beyond its notation in the PTS.
+//! A load as text: everything that distinguishes it from other workloads beyond its PTS notation.
 
 use record::{Arrivals, DataPattern, IoKind, Process, Reducible, Workload, Zone};
 use stdx::units::{block_size, grouped};
@@ -29,7 +29,7 @@ pub fn of(workload: &Workload) -> String {
     words.join(", ")
 }
 
-/// Formats a kind of I/O, with its percentage of reads if that differs from the workload's.
+/// Formats a kind of I/O, with its percentage of reads if it differs from that of the workload.
 fn of_kind(kind: &IoKind, reads: u8) -> String {
     let size = block_size(kind.block_bytes.into());
     let way = match kind.read_percent {

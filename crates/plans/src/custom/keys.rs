@@ -7,7 +7,7 @@ use crate::table::{Key, in_order};
 use crate::value::{Problem, Value};
 use pts::profile::Demand;
 
-/// fio's names for the kinds of workload: access order and percentage of reads, or None for a mix.
+/// fio's names for the kinds of workload: access order and percentage of reads, or `None` for a mix.
 pub const RW: &[(&str, (Access, Option<u8>))] = &[
     ("read", (Access::Sequential, Some(100))),
     ("write", (Access::Sequential, Some(0))),
@@ -54,7 +54,7 @@ pub struct Draft {
     pub finds_knee: bool,
 }
 
-/// A tracked cell, as far as the plan specifies it.
+/// A tracked cell, as far as specified in the plan.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct TrackedCell {
     pub rw: Option<(Access, Option<u8>)>,
@@ -265,7 +265,7 @@ pub const TRACK: &[Key<TrackedCell>] = &[
     },
 ];
 
-/// Reads a table within a value; returns its first error.
+/// Reads a table within a value, and returns the first error in it.
 fn inner<T: Default>(value: Value<'_>, keys: &[Key<T>]) -> Result<T, Problem> {
     let mut read = T::default();
     for (name, item) in in_order(value.table()?) {

@@ -1,5 +1,5 @@
-//! Values as their author wrote them, in a plan or on the command line, and their conversions. A value that cannot be
-//! converted yields the reason and what is valid, as text that follows the name of its key or option.
+//! Values as written in a plan or on the command line, and their conversions. If a value cannot be converted, the
+//! error states the reason and the valid values, as text that follows the name of the key or option.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::limits::Limit;
 /// A value as written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
-    /// An argument of the command line, where numbers are text, too.
+    /// An argument of the command line, in which numbers are text, too.
     Typed(String),
     /// `true` or `false`.
     Flag(bool),
@@ -23,7 +23,7 @@ pub enum Literal {
     Text(String),
     /// An array of strings.
     List(Vec<String>),
-    /// A value that no conversion accepts, described for messages: `a date`.
+    /// A value that no conversion accepts, with its description for messages, such as `a date`.
     Other(&'static str),
 }
 
@@ -56,7 +56,7 @@ impl Literal {
     /// Returns a non-empty string.
     ///
     /// # Errors
-    /// States what was expected, as every conversion does.
+    /// Returns an error that states what was expected, as all conversions do.
     pub fn text(&self) -> Result<String, String> {
         match self {
             Self::Typed(text) => Ok(text.clone()),
@@ -66,7 +66,7 @@ impl Literal {
         }
     }
 
-    /// A text of one line that fits on a page.
+    /// Returns a text of one line that fits on a page.
     ///
     /// # Errors
     /// Returns an error if it is empty, longer, or contains control characters.
@@ -104,7 +104,7 @@ impl Literal {
     /// Returns an integer within `limit`.
     ///
     /// # Errors
-    /// States the reason for the limit and the nearest valid value.
+    /// Returns an error with the reason for the limit and the nearest valid value.
     pub fn whole<T>(&self, limit: &Limit<T>) -> Result<T, String>
     where
         T: TryFrom<i128> + FromStr + PartialOrd + Display + Copy,
@@ -122,7 +122,7 @@ impl Literal {
         Err(format!("{number} is out of range: {}; use {low} to {high} (nearest: {nearest})", limit.why))
     }
 
-    /// Returns a seed: any number that 64 bits can hold.
+    /// Returns a seed: any number that fits into 64 bits.
     ///
     /// # Errors
     /// Returns an error if it is negative, too large or not an integer.
@@ -139,7 +139,7 @@ impl Literal {
     /// Returns a number of seconds within `limit`.
     ///
     /// # Errors
-    /// States the reason for the limit and the nearest valid value.
+    /// Returns an error with the reason for the limit and the nearest valid value.
     pub fn seconds(&self, limit: &Limit<f64>) -> Result<f64, String> {
         match self {
             Self::Typed(text) => {
@@ -173,7 +173,7 @@ impl Literal {
     }
 }
 
-/// Parses a number within `limit`. The error states the reason even for a number that the type cannot hold.
+/// Parses a number within `limit`. The error states the reason even if the number does not fit into the type.
 fn typed_within<T: FromStr + Display + PartialOrd + Copy>(text: &str, limit: &Limit<T>) -> Result<T, String> {
     let (low, high) = (*limit.range.start(), *limit.range.end());
     match (typed_whole::<T>(text), text.trim().parse::<f64>()) {
@@ -187,7 +187,7 @@ fn typed_within<T: FromStr + Display + PartialOrd + Copy>(text: &str, limit: &Li
     }
 }
 
-/// Parses any whole number that its type can hold, as typed on the command line.
+/// Parses any whole number that fits into its type, as typed on the command line.
 ///
 /// # Errors
 /// Returns an error if the text is not a whole number, or the type cannot hold it.

@@ -1,4 +1,4 @@
-//! The table of settings by name, and as a page of the manual.
+//! The table of settings, by name and as a page of the manual.
 
 use super::literal::Literal;
 use super::setting::{Given, Setting};
@@ -10,7 +10,7 @@ pub fn setting(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
-/// Reads an argument of the option called `name`.
+/// Parses an argument of the option called `name`.
 ///
 /// # Errors
 /// Returns an error if there is no such setting, or the value is not valid.

@@ -1,6 +1,6 @@
 //! The definition of a setting of a run, and the application of settings to a run: first those of the plan,
-//! then those of the command line, which therefore take precedence. A [`Given`] is valid: its value was
-//! checked when it was read.
+//! then those of the command line, which therefore take precedence. The value of a [`Given`] is always valid,
+//! because it was checked when it was read.
 
 use std::collections::BTreeSet;
 
@@ -16,23 +16,23 @@ use pts::PROFILES;
 pub struct Setting {
     /// Name of the option and of the key in plans.
     pub name: &'static str,
-    /// Other names of the option. One that differs from `name` only in hyphens is not documented.
+    /// Other names of the option. A name that differs from `name` only in hyphens is not documented.
     pub aliases: &'static [&'static str],
     /// Syntax of the value.
     pub form: Form,
-    /// Meaning, as a sentence without a full stop. `{limits}` stands for the valid values.
+    /// Meaning of the setting, as a sentence without a full stop. `{limits}` stands for the valid values.
     pub about: &'static str,
-    /// Valid values in words, such as `5 to 25`.
+    /// Description of the valid values, such as `5 to 25`.
     pub limits: Option<fn() -> String>,
-    /// Where it can be used.
+    /// Places in which the setting can be used.
     pub scope: Scope,
-    /// Settings that cannot be given at the same time.
+    /// Settings that cannot be combined with it.
     pub excludes: &'static [&'static str],
-    /// Why the option is refused for a simulated drive, if it is.
+    /// Why the option is refused for a simulated drive; `None` if it is not.
     pub no_meaning_simulated: Option<&'static str>,
     /// Applies a value to a run.
     ///
-    /// An error states what is valid, as text that follows the name.
+    /// An error states the valid values, as text that follows the name.
     pub set: fn(&mut RunSettings, &Literal) -> Result<(), String>,
 }
 
@@ -51,21 +51,22 @@ pub enum Form {
     Word(&'static str, fn() -> Vec<(&'static str, &'static str)>),
 }
 
-/// Where a setting can be used.
+/// Places in which a setting can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Options of `run` and `plan`, and plans.
     Plan,
     /// Options of `run` and `plan` only.
     CommandLine,
-    /// Options of `run`, plans, and options of `resume`, which replace the values with which the run started.
+    /// Options of `run`, plans, and options of `resume`, which replace the values with which the run was
+    /// started.
     Resume,
-    /// Options of `run` and `resume` only, because whoever wrote a plan must not choose them.
+    /// Options of `run` and `resume` only, because the author of a plan must not choose them.
     Operator,
 }
 
 impl Setting {
-    /// A flag of plans and the command line; the base of the entries in the table.
+    /// A flag of plans and the command line, on which the entries of the table are based.
     pub(super) const BASE: Self = Self {
         name: "",
         aliases: &[],
@@ -84,7 +85,7 @@ impl Setting {
         self.about.replace("{limits}", &self.limits.map(|limits| limits()).unwrap_or_default())
     }
 
-    /// Whether plans may contain it.
+    /// Returns whether plans may contain the setting.
     #[must_use]
     pub const fn is_in_plans(&self) -> bool {
         !matches!(self.scope, Scope::CommandLine | Scope::Operator)
@@ -105,7 +106,7 @@ impl Setting {
     }
 }
 
-/// Formats the valid values: `5 to 25`.
+/// Formats the range of valid values, such as `5 to 25`.
 pub(super) fn limits<T: std::fmt::Display>(limit: &Limit<T>) -> String {
     format!("{} to {}", limit.range.start(), limit.range.end())
 }
@@ -127,7 +128,7 @@ impl Given {
     /// Checks that `value` is valid for `setting`.
     ///
     /// # Errors
-    /// States what is valid.
+    /// Returns an error that states the valid values.
     pub fn new(setting: &'static Setting, value: Literal) -> Result<Self, String> {
         (setting.set)(&mut RunSettings::of(PROFILES[0].settings(1)), &value)?;
         Ok(Self { setting, value })
@@ -145,7 +146,7 @@ impl Given {
         &self.value
     }
 
-    /// Whether it has an effect: a flag that is false has none.
+    /// Returns whether the setting has an effect: a flag that is false has none.
     #[must_use]
     pub fn is_effective(&self) -> bool {
         self.value != Literal::Flag(false)
@@ -173,7 +174,7 @@ pub struct RunSettings {
     pub stated: Stated,
     /// Source of power, as written.
     pub power: Option<String>,
-    /// Seconds for which the idle power is measured.
+    /// Number of seconds for which the idle power is measured.
     pub power_idle_seconds: Option<f64>,
     /// Names of the settings that were applied.
     pub given: BTreeSet<&'static str>,
@@ -201,7 +202,7 @@ impl RunSettings {
     /// Applies settings, which override those applied before.
     ///
     /// # Errors
-    /// Names the setting and states what is valid.
+    /// Returns an error that names the setting and its valid values.
     pub fn apply<'a>(&mut self, all: impl IntoIterator<Item = &'a Given>) -> Result<(), String> {
         for given in all {
             let name = given.setting.name;
@@ -211,7 +212,7 @@ impl RunSettings {
         Ok(())
     }
 
-    /// Stores a value that has no field of its own in `run.json`, for the test that reads it.
+    /// Stores a value without a field of its own in `run.json`, for the test that reads it.
     pub fn keep(&mut self, name: &str, value: &impl ToString) {
         self.settings.further.insert(name.into(), value.to_string());
     }
@@ -219,7 +220,7 @@ impl RunSettings {
     /// Checks settings whose valid values depend on others.
     ///
     /// # Errors
-    /// Names the setting, the reason, and the nearest valid value.
+    /// Returns an error with the setting, the reason, and the nearest valid value.
     pub fn check(&self) -> Result<(), String> {
         if !self.given.contains("ar-segments") {
             return Ok(());

@@ -1,6 +1,6 @@
-//! The settings of a run, one entry each, in the order of the help. Everything else about a setting is
-//! derived from its entry: its option, its key in plans, limits, help, manual pages, shell completion, and
-//! the page in docs.
+//! The settings of a run, one entry each, in the order in which the help lists them. Everything about a
+//! setting is derived from its entry: its option, its key in plans, limits, help, manual pages, shell
+//! completion, and the page in docs.
 
 use record::Placement;
 use stdx::units::{MIB, SECOND_NS};
@@ -9,7 +9,7 @@ use super::setting::{Form, Scope, Setting, limits as words_of};
 use super::words::{BURN_IN_LOADS, CACHE_CHOICES, SATURATION_LOADS, SATURATION_UNTIL, choices, words};
 use crate::limits::{self, Limit};
 
-/// Rounds after which a test ends in any case.
+/// Number of rounds after which a test ends in any case.
 const HARD_LIMIT_ROUNDS: u32 = 100;
 /// The maximum number of segments depends on the amount.
 const SEGMENTS: Limit<u32> = Limit { range: 1..=u32::MAX, why: "an AR amount needs at least one segment" };
@@ -18,7 +18,7 @@ const NOT_THROUGH_KERNEL: Option<&str> = Some("its I/Os do not pass through the 
 
 const NO_POWER: &str = "it draws no power, and no model has an energy figure";
 
-/// Every setting of a run.
+/// All settings of a run.
 pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "size",

@@ -1,8 +1,8 @@
-//! Settings that are one of several words: each word with its meaning in the help and the choice that it stands for.
+//! Settings with a fixed set of words: each word with its meaning in the help and its value.
 
 use record::{CacheChoice, SaturationLoad, SaturationUntil};
 
-/// What to do with the drive's volatile write cache: word, meaning in the help, choice.
+/// Settings of the drive's volatile write cache: word, meaning in the help, value.
 pub(super) const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
     ("profile", "As the profile requires", CacheChoice::Profile),
     ("keep", "Leave it unchanged", CacheChoice::Keep),
@@ -10,11 +10,11 @@ pub(super) const CACHE_CHOICES: &[(&str, &str, CacheChoice)] = &[
     ("off", "Off (WCD)", CacheChoice::Off),
 ];
 
-/// Which conditions end WSAT.
+/// The conditions that end WSAT.
 pub(super) const SATURATION_UNTIL: &[(&str, &str, SaturationUntil)] = &[
     (
         "first",
-        "Whichever comes first: amount, time or, from PTS-E 1.1 on, steady state",
+        "Whichever comes first: amount, time or, since PTS-E 1.1, steady state",
         SaturationUntil::First,
     ),
     ("all", "Whichever comes last: amount or time, for at most 240 h", SaturationUntil::All),
@@ -35,12 +35,12 @@ pub(super) const BURN_IN_LOADS: &[(&str, &str, &str)] = &[
     ("jesd219", "The enterprise workload of JESD219, from 4 KiB on", "jesd219"),
 ];
 
-/// The words with their meanings, for the help.
+/// Returns the words with their meanings, for the help.
 pub(super) fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, &'static str)> {
     all.iter().map(|(word, about, _)| (*word, *about)).collect()
 }
 
-/// The words with the choices that they stand for.
+/// Returns the words with their values.
 pub(super) fn choices<T: Copy>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, T)> {
     all.iter().map(|(word, _, choice)| (*word, *choice)).collect()
 }

@@ -68,7 +68,7 @@ fn a_purge_without_progress_is_estimated_from_the_drive_or_an_earlier_run() {
     facts.step(Step::Purge, at(0));
     assert_eq!(facts.view(at(20)).unwrap().left, Some(Left::Expected(at(40))));
     assert_eq!(facts.view(at(61)).unwrap().left, Some(Left::Overdue));
-    // A step belongs to the same purge, and the drive's estimate replaces the duration of an earlier purge.
+    // The step belongs to the same purge, and the drive's estimate replaces the duration of an earlier purge.
     assert_eq!(facts.step(Step::PurgeStep("erasing"), at(70)), "erasing");
     facts.expected(at(120), at(70));
     let view = facts.view(at(100)).unwrap();

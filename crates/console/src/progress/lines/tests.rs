@@ -8,7 +8,7 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The widest numbers of a cell of the IOPS test.
+/// The widest numbers that a cell of the IOPS test can have.
 fn cell() -> View {
     View {
         phase: Phase::Cell,
@@ -126,7 +126,8 @@ fn a_log_has_everything_on_one_line() {
     );
 }
 
-/// Columns of a character on a terminal, from the Unicode tables; covers at least the scripts in these tests.
+/// Number of columns of a character on a terminal, from the Unicode tables; covers at least the scripts in
+/// these tests.
 fn columns_on_a_terminal(c: char) -> usize {
     match c {
         '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}' => 0,
@@ -218,7 +219,7 @@ proptest! {
                 prop_assert!(wide <= columns && columns <= width, "{wide} {columns} {width}: {shown}");
                 prop_assert!(colour || text == shown, "{text:?}");
                 prop_assert!(unicode || text.is_ascii(), "{text:?}");
-                // Every colour is reset within the line.
+                // Each colour is reset within the line.
                 prop_assert_eq!(text.matches("\x1b[0m").count() * 2, text.matches("\x1b[").count());
             }
         }
