@@ -38,7 +38,7 @@ impl Preset {
     /// Parses the preset.
     ///
     /// # Panics
-    /// The built-in text is never invalid: a test parses every preset.
+    /// Panics if the built-in text is invalid; a test parses every preset.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let read = Plan::read(&format!("{}.toml", self.name), self.text);
