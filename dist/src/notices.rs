@@ -1,4 +1,4 @@
-//! The licences of everything linked into the program, with their texts, which most of them require.
+//! The licences of all software linked into the program, with their texts, which most of them require.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -64,7 +64,7 @@ fn written(
         )?;
     }
     for package in without {
-        // Apache-2.0 needs no copyright notice of the package, and its text ships with Plateau.
+        // Apache-2.0 requires no copyright notice of the package, and its text ships with Plateau.
         if !package.licence.split(" OR ").any(|licence| licence == "Apache-2.0") {
             bail!(
                 "{} {} comes without the text of its licence, {}",

@@ -17,7 +17,7 @@ pub struct Package {
     /// SPDX expression.
     pub licence: String,
     pub authors: Vec<String>,
-    /// Directory of its sources.
+    /// Directory of the package's sources.
     pub folder: PathBuf,
     /// Checksum of the package in the registry; `None` for packages of the workspace.
     pub sha256: Option<String>,
@@ -172,7 +172,7 @@ pub mod tests {
         .to_string()
     }
 
-    /// The program with one dependency.
+    /// The program with a single dependency.
     pub fn example() -> Packages {
         Packages::parse(&metadata(), &checksums(LOCK)).expect("metadata")
     }

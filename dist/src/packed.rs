@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 /// A file or directory of a package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// Relative to the root, without a leading slash.
+    /// Path relative to the root, without a leading slash.
     pub path: String,
     pub mode: u32,
     pub content: Content,
@@ -19,7 +19,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Content {
     File(Vec<u8>),
-    /// An empty directory, for others to write to.
+    /// An empty directory, to be filled by other programs.
     Folder,
 }
 
@@ -37,7 +37,7 @@ impl Entry {
     }
 }
 
-/// Returns every directory above the entries, outermost first, except those that are entries themselves.
+/// Returns all directories above the entries, outermost first, except those that are entries themselves.
 pub fn folders(entries: &[Entry]) -> BTreeSet<String> {
     let above = |entry: &Entry| {
         let slashes: Vec<usize> = entry.path.match_indices('/').map(|(place, _)| place).collect();

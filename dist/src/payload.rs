@@ -17,9 +17,9 @@ pub const APACHE: &str = "LICENSE-APACHE";
 pub const MIT: &str = "LICENSE-MIT";
 const README: &str = "README.md";
 const CHANGELOG: &str = "CHANGELOG.md";
-/// File name of the licences of all linked packages.
+/// Name of the file with the licences of all linked packages.
 const NOTICES: &str = "THIRD-PARTY.txt";
-/// Install directory of the systemd units from `dist/units`. Packages do not enable or start them.
+/// Install directory of the systemd units from `dist/units`. Packages neither enable nor start them.
 const UNITS: &str = "usr/lib/systemd/system";
 
 /// The program and all files that ship with it.
@@ -85,7 +85,7 @@ impl Payload {
         Ok(entries)
     }
 
-    /// Returns the files of the image: only the program, its licences and what a run needs.
+    /// Returns the files of the image: only the program, its licences and the files that a run needs.
     pub fn image(&self) -> Vec<Entry> {
         let mut entries = vec![
             Entry::program(format!("usr/bin/{NAME}"), self.program.bytes.clone()),

@@ -1,4 +1,4 @@
-//! What is released, and where it is built.
+//! The released program, and its build directory.
 
 /// Name of the program, its package and its files.
 pub const NAME: &str = "plateau";

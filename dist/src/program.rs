@@ -16,7 +16,7 @@ const SEPARATOR: &str = "\x1f";
 /// Builds the program and returns its path.
 pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
     check_target()?;
-    // Below the root, so that paths in build products are the same in every clone.
+    // The directory is below the root, so that paths in build products are the same in every clone.
     let target = release.root.join(crate::product::FOLDER);
     let status = cargo()
         .args(["build", "--release", "--locked", "--package", crate::product::NAME, "--target", TARGET])
@@ -32,9 +32,9 @@ pub fn build(release: &Release) -> anyhow::Result<PathBuf> {
     Ok(target.join(TARGET).join("release").join(crate::product::NAME))
 }
 
-/// Returns flags for rustc. They keep paths of this machine out of the program, and link with the linker that ships
-/// with rustc, which is the same everywhere. rustc applies the last matching prefix, so a cargo home inside the
-/// workspace maps to `/cargo`.
+/// Returns flags for rustc. The flags keep paths of this machine out of the program, and select the linker that
+/// ships with rustc, which is the same everywhere. rustc applies the last matching prefix, so a cargo home inside
+/// the workspace maps to `/cargo`.
 fn flags(root: &Path, cargo_home: &Path) -> OsString {
     let mut flags = OsString::new();
     for (path, shown) in [(root, "/plateau"), (cargo_home, "/cargo")] {
@@ -104,7 +104,7 @@ impl Program {
     }
 }
 
-/// Returns what the program prints for these arguments.
+/// Returns the output of the program for these arguments.
 pub fn says(path: &Path, arguments: &[&std::ffi::OsStr]) -> anyhow::Result<Vec<u8>> {
     // The environment of the build host must not affect help texts.
     let output = Command::new(path).args(arguments).env_clear().output();

@@ -1,5 +1,5 @@
-//! The release: version, commit, time and maintainer. All of them follow from the commit, so that the files of a
-//! release are reproducible from it.
+//! The release: version, commit, time and maintainer. All of them are derived from the commit, so that the files
+//! of a release can be reproduced from it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -17,11 +17,12 @@ use anyhow::{Context as _, ensure};
 pub use ground::Ground;
 use ground::Trial;
 
-/// Every trial, fastest first.
+/// All trials, fastest first.
 const TRIALS: &[Trial] =
     &[checksums::TRIAL, archive::TRIAL, rpm::TRIAL, lintian::TRIAL, image::TRIAL, deb::TRIAL];
 
-/// Environment variable: programs, separated by spaces, whose absence fails a trial instead of skipping it.
+/// Environment variable with programs, separated by spaces, whose absence fails a trial instead of skipping
+/// it.
 const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 /// Runs the trials whose name contains `filter`.
 pub fn run(ground: &Ground, filter: &str) -> anyhow::Result<()> {
@@ -58,7 +59,7 @@ fn without(skipped: &[&str]) -> String {
 }
 
 impl Trial {
-    /// Returns why the trial cannot run here; fails if a missing program was required.
+    /// Returns why the trial cannot run here; fails if a missing program is required.
     fn lacking(
         &self,
         is_root: bool,
@@ -81,7 +82,7 @@ impl Trial {
 /// Returns whether a program is installed in one of the usual directories.
 fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // The directories for root's programs are not in every user's PATH.
+    // The directories with root's programs are not in every user's PATH.
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
     folders.into_iter().any(|folder| folder.join(program).is_file())
 }

@@ -1,4 +1,4 @@
-//! IDENTIFY DEVICE of an ATA drive.
+//! Fuzzes IDENTIFY DEVICE data of an ATA drive.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Registers of an ATA drive in sense data, and the sanitize status in them.
+//! Fuzzes the registers of an ATA drive in sense data, and the sanitize status in them.
 
 #![no_main]
 

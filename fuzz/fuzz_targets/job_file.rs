@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 const CAPACITIES: [u64; 4] = [0, 4096, 1 << 30, u64::MAX];
 const SECTOR_BYTES: u32 = 512;
 /// Number of jobs to check. A file may have 256 jobs with 1024 clones each, but checking more of them would cover
-/// nothing new.
+/// no additional code.
 const JOBS: usize = 4;
 const CLONES: u16 = 8;
 

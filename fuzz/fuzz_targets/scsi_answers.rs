@@ -1,4 +1,4 @@
-//! READ CAPACITY (16), supported commands and temperature of a SCSI disk.
+//! Fuzzes READ CAPACITY (16), supported commands and temperature of a SCSI disk.
 
 #![no_main]
 

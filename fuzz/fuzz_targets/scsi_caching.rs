@@ -1,4 +1,4 @@
-//! Caching mode page of a SCSI disk, and the list that sets it.
+//! Fuzzes the caching mode page of a SCSI disk, and the list that sets it.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Restore records of arrays: any text yields a record or none.
-//! A record is unchanged after being written and read again.
+//! Restore records of arrays: any text yields a record or none. A record is unchanged after being written and
+//! read again.
 
 use device::untrusted::ArrayNote;
 

@@ -1,5 +1,5 @@
-//! Journals: any bytes yield entries or an error. So do the same records with a valid hash chain, as in a forged
-//! journal. Entries are unchanged after being written and read again.
+//! Journals: any bytes yield entries or an error. The same is true of these records with a valid hash chain, as
+//! in a forged journal. Entries are unchanged after being written and read again.
 
 use std::path::Path;
 

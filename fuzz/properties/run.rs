@@ -1,5 +1,5 @@
-//! Complete runs from untrusted sources, with matching hashes: replaying, verifying and exporting them to every text
-//! format ends with a result or an error.
+//! Complete runs from untrusted sources, with matching hashes: replaying, verifying and exporting them to every
+//! text format yields a result or an error.
 //!
 //! The input is a `run.json`, a line with three hyphens, and the records of a journal in JSON, one per line.
 
@@ -14,7 +14,7 @@ pub fn check(bytes: &[u8]) {
     let Ok(run) = record::parse_run_file(file.as_bytes()) else { return };
     let Some(loaded) = journal::loaded(records.lines()) else { return };
     let _ = pts::verify::verify(&run, &loaded.entries);
-    // Format it, because that computes the expected cost.
+    // The run is formatted because that computes the expected cost.
     estimate::cost::of_run(&run, &loaded.entries).iter().for_each(|cost| drop(cost.to_string()));
     let Ok(replayed) = pts::replay(&run, &loaded.entries) else { return };
     assert!(replayed.outcomes.len() <= loaded.entries.len(), "more tests than records");

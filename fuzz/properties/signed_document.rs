@@ -1,5 +1,5 @@
-//! Input of `verify --verify-key` and `report --sign`: signatures and keys. Any text is accepted or refused; a
-//! signature is 64 bytes that occur in the document as written.
+//! Input of `verify --verify-key` and `report --sign`: signatures and keys. Any text is either accepted or
+//! refused; a signature consists of 64 bytes that occur in the document as written.
 
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

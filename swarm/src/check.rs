@@ -1,4 +1,4 @@
-//! Invariants that must hold after any crash.
+//! Invariants that must be true after any crash.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use record::{Entry, Event, Gap, Loaded, RunFile, Segment, Workload};
 
 use crate::shown::{Line, Shown};
 
-/// A promise that the product makes.
+/// The promises that the product makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Promise {
-    /// Nothing that was shown is lost.
+    /// Nothing that was displayed is lost.
     ShownIsKept,
-    /// No test is purged twice, unless there was a reason to restart it.
+    /// No test is purged twice unless it had a reason to restart.
     PurgedOnce,
     /// Results of resumed runs equal those of undisturbed ones, or state their gap.
     FiguresAreTrue,
@@ -20,9 +20,9 @@ pub enum Promise {
     Verifies,
     /// A run exists completely or not at all, and the library contains nothing else.
     NoTornRun,
-    /// A run on a sound disk completes.
+    /// A run on a working disk completes.
     Completes,
-    /// Every setting has its value from before the first run, and no restore record remains.
+    /// All settings have their values from before the first run, and no restore record remains.
     SettingsRestored,
     /// The program does not panic.
     NoPanic,
@@ -33,7 +33,7 @@ pub enum Promise {
 pub struct Broken {
     /// The promise.
     pub promise: Promise,
-    /// How it was broken.
+    /// Description of the violation.
     pub text: String,
 }
 
@@ -43,11 +43,11 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Everything that has been shown so far.
+/// Everything that has been displayed so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     id: bool,
-    /// The last record shown; its hash covers all records before it.
+    /// The last record displayed; its hash covers all records before it.
     last: Option<Line>,
 }
 
@@ -59,7 +59,7 @@ impl Seen {
         }
     }
 
-    /// Checks that `journal` still contains everything that was shown.
+    /// Checks that `journal` still contains everything that was displayed.
     pub fn is_in(&self, journal: Option<&[u8]>) -> Result<(), Broken> {
         let lost = |text: &str| Err(Broken { promise: Promise::ShownIsKept, text: text.into() });
         match (journal, &self.last) {
@@ -83,7 +83,7 @@ fn is_answer(event: &Event) -> bool {
     matches!(event, Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. })
 }
 
-/// Returns the answers of an undisturbed run.
+/// Checks all conditions that the journal of a completed run must satisfy.
 pub(crate) fn answers(loaded: &Loaded) -> Vec<Event> {
     loaded.entries.iter().map(|entry| &entry.event).filter(|event| is_answer(event)).cloned().collect()
 }
@@ -95,7 +95,7 @@ pub(crate) fn complete(file: &RunFile, loaded: &Loaded, undisturbed: &[Event]) -
     // The write cache is restored after the last test, which adds one record.
     let ends = is(&Event::Closed) || matches!(loaded.entries.last(), Some(last) if is_restored(&last.event));
     if !closed || !ends {
-        return broken(Promise::Completes, "its last record does not say that it is complete".into());
+        return broken(Promise::Completes, "its last record does not state that it is complete".into());
     }
     verified(file, loaded)?;
     purged_once(&loaded.entries)?;
@@ -103,7 +103,7 @@ pub(crate) fn complete(file: &RunFile, loaded: &Loaded, undisturbed: &[Event]) -
     begins_as(&loaded.entries, undisturbed)
 }
 
-/// Replays the journal on a new drive and compares every answer. Takes as long as the run itself.
+/// Replays the journal on a new drive and compares every answer. This takes as long as the run itself.
 pub(crate) fn repeats(file: &RunFile, loaded: &Loaded) -> Result<(), Broken> {
     course::repeats(file, loaded).or_else(|ended| broken(Promise::FiguresAreTrue, ended.message))
 }

@@ -1,7 +1,8 @@
 //! Tries every crash of a scenario: at each event of its run, with several possible surviving disks.
 //!
-//! The run is played once, and its log yields the disk that each crash leaves. A new process starts on each surviving
-//! disk. Processes that find the same state behave identically from then on, so each state is played only once.
+//! The run is played once, and its log yields the state in which each crash leaves the disk. A new process starts
+//! on each of these disks. Processes that find the same state behave identically from then on, so each state is
+//! played only once.
 
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet};
@@ -20,18 +21,18 @@ use crate::script::{Cut, Life, Script};
 
 /// Number of random surviving disks per event, for the first life, the first resumption, and later ones.
 const DRAWN: [u64; 3] = [60, 24, 12];
-/// A crash is simulated at one in this many events, for the same lives.
+/// One event out of this number is followed by a simulated crash, for the same lives.
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
-/// One in this many resumptions is repeated on a failing disk.
+/// One resumption out of this number is repeated on a failing disk.
 const TROUBLED: u64 = 5;
-/// One in this many completed runs is replayed on a new drive and compared answer by answer. A resumption
-/// does the same with the existing records.
+/// One completed run out of this number is replayed on a new drive and compared answer by answer. A
+/// resumption does the same with the existing records.
 const REPEATED: u64 = 4;
 
 /// What was covered.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Count {
-    /// Crashes at an event with a surviving disk; equal disks at the same event count once.
+    /// Number of crashes at an event with a surviving disk; equal disks at the same event count once.
     pub crash_points: u64,
     /// Runs that were played to completion.
     pub runs: u64,
@@ -50,7 +51,7 @@ impl std::ops::AddAssign for Count {
 /// A broken promise, and how to reproduce it.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// The lives that break it.
+    /// The lives that break the promise.
     pub script: Script,
     /// The broken promise.
     pub broken: Broken,
@@ -253,7 +254,7 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    /// One crash point: a process starts on `survivor` and completes the run.
+    /// Plays one crash point: a process starts on `survivor` and completes the run.
     fn recover(
         &mut self,
         survivor: Disk,
@@ -352,7 +353,7 @@ impl Explorer<'_> {
         let process = Process::new(self.product, before.clone(), self.file, &life, number);
         let lived = match process.find(self.file) {
             Ok(found) => process.live(self.file, &life, found.run, false),
-            // Expected: the disk fails.
+            // This is expected, because the disk fails.
             Err(_) => return Ok(()),
         };
         if let Some(broken) = &lived.broken {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Parser as _;
 use swarm::{Count, WholeProduct, explore, explore_notes, shrink};
 
-/// Failures after which the program stops; further ones usually have the same cause.
+/// Number of failures after which the program stops; further failures usually have the same cause.
 const MOST_FAILURES: usize = 3;
 /// Number of seeds if the command line sets no limit.
 const SEEDS: u64 = 100;
@@ -37,7 +37,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
     length.ok_or_else(|| "use a number of minutes, such as 0.5".into())
 }
 
-/// The seeds to run, and the time limit.
+/// The seeds to play, and the time limit.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     first: u64,
@@ -58,7 +58,8 @@ impl Extent {
 
 fn main() -> ExitCode {
     let extent = Extent::of(&Options::parse());
-    // Scripts name models and plans relative to the workspace root, so that they are the same in every checkout.
+    // Scripts contain paths of models and plans relative to the workspace root, so that they are the same in
+    // every checkout.
     if let Err(error) = std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")) {
         eprintln!("swarm: {error}");
         return ExitCode::from(2);
@@ -115,7 +116,7 @@ fn run(extent: Extent) -> ExitCode {
     if failures > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Returns the CPU time of this process; elapsed time would include other load on the CPU.
+/// Returns the CPU time of this process, because elapsed time would include other load on the CPU.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)

@@ -1,9 +1,9 @@
-//! Restore records: kills runs that tune the host, at each of their calls, and cuts power with every possible
-//! surviving disk.
+//! Restore records: runs that tune the host are killed at each of their calls, and power is cut with every
+//! possible surviving disk.
 //!
-//! Several runs start, change settings and end in an order drawn from the seed. Each of them in turn is
-//! killed at each of its calls while the others continue. Then the power fails at every event. In every case,
-//! the next process must restore every setting to its value from before the first run, and leave no record.
+//! Several runs start, change settings and end in an order derived from the seed. Each of them is killed at
+//! each of its calls, while the others continue. Then the power fails at every event. In each case, the next
+//! process must restore all settings to their values from before the first run, and leave no record.
 
 mod mortal;
 mod world;
@@ -208,7 +208,7 @@ struct Run {
 /// Runs and their order, drawn from a seed.
 pub struct Scenario {
     runs: Vec<Run>,
-    /// Run numbers; each occurs twice, for its start and its end.
+    /// Run numbers; each occurs twice, once for the start and once for the end.
     order: Vec<usize>,
 }
 
@@ -262,7 +262,8 @@ impl Scenario {
         all
     }
 
-    /// Plays the runs in order and returns the calls of each. `dead` names the run that dies, and at which call.
+    /// Plays the runs in order and returns the calls of each. `dead` contains the run that is killed, and the
+    /// call at which this happens.
     fn live(&self, world: &Arc<World>, dead: Option<(usize, u64)>) -> Vec<u64> {
         let dies_at = |run| dead.filter(|(number, _)| *number == run).map_or(u64::MAX, |(_, call)| call);
         let processes: Vec<Process> =
@@ -273,7 +274,7 @@ impl Scenario {
             let mut cache = Cache { process, run: *run };
             match lives.remove(run) {
                 None => {
-                    // Like the product: restores leftover settings, reads the settings, and changes those
+                    // As in the product: restores leftover settings, reads the settings, and changes those
                     // that differ.
                     let facts = &self.runs[*run].facts;
                     let begun = tuning::restore_on(facts, process, process)
@@ -329,7 +330,7 @@ impl Scenario {
 }
 
 /// Tries every crash of the scenario of `seed` and returns the number of crash points. `syncs` is false for a disk
-/// that only pretends to sync.
+/// that reports a sync without performing it.
 ///
 /// # Errors
 /// Returns the first setting that was not restored, or the first record that remains.

@@ -17,15 +17,15 @@ const MOST_FAULTS: u64 = 3;
 /// A run to crash, in several settings.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// Seed from which everything else is drawn.
+    /// Seed from which everything else is derived.
     pub seed: u64,
     /// Arguments of `plateau run`.
     pub words: Vec<String>,
-    /// First lives, and how each is continued after a crash.
+    /// First lives, and how the run is continued after each is crashed.
     pub settings: Vec<Setting>,
 }
 
-/// A first life, and how it is resumed after a crash.
+/// A first life, and how the run is resumed after a crash.
 #[derive(Debug, Clone)]
 pub struct Setting {
     /// The life that is crashed.
@@ -40,7 +40,7 @@ impl Scenario {
     /// Draws the scenario of `seed`. `calls` returns the number of disk calls of the run without faults.
     ///
     /// # Errors
-    /// Returns an error if the run file cannot be created, or `calls` fails.
+    /// Returns an error if the run file cannot be created, or if `calls` fails.
     pub fn of(
         seed: u64,
         calls: impl FnOnce(&RunFile) -> Result<u64, String>,

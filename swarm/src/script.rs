@@ -12,11 +12,11 @@ pub enum Clock {
     Stands,
     /// A day later.
     Goes,
-    /// An hour earlier: the clock was set back.
+    /// An hour earlier, because the clock was set back.
     Back,
 }
 
-/// Where a life is cut short, and what the disk keeps.
+/// The point at which a life is cut short, and the data that the disk keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cut {
     /// Number of log entries before the crash.
@@ -34,7 +34,7 @@ pub struct Life {
     pub clock: Clock,
     /// Faults of the disk.
     pub faults: Vec<Fault>,
-    /// Where it is cut short; `None` if it runs to completion.
+    /// The point at which the life is cut short; `None` if it runs to completion.
     pub cut: Option<Cut>,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub struct Line {
     /// End offset in the file.
     pub end: usize,
-    /// Its bytes; they begin with a hash that covers all records before it.
+    /// The bytes of the record; they begin with a hash that covers all records before it.
     pub bytes: Arc<[u8]>,
 }
 

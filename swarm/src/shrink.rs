@@ -1,4 +1,4 @@
-//! Reduces a script that breaks a promise to the shortest one that still does.
+//! Reduces a script that breaks a promise to the shortest one that still breaks it.
 
 use record::RunFile;
 use record::storage::simulated::{Crash, Disk, Logged};
@@ -48,7 +48,7 @@ pub fn play(product: &dyn Product, script: &Script) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Plays one life of a script; `None` if its disk failed before the run was found.
+/// Plays one life of a script; returns `None` if the disk failed before the run was found.
 fn lived(
     product: &dyn Product,
     file: &RunFile,
@@ -71,7 +71,7 @@ fn lived(
     }
 }
 
-/// Removes everything from `script` that is not needed to break a promise; returns it with the promise that it then
+/// Removes everything from `script` that is not needed to break a promise. Returns it with the promise that it then
 /// breaks, or `None` if the script breaks no promise when played alone.
 #[must_use]
 pub fn shrink(product: &dyn Product, script: &Script) -> Option<(Script, Broken)> {
@@ -86,7 +86,7 @@ pub fn shrink(product: &dyn Product, script: &Script) -> Option<(Script, Broken)
     }
 }
 
-/// Scripts with one element removed or simplified.
+/// Returns the scripts in which one element is removed or simplified.
 fn candidates(script: &Script) -> Vec<Script> {
     let mut all = Vec::new();
     let mut with = |change: &dyn Fn(&mut Script)| {

@@ -13,9 +13,9 @@ use crate::shown::{Line, Shown};
 /// The state of the test that is being continued.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Attempt {
-    /// Whether it was purged since it last started or restarted.
+    /// Whether the test was purged since it last started or restarted.
     pub purged: bool,
-    /// Whether it may restart, by the user's request or because its result is a timeline.
+    /// Whether the test may restart, by the user's request or because its result is a timeline.
     pub may_restart: bool,
 }
 
@@ -99,7 +99,7 @@ impl Audience for Witness {
         if let Some((bytes, end)) = last.filter(|(bytes, _)| is_record_of(bytes, event)) {
             return self.show(Shown::Record(Line { end, bytes }));
         }
-        // Notes of a test follow from its answers, and are issued again when these are replayed.
+        // Notes of a test are derived from its answers, and are issued again when the answers are replayed.
         if self.is_first || !matches!(event, Event::Noted(_)) {
             self.breaks(Promise::ShownIsKept, format!("{event:?} was shown, but is not the last record"));
         }
@@ -114,7 +114,7 @@ impl Audience for Witness {
     fn clear(&mut self) {}
 }
 
-/// Whether `line` of a journal contains `event`, which is the last field of a record.
+/// Returns whether `line` of a journal contains `event`, which is the last field of a record.
 fn is_record_of(line: &[u8], event: &Event) -> bool {
     let Ok(json) = serde_json::to_string(event) else { return false };
     let rest = line.strip_suffix(b"}\n").and_then(|rest| rest.strip_suffix(json.as_bytes()));

@@ -13,11 +13,11 @@ use swarm::{Product, Promise, WholeProduct, explore, shrink};
 /// The defect of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flaw {
-    /// Reports a sync without doing it.
+    /// Reports a sync without performing it.
     NoSync,
     /// Does not sync directories, so file names may be lost.
     NoFolderSync,
-    /// Shows a record first, and syncs it with the next one.
+    /// Displays a record first, and syncs it with the next one.
     ShowsBeforeSync,
     /// Restarts every test, whatever the user requested.
     Restarts,

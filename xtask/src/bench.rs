@@ -30,7 +30,7 @@ pub struct Bench {
     chosen: Chosen,
 }
 
-/// A benchmark, and its arguments.
+/// A benchmark with its arguments.
 struct Chosen {
     benchmark: &'static Benchmark,
     arguments: ArgMatches,
@@ -77,7 +77,7 @@ impl Chore for Bench {
     }
 }
 
-/// Debug builds are not representative, so this runs the optimised build instead.
+/// Debug builds are not representative, so the optimised build is used instead.
 fn again_optimised(root: &Path) -> anyhow::Result<()> {
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--release", "--package", "xtask", "--"])

@@ -1,4 +1,4 @@
-//! The definition of a chore: arguments, which clap parses, and the work.
+//! The definition of a chore: its arguments, which clap parses, and its code.
 
 use std::path::Path;
 

@@ -10,8 +10,8 @@ use anyhow::{Context as _, bail};
 use crate::chore::Chore;
 use crate::test::SKIPS;
 
-/// Environment variable with a list of programs, separated by spaces, whose absence is no reason to skip a
-/// test.
+/// Environment variable with a list of programs, separated by spaces, whose absence does not permit a test to
+/// be skipped.
 const REQUIRED: &str = "PLATEAU_REQUIRED_PROGRAMS";
 
 /// One check.
@@ -23,16 +23,16 @@ struct Step {
     environment: &'static [(&'static str, &'static str)],
 }
 
-/// How a step is run.
+/// How to run the step.
 enum How {
     /// Runs cargo with these arguments.
     Cargo(&'static [&'static str]),
-    /// Runs the chore of the same name in this process; the function returns the reason if it skipped the
-    /// check. The strings are the arguments of the equivalent command.
+    /// Runs the chore of the same name in this process; the function returns the reason if the check was
+    /// skipped. The strings are the arguments of the equivalent command.
     Part(&'static [&'static str], fn(&Path) -> anyhow::Result<Option<String>>),
 }
 
-/// Every step, in order.
+/// All steps, in order.
 const STEPS: &[Step] = &[
     Step { name: "fmt", how: How::Cargo(&["fmt", "--all", "--check"]), environment: &[] },
     Step { name: "tidy", how: How::Part(&[], crate::tidy::ci), environment: &[] },
@@ -96,7 +96,7 @@ fn all_steps(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if a test was skipped because a required program was not found.
+/// Fails if a test was skipped although the missing program is required.
 fn check_required(left_out: &BTreeSet<skips::Skip>, required: &str) -> anyhow::Result<()> {
     let is_required = |program: &str| required.split_whitespace().any(|name| name == program);
     let missing = left_out.iter().find(|skip| skip.program.as_deref().is_some_and(is_required));

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const RULES: &str = "deny.toml";
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// One of the platforms in `deny.toml`; the others give the same result for the checks here.
+/// One of the platforms in `deny.toml`; the checks here yield the same result for the others.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 const MISSING: &str =
     "bans and advisories were not checked: cargo-deny is not installed (cargo install --locked cargo-deny)";
@@ -49,11 +49,11 @@ impl Chore for Deny {
 /// does not vary.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     let left_out = checked(root, Advisories::No)?;
-    // Expected in ci: only `cargo xtask deny` checks advisories.
+    // This is expected in ci: only `cargo xtask deny` checks advisories.
     Ok(left_out.filter(|what| *what != NOT_ASKED).map(str::to_owned))
 }
 
-/// Runs all possible checks; returns which were skipped.
+/// Runs all possible checks, and returns those that were skipped.
 fn checked(root: &Path, advisories: Advisories) -> anyhow::Result<Option<&'static str>> {
     let count = check_packages(root)?;
     println!("deny: licences and sources of {count} packages are as specified in {RULES}");
@@ -92,7 +92,7 @@ fn check_packages(root: &Path) -> anyhow::Result<usize> {
     Ok(packages.len())
 }
 
-/// Returns the violation of a package, if any.
+/// Returns the violation by a package, if any.
 fn wrong(package: &Value, allowed: &[&str]) -> Option<String> {
     let name = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
     let Some(licence) = package["license"].as_str() else {

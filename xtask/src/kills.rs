@@ -2,8 +2,8 @@
 //!
 //! After each interruption, the journal must contain everything that was displayed, and the run must be intact.
 //! After the resumed run has completed, `verify` must pass, the results must equal those of an undisturbed run
-//! or state their gap, and no setting may remain changed. Trials are spread evenly over the system calls of a
-//! run.
+//! or state their gap, and no setting may remain changed. Trials are distributed evenly over the system calls
+//! of a run.
 
 mod judge;
 mod power;
@@ -101,7 +101,7 @@ fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
             },
         };
         let trials = Trials::prepare(&binary, place.path(), kind, device)?;
-        // Fewer trials on a loop device, which runs in real time.
+        // There are fewer trials on a loop device, which runs in real time.
         let times = options.times.unwrap_or(if options.ci { TIMES_CI } else { TIMES });
         let times = if options.ci && kind == Kind::Loop { times / 2 } else { times };
         let found = trials.conduct(times, options.seed)?;
@@ -116,8 +116,8 @@ fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
     Ok(without(&skipped, requested, options.ci))
 }
 
-/// Returns why the trials count as skipped, if they do. In `ci`, it is enough that one target could be created
-/// (the simulated one does not need root); otherwise, every requested target has to be tested.
+/// Returns the reason if the trials count as skipped. In `ci`, one target is sufficient (the simulated one
+/// does not need root); otherwise, every requested target must be tested.
 fn without(skipped: &[&str], requested: usize, ci: bool) -> Option<String> {
     let is_enough = skipped.is_empty() || ci && skipped.len() < requested;
     (!is_enough)

@@ -20,7 +20,7 @@ const TEST: &str = "crates/pts/src/tests/toy.rs";
 const SETTING: &str = "crates/plans/src/settings/table.rs";
 /// The table of tests.
 const TESTS: &str = "crates/pts/src/tests.rs";
-/// Integration test that runs every test in the table (`pts`).
+/// Integration test that runs all tests in the table (`pts`).
 const TEST_CHECKS: &str = "replayed";
 const PAGE_CHECKS: &str = "settings_page";
 /// The page that lists the settings.
@@ -58,14 +58,14 @@ fn follow(root: &Path) -> anyhow::Result<()> {
     copy.check_manual()
 }
 
-/// A copy of the crates with the examples, and where it is built.
+/// A copy of the crates with the examples, and the directory in which it is built.
 struct ModifiedCopy {
     folder: PathBuf,
     target: PathBuf,
 }
 
 impl ModifiedCopy {
-    /// Makes the copy, in a persistent folder so that later runs rebuild little.
+    /// Creates the copy in a persistent folder, so that later runs rebuild little.
     fn prepare(&self, root: &Path) -> anyhow::Result<()> {
         let text = |path: &str| fs::read_to_string(root.join(path)).with_context(|| path.to_owned());
         let page = text(PAGE)?;
@@ -104,7 +104,7 @@ impl ModifiedCopy {
         Ok(())
     }
 
-    /// Returns what the program with the examples prints.
+    /// Returns the output of the program with the examples.
     fn plateau(&self, arguments: &[&str]) -> anyhow::Result<Output> {
         let program = self.target.join("debug/plateau");
         let output = Command::new(program).args(arguments).current_dir(&self.folder).output()?;
@@ -118,7 +118,8 @@ impl ModifiedCopy {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Checks that the option is in the help and in shell completion, and refuses values beyond its limits.
+    /// Checks that the option appears in the help and in shell completion, and rejects values outside of its
+    /// limits.
     fn check_options(&self) -> anyhow::Result<()> {
         for command in ["run", "plan"] {
             let help = self.text(&[command, "--help"])?;

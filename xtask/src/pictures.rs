@@ -1,8 +1,8 @@
 //! `cargo xtask pictures`: renders the pictures of the README
 //! from real runs: the demo in a terminal, and a report page.
 //!
-//! Chromium renders them with the fonts of the host, so this chore is run by hand when the content changes, and
-//! the pictures are reviewed.
+//! Chromium renders them with the fonts of the host. This chore is therefore run by hand when the content
+//! changes, and the pictures are reviewed.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -82,7 +82,7 @@ fn demo(program: &Path, scratch: &Path) -> anyhow::Result<String> {
         .context("the demo")?;
     let mut shown = Vec::new();
     match File::from(terminal.master).read_to_end(&mut shown) {
-        // EIO is the end of file: the other end of the terminal was closed.
+        // EIO means the end of the file: the other end of the terminal was closed.
         Err(error) if error.raw_os_error() != Some(Errno::EIO as i32) => return Err(error.into()),
         _ => {}
     }

@@ -140,7 +140,7 @@ fn commands(page: &str) -> Vec<Typed> {
     all
 }
 
-/// A user with a shell, a private library of runs, and nothing installed.
+/// The environment of a user: a shell, a private library of runs, and no installed programs.
 struct User {
     environment: Vec<(&'static str, PathBuf)>,
     path: String,
@@ -154,14 +154,14 @@ impl User {
             path: format!("{}:{path}", installed.join("bin").display()),
             environment: vec![
                 ("CARGO_INSTALL_ROOT", installed),
-                // This directory is kept, so that later runs rebuild only what changed.
+                // This directory is kept, so that later runs rebuild only changed files.
                 ("CARGO_TARGET_DIR", root.join("target/readme")),
                 ("PLATEAU_LIBRARY", place.join("lab")),
             ],
         }
     }
 
-    /// Runs a command; returns the mismatch if its output is not as documented.
+    /// Runs a command; returns the difference if its output is not as documented.
     fn types(&self, typed: &Typed, folder: &Path) -> anyhow::Result<Option<String>> {
         let mut command = Command::new("timeout");
         command.args([LONGEST_SECONDS, "bash", "-c"]).arg(format!("exec 2>&1; {}", typed.command));

@@ -1,9 +1,9 @@
 //! `cargo xtask recompute [RUN]...`: recomputes runs from their journals and compares them with their reports.
 //!
-//! The recomputation is `xtask/recompute/recompute.py`, written from the description of the format and the
-//! specification alone. If no runs are given, this module first creates small simulated ones: every test of
-//! every profile, and runs that were interrupted, signed or imported. A self-test alters a run and must notice
-//! each alteration.
+//! The recomputation is `xtask/recompute/recompute.py`, which is based only on the description of the format
+//! and on the specification. If no runs are given, this module first creates small simulated ones: every test
+//! of every profile, and runs that were interrupted, signed or imported. A self-test alters a run and must
+//! detect each alteration.
 
 mod made;
 
@@ -17,7 +17,7 @@ use crate::chore::Chore;
 use crate::test::SKIPS;
 
 const PYTHON: &str = "python3";
-/// Number of runs, and of recomputations, at the same time.
+/// Number of runs, and of recomputations, that are in progress at the same time.
 const LANES: usize = 2;
 
 /// Recompute runs from their journals in Python and compare them with what Plateau reports
@@ -90,7 +90,7 @@ fn fast_place(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Runs the recomputation, which prints what it found.
+/// Runs the recomputation, which prints its findings.
 fn recompute(root: &Path, binary: &Path, options: &[&str], runs: &[PathBuf]) -> anyhow::Result<()> {
     let status = Command::new(PYTHON)
         .arg("-B")

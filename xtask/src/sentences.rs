@@ -1,6 +1,7 @@
 //! `cargo xtask sentences`: prints a random sample of the project's prose for a reader to judge.
 //!
-//! A draw depends only on the files and the seed, so that the same sentences can be read before and after a change.
+//! A sample depends only on the files and the seed, so that the same sentences can be read before and after a
+//! change.
 
 mod prose;
 
@@ -16,7 +17,7 @@ use prose::Sentence;
 /// Print sentences drawn at random from comments, documents and messages
 #[derive(clap::Args)]
 pub struct Sentences {
-    /// Seed of the draw
+    /// Seed of the sample
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Number of sentences

@@ -1,7 +1,7 @@
-//! Rust source as `tidy` sees it: code, comments and string literals are distinguished.
+//! Rust source with code, comments and string literals distinguished, as required by `tidy`.
 //!
-//! This is not a parser. It recognises comments, strings and brackets, which is enough to find words in code,
-//! and to identify code that is compiled only for tests.
+//! This is not a parser. It recognises comments, strings and brackets, which is sufficient to find words in
+//! code and to identify code that is compiled only for tests.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ impl Source {
         &self.code
     }
 
-    /// Returns the file with everything other than comments blanked out; non-ASCII characters are also blanked
+    /// Returns the file with everything except comments blanked out; non-ASCII characters are also blanked
     /// out.
     pub fn comments(&self) -> &str {
         &self.comments
@@ -55,7 +55,7 @@ impl Source {
         self.lines() - self.tests.iter().map(lines).sum::<usize>()
     }
 
-    /// Returns the line of a byte, from 1.
+    /// Returns the line of a byte, starting at 1.
     pub fn line_of(&self, place: usize) -> usize {
         self.raw.as_bytes()[..place].iter().filter(|&&b| b == b'\n').count() + 1
     }
@@ -75,8 +75,8 @@ impl Source {
         places(&self.comments, needle)
     }
 
-    /// Returns the position of every string literal outside of tests, and its content, in which escaped line
-    /// breaks are joined.
+    /// Returns the position and content of every string literal outside of tests; escaped line breaks are
+    /// joined.
     pub fn texts(&self) -> Vec<(usize, String)> {
         let bytes = self.raw.as_bytes();
         let is_text = |place: usize| self.kinds[place] == Kind::Text;
@@ -118,8 +118,8 @@ impl Source {
         Some(&self.raw[begin..begin + statement_end(&self.code[begin..])?])
     }
 
-    /// Returns the file without comments, tests, white space and trailing commas, so that the result changes
-    /// only if the meaning of the code does.
+    /// Returns the file without comments, tests, white space and trailing commas. The result changes only if
+    /// the meaning of the code does.
     pub fn essence(&self) -> String {
         let mut essence = String::new();
         for (place, c) in self.raw.char_indices() {
@@ -234,7 +234,7 @@ fn quoted(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the length of a character literal, if one starts here; a lifetime does not count.
+/// Returns the length of a character literal, if one starts here; lifetimes do not count.
 fn character(rest: &str) -> Option<usize> {
     let content = rest.strip_prefix('\'')?;
     let first = content.chars().next()?;

@@ -20,7 +20,7 @@ use crate::chore::Chore;
 use counts::Counts;
 use drawn::Drawn;
 
-/// Number of stacks after which every kind of layer has been drawn many times.
+/// Number of stacks after which every kind of layer has occurred many times.
 const SENSIBLE: u64 = 1000;
 
 /// Build random stacks of devices, files, mounts and locks, and check that nothing in use is written to

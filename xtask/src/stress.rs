@@ -77,7 +77,7 @@ struct Tally {
     name: String,
     runs: u32,
     failures: Vec<Failure>,
-    /// Largest number of tests skipped in one run.
+    /// Maximum number of tests skipped in a run.
     skipped: usize,
     took: Duration,
 }
@@ -123,7 +123,7 @@ impl Stress {
     }
 }
 
-/// Runs a binary as often as requested, with or without a concurrent copy.
+/// Runs a binary the requested number of times, with or without a concurrent copy.
 fn repeat(
     label: &str,
     folder: &Path,
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// The stand-in for a test binary fails in its second copy of the second round.
+    /// A substitute for a test binary, which fails in its second copy of the second round.
     #[test]
     fn failures_are_counted_and_their_output_is_kept() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `cargo xtask swarm`: complete runs on simulated drives and disks, crashed at every event.
+//! `cargo xtask swarm`: complete runs on simulated drives and disks, with a crash at every event.
 //!
 //! A separate package does the work, because it depends on the whole product, whereas xtask does not.
 

@@ -1,10 +1,10 @@
 //! `cargo xtask test [FILTER]...`: runs the test binaries, two at a time.
 //!
 //! `cargo test` runs the binaries one after another, and many of them mostly wait: for a timer, a device or a
-//! browser. Running two at a time takes little more than half as long. No test may depend on having the machine
-//! to itself, which `cargo xtask stress` checks. Binaries that would disturb all others ([`ALONE`]) run one at
-//! a time after the others have ended. All binaries run even after a failure, so that the output shows
-//! everything that fails on a machine.
+//! browser. Running two at a time takes little more than half the time. No test may depend on having the
+//! machine to itself, which `cargo xtask stress` checks. Binaries that would disturb all others ([`ALONE`]) run
+//! one at a time after the others have ended. All binaries run even after a failure, so that the output lists
+//! all failures on a machine.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -20,7 +20,7 @@ use crate::test_binaries::{self, TestBinary};
 
 /// Number of binaries that run at the same time.
 const LANES: usize = 2;
-/// Binaries to start first because they take longest: otherwise, they would run alone at the end.
+/// Binaries that are started first because they take longest: otherwise, they would run alone at the end.
 pub const SLOWEST: &[&str] =
     &["plateau/devices", "device/targets_in_use", "plateau/planned", "plateau/outcomes"];
 
@@ -28,8 +28,8 @@ pub const SLOWEST: &[&str] =
 /// no process can see) makes Plateau refuse the targets of every other test.
 pub const ALONE: &[&str] = &["device/hidden_users"];
 
-/// File in which tests record what they skipped. Relative to the root; tests get the absolute path, because each
-/// package runs in its own directory.
+/// File in which tests record skipped tests. The path is relative to the root; tests receive an absolute path,
+/// because each package runs in its own directory.
 pub const SKIPS: &str = "target/skipped-tests";
 
 /// Result of a binary.

@@ -151,7 +151,7 @@ fn alone_in(folder: &Path) -> anyhow::Result<File> {
 }
 
 /// Builds the program under test. It is optimised, like the program that users run, and because an emulated CPU
-/// is slow. For `ci`, the test build is used, which already exists.
+/// is slow. `ci` uses the test build, which already exists.
 pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
     let words: &[&str] = if of_the_tests {
         &["test", "--workspace", "--no-run"]

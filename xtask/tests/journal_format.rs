@@ -1,5 +1,5 @@
-//! The examples in `docs/reference/journal-format.md` are real:
-//! they can be parsed, their hashes form a chain, and no event is missing.
+//! The examples in `docs/reference/journal-format.md` are real: they can be parsed, their hashes form a
+//! chain, and no event is missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn run_file() -> (RunFile, String) {
     (serde_json::from_str(&text).expect("run.json parses"), text)
 }
 
-/// Every name here needs an example. A new event causes a compile error until it is listed.
+/// Each name here needs an example. A new event causes a compile error until it is listed.
 fn name_of(event: &Event) -> &'static str {
     match event {
         Event::Opened { .. } => "opened",
@@ -82,7 +82,7 @@ fn the_example_journal_chains_up_and_belongs_to_the_example_run() {
     assert_eq!(loaded.entries[0].event, Event::Opened { run_sha256: digest });
 }
 
-/// Calls `each` with copies of `value`; each copy has an unknown field in a different object.
+/// Calls `each` with copies of `value`, each of which has an unknown field in a different object.
 fn with_unknown_fields(value: &serde_json::Value, each: &mut impl FnMut(serde_json::Value, &str)) {
     fn objects(value: &serde_json::Value, path: String, found: &mut Vec<String>) {
         match value {

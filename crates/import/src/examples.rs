@@ -3,7 +3,7 @@
 /// A drive whose published figures are bundled with Plateau.
 #[derive(Debug)]
 pub struct Example {
-    /// Name as typed: `mlc-a`.
+    /// Name as typed, such as `mlc-a`.
     pub name: &'static str,
     /// One-line description.
     pub about: &'static str,

@@ -1,4 +1,4 @@
-//! The content of a foreign file, independent of its format.
+//! The content of a foreign file, in a form that does not depend on its format.
 
 use record::{HostFacts, ImportedTest};
 
@@ -13,7 +13,7 @@ pub struct Imported {
     pub transcribed: bool,
     /// Whether the tool's own reports print throughput in MiB/s.
     pub reports_mebibytes: bool,
-    /// What a reader must know about the figures.
+    /// Notes that a reader of the figures needs.
     pub remarks: Vec<String>,
     /// The drive.
     pub device: Device,

@@ -6,7 +6,7 @@ const LARGEST: f64 = 1e15;
 /// Returns `value` if it is a possible measurement.
 ///
 /// # Errors
-/// Returns an error if it is not; the error names `what`.
+/// Returns an error that names `what` if it is not.
 pub(crate) fn possible(value: f64, what: &str) -> Result<f64, String> {
     if value.is_finite() && (0.0..=LARGEST).contains(&value) {
         Ok(value)

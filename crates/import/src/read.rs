@@ -12,7 +12,7 @@ pub enum ImportError {
     /// No format matches the file.
     #[error("the file has no known format; available formats: {}", names())]
     Unknown,
-    /// There is no format of this name.
+    /// There is no format with this name.
     #[error("no format '{name}'; available formats: {}", names())]
     NoSuchFormat {
         /// The requested format.
@@ -33,7 +33,7 @@ pub enum ImportError {
     Refused {
         /// The format.
         format: &'static str,
-        /// What is wrong, and where.
+        /// Description and location of the problem.
         problem: String,
     },
 }

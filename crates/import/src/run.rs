@@ -5,7 +5,7 @@ use record::{Digest, Event, Origin, RUN_FILE_VERSION, RunFile, TargetFacts, Targ
 use crate::formats::Format;
 use crate::imported::{Device, Imported};
 
-/// Where the imported bytes come from, and the identity of the run.
+/// Origin of the imported bytes, and identity of the run.
 #[derive(Debug, Clone)]
 pub struct Source<'a> {
     /// Name of the file.
@@ -20,11 +20,11 @@ pub struct Source<'a> {
     pub version: &'a str,
     /// Git commit of that version, if known.
     pub commit: Option<&'a str>,
-    /// Command line as given.
+    /// Command line as typed.
     pub command: Vec<String>,
 }
 
-/// Converts an imported file into a run: its `run.json`, and the events that follow the first one in its journal.
+/// Converts an imported file into a run: its `run.json`, and the events of its journal after the first one.
 #[must_use]
 pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile, Vec<Event>) {
     let Device { path, vendor, model, serial, firmware, interface, nand, capacity_bytes } = imported.device;

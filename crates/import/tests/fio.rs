@@ -41,8 +41,8 @@ fn jobs_are_rows_with_their_own_units() {
         ["mix: RND 8KiB 70/30, TC 4 QD 1".replace("TC 4", "TC 1"), "100.0".into(), "0.8".into()]
     );
     let times = printed(&tables[1]);
-    // From the histogram: the 50th percentile within a slot of 0.4 %, and n/a if fewer than ten I/Os lie beyond
-    // it.
+    // Values from the histogram: the 50th percentile within a slot of 0.4 %, and n/a if fewer than ten I/Os are
+    // beyond it.
     assert_eq!(times[0][1], "0.160");
     assert!(times[0][2].starts_with("0.140") || times[0][2].starts_with("0.139"), "{times:?}");
     assert_eq!(times[0][5..7], ["n/a", "n/a"]);

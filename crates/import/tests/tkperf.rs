@@ -1,21 +1,22 @@
 //! The two published TKperf reports: files built from their windows and means reproduce their tables to the
-//! printed digit.
+//! last printed digit.
 
 mod common;
 
 use common::{outcomes, printed, tables};
 use serde_json::{Value, json};
 
-/// Mixes in TKperf's order, which is also that of its IOPS tables.
+/// Mixes in TKperf's order, which is also the order in its IOPS tables.
 const READS: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
 
-/// The figures of one report. Columns are in the report's order: IOPS 100/0 to 0/100, latency 0/100 to 100/0.
+/// The figures of one report. Columns are in the order of the report: IOPS 100/0 to 0/100, latency 0/100 to
+/// 100/0.
 struct Report {
     version: &'static str,
     devinfo: &'static str,
     iops: [(&'static str, [f64; 7]); 8],
     iops_window: (u32, [f64; 5]),
-    /// 1024k to 512: read, write in MiB/s.
+    /// Block sizes from 1024k to 512: read and write throughput in MiB/s.
     throughput: [(&'static str, f64, f64); 5],
     tp_window: (u32, [f64; 5]),
     average: [(&'static str, [f64; 3]); 3],
@@ -77,7 +78,7 @@ const SN720: Report = Report {
     lat_window: (1, [55.05859, 51.016463, 46.472058, 47.450451, 54.728707]),
 };
 
-/// Returns five integers whose mean is as close to this one as integers allow.
+/// Returns five integers whose mean is as close to this value as possible.
 fn spread(mean: f64) -> [f64; 5] {
     let sum = (mean * 5.0).round();
     let each = (sum / 5.0).floor();
@@ -104,7 +105,7 @@ fn steady(window: &(u32, [f64; 5]), floored: bool) -> String {
         + &leaf("rndnr", &json!(first + 4))
 }
 
-/// Yields the positions in the window, preceded by `None` for every earlier round. Earlier rounds get very
+/// Yields the positions in the window, preceded by `None` for each earlier round. Earlier rounds get very
 /// different values, so that a misplaced window is detected.
 fn positions(window: &(u32, [f64; 5])) -> impl Iterator<Item = Option<usize>> {
     (0..window.0).map(|_| None).chain((0..5).map(Some))
@@ -146,7 +147,7 @@ fn throughput(report: &Report) -> Value {
 
 fn latency(report: &Report) -> Value {
     let cell = |position: Option<usize>, mix: usize, block: usize| {
-        // The report's columns are in reverse order.
+        // The columns of the report are in reverse order.
         let (mean, largest) = (report.average[block].1[2 - mix], report.maximum[block][2 - mix]);
         match position {
             None => json!([1.0, 2.0, 1.5]),

@@ -10,7 +10,7 @@ const FILE: &[u8] = include_bytes!("data/tkperf-2.2-loop.xml");
 /// 100/0.
 const REPORT: &str = include_str!("data/tkperf-2.2-loop.csv");
 
-/// Returns the rows of a table, from small to large blocks: size in KiB, figures.
+/// Returns the rows of a table in ascending order of block size: size in KiB, then figures.
 fn report(title: &str) -> Vec<(f64, Vec<f64>)> {
     let lines = REPORT.lines().skip_while(|line| !line.contains(title)).skip(1);
     let row = |line: &str| {

@@ -24,7 +24,7 @@ pub fn without(program: &str) {
 /// Writes one line: test, program (or nothing) and reason, separated by tabs.
 ///
 /// # Panics
-/// If the file cannot be written: the skip would go unnoticed.
+/// Panics if the file cannot be written, because the skip would go unnoticed.
 pub fn record(program: Option<&str>, reason: &str) {
     eprintln!("skipped: {reason}");
     let Some(path) = std::env::var_os(FILE) else { return };
@@ -45,7 +45,7 @@ pub struct Skip {
     pub test: String,
     /// The missing program, if that is the reason.
     pub program: Option<String>,
-    /// The reason, in words.
+    /// The reason as text.
     pub reason: String,
 }
 

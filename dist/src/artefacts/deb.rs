@@ -29,7 +29,7 @@ SNIA performance tests for solid-state drives
  last completed measurement, and checks the host for settings that would
  skew results.
 ";
-/// The program is static on purpose, but position-independent, so lintian takes it for a shared library.
+/// The program is deliberately static but position-independent, so lintian mistakes it for a shared library.
 const OVERRIDES: &str = "\
 # One program for every distribution and release: it needs no library of the host.
 plateau: shared-library-lacks-prerequisites [usr/bin/plateau]
@@ -46,7 +46,7 @@ fn version(release: &Release) -> String {
 fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
     let release = parts.release;
     let entries = entries(release, parts.payload)?;
-    // There is no md5sums member: dpkg computes the digests itself when it unpacks the files.
+    // There is no md5sums member, because dpkg computes the digests itself when it unpacks the files.
     let control = [Entry::file("control", control(release, &entries))];
     let members = [
         ("debian-binary", b"2.0\n".to_vec()),
@@ -56,7 +56,7 @@ fn make(parts: &Parts<'_>) -> anyhow::Result<Vec<u8>> {
     Ok(ar(&members, release.seconds()))
 }
 
-/// Returns every installed file.
+/// Returns all installed files.
 fn entries(release: &Release, payload: &Payload) -> anyhow::Result<Vec<Entry>> {
     let documents = format!("usr/share/doc/{NAME}");
     let mut entries = payload.debian()?;
@@ -86,7 +86,7 @@ fn control(release: &Release, entries: &[Entry]) -> String {
     )
 }
 
-/// The changelog of the package; that of the program is installed next to it.
+/// The changelog of the package; the changelog of the program is installed next to it.
 fn changelog(release: &Release) -> String {
     format!(
         "{NAME} ({}) unstable; urgency=medium\n\n  * Release of version {}; see changelog.gz.\n\n -- {}  {}\n",

@@ -32,7 +32,7 @@ fn package(release: &Release, payload: &Payload) -> anyhow::Result<rpm::Package>
     let config =
         BuildConfig::default().source_date(release.seconds()).compression(CompressionWithLevel::Gzip(9));
     let mut builder = PackageBuilder::new(NAME, &release.version, "Apache-2.0 OR MIT", "x86_64", SUMMARY);
-    // A fixed build host, so that every host builds the same package.
+    // A fixed build host, so that the package is the same on every host.
     builder.using_config(config).release(REVISION).description(DESCRIPTION).build_host("localhost");
     builder.packager(&*release.maintainer).vcs(&*release.commit);
     let mut entries = payload.rpm()?;

@@ -1,4 +1,4 @@
-//! The software bill of materials (SBOM): every package linked into the program, in CycloneDX JSON.
+//! The software bill of materials (SBOM): all packages linked into the program, in CycloneDX JSON.
 
 use serde_json::{Value, json};
 
@@ -63,7 +63,8 @@ fn component(package: &Package, kind: &str) -> Value {
     component
 }
 
-/// Returns the package URL. Of the characters in a version, only the plus of build metadata needs escaping.
+/// Returns the package URL. The only character of a version that needs escaping is the plus sign of build
+/// metadata.
 fn purl(name: &str, version: &str) -> String {
     format!("pkg:cargo/{name}@{}", version.replace('+', "%2B"))
 }

@@ -14,7 +14,7 @@ pub struct Source {
     pub suite: String,
 }
 
-/// Returns the first source of a complete release, as opposed to one of updates.
+/// Returns the first source of a complete release, rather than of updates.
 pub fn of_this_host() -> anyhow::Result<Source> {
     let mut files = vec![Path::new(LIST).to_owned()];
     if let Ok(entries) = std::fs::read_dir(FOLDER) {

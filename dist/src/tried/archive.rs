@@ -1,4 +1,4 @@
-//! Unpacks the archive into a directory and uses it from there as the current user.
+//! Unpacks the archive into a directory and runs the program from there as the current user.
 
 use super::ground::{Ground, Trial, bare, output, program, use_program};
 use crate::artefacts::archive::{file, folder};

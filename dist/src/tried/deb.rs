@@ -1,4 +1,4 @@
-//! Installs the .deb on a fresh Debian system, uses it there, and removes it again.
+//! Installs the .deb on a fresh Debian system, runs the program there, and removes the package again.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn check_removed(root: &Path) -> anyhow::Result<()> {
     for path in INSTALLED {
         ensure!(!root.join(path).exists(), "{path} is still there after the package was purged");
     }
-    // Only below /usr: runs belong to the user and are kept.
+    // Only files below /usr are checked: runs belong to the user and are kept.
     let mut find = program("find");
     let left = output(bare(&mut find).arg(root.join("usr")).args(["-name", "*plateau*"]))?;
     ensure!(left.is_empty(), "left after the package was purged:\n{left}");

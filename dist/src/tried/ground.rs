@@ -19,18 +19,18 @@ pub struct Ground {
 
 /// A test of one release file.
 pub struct Trial {
-    /// Name that `--try FILTER` matches.
+    /// Name of the trial, for `--try FILTER`.
     pub name: &'static str,
     /// Required programs, and the Debian packages that provide them.
     pub needs: &'static [(&'static str, &'static str)],
-    /// Whether it requires root.
+    /// Whether the trial requires root.
     pub root: bool,
     pub run: fn(&Ground) -> anyhow::Result<()>,
 }
 
 /// Timeout for any program that a trial starts.
 const LONGEST_SECONDS: &str = "900";
-/// File that shows whether io_uring is disabled; absent in kernels without this setting.
+/// File that shows whether io_uring is disabled; it does not exist in kernels without this setting.
 const URING_DISABLED: &str = "/proc/sys/kernel/io_uring_disabled";
 
 /// Returns a command that is killed after [`LONGEST_SECONDS`].
@@ -51,7 +51,7 @@ pub fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// Clears the environment of the command, except for fixed PATH and HOME.
+/// Clears the environment of the command, except for a fixed PATH and HOME.
 pub fn bare(command: &mut Command) -> &mut Command {
     command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/tmp")
 }
@@ -70,8 +70,8 @@ pub fn inside(root: &Path, name: &str) -> Command {
     command
 }
 
-/// Uses the program as a new user would. `start` returns a
-/// command that runs it; `scratch` is a file that it may create.
+/// Uses the program as a new user would. `start` returns a command that runs it; `scratch` is a file that it
+/// may create.
 pub fn use_program(ground: &Ground, start: &dyn Fn() -> Command, scratch: &str) -> anyhow::Result<()> {
     let version = output(start().arg("--version"))?;
     check_version(&version, &ground.release)?;

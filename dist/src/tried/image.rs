@@ -1,4 +1,4 @@
-//! Uses the program in the image's root file system, which contains nothing else.
+//! Runs the program in the root file system of the image, which contains nothing else.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Checks the .rpm with rpm, unpacks it and uses the program.
+//! Checks the .rpm with rpm, unpacks it and runs the program.
 
 use super::ground::{Ground, Trial, bare, output, program, use_program};
 use crate::artefacts::rpm::file;
@@ -14,8 +14,8 @@ fn run(ground: &Ground) -> anyhow::Result<()> {
     let place = tempfile::tempdir()?;
     let package = ground.folder.join(file(&ground.release));
     output(program("rpm").args(["--checksig", "--nosignature"]).arg(&package))?;
-    // rpm2cpio compares the size with an optional tag, and fails after writing everything if there is none.
-    // Truncation would still be detected by cpio and by the file list below.
+    // rpm2cpio compares the size with an optional tag, and fails after writing everything if that tag is
+    // missing. Truncation would still be detected by cpio and by the file list below.
     let unpack = "rpm2cpio \"$1\" > package.cpio; cpio --extract --make-directories --quiet < package.cpio";
     output(program("sh").args(["-c", unpack, "sh"]).arg(&package).current_dir(place.path()))?;
     let listed =

@@ -1,4 +1,4 @@
-//! A host with settings and a disk, and its processes, each of which may be killed at a call.
+//! A host with settings and a disk, and processes that may be killed at any call.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use record::storage::simulated::{Disk, Simulated};
 pub(super) struct World {
     pub(super) storage: Simulated,
     pub(super) settings: Mutex<BTreeMap<PathBuf, String>>,
-    /// Changes to settings, in order. Each is also marked in the disk's log.
+    /// Changes to settings, in order. Each change is also marked in the disk's log.
     pub(super) changes: Mutex<Vec<(PathBuf, String)>>,
     pub(super) boot: u64,
     /// Whether `sync_all` of a file takes effect; tests clear it to prove that this is detected.
@@ -37,7 +37,7 @@ impl World {
     }
 }
 
-/// A process in the world. After its death its code still runs, but has no effect.
+/// A process in the world. After the process has been killed, its code still runs but has no effect.
 #[derive(Clone)]
 pub(super) struct Process {
     pub(super) world: Arc<World>,

@@ -1,8 +1,8 @@
 //! CPU cost of the load engine, compared with fio and fio's `t/io_uring`.
 //!
-//! Everything is measured in alternating pairs, at least five of them, and medians are compared: the host is shared,
-//! so disturbances must affect both tools alike. The figure is the CPU time of the submitting thread per I/O, because
-//! wall-clock rates depend more on other load on the host.
+//! All figures are measured in alternating pairs, at least five of them, and medians are compared: the host is
+//! shared, so disturbances must affect both tools equally. The figure is the CPU time of the submitting thread per
+//! I/O, because wall-clock rates depend more on other load on the host.
 
 mod cases;
 mod contents;
@@ -24,7 +24,7 @@ pub const BENCHMARK: Benchmark = Benchmark::of::<Engine>("engine", true);
 /// Cost of the load engine, compared with fio
 #[derive(clap::Args)]
 struct Engine {
-    /// Path of fio's program t/io_uring, to compare with
+    /// Path of fio's program t/io_uring, for comparison
     #[arg(long, value_name = "PATH")]
     t_io_uring: Option<String>,
     /// Directory of the test file
@@ -38,11 +38,11 @@ struct Engine {
 /// A part of the benchmark.
 struct Part {
     name: &'static str,
-    /// Measures the engine and the rival tools; gets a directory for files.
+    /// Measures the engine and the rival tools; the argument is a directory for files.
     rows: fn(&Rivals, &Path) -> anyhow::Result<Vec<Row>>,
 }
 
-/// Memory comes first, before other parts allocate any.
+/// Memory is measured first, before other parts allocate any.
 const PARTS: [Part; 6] = [
     Part { name: "memory", rows: |_, _| memory::rows() },
     Part { name: "loop", rows: cases::alone },

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Returns the CPU time of this thread so far, in seconds.
+/// Returns the CPU time that this thread has used, in seconds.
 pub fn thread_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9

@@ -28,7 +28,7 @@ struct Report {}
 
 const RUNS: usize = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// Response times drawn per cell; each stands for many I/Os.
+/// Number of response times drawn per cell; each stands for many I/Os.
 const DRAWN: u64 = 3000;
 /// Response times are drawn as `FASTEST_NS * u^-SPREAD`, with u uniform in (0, 1].
 const FASTEST_NS: f64 = 20_000.0;

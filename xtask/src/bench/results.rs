@@ -18,8 +18,8 @@ pub struct Benchmark {
     pub of_this_program: bool,
     /// Adds the arguments of the benchmark to a command.
     pub arguments: fn(clap::Command) -> clap::Command,
-    /// Runs the benchmark. Arguments: the workspace root, a scratch directory, and the command-line arguments
-    /// that follow the name.
+    /// Runs the benchmark. Arguments: the workspace root, a scratch directory, and the arguments after the
+    /// name on the command line.
     pub run: fn(&Path, &Path, &ArgMatches) -> anyhow::Result<Results>,
 }
 
@@ -51,7 +51,7 @@ pub struct Row {
     /// The result as a number, and its upper limit. Rates are inverted, so that smaller values are better.
     pub value: f64,
     pub limit: Option<f64>,
-    /// Value at the best quartile of the pairs, for rates, which other load on the host disturbs.
+    /// For rates, which other load on the host disturbs: the value at the best quartile of the pairs.
     pub best_quarter: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! Cost and fidelity of the simulator, compared with its targets.
 //!
-//! Speed is I/Os per second of CPU time of one thread. Other load on shared cores reduces even that, by up to a
-//! factor of two, so each speed is measured in slices, and the fastest slice counts.
+//! Speed is I/Os per second of CPU time of one thread. Other load on shared cores reduces even this speed, by
+//! up to a factor of two, so it is measured in slices, and the fastest slice counts.
 
 mod campaigns;
 mod fidelity;
@@ -29,7 +29,7 @@ struct Part {
     rows: fn(&Path) -> anyhow::Result<Vec<Row>>,
 }
 
-/// Memory comes first, before other parts allocate any; parts that take minutes come last.
+/// Memory is measured first, before other parts allocate any; parts that take minutes come last.
 const PARTS: [Part; 4] = [
     Part { name: "memory", rows: memory::rows },
     Part { name: "speed", rows: speed::rows },

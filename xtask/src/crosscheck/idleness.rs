@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 
-/// Runs `work` and returns the idle fraction of all CPU time during that period, 0 to 1.
+/// Runs `work` and returns the idle fraction of all CPU time in the meantime, 0 to 1.
 pub fn idle_share_during<T>(work: impl FnOnce() -> T) -> (T, anyhow::Result<f64>) {
     let before = now();
     let value = work();

@@ -1,6 +1,6 @@
 //! Compares response times of both tools, cell by cell.
 //!
-//! Both include the system call that submits an I/O, so fio's figure is `lat` and not `clat`.
+//! Both tools include the system call that submits an I/O, so the figure from fio is `lat`, not `clat`.
 
 use record::{Segment, Workload};
 
@@ -18,8 +18,8 @@ pub fn percentiles(segment: &Segment, fios: &fio::Seen) -> [(f64, f64); 2] {
     [(ours[0], fios.percentiles_ns[0]), (ours[1], fios.percentiles_ns[1])]
 }
 
-/// Prints the percentiles and returns how many disagree: those that are repeatable with both tools but differ
-/// by more than is allowed.
+/// Prints the percentiles and returns the number of disagreements: percentiles that are repeatable with both
+/// tools but differ by more than is allowed.
 pub fn verdict(pairs: &[Pair], cells: &[&Workload]) -> u32 {
     println!();
     println!(

@@ -2,19 +2,20 @@
 
 use std::fmt;
 
-/// Up to this coefficient of variation (standard deviation over mean) with both tools, the tools must agree
-/// closely.
+/// Up to this coefficient of variation (standard deviation divided by mean) of both tools, their results must
+/// agree closely.
 const REPEATS_CLOSELY: f64 = 0.015;
 /// Largest allowed difference of IOPS in that case.
 pub const CLOSE_IOPS: f64 = 0.03;
 /// Largest allowed difference of percentiles in that case: the width of a slot of fio's histogram plus that of
 /// one of ours.
 pub const CLOSE_PERCENTILES: f64 = 0.023;
-/// Up to this coefficient of variation, the tools must agree roughly; beyond it, there is no conclusion.
+/// Up to this coefficient of variation, their results must agree roughly; above it, no conclusion is drawn.
 const REPEATS_ROUGHLY: f64 = 0.05;
 /// Largest allowed difference of any figure in that case.
 const ROUGH: f64 = 0.10;
-/// Below this idle fraction, the CPUs were the limit, so a difference shows only the overhead of the tools.
+/// Below this idle fraction, the CPUs were the bottleneck, so a difference shows only the overhead of the
+/// tools.
 const HOST_LIMITED_BELOW: f64 = 0.05;
 
 /// Results of one tool for one cell over all rounds.
@@ -33,9 +34,9 @@ pub fn spread(values: &[f64]) -> Spread {
 /// Conclusion from a pair of figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Finding {
-    /// They differ by at most this fraction, as required.
+    /// The figures differ by at most this fraction, as required.
     Agrees(f64),
-    /// They differ by more than this fraction.
+    /// The figures differ by more than this fraction.
     Disagrees(f64),
     HostLimited,
     DoesNotRepeat,
@@ -77,8 +78,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates a tally for figures named `what`; `close` is the largest allowed difference for those that
-    /// repeat closely.
+    /// Creates a tally for figures named `what`; `close` is the largest allowed difference for repeatable
+    /// figures.
     pub fn of(what: &'static str, close: f64) -> Self {
         Self { what, close, findings: Vec::new() }
     }
@@ -110,8 +111,8 @@ impl fmt::Display for Tally {
             let (repeats, within) = (percent(repeats), percent(within));
             writeln!(
                 f,
-                "  repeatable to within {repeats:.1} % with both tools: {agree} agree within {within:.1} %, \
-                  {wrong} disagree"
+                "  repeatable to within {repeats:.1} % with both tools: {agree} agree within {within:.1} \
+                  %, {wrong} disagree"
             )?;
         }
         let limited = self.count(|finding| *finding == Finding::HostLimited);

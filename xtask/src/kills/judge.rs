@@ -1,4 +1,4 @@
-//! Checks made after an interruption, and after the resumed run has completed.
+//! Kinds of faults.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub enum Fault {
     Locked,
     /// Changed settings or restore records remain.
     LeftBehind,
-    /// The exit code does not match what happened.
+    /// The exit code is wrong for the situation.
     Ended,
 }
 
@@ -92,7 +92,7 @@ pub fn displayed(err: &str, entries: &[Entry]) -> Result<(), Found> {
     Ok(())
 }
 
-/// Returns the number of displayed lines about judgements: one per variable.
+/// Returns the number of displayed steady-state evaluations, one per variable.
 fn judged_lines(entries: &[Entry]) -> usize {
     let lines = |entry: &Entry| match &entry.event {
         Event::Noted(Note::Judged(judgement)) => judgement.variables.len(),
@@ -101,8 +101,8 @@ fn judged_lines(entries: &[Entry]) -> usize {
     entries.iter().map(lines).sum()
 }
 
-/// Checks that the first segment after an interruption of a purged drive states the gap. Returns whether the current
-/// test has a gap.
+/// Checks that the first segment after an interruption of a purged drive states the gap. Returns whether the
+/// current test has a gap.
 pub fn gaps(entries: &[Entry]) -> Result<bool, Found> {
     let (mut purged, mut pending, mut any) = (false, false, false);
     for entry in entries {

@@ -59,7 +59,7 @@ fn trials(lab: &mut Lab, words: &str) -> anyhow::Result<bool> {
     let mut printed = 0;
     loop {
         sleep(POLL);
-        // Checked before reading the output, so that the last lines are not missed.
+        // Checked before the output is read, so that the last lines are not missed.
         let has_ended = guest.run("test -s /tmp/power.code")?.code == 0;
         let new = guest.run(&format!("tail -c +{} /tmp/power.out", printed + 1))?.out;
         printed += new.len();

@@ -24,7 +24,7 @@ impl Kind {
 }
 
 const IMAGE_BYTES: u64 = 16 << 20;
-/// Settings that `--tune` changes on a loop device, with the values set before a run.
+/// Settings that `--tune` changes on a loop device, with their values before a run.
 const SETTINGS: [(&str, &str); 2] = [("nomerges", "0"), ("iostats", "1")];
 
 /// A loop device over its own image; detached when dropped if it still has that image.
@@ -72,7 +72,7 @@ impl Drop for Device {
     fn drop(&mut self) {
         let file = std::fs::read_to_string(self.attribute("loop/backing_file")).unwrap_or_default();
         if Path::new(file.trim_end()) == self.image {
-            // If that fails, the device stays attached for inspection.
+            // If the image was replaced, the device stays attached for inspection.
             drop(Command::new("losetup").args(["--detach", &self.path]).status());
         }
     }

@@ -12,8 +12,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// Frequent system calls of loads, threads and memory management. All other calls are more relevant, because
-/// they determine what a run leaves on disk.
+/// Frequent system calls of loads, threads and memory management. All others are more relevant, because they
+/// determine what a run leaves on disk.
 const BUSY: &[libc::c_long] = &[
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
@@ -41,7 +41,7 @@ pub const OUT: &str = "out";
 /// File with its standard error.
 pub const ERR: &str = "err";
 
-/// Numbers of system calls entered.
+/// Number of system calls that were entered.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
     pub all: u64,
@@ -49,7 +49,7 @@ pub struct Counts {
     pub relevant: u64,
 }
 
-/// When to send the signal.
+/// The point at which to send the signal.
 #[derive(Debug, Clone, Copy)]
 pub struct Point {
     /// Number of the system call, counted from 1.
@@ -84,7 +84,7 @@ pub struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// Returns the command; the words `before` precede the program.
+    /// Returns the command, in which the words `before` precede the program.
     pub fn command(&self, before: &[&str]) -> anyhow::Result<Command> {
         let all = before.iter().map(OsStr::new).chain([self.path.as_os_str()]);
         let mut words = all.chain(self.arguments.iter().map(OsStr::new));
@@ -98,9 +98,9 @@ impl Program<'_> {
         Ok(command)
     }
 
-    /// Runs the program, and sends it the signal of `plan` at the point of `plan`.
+    /// Runs the program, and sends it the signal of `plan` at the chosen point.
     pub fn trace(&self, plan: Option<(Signal, Point)>) -> anyhow::Result<Traced> {
-        // The shell stops itself and continues only once it is traced, so that no system call is missed.
+        // The shell stops itself and continues only when it is traced, so that no system call is missed.
         let child = self.command(&["sh", "-c", "kill -STOP $$; exec \"$@\"", "sh"])?.spawn()?;
         let leader = Pid::from_raw(i32::try_from(child.id())?);
         match waitpid(leader, Some(WaitPidFlag::WUNTRACED))? {
@@ -123,7 +123,7 @@ impl Program<'_> {
 struct Tracer {
     leader: Pid,
     plan: Option<(Signal, Point)>,
-    /// Set at the exec of the program.
+    /// Set when the program is executed.
     is_counting: bool,
     counts: Counts,
     hit: Option<u64>,

@@ -28,7 +28,8 @@ enum Act {
     Stop(Duration),
 }
 
-/// Returns the interruption of trial `index` of `times`. The points of each kind are spread evenly over the run.
+/// Returns the interruption of trial `index` of `times`. The points of each kind are distributed evenly over the
+/// run.
 fn act(index: u64, times: u64, seed: u64, counts: Counts, took: Duration) -> Act {
     let mut state = seed ^ (index << 32);
     let random = split_mix(&mut state);
@@ -177,7 +178,7 @@ impl<'a> Trials<'a> {
         let mut seen = Seen::default();
         let end = self.interrupted(&self.run, act, &mut seen)?;
         self.look(end, &mut seen)?;
-        // Every third trial also kills the resumption.
+        // In every third trial, the resumption is killed as well.
         if index % 3 == 2
             && let Some(mut words) = self.resume_words(index)?
         {
@@ -218,7 +219,7 @@ impl<'a> Trials<'a> {
         Ok(end)
     }
 
-    /// Checks the conditions that must hold right after an interruption.
+    /// Checks the conditions that must be true right after an interruption.
     fn look(&self, end: End, seen: &mut Seen) -> anyhow::Result<()> {
         let err = self.text(ERR)?;
         let library = self.folder.join(LIBRARY);
@@ -233,7 +234,7 @@ impl<'a> Trials<'a> {
         found.extend(judge::displayed(&err, entries.as_deref().unwrap_or_default()).err());
         let is_fine = match end {
             End::Signal(Signal::SIGKILL) | End::Code(0 | INTERRUPTED) => true,
-            // A signal may end the process directly only before the run exists, while there is nothing to
+            // A signal may end the process directly only before the run exists, when there is nothing to
             // restore.
             End::Signal(Signal::SIGHUP | Signal::SIGTERM | Signal::SIGINT) => entries.is_none(),
             _ => false,
@@ -270,7 +271,7 @@ impl<'a> Trials<'a> {
         Ok(run.map(|(run, _)| run.file.id))
     }
 
-    /// Returns the arguments to resume the run; `None` if it was not created.
+    /// Returns the arguments for resuming the run; `None` if it was not created.
     fn resume_words(&self, index: u64) -> anyhow::Result<Option<Vec<String>>> {
         let Some(id) = self.id()? else { return Ok(None) };
         let mut words = vec!["resume".to_owned(), id];

@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use pts::Profile;
 
-/// The drive of most runs.
+/// The simulated drive of most runs.
 const DRIVE: &str = "sim:sas-slc-2011";
 const SCALE: &str = "1/1024";
 /// Names of the runs that the self-test alters: a small one with maxima, and one with a source of power.
@@ -105,7 +105,7 @@ pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
     Ok(Made { altered: altered.collect::<anyhow::Result<_>>()?, all: directories(&library)? })
 }
 
-/// Returns every run, the longest first.
+/// Returns all runs, the longest first.
 fn jobs() -> Vec<Job> {
     let mut jobs: Vec<Job> = pts::PROFILES
         .iter()
@@ -116,7 +116,7 @@ fn jobs() -> Vec<Job> {
         .collect();
     jobs.push(Job::run("zones", &["hdd-tp", "sim:../small.toml", "--cell-seconds", "0.02"]));
     jobs.push(Job::run("zones-iops", &["hdd-iops", "sim:../small.toml", "--cell-seconds", "0.02"]));
-    // Drives with a cache and without one.
+    // Drives with and without a cache.
     let cached = ["client-write", "sim:nvme-tlc-2018", "--scale", "1/256"];
     jobs.push(Job::run("cached", &cached));
     jobs.push(Job::run("uncached", &["client-write", DRIVE, "--scale", "1/256", "--tc", "2", "--qd", "4"]));
@@ -128,10 +128,10 @@ fn jobs() -> Vec<Job> {
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     jobs.push(Job::run("amount", &[&large[..], &amount].concat()));
-    // Reaches steady state, because its few writes at this scale take longer than five samples.
+    // This run reaches steady state, because its few writes at this scale take longer than five samples.
     let slow = ["wsat", "sim:sata-mlc-hybrid-2011", "--scale", "1/256", "--tc", "1", "--qd", "4"];
     jobs.push(Job::run("saturated", &slow));
-    // Interrupted in the third round, in a timeline that starts again, and in one that continues.
+    // Interruptions in the third round, in a timeline that starts again, and in one that continues.
     jobs.push(Job::interrupted("interrupted", &["iops", DRIVE], "removal:after=60h", &[]));
     jobs.push(Job::interrupted("power", &["lat", DRIVE], "power:after=40min", &[]));
     let oldest = ["wsat", DRIVE, "--profile", "pts-e-1.0"];
@@ -210,7 +210,7 @@ fn directories(library: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A program that stands for a meter whose values differ.
+/// A program that acts as a meter with varying values.
 const METER: &str = "#!/bin/sh
 echo '# tolerance=0.5% resolution=0.01 measures=drive'
 while :; do echo 4.9; sleep 0.01; echo 5.3; sleep 0.01; done

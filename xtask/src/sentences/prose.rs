@@ -24,7 +24,7 @@ const ABBREVIATIONS: &[&str] = &["e.g.", "i.e.", "vs.", "cf.", "No.", "ca.", "et
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sentence {
     pub path: String,
-    /// Line of the paragraph or message that contains the sentence, from 1.
+    /// Line, starting at 1, of the paragraph or message that contains the sentence.
     pub line: usize,
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! Which stacks are built, and by which process.
+//! The stacks to build, and their distribution over processes.
 
 /// The stacks of a range of seeds.
 #[derive(clap::Args)]
@@ -15,7 +15,7 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// Returns first seed and number of stacks for each process.
+    /// Returns the first seed and the number of stacks for each process.
     pub fn shares(&self) -> Vec<(u64, u64)> {
         let each = self.count.div_ceil(self.jobs);
         let firsts = (0..self.jobs).map(|job| (job * each).min(self.count));

@@ -8,12 +8,12 @@ use super::counts::Counts;
 use super::drawn::Drawn;
 use crate::vm_test::{self, Lab};
 
-/// Number of stacks per process and call. A call that takes too long would be reported as a guest that hangs.
+/// Number of stacks per process and call. A call that takes too long would be reported as a hanging guest.
 const EACH: u64 = 20;
 /// Modules loaded before the first stack; if one is missing, the kernel cannot build the layers that need it.
 const MODULES: &[&str] = &["aes_generic", "ecb", "xts", "dm_crypt", "dm_snapshot", "erofs"];
 
-/// Returns the counts of all stacks, and how many failed.
+/// Returns the counts of all stacks, and the number of failures.
 pub fn run(root: &Path, program: &Path, drawn: &Drawn, kernel: &[PathBuf]) -> anyhow::Result<(Counts, u64)> {
     let found = |name: &str| {
         let places = ["/usr/sbin", "/sbin", "/usr/bin"].map(|folder| Path::new(folder).join(name));

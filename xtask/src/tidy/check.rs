@@ -20,7 +20,7 @@ pub type Blessed = (&'static str, String);
 pub struct Complaint {
     /// File.
     pub path: String,
-    /// Line, from 1; `None` for the file as a whole.
+    /// Line, starting at 1; `None` for the file as a whole.
     pub line: Option<usize>,
     /// The violation and how to fix it.
     pub text: String,

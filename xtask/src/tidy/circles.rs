@@ -1,5 +1,5 @@
-//! Source files must not depend on each other in a cycle, so that each can be read with only the files that it
-//! needs, and tested without the rest.
+//! Source files must not depend on each other in a cycle, so that each one can be read with only the files
+//! that it needs, and tested without the rest.
 //!
 //! A file depends on another one if its code, apart from tests, mentions an item that is defined there.
 //! Declaring a module or re-exporting its items is not a dependency, but calling them is.
@@ -126,7 +126,7 @@ fn circle_from(needs: &Needs, file: &str) -> Option<Vec<String>> {
     None
 }
 
-/// Returns `a.rs -> b.rs (item of b.rs) -> a.rs (item of a.rs)`, with paths below `src`.
+/// Returns text such as `a.rs -> b.rs (item of b.rs) -> a.rs (item of a.rs)`, with paths below `src`.
 fn described(needs: &Needs, circle: &[String]) -> String {
     let short = |file: &str| file.split_once("/src/").map_or(file, |(_, short)| short).to_owned();
     let Some(first) = circle.first() else { return String::new() };

@@ -1,4 +1,4 @@
-//! Paths named in documents must exist: without this check, a code map soon becomes outdated.
+//! Paths in documents must exist: without this check, a code map soon becomes outdated.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;
@@ -38,8 +38,8 @@ fn link_targets(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
 }
 
-/// Returns the path in a code span, if it looks like one of this workspace: up to the first component with a
-/// placeholder (`*`, `<name>`, `NAME`), without a line number.
+/// Returns the path in a code span, if it looks like a path in this workspace: up to the first component with
+/// a placeholder (`*`, `<name>`, `NAME`), without a line number.
 fn path_in(tree: &Tree, span: &str) -> Option<String> {
     let path = span.split(':').next().unwrap_or(span);
     let (first, _) = path.split_once('/')?;

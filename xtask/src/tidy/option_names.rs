@@ -1,4 +1,4 @@
-//! Only the program may name its options in messages, because other programs use the crates below it as well.
+//! Only the program may name its options in messages, because other programs can use the crates below it.
 
 use super::check::{Check, Complaint};
 use super::tree::Tree;

@@ -1,4 +1,4 @@
-//! Exceptions to rules, as counts that may only shrink.
+//! Exceptions to rules, as counts that may only decrease.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub fn compare(
     grew.flat_map(|(key, &count)| complain(key, count, known(key))).chain(shrank).collect()
 }
 
-/// Returns the list with the counts of one rule reduced to those found.
+/// Returns the list with the counts of one rule reduced to the current ones.
 pub fn bless(tree: &Tree, section: &str, found: &Counts) -> Option<Blessed> {
     let mut lists = read(tree).ok()?;
     if let Some(counts) = lists.get_mut(section) {

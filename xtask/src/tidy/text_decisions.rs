@@ -33,7 +33,7 @@ const MESSAGES: &[&str] = &[
     ".heading",
     ".label",
 ];
-/// Code that may be between a message and its comparison.
+/// Code that may occur between a message and its comparison.
 const VIEWS: &[&str] = &[".as_str()", ".as_ref()", ".as_deref()", ".to_lowercase()", ".trim()"];
 /// Code that compares the preceding expression.
 const COMPARED: &[&str] = &[

@@ -121,7 +121,7 @@ impl Tree {
         Some((present.collect(), name.into()))
     }
 
-    /// Returns the directories of all crates: `crates/pts`, `xtask`.
+    /// Returns the directories of all crates, such as `crates/pts` and `xtask`.
     pub fn crates(&self) -> Vec<&str> {
         let folder = |path: &'_ String| path.strip_suffix("/Cargo.toml").map(str::len);
         self.texts.keys().filter_map(|path| Some(&path[..folder(path)?])).collect()

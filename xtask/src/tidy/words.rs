@@ -35,7 +35,7 @@ const IN_COMMENTS: &[Banned] = &[
 
 /// A phrase that sounds translated.
 struct Phrase {
-    /// In lower case; matched as whole words only.
+    /// In lower case; matches only whole words.
     phrase: &'static str,
     instead: &'static str,
     /// Idioms that may contain the phrase, in lower case.
@@ -84,8 +84,8 @@ fn nobody(_: &str) -> bool {
     false
 }
 
-/// Returns whether this module is shared by several test binaries, each of which uses only a part of it:
-/// `expect` would fail in those in which the lint does not fire.
+/// Returns whether several test binaries share this module, each of which uses only a part of it. In binaries
+/// in which the lint does not fire, `expect` would fail.
 fn is_shared_by_tests(path: &str) -> bool {
     path.contains("/tests/") && !path.contains("/src/") && path.ends_with("/mod.rs")
 }

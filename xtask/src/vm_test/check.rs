@@ -4,7 +4,7 @@ use super::lab::Lab;
 
 /// Related checks in one file.
 pub struct Group {
-    /// Name that FILTER matches.
+    /// Name of the group, for FILTER.
     pub name: &'static str,
     /// A guest command that succeeds if the program has the feature to be checked.
     pub needs: Option<&'static str>,

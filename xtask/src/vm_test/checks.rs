@@ -19,7 +19,7 @@ mod write_cache;
 
 use super::check::Group;
 
-/// Every group, in execution order. Power cuts come last, because each requires a boot.
+/// All groups, in execution order. Power cuts come last, because each one requires a boot.
 pub const GROUPS: &[Group] = &[
     identity::GROUP,
     refusals::GROUP,

@@ -1,12 +1,12 @@
-//! The machine's disks. As with real drives, checks identify them by serial number and namespace, because the
-//! kernel does not guarantee their order.
+//! The machine's disks. As with real drives, checks identify disks by serial number and namespace, because
+//! the kernel does not guarantee their order.
 
-/// Size of a disk under test: enough for a test (16 MiB), and small enough for an emulated CPU.
+/// Size of a disk under test: sufficient for a test (16 MiB), yet small enough for an emulated CPU.
 pub const DISK_BYTES: u64 = 32 << 20;
 /// Size of the disk with the library of runs.
 pub const LIBRARY_BYTES: u64 = 256 << 20;
 
-/// An image file on the host, and its attachment to the machine.
+/// An image file on the host, and how it is attached to the machine.
 pub struct Disk {
     /// Name of the image and of QEMU's block node.
     pub node: &'static str,
@@ -17,7 +17,7 @@ pub struct Disk {
     pub device: &'static str,
 }
 
-/// A disk as the guest sees it.
+/// A disk as seen by the guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
     /// Node of its image, as in [`DISKS`].

@@ -22,8 +22,7 @@ pub fn build(kit: &Kit, folder: &Path, programs: &[(&Path, &str)]) -> anyhow::Re
     script(&stage.join("init"), include_str!("init.sh"))?;
     put(&kit.busybox, &stage, "bin/busybox")?;
     script(&stage.join("bin/find-disk"), include_str!("find-disk.sh"))?;
-    // Do not use the path of this executable, which may have been replaced by a rebuild during `cargo xtask
-    // ci`.
+    // Avoid the path of this executable, which may have been replaced by a rebuild during `cargo xtask ci`.
     let ourselves = PathBuf::from("/proc/self/exe");
     let usual = [(&*ourselves, "bin/xtask"), (&*kit.mdadm, "bin/mdadm")];
     for (program, name) in programs.iter().chain(&usual) {
@@ -52,7 +51,8 @@ fn put(file: &Path, stage: &Path, inside: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Strips debug information: the guest keeps its files in memory. Ignores errors, such as a missing `strip`.
+/// Strips debug information, because the guest keeps its files in memory. Errors, such as a missing `strip`,
+/// are ignored.
 fn shrink(program: &Path) {
     drop(finished(Command::new("strip").arg(program)));
 }
@@ -86,7 +86,7 @@ fn modules(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(fs::write(to.join("order"), order.join("\n") + "\n")?)
 }
 
-/// Finds every module below a directory, by name with underscores.
+/// Finds all modules below a directory, by name with underscores.
 fn find_modules(folder: &Path, files: &mut BTreeMap<String, PathBuf>) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
@@ -103,7 +103,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Adds a module after its dependencies. If a module has no file, it is built into the kernel.
+/// Adds a module after its dependencies. A module without a file is built into the kernel.
 fn add(
     name: &str,
     files: &BTreeMap<String, PathBuf>,

@@ -1,6 +1,6 @@
-//! The parts of the machine: QEMU, a kernel with its modules, busybox; all from Debian packages.
+//! The parts of the machine: QEMU, a kernel with its modules, and busybox; all from Debian packages.
 //!
-//! The installed QEMU is used; if there is none, it is installed if possible. Kernel and busybox are only
+//! The installed QEMU is used; if it is missing, it is installed if possible. Kernel and busybox are only
 //! downloaded and unpacked below `target`.
 
 use std::fs;
@@ -145,7 +145,7 @@ fn apt_get() -> Command {
     command
 }
 
-/// Updates the package lists once, because a fresh container has none; if that is impossible, returns the original
+/// Updates the package lists once, because a fresh container has none; if this is impossible, returns the original
 /// error.
 fn refreshed(error: anyhow::Error) -> anyhow::Result<()> {
     static DONE: std::sync::Once = std::sync::Once::new();
@@ -233,7 +233,7 @@ fn named(file: &Path) -> anyhow::Result<String> {
 }
 
 /// Returns the packages that contain the files. The kernel metapackage is empty and depends on the newest kernel
-/// package; from Linux 7 on that one is empty, too, and depends on two others.
+/// package; since Linux 7, that one is also empty and depends on two others.
 fn real_names(package: &str) -> anyhow::Result<Vec<String>> {
     if package != KERNEL_PACKAGE {
         return Ok(vec![package.into()]);
@@ -336,7 +336,7 @@ mod tests {
         let root = given_kernel(&folder, &[binary.clone(), modules.clone()]).unwrap();
         let kernel = kernel_in(&root).unwrap();
         assert_eq!((kernel.release.as_str(), kernel.packed), ("7.3", root.join(vmlinuz)));
-        // A second call does not unpack again.
+        // A second call does not unpack the package again.
         fs::remove_file(root.join(vmlinuz)).unwrap();
         assert_eq!(given_kernel(&folder, &[binary.clone(), modules.clone()]).unwrap(), root);
 

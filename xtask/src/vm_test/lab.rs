@@ -1,4 +1,4 @@
-//! The environment of a check: the machine, its disks, its power switch.
+//! The environment of a check: the machine, its disks, and its power switch.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ impl Lab {
         Instant::now() >= self.deadline
     }
 
-    /// Kills the machine. Data not written to its disks is lost.
+    /// Kills the machine. Data that has not been written to the disks is lost.
     pub fn power_cut(&mut self) {
         self.machine = None;
     }
@@ -110,7 +110,7 @@ impl Lab {
         self.guest()?.device(Target { serial, ..NVME_SLOT }).map(drop)
     }
 
-    /// Returns the content of a disk as the host sees it, after a sync in the guest.
+    /// Returns the content of a disk as seen by the host, after a sync in the guest.
     pub fn content(&mut self, target: Target) -> anyhow::Result<Vec<u8>> {
         self.guest()?.sh("sync")?;
         let image = self.folder.join(format!("{}.img", target.node));

@@ -5,9 +5,9 @@ use crate::imported::Imported;
 /// A format of foreign files.
 #[derive(Debug)]
 pub struct Format {
-    /// Name as typed: `tkperf`.
+    /// Name as typed, such as `tkperf`.
     pub name: &'static str,
-    /// Name as printed: `TKperf XML`.
+    /// Name as printed, such as `TKperf XML`.
     pub title: &'static str,
     /// One-line description for help texts.
     pub about: &'static str,
@@ -15,7 +15,7 @@ pub struct Format {
     pub largest_bytes: usize,
     /// Returns whether a file has this format, judging by its first bytes.
     pub is: fn(&[u8]) -> bool,
-    /// Parses a complete file. Errors say what is wrong and where.
+    /// Parses a complete file. Errors state the problem and its location.
     pub read: fn(&[u8]) -> Result<Imported, String>,
 }
 

@@ -74,7 +74,7 @@ struct Test {
     active_range: Option<[String; 4]>,
     threads: Option<u64>,
     queue_depth: Option<u64>,
-    /// First and last round of the window, from 1.
+    /// First and last round of the window, starting at 1.
     rounds: Option<[u32; 2]>,
     steady: Option<bool>,
     #[serde(rename = "table", default)]

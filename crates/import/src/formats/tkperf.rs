@@ -1,4 +1,4 @@
-//! Result files of TKperf for SSDs, RAIDs and HDDs, from version 1.1 to the last one. The text of every
+//! Result files of TKperf for SSDs, RAIDs and HDDs, from version 1.1 to the last one. The text of each
 //! element is JSON.
 
 mod device;
@@ -24,7 +24,7 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-/// Limit on the elements of a file; real ones have fewer than a hundred.
+/// Limit on the elements of a file; real files have fewer than a hundred.
 const MOST_NODES: u32 = 10_000;
 const MOST_ROUNDS: usize = 10_000;
 
@@ -114,8 +114,8 @@ fn matrix<T: DeserializeOwned>(element: &Element<'_>) -> Result<T, String> {
     leaf(element.node, "roundmat")?.ok_or_else(|| "no <roundmat>".into())
 }
 
-/// Checks that every round has the expected numbers of mixes and block sizes, and returns the latter. The smallest
-/// block sizes may be missing (4Kn).
+/// Checks that every round has the expected numbers of mixes and block sizes, and returns the block sizes. The
+/// smallest block sizes may be missing (4Kn).
 fn shape(
     rows: &[Vec<impl Sized>],
     reads: usize,
@@ -322,8 +322,8 @@ fn preconditioned(element: &Element<'_>, test: ImportedTest, remarks: &mut Vec<S
     ImportedTest { preconditioning: Some(format!("{}X SEQ/128KiB", 2 * u32::from(jobs))), ..test }
 }
 
-/// Returns the block size that TKperf tracks. It takes the second smallest, which is 8 KiB instead of 4 KiB
-/// if the smallest is missing.
+/// Returns the block size that TKperf tracks. TKperf uses the second smallest, which is 8 KiB instead of 4
+/// KiB if the smallest one is missing.
 fn tracked_block(blocks: &[u32], remarks: &mut Vec<String>) -> u32 {
     let tracked = blocks.len().checked_sub(2).and_then(|at| blocks.get(at)).copied().unwrap_or(4096);
     if tracked != 4096 {

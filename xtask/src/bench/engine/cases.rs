@@ -10,7 +10,7 @@ use super::rivals::{Rivals, Sample};
 use super::targets::{Target, reads};
 use crate::bench::results::{Row, median, part};
 
-/// Queue depth, the limit in ns per I/O for the loop alone, and the limit as a fraction of fio's time.
+/// Queue depth, limit in ns per I/O for the loop alone, and limit as a fraction of fio's time.
 const NULL: &[(u16, f64, f64)] = &[(1, 30.0, 0.30), (32, 10.0, 0.12), (128, 10.0, 0.12)];
 const NO_OP_OF_T_IO_URING: f64 = 1.06;
 const ZRAM_DEPTHS: [u16; 3] = [1, 32, 128];
@@ -18,7 +18,7 @@ const ZRAM_OF_T_IO_URING: f64 = 1.05;
 const ZRAM_OF_FIO: f64 = 0.80;
 const USER_OF_FIO: f64 = 0.25;
 
-/// Number of pairs for rates. It is higher than for CPU time, because other load on the host affects rates
+/// Number of pairs for rates. It is larger than for CPU time, because other load on the host affects rates
 /// more.
 const RATE_PAIRS: usize = 15;
 
@@ -55,7 +55,7 @@ fn share_row(what: String, limit: f64, rival: &str, (ours, theirs, share): (f64,
     }
 }
 
-/// Compares IOPS; Plateau's must not be lower.
+/// Compares IOPS; those of Plateau must not be lower.
 fn rate_row(what: String, rival: &str, pairs: &[(Sample, Sample)]) -> Row {
     let (ours, theirs, share) = compared(pairs, |s| s.iops);
     let quotients = || pairs.iter().map(|pair| pair.0.iops / pair.1.iops);
@@ -76,7 +76,7 @@ fn nowhere(way: Nowhere, depth: u16) -> anyhow::Result<Sample> {
     rehearsed(way, &reads(depth))
 }
 
-/// Measures the loop alone, and the clock that it reads.
+/// Measures the loop alone, and its clock.
 pub fn alone(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let clock_ns = engine::ceiling()?.clock.cost_ns;
     let mut rows = vec![Row::stated("one clock reading", format!("{clock_ns:.1} ns"), clock_ns)];
@@ -166,7 +166,7 @@ fn device(
     Ok(())
 }
 
-/// Compares the engine that is chosen at depth 1 with the ring; the chosen engine must not be slower.
+/// Compares the engine that is used at depth 1 with the ring, which must not be faster.
 fn one_at_a_time(name: &str, target: &mut Target) -> anyhow::Result<Row> {
     let mut samples = Vec::with_capacity(RATE_PAIRS);
     for pair in 0..RATE_PAIRS {

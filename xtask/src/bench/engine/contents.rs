@@ -11,11 +11,11 @@ use super::targets::{Target, reads};
 use crate::bench::results::{Row, median};
 
 const DATA_GB_PER_SECOND: f64 = 25.0;
-/// Minimum rate as a fraction of fio's. The latter is derived from the time that `refill_buffers` adds to a
-/// write without I/O.
+/// Minimum rate as a fraction of fio's. The rate of fio is derived from the time that `refill_buffers` adds
+/// to a write without I/O.
 const OF_FIO: f64 = 0.8;
 
-/// Measures fresh data, and other contents relative to it.
+/// Measures how fast fresh data is generated, and compares other contents with it.
 pub fn rows(rivals: &Rivals, _: &Path) -> anyhow::Result<Vec<Row>> {
     let mut rows = fresh(rivals, engine::ceiling()?.data_bytes_per_second / 1e9)?;
     rows.extend(costs()?);

@@ -9,7 +9,7 @@ use crate::bench::results::median;
 /// Pairs per comparison.
 pub const PAIRS: usize = 5;
 
-/// Runs both measurements alternately; each goes first in every other pair.
+/// Runs both measurements alternately; the order is reversed in every other pair.
 pub fn paired(
     ours: impl FnMut() -> anyhow::Result<Sample>,
     theirs: impl FnMut() -> anyhow::Result<Sample>,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Duration of one run of fio.
 const FIO_SECONDS: u32 = 1;
-/// Duration of one run of t/io_uring, which prints nothing for its last second; its first line is only the
+/// Duration of one run of t/io_uring, which prints nothing in its last second; its first line is only the
 /// starting point.
 const T_IO_URING_SECONDS: u32 = 4;
 /// Length of a tick in `/proc/PID/task/TID/stat` (`USER_HZ` is 100 on every architecture that Linux supports today).
@@ -19,7 +19,7 @@ const NS_PER_TICK: f64 = 1e7;
 pub struct Sample {
     /// CPU time of the submitting thread per I/O.
     pub cpu_ns: f64,
-    /// The part of that time spent in user mode.
+    /// The part of that time that was spent in user mode.
     pub user_ns: f64,
     /// I/Os per second of wall-clock time.
     pub iops: f64,
@@ -31,8 +31,8 @@ pub struct Sample {
 pub struct Rivals {
     pub fio_version: Option<String>,
     pub t_io_uring: Option<String>,
-    /// CPU on which all tools run, including ours, because whether the kernel's helper threads share it affects
-    /// results more than the choice of tool.
+    /// CPU on which all tools run, including ours: whether the kernel's helper threads share it affects results
+    /// more than the choice of tool.
     processor: String,
 }
 
@@ -66,10 +66,11 @@ impl Rivals {
     /// Runs 4 KiB random reads with t/io_uring, or no-ops if there is no target.
     pub fn t_io_uring(&self, target: Option<&str>, depth: u16, latency: bool) -> anyhow::Result<Sample> {
         let program = self.t_io_uring.as_deref().context("no path to t/io_uring")?;
-        // As in our engine, a device's queue is refilled after each completion, and no-ops are submitted in batches.
+        // As in our engine, the queue of a device is refilled after each completion, and no-ops are submitted in
+        // batches.
         let batch = depth.min(32);
         let wait_for = if target.is_some() { 1 } else { batch };
-        // Line-buffered, because the CPU time is sampled at each line.
+        // The output is line-buffered, because the CPU time is sampled at each line.
         let mut child = Command::new("taskset")
             .args(["-c", &self.processor, "stdbuf", "-oL", program, "-p0", "-n1", "-X1", "-b4096"])
             .args([format!("-d{depth}"), format!("-s{batch}"), format!("-c{wait_for}")])

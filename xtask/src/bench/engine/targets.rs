@@ -11,7 +11,7 @@ use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
 
-/// Size of targets. They are small, so that memory access costs little: that cost counts only for tools whose
+/// Size of targets. They are small, to keep the cost of memory access low: it counts only for tools whose
 /// reads are not done by helper threads of the kernel.
 const BYTES: u64 = 64 << 20;
 const RUN_NS: u64 = 1_000_000_000;
@@ -51,7 +51,7 @@ impl Target {
         let mut armed = drive.arm(Some(&identity))?;
         let fill = filling(128 << 10, Regime::default());
         armed.run(&fill, &mut |_| Flow::Continue)?;
-        // Read everything once, in case a hypervisor caches data that was read.
+        // Everything is read once, in case a hypervisor caches data that was read.
         armed.run(&Workload { read_percent: 100, ..fill }, &mut |_| Flow::Continue)?;
         self.armed = Some(armed);
         Ok(self)
@@ -59,7 +59,7 @@ impl Target {
 
     /// Reopens the target with another engine.
     pub fn by(&mut self, engine: Engine) -> anyhow::Result<&mut Self> {
-        // Close the target first, because it can be opened only once.
+        // The target is closed first, because it can be opened only once.
         self.armed = None;
         let options = OpenOptions { engine, ..placed() };
         let drive = device::open(&self.path, &options)?;
@@ -68,7 +68,7 @@ impl Target {
         Ok(self)
     }
 
-    /// Measures random 4 KiB reads by our engine; also returns the I/O path that was used.
+    /// Measures random 4 KiB reads with our engine; also returns the I/O path that was used.
     pub fn measure(&mut self, depth: u16) -> anyhow::Result<(Sample, String)> {
         let armed = self.armed.as_mut().context("the target is not open")?;
         let before = time_of_all("self")?;
@@ -77,7 +77,7 @@ impl Target {
         Ok((Sample { all_ns: Some((time_of_all("self")? - before) / ios), ..sample }, engine))
     }
 
-    /// Writes stamps to every block.
+    /// Writes stamps to all blocks.
     pub fn stamp(&mut self) -> anyhow::Result<()> {
         self.with_checks(filling(4096, STAMPED)).map(drop)
     }

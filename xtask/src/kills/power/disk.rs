@@ -11,7 +11,7 @@ use anyhow::bail;
 const BYTES: u64 = 320 << 20;
 const SECTORS: u64 = BYTES / 512;
 const NAME: &str = "power";
-/// Backing file, in a RAM file system that does not lose writes itself.
+/// Backing file, in a RAM file system that does not itself lose writes.
 const IMAGE: &str = "/tmp/power-image";
 /// Number of attempts to unmount: a killed process may keep the file system busy for a moment.
 const ATTEMPTS: u32 = 100;
@@ -76,16 +76,16 @@ impl Disk {
         mapper(&["resume", NAME])
     }
 
-    /// Discards everything that is only in memory, and mounts what is on the disk.
+    /// Discards everything that exists only in memory, and mounts the data on the disk.
     pub fn power_up(&self) -> anyhow::Result<()> {
         self.unmount()?;
-        // A new device has no cached pages of the old one.
+        // A new device has no cached pages of the previous one.
         mapper(&["remove", NAME])?;
         self.map()?;
         self.mount()
     }
 
-    /// Makes everything that was written so far durable.
+    /// Makes everything that has been written durable.
     pub fn sync(&self) -> anyhow::Result<()> {
         output("sync", &[]).map(drop)
     }

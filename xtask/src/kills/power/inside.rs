@@ -1,8 +1,8 @@
-//! The trials, inside the virtual machine.
+//! The trials, performed inside the virtual machine.
 //!
-//! Once writes are dropped, `fsync` falsely reports success. The process is therefore stopped first (SIGSTOP) and
-//! never continued, so that everything that it has displayed by then was synced to a disk that still worked. Then
-//! writes are dropped, the process is killed, and the file system is mounted from what survived.
+//! When writes are dropped, `fsync` falsely reports success. The process is therefore stopped first (SIGSTOP) and
+//! never continued, so that everything displayed until then was synced while the disk still worked. Then writes
+//! are dropped, the process is killed, and the file system is mounted again with the surviving data.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ struct Trials {
     counts: Counts,
 }
 
-/// Counts of covered situations, as evidence that the trials tested something.
+/// Numbers of situations that occurred, as evidence that the trials tested something.
 #[derive(Default)]
 struct Counts {
     cuts: u64,
@@ -46,7 +46,7 @@ struct Counts {
     in_the_middle: u64,
     /// Cuts before a run was created.
     before_a_run: u64,
-    /// Cuts that lost journal bytes which had been written but not displayed.
+    /// Cuts that lost bytes of the journal that had been written but not displayed.
     lost_tails: u64,
     /// Lines displayed before a cut.
     lines: u64,
@@ -102,7 +102,7 @@ impl Trials {
         let (undisturbed, took, counts) = (Value::Null, Duration::ZERO, Counts::default());
         let mut trials = Self { disk, is_simulated, run: Vec::new(), undisturbed, took, counts };
         trials.run = trials.words(target)?;
-        // The first run also loads the program, so it is not timed.
+        // The first run also loads the program from disk, so it is not timed.
         trials.plain(&trials.run)?;
         trials.clear()?;
         let begun = Instant::now();
@@ -159,11 +159,12 @@ impl Trials {
                 std::fs::remove_dir_all(folder)?;
             }
         }
-        // Without this sync, a power cut could bring back an earlier run.
+        // Without this sync, a power cut could restore an earlier run.
         self.disk.sync()
     }
 
-    /// Proves that the check can fail: output displayed while all writes are dropped must be detected as lost.
+    /// Proves that the check can fail: output that was displayed while all writes were dropped must be
+    /// detected as lost.
     fn lies_are_found_out(&self) -> anyhow::Result<()> {
         self.disk.drop_writes()?;
         let ended = self.plain(&self.run);
@@ -188,7 +189,7 @@ impl Trials {
         let share =
             (index as f64 + (split_mix(&mut state) >> 11) as f64 / (1u64 << 53) as f64) / times as f64;
         self.cut(&self.run.clone(), self.took.mul_f64(share), &mut found)?;
-        // Every third trial also cuts the resumption.
+        // In every third trial, the resumption is cut as well.
         if index % 3 == 2
             && let Some(words) = self.resume_words(index)?
         {
@@ -259,7 +260,7 @@ impl Trials {
         run.map(|(run, _)| run.file.id)
     }
 
-    /// Returns the arguments to resume the run; `None` if it was not created.
+    /// Returns the arguments for resuming the run; `None` if it was not created.
     fn resume_words(&self, index: u64) -> anyhow::Result<Option<Vec<String>>> {
         let Some(id) = self.id() else { return Ok(None) };
         let mut words = vec!["resume".to_owned(), id, "--json".into()];

@@ -8,7 +8,7 @@ use crate::tidy::tree::Tree;
 /// For each file of a crate, the files that its code depends on, each with one of the items that it uses.
 pub type Needs = BTreeMap<String, BTreeMap<String, String>>;
 
-/// A tree of modules, the first of which is the root.
+/// A tree of modules; the first one is the root.
 #[derive(Default)]
 pub struct Modules {
     all: Vec<Module>,
@@ -22,7 +22,7 @@ struct Module {
     scope: Scope,
 }
 
-/// The meaning of a path.
+/// The meaning of a path in code.
 enum Place {
     Module,
     Item { module: usize, name: String },
@@ -108,7 +108,7 @@ impl Modules {
     /// Resolves a path relative to module `at`, through imports and re-exports; `None` if it leads out of the
     /// crate.
     ///
-    /// Follows every import only once, so that imports such as `use log::log` do not cause an endless loop.
+    /// Follows each import only once, so that imports such as `use log::log` do not cause an endless loop.
     fn resolve(&self, at: usize, path: &[String], followed: &mut BTreeSet<(usize, usize)>) -> Option<Place> {
         let Some((first, rest)) = path.split_first() else { return Some(Place::Module) };
         let module = &self.all[at];

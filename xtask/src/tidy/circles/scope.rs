@@ -16,7 +16,7 @@ pub struct Scope {
     pub defined: Vec<String>,
     /// Names of macros with `#[macro_export]`.
     pub exported: Vec<String>,
-    /// Modules with a file of their own.
+    /// Modules that have their own files.
     pub declared: Vec<String>,
     /// Inline modules with their content.
     pub inline: Vec<(String, Scope)>,
@@ -37,7 +37,7 @@ pub struct Import {
 }
 
 impl Scope {
-    /// Reads the items of a module.
+    /// Collects the items of a module.
     pub fn of(items: &[Item]) -> Self {
         let mut scope = Self::default();
         for item in items.iter().filter(|item| !is_for_tests(attributes(item))) {

@@ -50,7 +50,7 @@ fn facts(lab: &mut Lab) -> anyhow::Result<()> {
         ensure!(text("interface") == interface, wrong());
         ensure!(text("model").contains(model), wrong());
         ensure!(facts["logical_block_bytes"] == block_bytes, wrong());
-        // In a namespace with metadata, part of the bytes is used for metadata.
+        // In a namespace with metadata, some of the bytes are used for metadata.
         let bytes = facts["capacity_bytes"].as_u64().with_context(wrong)?;
         ensure!(bytes <= DISK_BYTES && bytes > DISK_BYTES * 99 / 100, wrong());
         ensure!(bytes == DISK_BYTES || target == NVME_METADATA, wrong());

@@ -1,7 +1,7 @@
-//! Drives of known speed: the measured figures must match it.
+//! Drives of known performance, which the measured figures must match.
 //!
-//! These checks are not part of `ci`, where a busy host would affect the result; tests of `device` check the
-//! same without the virtual machine.
+//! These checks are not part of `ci`, because a busy host would affect the result; tests of `device` check
+//! the same without the virtual machine.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
@@ -25,12 +25,12 @@ pub const GROUP: Group = Group {
 
 const IOPS_WITHIN: f64 = 0.03;
 const TIME_WITHIN: f64 = 0.05;
-/// Response time of the drive, so long that stalls of a busy host, which take several milliseconds, are
-/// negligible.
+/// Response time of the drive, long enough for the stalls of a busy host, which take several milliseconds, to
+/// be negligible.
 const TIME_NS: f64 = 400e6;
 /// Number of attempts, the best of which counts, because stalls of the host make any drive slower.
 const ATTEMPTS: u32 = 4;
-/// Queue depth: high enough that more than ten I/Os of an attempt exceed the 99th percentile.
+/// Queue depth, high enough for more than ten I/Os of an attempt to exceed the 99th percentile.
 const DEPTH: u32 = 128;
 
 /// Measures reads at this queue depth, with a ramp that excludes the initial burst.

@@ -1,4 +1,4 @@
-//! `plateau load`: one workload, through every I/O path that these disks support.
+//! `plateau load`: one workload through every I/O path that these disks support.
 
 use anyhow::{Context as _, ensure};
 
@@ -55,7 +55,7 @@ fn counted(lab: &mut Lab) -> anyhow::Result<()> {
             let wrong = || format!("{target:?} {rw}: {read} and {written} sectors; {document}");
             let expected = (4 << 20) / 512;
             if rw == "read" {
-                // The check for signatures also reads a few sectors.
+                // The search for signatures also reads a few sectors.
                 ensure!(written == 0 && (expected..expected * 3 / 2).contains(&read), wrong());
             } else {
                 ensure!(written == expected, wrong());

@@ -1,5 +1,5 @@
-//! NVMe commands through io_uring (`io_uring_cmd`), bypassing the block layer: they reach the right blocks, and the
-//! same rules apply.
+//! NVMe commands through io_uring (`io_uring_cmd`), which bypass the block layer: they access the right blocks, and
+//! the same rules apply.
 
 use anyhow::{Context as _, ensure};
 
@@ -127,7 +127,7 @@ fn counted(lab: &mut Lab) -> anyhow::Result<()> {
         load(lab, target, "--rw randread --bs 4k --iodepth 4 --size 16m")?;
         let after = sectors(lab, &device)?;
         ensure!(after.1 == before.1, "{target:?}: the block layer wrote {} sectors", after.1 - before.1);
-        // The signature check, which runs twice, also reads some sectors.
+        // The search for signatures, which is done twice, also reads some sectors.
         ensure!(after.0 - before.0 < (8 << 20) / 512, "{target:?}: {} sectors read", after.0 - before.0);
     }
     Ok(())

@@ -53,7 +53,7 @@ fn polled(lab: &mut Lab) -> anyhow::Result<()> {
             document["polled"] == true && engine.contains("completions polled"),
             "{target:?}: {document}"
         );
-        // Opening and inspecting the device does some I/O without polling.
+        // Opening and inspecting the device causes some I/O without polling.
         ensure!(raised < READS / 4, "{target:?}: {raised} interrupts for {READS} reads");
     }
     Ok(())

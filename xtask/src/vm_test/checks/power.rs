@@ -17,7 +17,7 @@ pub const GROUP: Group = Group {
 };
 
 const JOURNAL: &str = "/runs/library/*/journal";
-/// A name that does not survive a reboot. Linux 7.3 has been seen to name NVMe controllers differently after a
+/// A name that changes after a reboot. Linux 7.3 has been seen to name NVMe controllers differently after a
 /// reboot.
 const NAME: &str = "/dev/until-the-power-fails";
 
@@ -30,7 +30,7 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
     guest.start(&format!("run lat {NAME} --erase '{identity}' {SHORT} --cell-seconds 0.3"))?;
     let mut cells = 0;
     for cut in 1..=2 {
-        // Complete some cells before each cut, so that there is a gap between two segments.
+        // Some cells must complete before each cut, so that there is a gap between two segments.
         guest_waits(lab, cells + 8)?;
         let guest = lab.guest()?;
         let seen = guest.sh(&format!("cat {JOURNAL}"))?;

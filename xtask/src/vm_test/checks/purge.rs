@@ -32,8 +32,8 @@ pub const GROUP: Group = Group {
 };
 
 /// Disks, with the methods that are known to work on them. QEMU supports neither sanitize operations nor ATA
-/// security. A SCSI disk rejects SANITIZE only when it is sent, and reports success for FORMAT UNIT without
-/// doing anything.
+/// security. A SCSI disk rejects SANITIZE only when the command is sent, and reports success for FORMAT UNIT
+/// without doing anything.
 const OFFERS: &[(Target, &[&str])] = &[
     (NVME_SLOT, &["nvme-format-user", "discard", "write-zeroes", "overwrite"]),
     (SCSI_512, &["discard", "write-zeroes", "overwrite"]),
@@ -45,7 +45,7 @@ const OFFERS: &[(Target, &[&str])] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Offer {
     Yes,
-    /// Possibly supported; used only if selected by name.
+    /// The disk may support the method, which is used only if selected by name.
     Perhaps,
     No,
 }
@@ -102,7 +102,7 @@ fn empties(lab: &mut Lab, targets: &[Target]) -> anyhow::Result<()> {
             ensure!(!is_empty(&before), "{target:?} was not filled");
             let command = format!("purge {device} --method {name} --verify-purge --erase '{identity}'");
             let ran = lab.guest()?.plateau(&command)?;
-            // By then, the samples that verification searches for have replaced some of the content.
+            // At this point, the samples used for verification have replaced some of the content.
             let failed = *offer == Offer::Perhaps
                 && ran.code == 5
                 && (ran.err.contains("failed") || ran.err.contains("was not purged"));

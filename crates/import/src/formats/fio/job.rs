@@ -1,4 +1,4 @@
-//! One fio job: its workload from its options, its results from both directions.
+//! One fio job: the workload from its options, and the results of both directions.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ struct Spread {
 }
 
 impl Way {
-    /// Returns the total latencies, or else the completion latencies, and their unit in ns.
+    /// Returns the total latencies or, if absent, the completion latencies, and their unit in ns.
     fn times(&self) -> Option<(&Spread, f64)> {
         let nanoseconds = self.lat_ns.as_ref().or(self.clat_ns.as_ref()).map(|spread| (spread, 1.0));
         nanoseconds.or_else(|| self.lat.as_ref().or(self.clat.as_ref()).map(|spread| (spread, 1000.0)))
@@ -79,7 +79,7 @@ impl Job {
         self.jobname.as_deref().unwrap_or("without a name")
     }
 
-    /// Returns an option of the job, or else of all jobs.
+    /// Returns an option of the job or, if absent, of all jobs.
     pub fn option(&self, global: &Options, key: &str) -> Option<String> {
         self.options.get(key).or_else(|| global.get(key)).and_then(words)
     }

@@ -2,7 +2,7 @@
 
 use crate::imported::Device;
 
-/// Extracts the known fields, by the names that these tools use.
+/// Extracts the known fields, with the names that these tools use.
 pub(super) fn device(text: &str, name: &str) -> Device {
     let pairs: Vec<(String, &str)> = text
         .lines()
@@ -28,7 +28,7 @@ pub(super) fn device(text: &str, name: &str) -> Device {
     }
 }
 
-/// Truncates a field, because anything longer is not a name.
+/// Truncates a field, because a longer text is not a name.
 fn short(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(120).collect::<String>().trim().to_owned()
 }

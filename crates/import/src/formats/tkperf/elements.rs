@@ -19,7 +19,7 @@ pub(super) fn check_attributes(text: &str) -> Result<(), String> {
         };
         rest = &rest[opening.len()..];
         if !end.is_empty() {
-            // A missing end is left for the parser to report.
+            // If the end is missing, the parser reports it.
             let Some(at) = rest.find(end) else { return Ok(()) };
             rest = &rest[at + end.len()..];
             continue;

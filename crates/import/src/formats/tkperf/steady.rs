@@ -1,4 +1,4 @@
-//! Compares the steady-state verdict of a test element with its own matrix.
+//! Compares the steady-state verdict in a test element with its own matrix.
 
 use pts::steady::{WINDOW_ROUNDS, WindowStats};
 use record::{ImportedTest, Reading};
@@ -6,7 +6,7 @@ use roxmltree::Node;
 
 use super::elements::leaf;
 
-/// Adds window and verdict to the test. `value` converts a reading to the unit of the file.
+/// Adds the window and the verdict to the test. `value` converts a reading to the unit of the file.
 pub(super) fn judged(
     node: Node<'_, '_>,
     test: ImportedTest,
@@ -43,7 +43,8 @@ pub(super) fn judged(
     Ok(test)
 }
 
-/// Converts the five rounds of `<stdyrounds>`, which are counted from 0, to first and last round from 1.
+/// Converts the five rounds of `<stdyrounds>`, which are counted from 0, to first and last round, counted
+/// from 1.
 fn reported_window(rounds: &[u64], finished: usize) -> Result<(u32, u32), String> {
     let follow = rounds.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
     let (first, last) = (rounds[0], rounds[rounds.len() - 1]);
@@ -78,7 +79,7 @@ fn compare(
     if let Some(reported) = leaf::<f64>(node, "stdyavg")?
         && !close(reported, found.mean)
     {
-        // Python 2 truncates the average of integers; that does not invalidate the figures.
+        // Python 2 truncates the average of integers, which does not invalidate the figures.
         let is_truncated = version.is_some_and(|v| ["2.0", "2.1", "2.2"].contains(&v)) && test != "lat";
         let why =
             if is_truncated && reported == found.mean.floor() { " (truncated to an integer)" } else { "" };
