@@ -83,7 +83,7 @@ fn is_answer(event: &Event) -> bool {
     matches!(event, Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. })
 }
 
-/// Checks all conditions that the journal of a completed run must satisfy.
+/// Returns the answers of an undisturbed run.
 pub(crate) fn answers(loaded: &Loaded) -> Vec<Event> {
     loaded.entries.iter().map(|entry| &entry.event).filter(|event| is_answer(event)).cloned().collect()
 }

@@ -1,4 +1,4 @@
-//! Little's law: the number of outstanding I/Os is the rate times the response time.
+//! All engines perform the same requests, transfer exact amounts and report errors.
 
 mod support;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum InjectedFault {
-    /// A region in which every I/O fails.
+    /// A region in which reads or writes fail.
     Media {
         /// First affected byte.
         start_bytes: u64,

@@ -78,8 +78,9 @@ fn arguments(target: &str, workload: &Workload, length_ms: u64, log: &Path) -> V
         _ => "rw",
     };
     // Files and buffers are registered, as in our engine; otherwise, the comparison would measure fio's own
-    // overhead. File and buffers are registered, as in our engine; otherwise, the comparison would measure
-    // fio's own overhead.
+    // overhead. Data is plain random data, as in our engine: a device that compresses (zram) takes twice as
+    // long for fio's scrambled buffers, and in older versions, refilling the buffer for each write limits the
+    // rate on memory-backed targets.
     [
         "--name=cell",
         "--direct=1",

@@ -1,4 +1,4 @@
-//! Kinds of faults.
+//! Checks made after an interruption, and after the resumed run has completed.
 
 use std::path::{Path, PathBuf};
 

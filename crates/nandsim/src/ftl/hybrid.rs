@@ -26,7 +26,7 @@ struct Log {
     /// Full superblocks, oldest first.
     sealed: VecDeque<u32>,
     merging: Option<Victim>,
-    /// Returns the number of superblocks in use.
+    /// Time at which the controller finishes its merges and read-modify-writes.
     busy_ns: u64,
 }
 
