@@ -86,14 +86,14 @@ impl Program {
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         check_static(&bytes).with_context(|| path.display().to_string())?;
         let pages = tempfile::tempdir()?;
-        says(path, &["man".as_ref(), pages.path().as_os_str()])?;
+        stdout_of(path, &["man".as_ref(), pages.path().as_os_str()])?;
         let mut man = Vec::new();
         for entry in std::fs::read_dir(pages.path())? {
             let entry = entry?;
             man.push((entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path())?));
         }
         man.sort();
-        let completions = |shell: &str| says(path, &["completions".as_ref(), shell.as_ref()]);
+        let completions = |shell: &str| stdout_of(path, &["completions".as_ref(), shell.as_ref()]);
         Ok(Self {
             bytes,
             man,
@@ -105,12 +105,12 @@ impl Program {
 }
 
 /// Returns the output of the program for these arguments.
-pub fn says(path: &Path, arguments: &[&std::ffi::OsStr]) -> anyhow::Result<Vec<u8>> {
+pub fn stdout_of(path: &Path, arguments: &[&std::ffi::OsStr]) -> anyhow::Result<Vec<u8>> {
     // The environment of the build host must not affect help texts.
     let output = Command::new(path).args(arguments).env_clear().output();
     let output = output.with_context(|| format!("cannot start {}", path.display()))?;
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    ensure!(output.status.success(), "plateau {arguments:?} ended with {}: {said}", output.status);
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    ensure!(output.status.success(), "plateau {arguments:?} ended with {}: {message}", output.status);
     Ok(output.stdout)
 }
 
@@ -183,8 +183,8 @@ mod tests {
             (elf(3, &[(2, &[5])])[..130].to_vec(), "not a complete"),
             (b"#!/bin/sh".to_vec(), "not a 64-bit ELF"),
         ] {
-            let said = check_static(&file).unwrap_err().to_string();
-            assert!(said.contains(why), "{said}: {why}");
+            let message = check_static(&file).unwrap_err().to_string();
+            assert!(message.contains(why), "{message}: {why}");
         }
         let own = std::fs::read(std::env::current_exe().expect("a path")).expect("a file");
         assert!(

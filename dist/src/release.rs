@@ -77,8 +77,8 @@ fn check_clean(changed: &str) -> anyhow::Result<()> {
 
 fn git(root: &Path, words: &[&str]) -> anyhow::Result<String> {
     let output = Command::new("git").arg("-C").arg(root).args(words).output().context("cannot start git")?;
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    ensure!(output.status.success(), "a release is made from a git commit, but git reports: {said}");
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    ensure!(output.status.success(), "a release is made from a git commit, but git reports: {message}");
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 

@@ -181,7 +181,7 @@ fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
             event if is_answer(event) => match expected.next() {
                 None => return Ok(()),
                 // Round numbers start over after an interruption, so the test may request a different workload.
-                Some(expected) if asked(event) != asked(expected) => return Ok(()),
+                Some(expected) if requested(event) != requested(expected) => return Ok(()),
                 Some(expected) if without_gap(event) == *expected => {}
                 Some(_) => {
                     let text = format!("record {} differs from that of the undisturbed run", entry.seq);
@@ -194,7 +194,7 @@ fn begins_as(entries: &[Entry], undisturbed: &[Event]) -> Result<(), Broken> {
     Ok(())
 }
 
-fn asked(event: &Event) -> Option<&Workload> {
+fn requested(event: &Event) -> Option<&Workload> {
     match event {
         Event::Preconditioned(segment) | Event::Measured(segment) => Some(&segment.workload),
         _ => None,

@@ -24,8 +24,8 @@ const ROOT: &str = "/var/lib/plateau/runs";
 pub trait Product: Debug {
     /// Returns the disk as the product accesses it.
     fn storage(&self, disk: &Simulated) -> Arc<dyn Storage>;
-    /// Returns how the product resumes a run if the user requests `asked`.
-    fn resumption(&self, asked: Resumption) -> Resumption;
+    /// Returns how the product resumes a run if the user requests `planned`.
+    fn resumption(&self, planned: Resumption) -> Resumption;
 }
 
 /// The unmodified product.
@@ -37,8 +37,8 @@ impl Product for WholeProduct {
         Arc::new(disk.clone())
     }
 
-    fn resumption(&self, asked: Resumption) -> Resumption {
-        asked
+    fn resumption(&self, planned: Resumption) -> Resumption {
+        planned
     }
 }
 
@@ -145,7 +145,7 @@ impl<'a> Process<'a> {
             Some(run) => {
                 let mut armed = course::simulated_drive(&run.stored.file, true)?;
                 let how = self.product.resumption(life.how);
-                run.go_on(&mut armed, how, &interrupted, witness)?;
+                run.complete(&mut armed, how, &interrupted, witness)?;
             }
         }
         Ok(())

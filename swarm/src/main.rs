@@ -77,7 +77,7 @@ fn run(extent: Extent) -> ExitCode {
         }
     };
     let begun = Instant::now();
-    let (mut count, mut failures, mut told) = (Count::default(), 0, Instant::now());
+    let (mut count, mut failures, mut reported_at) = (Count::default(), 0, Instant::now());
     let mut last = extent.first;
     for seed in (extent.first..).take(usize::try_from(extent.seeds).unwrap_or(usize::MAX)) {
         if extent.until.is_some_and(|until| Instant::now() >= until) || failures == MOST_FAILURES {
@@ -107,8 +107,8 @@ fn run(extent: Extent) -> ExitCode {
                 println!("to reproduce: cargo xtask swarm --seed {seed}");
             }
         }
-        if told.elapsed() >= REPORT_EVERY {
-            told = Instant::now();
+        if reported_at.elapsed() >= REPORT_EVERY {
+            reported_at = Instant::now();
             println!("{}", report(count, begun.elapsed(), seed));
         }
     }

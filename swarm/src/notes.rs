@@ -282,8 +282,8 @@ impl Scenario {
                         .and_then(|tuner| {
                             let now = world.settings();
                             let missing = |tuning: &Tuning| now.get(&tuning.path) != Some(&tuning.to);
-                            let wanted = self.tunings(*run).into_iter().filter(missing).collect();
-                            tuner.set(facts, process, wanted)
+                            let tunings = self.tunings(*run).into_iter().filter(missing).collect();
+                            tuner.set(facts, process, tunings)
                         });
                     let changed = write_cache::restore_left_over(&mut cache, process)
                         .and_then(|()| write_cache::change(&mut cache, process, true));

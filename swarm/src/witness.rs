@@ -105,7 +105,7 @@ impl Audience for Witness {
         }
     }
 
-    fn say(&mut self, line: &str) {
+    fn print_line(&mut self, line: &str) {
         if line.starts_with("run ") && line.contains(" on ") {
             self.show(Shown::Id);
         }

@@ -28,8 +28,8 @@ impl Product for Flaw {
         Arc::new(Flawed { disk: disk.clone(), flaw: *self })
     }
 
-    fn resumption(&self, asked: Resumption) -> Resumption {
-        if *self == Self::Restarts { Resumption::RestartTest } else { asked }
+    fn resumption(&self, planned: Resumption) -> Resumption {
+        if *self == Self::Restarts { Resumption::RestartTest } else { planned }
     }
 }
 

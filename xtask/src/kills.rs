@@ -71,7 +71,7 @@ fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
     };
     if options.filter == POWER {
         let times = options.times.unwrap_or(TIMES_POWER);
-        let faults = power::conduct(root, &binary, times, options.seed)?;
+        let faults = power::run(root, &binary, times, options.seed)?;
         return if faults == 0 {
             Ok(None)
         } else {
@@ -104,7 +104,7 @@ fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
         // There are fewer trials on a loop device, which runs in real time.
         let times = options.times.unwrap_or(if options.ci { TIMES_CI } else { TIMES });
         let times = if options.ci && kind == Kind::Loop { times / 2 } else { times };
-        let found = trials.conduct(times, options.seed)?;
+        let found = trials.run(times, options.seed)?;
         if found > 0 {
             println!("{}: see {}", kind.name(), place.keep().display());
         }

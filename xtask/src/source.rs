@@ -99,9 +99,9 @@ impl Source {
     /// only for tests.
     pub fn modules(&self) -> Vec<(String, bool)> {
         let module = |place: usize| {
-            let behind = self.code[place + 3..].trim_start();
-            let name: String = behind.chars().take_while(|&c| is_word(c)).collect();
-            let declared = behind[name.len()..].trim_start().starts_with(';');
+            let after = self.code[place + 3..].trim_start();
+            let name: String = after.chars().take_while(|&c| is_word(c)).collect();
+            let declared = after[name.len()..].trim_start().starts_with(';');
             (declared && !name.is_empty()).then(|| (name, self.in_test(place)))
         };
         self.code_places("mod").into_iter().filter_map(module).collect()
@@ -110,8 +110,8 @@ impl Source {
     /// Returns the value of `const NAME: T = ...;`, including comments and strings.
     pub fn constant(&self, name: &str) -> Option<&str> {
         let is_it = |place: &usize| {
-            let behind = self.code[place + 5..].trim_start();
-            behind.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(':'))
+            let after = self.code[place + 5..].trim_start();
+            after.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(':'))
         };
         let place = self.code_places("const").into_iter().find(is_it)?;
         let begin = place + self.code[place..].find('=')?;
@@ -153,10 +153,10 @@ fn places(haystack: &str, needle: &str) -> Vec<usize> {
     haystack.match_indices(needle).map(|(place, _)| place).filter(whole).collect()
 }
 
-fn only(raw: &str, kinds: &[Kind], wanted: Kind) -> String {
+fn only(raw: &str, kinds: &[Kind], selected: Kind) -> String {
     let keep = |(byte, kind): (u8, &Kind)| match byte {
         b'\n' => '\n',
-        _ if *kind == wanted && byte.is_ascii() => byte as char,
+        _ if *kind == selected && byte.is_ascii() => byte as char,
         _ => ' ',
     };
     raw.bytes().zip(kinds).map(keep).collect()

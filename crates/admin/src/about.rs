@@ -152,8 +152,8 @@ fn ata(facts: &mut Facts, drive: &Identify) {
         (security.frozen, "frozen"),
         (security.enhanced, "enhanced erase"),
     ];
-    let said = words.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
-    facts.add("security", said.collect::<Vec<_>>());
+    let states = words.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
+    facts.add("security", states.collect::<Vec<_>>());
 }
 
 fn scsi(facts: &mut Facts, drive: &Scsi) {

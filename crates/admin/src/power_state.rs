@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_is_asked_for_and_its_descriptor_read() {
+    fn the_state_and_its_descriptor_are_read() {
         let mut controller = vec![0; IDENTIFY_BYTES];
         controller[263] = 1;
         controller[2048..2050].copy_from_slice(&850_u16.to_le_bytes());

@@ -71,28 +71,28 @@ mod tests {
         }
     }
 
-    fn asked(script: Script, on: u8) -> Script {
+    fn reporting(script: Script, on: u8) -> Script {
         script.nvme(0x0a, 0, 6, Answer::Bytes(vec![on]))
     }
 
     #[test]
     fn the_cache_is_set_and_the_result_verified() {
-        let script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Ok);
-        let mut script = asked(script, 0);
+        let script = reporting(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Ok);
+        let mut script = reporting(script, 0);
         assert_eq!(set(&mut script, &nvme(), false).ok(), Some(true));
         script.finish();
-        let mut script = asked(Script::new(0), 1);
+        let mut script = reporting(Script::new(0), 1);
         assert_eq!(set(&mut script, &nvme(), true).ok(), Some(true));
         script.finish();
     }
 
     #[test]
     fn a_drive_that_keeps_its_cache_on_is_an_error() {
-        let script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Ok);
-        let mut script = asked(script, 1);
+        let script = reporting(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Ok);
+        let mut script = reporting(script, 1);
         let error = set(&mut script, &nvme(), false).expect_err("an error");
         assert!(matches!(error, AdminError::Drive(DriveFault::WriteCacheKept { on: false })), "{error:?}");
-        let mut script = asked(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Nvme(0x10e));
+        let mut script = reporting(Script::new(0), 1).nvme_with(0x09, 0, (6, 0), Answer::Nvme(0x10e));
         let error = set(&mut script, &nvme(), false).expect_err("an error");
         let step = Step::SetWriteCache(false);
         assert!(

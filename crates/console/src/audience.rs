@@ -51,7 +51,7 @@ pub trait Audience {
     /// Reports an event that was written to the journal, or read back from it.
     fn event(&mut self, event: &Event);
     /// Prints a line that is not rewritten later.
-    fn say(&mut self, line: &str);
+    fn print_line(&mut self, line: &str);
     /// Stops rewriting the displayed lines, which remain.
     fn clear(&mut self);
 }
@@ -67,6 +67,6 @@ impl Audience for Nobody {
     fn begin(&mut self, _: &Workload, _: bool) {}
     fn tick(&mut self, _: &Tick) {}
     fn event(&mut self, _: &Event) {}
-    fn say(&mut self, _: &str) {}
+    fn print_line(&mut self, _: &str) {}
     fn clear(&mut self) {}
 }

@@ -63,11 +63,11 @@ static MANNER: OnceLock<Manner> = OnceLock::new();
 static SCREEN: Mutex<Screen> = Mutex::new(Screen::new());
 
 impl Manner {
-    /// Returns the manner of this process; `asked` is the requested style, or `None` to choose it according to the
+    /// Returns the manner of this process; `requested` is the requested style, or `None` to choose it according to the
     /// terminal.
-    pub fn of_process(asked: Option<Style>) -> Self {
+    pub fn of_process(requested: Option<Style>) -> Self {
         let err = Abilities::of_stream(&std::io::stderr());
-        let style = asked.unwrap_or(if err.rewrites { Style::Live } else { Style::Plain });
+        let style = requested.unwrap_or(if err.rewrites { Style::Live } else { Style::Plain });
         let out = std::io::stdout();
         let out_columns = out.is_terminal().then(|| terminal::size(&out).columns);
         Self { style, err, out_unicode: Abilities::of_stream(&out).unicode, out_columns }
@@ -117,7 +117,7 @@ pub(crate) fn show(lines: Vec<Line>, taskbar: Taskbar) {
 /// Prints a line that is neither a warning nor an error, unless `--quiet` is set.
 pub fn notice(line: &str) {
     if manner().style != Style::Quiet {
-        tell_line(line);
+        print_line(line);
     }
 }
 
@@ -188,7 +188,7 @@ fn write_err(text: &str) {
 }
 
 /// Writes a JSON object on its own line.
-pub(crate) fn tell_record(record: &impl Serialize) {
+pub(crate) fn print_record(record: &impl Serialize) {
     if let Ok(text) = serde_json::to_string(record) {
         write_err(&format!("{}\n", in_json(&text)));
     }
@@ -206,20 +206,20 @@ struct Message<'a> {
 
 /// Prints a line to standard error; continuation lines are indented so that they cannot be mistaken for other
 /// messages.
-pub fn tell_line(line: &str) {
-    tell_line_of(None, line);
+pub fn print_line(line: &str) {
+    print_line_of(None, line);
 }
 
 /// Prints a line about a run, prefixed with its name if there are several runs.
-pub fn tell_line_of(run: Option<(&str, &str)>, line: &str) {
+pub fn print_line_of(run: Option<(&str, &str)>, line: &str) {
     let manner = manner();
     if manner.style == Style::Json {
         let run = run.map(|(id, _)| id);
-        return tell_record(&Message { kind: "message", time: record::wall_now(), run, text: line });
+        return print_record(&Message { kind: "message", time: record::wall_now(), run, text: line });
     }
     let line = match run {
-        Some((_, name)) if !name.is_empty() => said(&format!("{name}  {line}")),
-        _ => said(line),
+        Some((_, name)) if !name.is_empty() => indented(&format!("{name}  {line}")),
+        _ => indented(line),
     };
     let line = if manner.err.unicode { line } else { in_ascii(&line) };
     if !manner.err.is_terminal {
@@ -232,12 +232,12 @@ pub fn tell_line_of(run: Option<(&str, &str)>, line: &str) {
     }
     // The lock is held during the write, so that two messages are not mixed.
     let mut screen = screen();
-    let text = screen.say(&lines, size.columns);
+    let text = screen.print(&lines, size.columns);
     write_err(&text);
 }
 
 /// Returns the text of a message, made safe to display.
-pub(crate) fn said(line: &str) -> String {
+pub(crate) fn indented(line: &str) -> String {
     let text = in_lines(line.trim_end_matches('\n'));
     let indent = |(number, line): (usize, &str)| match (number, line) {
         (0, _) | (_, "") => line.to_owned(),
@@ -252,6 +252,6 @@ mod tests {
 
     #[test]
     fn messages_contain_no_escape_sequences_and_cannot_pose_as_others() {
-        assert_eq!(said("a\x1b[2Jb\nplateau: c\n"), "a\\u{1b}[2Jb\n  plateau: c");
+        assert_eq!(indented("a\x1b[2Jb\nplateau: c\n"), "a\\u{1b}[2Jb\n  plateau: c");
     }
 }

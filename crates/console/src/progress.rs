@@ -61,7 +61,7 @@ impl Progress {
     }
 
     /// Displays one of several runs, named by the beginning of its id.
-    pub fn beside_others(board: &Arc<Board>, run: &RunFile, usual_purge: Option<Duration>) -> Self {
+    pub fn alongside_others(board: &Arc<Board>, run: &RunFile, usual_purge: Option<Duration>) -> Self {
         Self::on(board, run, usual_purge, run.id.split('-').next().unwrap_or(&run.id))
     }
 
@@ -89,10 +89,10 @@ impl Progress {
     }
 
     /// Prints a line of progress, unless progress is disabled.
-    fn tell(&mut self, line: &str) {
+    fn print_if_shown(&mut self, line: &str) {
         line.clone_into(&mut self.last);
         if printer::manner().style != Style::Quiet {
-            self.say(line);
+            self.print_line(line);
         }
     }
 }
@@ -102,7 +102,7 @@ impl Audience for Progress {
         let line = self.facts.lock().step(step, self.board.now());
         // Consecutive idle times are printed once: a test may idle hundreds of times between short bursts.
         if !matches!(step, Step::Idle { .. }) || line != self.last {
-            self.tell(&line);
+            self.print_if_shown(&line);
         }
         self.board.begun(self.row);
     }
@@ -133,12 +133,12 @@ impl Audience for Progress {
 
     fn event(&mut self, event: &Event) {
         let lines = self.facts.lock().event(event, self.board.now());
-        lines.iter().for_each(|line| self.tell(line));
+        lines.iter().for_each(|line| self.print_if_shown(line));
         self.board.changed(self.row);
     }
 
-    fn say(&mut self, line: &str) {
-        printer::tell_line_of(self.run.as_deref().map(|run| (run, self.name.as_str())), line);
+    fn print_line(&mut self, line: &str) {
+        printer::print_line_of(self.run.as_deref().map(|run| (run, self.name.as_str())), line);
     }
 
     fn clear(&mut self) {

@@ -47,31 +47,31 @@ impl Screen {
         Self { lines: Vec::new(), taskbar: Taskbar::Nothing, is_closed: false }
     }
 
-    /// Returns the text that prints `said` permanently and replaces the lines below it, on a terminal of `width`
+    /// Returns the text that prints `permanent` permanently and replaces the lines below it, on a terminal of `width`
     /// columns.
-    pub fn redraw(&mut self, said: &[String], lines: Vec<Line>, width: usize) -> String {
-        if said.is_empty() && lines == self.lines {
+    pub fn redraw(&mut self, permanent: &[String], lines: Vec<Line>, width: usize) -> String {
+        if permanent.is_empty() && lines == self.lines {
             return String::new();
         }
         let mut text = self.back(width);
         // The lines are erased first only if other text is printed in their place; rewriting a line in place
         // does not flicker.
-        if !said.is_empty() && !self.lines.is_empty() {
+        if !permanent.is_empty() && !self.lines.is_empty() {
             text += "\x1b[J";
         }
-        said.iter().for_each(|line| text += &format!("{line}\n"));
+        permanent.iter().for_each(|line| text += &format!("{line}\n"));
         lines.iter().for_each(|line| text += &format!("{}\x1b[K\n", line.text));
-        if said.is_empty() {
+        if permanent.is_empty() {
             text += "\x1b[J";
         }
         self.lines = lines;
         text
     }
 
-    /// Returns the text that prints `said` above the lines, which remain.
-    pub fn say(&mut self, said: &[String], width: usize) -> String {
+    /// Returns the text that prints `permanent` above the lines, which remain.
+    pub fn print(&mut self, permanent: &[String], width: usize) -> String {
         let lines = self.lines.clone();
-        self.redraw(said, lines, width)
+        self.redraw(permanent, lines, width)
     }
 
     /// Returns the text that erases the lines.
@@ -112,7 +112,7 @@ mod tests {
         Line { text: text.into(), columns: text.len() }
     }
 
-    fn said(text: &str) -> Vec<String> {
+    fn permanent(text: &str) -> Vec<String> {
         vec![text.into()]
     }
 
@@ -122,9 +122,9 @@ mod tests {
         assert_eq!(screen.redraw(&[], vec![line("a"), line("b")], 80), "a\x1b[K\nb\x1b[K\n\x1b[J");
         assert_eq!(screen.redraw(&[], vec![line("a"), line("b")], 80), "", "nothing has changed");
         assert_eq!(screen.redraw(&[], vec![line("c")], 80), "\x1b[2A\rc\x1b[K\n\x1b[J");
-        assert_eq!(screen.say(&said("purged"), 80), "\x1b[1A\r\x1b[Jpurged\nc\x1b[K\n");
+        assert_eq!(screen.print(&permanent("purged"), 80), "\x1b[1A\r\x1b[Jpurged\nc\x1b[K\n");
         assert_eq!(screen.erase(80), "\x1b[1A\r\x1b[J");
-        assert_eq!(screen.say(&said("end"), 80), "end\n");
+        assert_eq!(screen.print(&permanent("end"), 80), "end\n");
         assert_eq!(screen.erase(80), "");
     }
 

@@ -304,8 +304,8 @@ mod tests {
         fn a_wrapped_line_is_complete_and_fits(words in "([a-z0-9]{1,12} {1,2}){0,30}", width in 20usize..120) {
             let lines = wrapped(&words, width);
             prop_assert!(lines.iter().all(|line| columns(line) <= width), "{lines:?}");
-            let said: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
-            prop_assert_eq!(said, words.split_whitespace().collect::<Vec<_>>());
+            let text: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+            prop_assert_eq!(text, words.split_whitespace().collect::<Vec<_>>());
         }
 
         #[test]

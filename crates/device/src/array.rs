@@ -51,7 +51,7 @@ pub(crate) const PREFIX: &str = "array:";
 /// Poll intervals during the synchronisation of members: for the kernel, and for a RAID controller, whose program
 /// is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
-const SETTLE_EVERY_BEHIND: Duration = Duration::from_secs(2);
+const SETTLE_EVERY_HARDWARE: Duration = Duration::from_secs(2);
 /// Highest md number. Free numbers are searched downwards from this one, as in the kernel's automatic
 /// numbering.
 const HIGHEST_NUMBER: u32 = 127;
@@ -229,8 +229,8 @@ impl Assembly {
         let start_ns = clock.now_ns();
         let done = match (&mut ready, &before) {
             (Ready::Drives(armed), _) => members::purge_at_once(armed, &self.members, options)?,
-            (Ready::Behind, Some(plan)) => self.controller.purge(plan, options, clock, on_progress)?,
-            (Ready::Behind, None) => return Err(ArrayError::Absent.into()),
+            (Ready::OnController, Some(plan)) => self.controller.purge(plan, options, clock, on_progress)?,
+            (Ready::OnController, None) => return Err(ArrayError::Absent.into()),
         };
         let end_ns = clock.now_ns();
         let mut evidence = evidence_of(&self.members, &done);
@@ -285,8 +285,8 @@ impl Assembly {
                         return Ok(None);
                     }
                     waited_for = Some(what);
-                    let behind = self.spec.hardware.is_some();
-                    std::thread::sleep(if behind { SETTLE_EVERY_BEHIND } else { SETTLE_EVERY });
+                    let is_hardware = self.spec.hardware.is_some();
+                    std::thread::sleep(if is_hardware { SETTLE_EVERY_HARDWARE } else { SETTLE_EVERY });
                 }
             }
         }

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn drives_behind_a_port_multiplier_share_the_port() {
+    fn drives_on_a_port_multiplier_share_the_port() {
         let port = "pci0000:00/0000:00:17.0/ata3";
         let disk = |n: u32| {
             format!("{port}/host2/target2:{n}:0/2:{n}:0:0/block/sd{}", if n == 0 { 'a' } else { 'b' })

@@ -131,8 +131,8 @@ impl SysDevice {
     pub(crate) fn namespace_number(&self) -> Option<u32> {
         let rest = self.kname.strip_prefix("nvme")?;
         let (_, number) = rest.split_once('n')?;
-        let told = self.attribute("nsid").and_then(|text| text.parse().ok());
-        told.or_else(|| number.split('p').next()?.parse().ok())
+        let reported = self.attribute("nsid").and_then(|text| text.parse().ok());
+        reported.or_else(|| number.split('p').next()?.parse().ok())
     }
 
     /// Returns the kernel names of the devices that are built on this one.
@@ -193,7 +193,7 @@ impl Roots {
     }
 
     /// Returns the other namespaces of the NVMe subsystem of `device`.
-    pub(crate) fn namespaces_beside(&self, device: &SysDevice) -> io::Result<Vec<SysDevice>> {
+    pub(crate) fn other_namespaces(&self, device: &SysDevice) -> io::Result<Vec<SysDevice>> {
         let Some(subsystem) = device.attribute("device/subsysnqn") else {
             return Err(io::Error::other(format!("{} does not report its NVMe subsystem", device.kname)));
         };

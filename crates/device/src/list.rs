@@ -60,7 +60,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
         Ok(block) => {
             // A device in use is not even read.
             let users = usage::users_and_claims(block.roots(), usage, Thing::Device(device.number));
-            let refusals = if users.is_empty() { block.refusals_beside(users) } else { users };
+            let refusals = if users.is_empty() { block.refusals_of_others(users) } else { users };
             let facts = &block.facts;
             Listed {
                 kind: kind(kname, facts.interface.as_deref()),

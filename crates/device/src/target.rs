@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_target_is_told_apart() {
+    fn unsuitable_targets_are_distinguished() {
         let path = "/dev/nvme0".to_owned();
         assert_eq!(character_device("/dev/nvme0"), WrongKind::NvmeController { path });
         let namespace = "0n1".to_owned();

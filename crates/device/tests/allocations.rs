@@ -49,8 +49,9 @@ fn kinds() -> Vec<(&'static str, Workload)> {
     ]
 }
 
-fn drive(target: &mut Armed, asked: &Workload) {
-    let answers = target.run_concurrently(std::slice::from_ref(asked), &[false], &mut |_, _| Flow::Continue);
+fn drive(target: &mut Armed, request: &Workload) {
+    let answers =
+        target.run_concurrently(std::slice::from_ref(request), &[false], &mut |_, _| Flow::Continue);
     let outcome = &answers.expect("a run")[0].outcome;
     assert!(matches!(outcome, Outcome::Finished(segment) if segment.error_count() == 0), "{outcome:?}");
 }
@@ -63,9 +64,9 @@ fn the_loop_does_not_allocate() {
             let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
             let mut target = armed(file.path().to_str().expect("a path"), &options);
             let mut count = |ios: u64| {
-                let asked = Workload { until: Until::AmountBytes(ios * 4096), ..kind.clone() };
+                let request = Workload { until: Until::AmountBytes(ios * 4096), ..kind.clone() };
                 let before = ALLOCATIONS.load(Ordering::Relaxed);
-                drive(&mut target, &asked);
+                drive(&mut target, &request);
                 ALLOCATIONS.load(Ordering::Relaxed) - before
             };
             count(200);

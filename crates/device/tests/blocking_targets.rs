@@ -24,8 +24,8 @@ fn amounts_are_exact_at_depths_below_and_above_the_number_of_helpers() {
     for queue_depth in [1, 2, 7, 33, 64, 200] {
         for ios in [1, 3, 1001] {
             let until = Until::AmountBytes(ios * 4096);
-            let asked = Workload { queue_depth, read_percent: 50, until, ..workload(SIZE) };
-            let segment = finish(&mut target, &asked);
+            let request = Workload { queue_depth, read_percent: 50, until, ..workload(SIZE) };
+            let segment = finish(&mut target, &request);
             assert_eq!(segment.read.ios + segment.write.ios, ios, "depth {queue_depth}");
             assert!(segment.io_path.remarks.contains(&PathRemark::KernelThreads), "{}", segment.io_path);
         }
@@ -38,8 +38,8 @@ fn time_and_depth_are_kept() {
     let mut target = on_zram(&device);
     let (queue_depth, length_ns) = (64, 300_000_000);
     let until = Until::DurationNs(length_ns);
-    let asked = Workload { queue_depth, threads: 2, read_percent: 100, until, ..workload(SIZE) };
-    let segment = finish(&mut target, &asked);
+    let request = Workload { queue_depth, threads: 2, read_percent: 100, until, ..workload(SIZE) };
+    let segment = finish(&mut target, &request);
     assert_eq!(segment.end_ns - segment.start_ns, length_ns);
     // Little's law: the number of outstanding I/Os is the rate times the response time.
     let mean_s = segment.read.latency.mean().expect("reads") / 1e9;
@@ -53,12 +53,12 @@ fn an_open_loop_waits_for_each() {
     let mut target = on_zram(&device);
     let arrivals = Some(Arrivals { per_second: 2000, process: Process::Constant });
     let until = Until::DurationNs(300_000_000);
-    let asked = Workload {
+    let request = Workload {
         queue_depth: 64,
         until,
         regime: Regime { arrivals, ..Regime::default() },
         ..workload(SIZE)
     };
-    let iops = finish(&mut target, &asked).iops();
+    let iops = finish(&mut target, &request).iops();
     assert!((1900.0..=2100.0).contains(&iops), "{iops} IOPS");
 }

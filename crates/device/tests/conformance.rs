@@ -27,8 +27,8 @@ fn the_same_requests_are_done_at_every_depth() {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
             let until = Until::AmountBytes(1000 * 4096);
-            let asked = Workload { queue_depth, read_percent: 30, threads: 2, until, ..workload(SIZE) };
-            let segment = finish(&mut target, &asked);
+            let request = Workload { queue_depth, read_percent: 30, threads: 2, until, ..workload(SIZE) };
+            let segment = finish(&mut target, &request);
             assert_eq!(segment.read.ios + segment.write.ios, 1000, "{engine:?}");
             (segment.read.ios, touched(file.path()))
         });
@@ -53,10 +53,10 @@ fn several_kinds_of_io_in_zones_are_done_the_same_by_every_engine() {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
             let until = Until::AmountBytes(AMOUNT);
-            let asked =
+            let request =
                 Workload { queue_depth, zones: vec![zone(90, 10), zone(10, 90)], until, ..workload(SIZE) };
-            let asked = asked.of_kinds(vec![kind(50, 0, 4096), kind(30, 0, 12288), kind(20, 100, 8192)]);
-            let segment = finish(&mut target, &asked);
+            let request = request.of_kinds(vec![kind(50, 0, 4096), kind(30, 0, 12288), kind(20, 100, 8192)]);
+            let segment = finish(&mut target, &request);
             let done = segment.read.bytes + segment.write.bytes;
             assert!((AMOUNT..AMOUNT + 12288).contains(&done), "{done} bytes with {engine:?}");
             assert_eq!(segment.read.bytes, segment.read.ios * 8192);
@@ -99,8 +99,8 @@ fn what_is_cut_short_is_an_error_and_counted() {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
             file.open().set_len(0).expect("the file is truncated during the load");
-            let asked = Workload { queue_depth, read_percent: 100, threads: 2, ..workload(SIZE) };
-            let error = target.run(&asked, &mut |_| Flow::Continue).expect_err("nothing to read");
+            let request = Workload { queue_depth, read_percent: 100, threads: 2, ..workload(SIZE) };
+            let error = target.run(&request, &mut |_| Flow::Continue).expect_err("nothing to read");
             assert_eq!(error.kind(), ErrorKind::Device, "{engine:?}");
             assert!(error.to_string().contains("only 0 B transferred"), "{engine:?}: {error}");
             let errors = error.errors();

@@ -88,9 +88,9 @@ fn a_device_that_dies_ends_the_run_at_once() {
         let (runs, running) = std::sync::mpsc::channel();
         let run = std::thread::spawn(move || {
             let until = Until::DurationNs(HOUR_NS);
-            let asked =
+            let request =
                 Workload { threads: 2, queue_depth: 16, read_percent: 50, until, regime, ..workload(SIZE) };
-            let result = target.run(&asked, &mut |_| {
+            let result = target.run(&request, &mut |_| {
                 // The message is received only from the first tick.
                 let _ = runs.send(());
                 Flow::Continue
@@ -126,8 +126,8 @@ fn a_device_that_becomes_read_only_ends_the_run() {
         let path = device.path.clone();
         let _writable = Writable(path.clone());
         let mut switched = None;
-        let asked = Workload { until: Until::DurationNs(HOUR_NS), threads: 2, ..workload(SIZE) };
-        let result = target.run(&asked, &mut |_| {
+        let request = Workload { until: Until::DurationNs(HOUR_NS), threads: 2, ..workload(SIZE) };
+        let result = target.run(&request, &mut |_| {
             switched.get_or_insert_with(|| command("blockdev", &["--setro", &path]).expect("blockdev"));
             Flow::Continue
         });

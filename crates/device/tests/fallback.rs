@@ -12,7 +12,7 @@ use support::{armed, finish, workload};
 const SIZE: u64 = 16 << 20;
 
 #[test]
-fn the_next_best_takes_over_and_says_why() {
+fn the_next_best_engine_takes_over_and_reports_why() {
     let [auto, forced] = [Engine::Auto, Engine::IoUring].map(|engine| {
         let file = support::file();
         let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };

@@ -152,13 +152,13 @@ fn a_loop_device_whose_file_server_has_stopped() {
     let (path, (answer, answers)) = (file.path().to_owned(), std::sync::mpsc::channel());
     std::thread::spawn(move || answer.send(device::built_on_file(&path)));
     let found = answers.recv_timeout(NO_HANG);
-    daemon.go_on();
+    daemon.continue_process();
     let ended = waiting.wait();
     let found = found.expect("no hang");
     let name = daemon.device.trim_start_matches("/dev/");
     let named = |refusal: &Refusal| {
-        let said = refusal.to_string();
-        said.contains(name) && said.contains("has not answered")
+        let text = refusal.to_string();
+        text.contains(name) && text.contains("has not answered")
     };
     assert!(found.iter().any(named), "{found:?}");
     assert!(ended.is_ok_and(|status| status.success()));

@@ -58,13 +58,13 @@ fn plain_p99_ns(device: &str) -> f64 {
 fn measured(
     target: &mut device::Armed,
     device: &str,
-    asked: &Workload,
+    request: &Workload,
     known_ns: f64,
 ) -> (Segment, Option<f64>) {
-    finish(target, &Workload { until: Until::DurationNs(WARM_UP_NS), ..asked.clone() });
+    finish(target, &Workload { until: Until::DurationNs(WARM_UP_NS), ..request.clone() });
     let mut worst_plain_ns = 0f64;
     for attempt in 1.. {
-        let segment = finish(target, &Workload { until: Until::DurationNs(LENGTH_NS), ..asked.clone() });
+        let segment = finish(target, &Workload { until: Until::DurationNs(LENGTH_NS), ..request.clone() });
         let p99_ns = segment.read.latency.quantile(0.99).expect("I/Os");
         if is_near(p99_ns as f64, known_ns) {
             return (segment, None);
@@ -90,9 +90,9 @@ fn mean_and_99th_percentile_are_those_of_the_device() {
     // The inspection of the device may have used up its burst allowance.
     std::thread::sleep(Duration::from_millis(200));
     for queue_depth in [1, 4] {
-        let asked = Workload { read_percent: 100, queue_depth, ..workload(SIZE) };
+        let request = Workload { read_percent: 100, queue_depth, ..workload(SIZE) };
         let known_ns = f64::from(queue_depth) / f64::from(IOPS) * 1e9;
-        let (segment, plain_ns) = measured(&mut target, &device.device, &asked, known_ns);
+        let (segment, plain_ns) = measured(&mut target, &device.device, &request, known_ns);
         let mean_ns = segment.read.latency.mean().expect("I/Os");
         let p99_ns = segment.read.latency.quantile(0.99);
         let seen =

@@ -40,7 +40,7 @@ fn amounts_are_exact_and_stay_in_their_range() {
         let dir = support::directory();
         let path = dir.path().join("target");
         let mut target = armed(path.to_str().expect("a path"), &options(engine));
-        let asked = Workload {
+        let request = Workload {
             access: Access::Sequential,
             block_bytes: 16 << 10,
             threads: 3,
@@ -49,7 +49,7 @@ fn amounts_are_exact_and_stay_in_their_range() {
             until: Until::AmountBytes(4 * MIB),
             ..workload(SIZE)
         };
-        let segment = finish(&mut target, &asked);
+        let segment = finish(&mut target, &request);
         assert_eq!((segment.write.bytes, segment.read.bytes), (4 * MIB, 0));
         check_sums(&segment);
         let file = std::fs::File::open(&path).expect("the file");
@@ -89,8 +89,8 @@ fn timed_runs_keep_mix_time_and_depth() {
         finish(&mut target, &fill);
         let until = Until::DurationNs(1_500_000_000);
         let mut ticks = Vec::new();
-        let asked = Workload { read_percent: 65, threads: 2, queue_depth: 8, until, ..workload(SIZE) };
-        let outcome = target.run(&asked, &mut |tick| {
+        let request = Workload { read_percent: 65, threads: 2, queue_depth: 8, until, ..workload(SIZE) };
+        let outcome = target.run(&request, &mut |tick| {
             ticks.push(*tick);
             Flow::Continue
         });
@@ -122,8 +122,8 @@ fn stopping_ends_the_run_soon() {
         let file = support::file();
         let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
         let before_ns = target.now_ns();
-        let asked = Workload { until: Until::DurationNs(3_600_000_000_000), threads: 2, ..workload(SIZE) };
-        let outcome = target.run(&asked, &mut |_| Flow::Stop);
+        let request = Workload { until: Until::DurationNs(3_600_000_000_000), threads: 2, ..workload(SIZE) };
+        let outcome = target.run(&request, &mut |_| Flow::Stop);
         assert_eq!(outcome.expect("a stop"), Outcome::Stopped);
         assert!(target.now_ns() - before_ns < 60_000_000_000, "not the hour that was asked for");
         assert_eq!(finish(&mut target, &workload(SIZE)).errors, []);
@@ -131,12 +131,12 @@ fn stopping_ends_the_run_soon() {
 }
 
 #[test]
-fn a_panicking_watcher_leaves_no_thread_behind() {
+fn a_panicking_watcher_leaves_no_thread_running() {
     let file = support::file();
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
-    let asked = Workload { until: Until::DurationNs(3_600_000_000_000), ..workload(SIZE) };
+    let request = Workload { until: Until::DurationNs(3_600_000_000_000), ..workload(SIZE) };
     let run =
-        std::panic::AssertUnwindSafe(|| target.run(&asked, &mut |_| panic!("the watcher's own mistake")));
+        std::panic::AssertUnwindSafe(|| target.run(&request, &mut |_| panic!("the watcher's own mistake")));
     assert!(std::panic::catch_unwind(run).is_err());
 }
 
@@ -163,8 +163,8 @@ fn the_segment_says_how_it_was_driven() {
     let file = support::file();
     let path = file.path().to_str().expect("a path");
     let engine = |engine, queue_depth| {
-        let asked = Workload { queue_depth, ..workload(SIZE) };
-        let path = finish(&mut armed(path, &options(engine)), &asked).io_path;
+        let request = Workload { queue_depth, ..workload(SIZE) };
+        let path = finish(&mut armed(path, &options(engine)), &request).io_path;
         assert!(path.fallbacks.is_empty(), "{path}");
         path.engine
     };
@@ -250,8 +250,8 @@ fn zram_is_a_device_like_any_other() {
         let mut target = armed(&device.path, &OpenOptions { engine, ..OpenOptions::default() });
         let kname = device.path.trim_start_matches("/dev/");
         assert_eq!(target.facts().identity, format!("{kname}:{SIZE}"));
-        let asked = Workload { block_bytes: 512, ..workload(SIZE) };
-        let error = target.run(&asked, &mut |_| Flow::Continue).expect_err("512 B on 4096 B sectors");
+        let request = Workload { block_bytes: 512, ..workload(SIZE) };
+        let error = target.run(&request, &mut |_| Flow::Continue).expect_err("512 B on 4096 B sectors");
         assert_eq!(error.kind(), ErrorKind::Invalid);
         let until = Until::AmountBytes(SIZE);
         let pass = Workload { access: Access::Sequential, block_bytes: 128 << 10, until, ..workload(SIZE) };

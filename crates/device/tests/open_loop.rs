@@ -120,14 +120,14 @@ fn a_ramp_is_not_counted() {
     let options = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };
     let mut target = armed(file.path().to_str().expect("a path"), &options);
     let regime = Regime { ramp_ns: 1_200_000_000, ..paced(500, Process::Constant) };
-    let asked = Workload { regime, until: Until::DurationNs(SECOND_NS), ..workload(SIZE) };
+    let request = Workload { regime, until: Until::DurationNs(SECOND_NS), ..workload(SIZE) };
     let begin_ns = target.now_ns();
-    let segment = finish(&mut target, &asked);
+    let segment = finish(&mut target, &request);
     assert!(segment.start_ns >= begin_ns + 1_200_000_000);
     assert_eq!(segment.end_ns - segment.start_ns, SECOND_NS);
     assert!((400..=501).contains(&segment.write.ios), "{}", segment.write.ios);
     assert_eq!(segment.series.write_ios.iter().sum::<u64>(), segment.write.ios);
-    let closed = Workload { regime: Regime { arrivals: None, ..regime }, ..asked };
+    let closed = Workload { regime: Regime { arrivals: None, ..regime }, ..request };
     let segment = finish(&mut target, &closed);
     assert_eq!((segment.end_ns - segment.start_ns, segment.series.write_ios.len()), (SECOND_NS, 1));
     assert_eq!(segment.write.latency.count(), segment.write.ios);

@@ -30,8 +30,8 @@ fn every_write_is_refused_and_nothing_changes() {
         for (read_percent, data_pattern) in
             [(0, DataPattern::Random), (99, DataPattern::Random), (0, DataPattern::Zero)]
         {
-            let asked = Workload { read_percent, data_pattern, ..workload(SIZE) };
-            let error = target.run(&asked, &mut |_| Flow::Continue).expect_err("a write");
+            let request = Workload { read_percent, data_pattern, ..workload(SIZE) };
+            let error = target.run(&request, &mut |_| Flow::Continue).expect_err("a write");
             assert_eq!(error.kind(), ErrorKind::Invalid);
             assert!(error.to_string().contains("for reading only"), "{error}");
         }

@@ -177,7 +177,7 @@ fn another_device_under_the_same_name_is_noticed() {
 }
 
 #[test]
-fn what_is_no_target() {
+fn unsuitable_targets_are_refused() {
     let dir = support::directory();
     assert_unusable("/dev/no-such-device", "no such device");
     assert_unusable(dir.path().join("missing"), "no such file");

@@ -36,7 +36,7 @@ fn threads_are_the_fallback_of_io_uring_and_libaio() {
 }
 
 #[test]
-fn a_ring_that_takes_nothing_is_an_error_and_no_endless_wait() {
+fn a_ring_that_takes_nothing_is_an_error_rather_than_an_endless_wait() {
     for per_second in [None, Some(1000)] {
         let subject = std::thread::spawn(move || {
             if let Err(error) = seccomp::forbid(&[libc::SYS_io_uring_enter], libc::EAGAIN) {
@@ -47,8 +47,8 @@ fn a_ring_that_takes_nothing_is_an_error_and_no_endless_wait() {
                 OpenOptions { size_bytes: Some(SIZE), engine: Engine::IoUring, ..OpenOptions::default() };
             let mut target = armed(file.path().to_str().expect("a path"), &options);
             let arrivals = per_second.map(|per_second| Arrivals { per_second, process: Process::Constant });
-            let asked = Workload { regime: Regime { arrivals, ..Regime::default() }, ..workload(SIZE) };
-            let refused = target.run(&asked, &mut |_| Flow::Continue).expect_err("nothing can be done");
+            let request = Workload { regime: Regime { arrivals, ..Regime::default() }, ..workload(SIZE) };
+            let refused = target.run(&request, &mut |_| Flow::Continue).expect_err("nothing can be done");
             if refused.kind() == ErrorKind::Unusable {
                 return skip(&format!("no ring on this host: {refused}"));
             }

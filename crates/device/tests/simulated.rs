@@ -40,14 +40,14 @@ fn durations_are_scaled_and_rates_are_not() {
     let purged = target.purge().expect("a purge");
     assert_eq!((purged.method.as_str(), purged.pts_purge), ("Format Unit (simulated)", true));
     assert_eq!(purged.end_ns, target.now_ns());
-    let asked = Workload {
+    let request = Workload {
         until: Until::DurationNs(64 * SECOND_NS),
         read_percent: 65,
         threads: 2,
         ..workload(target.facts().capacity_bytes)
     };
-    let segment = finish(&mut target, &asked);
-    assert_eq!(segment.workload, asked);
+    let segment = finish(&mut target, &request);
+    assert_eq!(segment.workload, request);
     assert_eq!(segment.end_ns - segment.start_ns, SECOND_NS);
     assert_eq!(segment.series.interval_ns, SECOND_NS / 64);
     assert_eq!(segment.series.read_ios.len(), 64);
@@ -119,9 +119,9 @@ fn a_fault_that_shows_only_after_the_end_of_a_cell_is_an_error() {
 fn runs_repeat_and_can_be_stopped() {
     let run = || {
         let mut target = scaled("1/256");
-        let asked =
+        let request =
             Workload { until: Until::DurationNs(256 * SECOND_NS), ..workload(target.facts().capacity_bytes) };
-        finish(&mut target, &asked)
+        finish(&mut target, &request)
     };
     assert_eq!(run(), run());
 

@@ -33,7 +33,7 @@ use device::{DriveError, OpenOptions, Refusal};
 use record::Until;
 
 use build::{Stack, Templates};
-use counts::{Came, Counts};
+use counts::{Counts, Outcome};
 use plan::{Kernel, Plan};
 
 /// Number of stacks in `ci`, which takes a few seconds.
@@ -105,7 +105,7 @@ fn judged(place: &tempfile::TempDir, templates: &Templates) -> ExitCode {
         let folder = place.path().join(seed.to_string());
         let tried = catch_unwind(AssertUnwindSafe(|| attempt(seed, kernel, &folder, templates, &mut counts)));
         match tried.unwrap_or_else(|_| Err("it panicked".into())) {
-            Ok(came) => counts.came(came),
+            Ok(outcome) => counts.add(outcome),
             Err(problem) => {
                 failed += 1;
                 println!("seed {seed}: {problem}");
@@ -132,13 +132,13 @@ fn attempt(
     folder: &Path,
     templates: &Templates,
     counts: &mut Counts,
-) -> Result<Came, String> {
+) -> Result<Outcome, String> {
     let plan = Plan::of_seed(seed, kernel);
     let failed = |error: io::Error| format!("{error}");
     let mut stack = Stack::build(&plan, folder, templates, seed).map_err(failed)?;
     counts.built(&plan, &stack);
     if !stack.made()[plan.target] {
-        return Ok(Came::NotBuilt);
+        return Ok(Outcome::NotBuilt);
     }
     let path = stack.named(plan.target, plan.name).map_err(failed)?;
     let before = stack.snapshot().map_err(failed)?;
@@ -157,14 +157,14 @@ fn attempt(
     };
     let mut may_change = stack.changing();
     let written = plan.reach(plan.target);
-    let came = match (&taken, &expected) {
+    let outcome = match (&taken, &expected) {
         (Ok(()), Some(why)) => return Err(shown(format!("ACCEPTED although {why:?}"))),
         (Ok(()), None) => {
             if !before.differs_within(&after, &written) {
                 return Err(shown("accepted, and nothing was written".into()));
             }
             may_change.extend(written);
-            Came::Accepted
+            Outcome::Accepted
         }
         // A signature can be wiped at any time, so a refusal only because of a signature is not sufficient:
         // the refusal must name the actual user. Exclusive claims are an exception, because they are checked
@@ -172,14 +172,14 @@ fn attempt(
         (Err(error), Some(why)) if is_signature(error) && !why.is_claim() => {
             return Err(shown(format!("refused for a signature alone, although {why:?}: {error}")));
         }
-        (Err(_), Some(why)) => Came::Refused(*why),
+        (Err(_), Some(why)) => Outcome::Refused(*why),
         (Err(error), None) if is_signature(error) && plan.may_carry_signature(&stack.formatted) => {
-            Came::RefusedForSignature
+            Outcome::RefusedForSignature
         }
         (Err(error), None) => return Err(shown(format!("refused although it is free: {error}"))),
     };
     match before.difference(&after, &may_change) {
-        None => Ok(came),
+        None => Ok(outcome),
         Some((file, at)) => Err(shown(format!("byte {at} and on of file {file} CHANGED"))),
     }
 }

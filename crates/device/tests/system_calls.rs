@@ -36,15 +36,15 @@ const fn worker(own: &'static [i64]) -> Role {
 }
 
 /// Counts the calls of all threads for `ios` I/Os; an error is a reason to skip.
-fn calls(ios: u64, asked: &Workload, drive: &(dyn Fn(&Workload) + Sync)) -> Result<Calls, String> {
-    let asked = Workload { until: Until::AmountBytes(ios * 4096), ..asked.clone() };
+fn calls(ios: u64, request: &Workload, drive: &(dyn Fn(&Workload) + Sync)) -> Result<Calls, String> {
+    let request = Workload { until: Until::AmountBytes(ios * 4096), ..request.clone() };
     let ((), calls) =
-        seccomp::counted(|| drive(&asked)).map_err(|e| format!("seccomp with a listener: {e}"))?;
+        seccomp::counted(|| drive(&request)).map_err(|e| format!("seccomp with a listener: {e}"))?;
     Ok(calls)
 }
 
-fn check(what: &str, asked: &Workload, roles: &[Role], drive: &(dyn Fn(&Workload) + Sync)) {
-    let (few, many) = match (calls(FEW, asked, drive), calls(MANY, asked, drive)) {
+fn check(what: &str, request: &Workload, roles: &[Role], drive: &(dyn Fn(&Workload) + Sync)) {
+    let (few, many) = match (calls(FEW, request, drive), calls(MANY, request, drive)) {
         (Ok(few), Ok(many)) => (few, many),
         (Err(reason), _) | (_, Err(reason)) => return skip(&reason),
     };
@@ -84,25 +84,25 @@ fn reads(queue_depth: u16) -> Workload {
 }
 
 /// Reads a temporary file with this engine.
-fn check_reads(what: &str, engine: Engine, asked: &Workload, roles: &[Role]) {
+fn check_reads(what: &str, engine: Engine, request: &Workload, roles: &[Role]) {
     let file = support::file();
     file.open().set_len(SIZE).expect("a file of some size");
     let path = file.path().to_str().expect("a path");
     let options = OpenOptions { engine, ..OpenOptions::default() };
-    let reads = |asked: &Workload| {
+    let reads = |request: &Workload| {
         let target = device::open(path, &options).expect("a target").open_to_read();
-        let outcome = target.expect("a readable target").run(asked, &mut |_| Flow::Continue);
+        let outcome = target.expect("a readable target").run(request, &mut |_| Flow::Continue);
         assert!(matches!(outcome, Ok(Outcome::Finished(_))), "{outcome:?}");
     };
-    check(&format!("{what}, {engine:?}"), asked, roles, &reads);
+    check(&format!("{what}, {engine:?}"), request, roles, &reads);
 }
 
 #[test]
 fn nothing_but_the_queue_calls_the_kernel() {
-    check("null", &reads(8), &[worker(&[])], &|asked| {
-        drop(rehearse(Nowhere::Null, asked).expect("a rehearsal"))
+    check("null", &reads(8), &[worker(&[])], &|request| {
+        drop(rehearse(Nowhere::Null, request).expect("a rehearsal"))
     });
-    let ring = &|asked: &Workload| drop(rehearse(Nowhere::NoOpRing, asked).expect("a rehearsal"));
+    let ring = &|request: &Workload| drop(rehearse(Nowhere::NoOpRing, request).expect("a rehearsal"));
     if rehearse(Nowhere::NoOpRing, &reads(4)).is_ok() {
         check("no-op ring", &reads(8), &[worker(&[libc::SYS_io_uring_enter])], ring);
     } else {
@@ -152,14 +152,16 @@ fn stamps_and_checks_call_nothing() {
         let file = support::file();
         let path = file.path().to_str().expect("a path");
         let options = OpenOptions { engine, size_bytes: Some(SIZE), ..OpenOptions::default() };
-        let mixed = |asked: &Workload| {
-            let answers =
-                armed(path, &options)
-                    .run_concurrently(std::slice::from_ref(asked), &[false], &mut |_, _| Flow::Continue);
+        let mixed = |request: &Workload| {
+            let answers = armed(path, &options).run_concurrently(
+                std::slice::from_ref(request),
+                &[false],
+                &mut |_, _| Flow::Continue,
+            );
             let findings = answers.expect("a run").remove(0).verified.expect("checks");
             assert!(findings.wrong() == 0, "{findings}");
         };
-        let asked = Workload { regime, read_percent: 50, ..reads(depth) };
-        check(&format!("checked, {engine:?}"), &asked, &[worker(own)], &mixed);
+        let request = Workload { regime, read_percent: 50, ..reads(depth) };
+        check(&format!("checked, {engine:?}"), &request, &[worker(own)], &mixed);
     }
 }

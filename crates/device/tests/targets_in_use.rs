@@ -236,7 +236,7 @@ fn a_further_device_of_a_mounted_btrfs() {
 }
 
 #[test]
-fn a_file_that_is_read_by_somebody() {
+fn a_file_that_another_process_reads() {
     let file = support::file();
     file.open().set_len(SIZE).expect("a length");
     let path = text(file.path()).to_owned();

@@ -61,14 +61,14 @@ fn good_targets_are_found_good_by_every_engine() {
         paced,
     ];
     for engine in [Engine::Auto, Engine::IoUring, Engine::Libaio, Engine::Threads] {
-        for asked in &cases {
+        for request in &cases {
             let file = support::file();
             let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
             // Two runs over the same range: the second run finds the stamps of the first, which must not be
             // reported.
             for seed in [1, 2] {
-                let found = findings(&mut target, &Workload { seed, ..asked.clone() }, true);
-                assert_eq!(found.wrong(), 0, "{engine:?} {asked}: {found}");
+                let found = findings(&mut target, &Workload { seed, ..request.clone() }, true);
+                assert_eq!(found.wrong(), 0, "{engine:?} {request}: {found}");
                 assert!(found.checked > 1000, "{found}");
             }
         }
@@ -154,12 +154,12 @@ fn lost_writes_are_found_by_the_load_that_wrote_them() {
 fn what_cannot_be_checked_is_refused_before_anything_is_written() {
     let file = support::file();
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
-    let mut refused = |workloads: &[Workload], wanted: &str| {
+    let mut refused = |workloads: &[Workload], message: &str| {
         let error = target
             .run_concurrently(workloads, &vec![true; workloads.len()], &mut |_, _| Flow::Continue)
-            .expect_err(wanted);
+            .expect_err(message);
         assert_eq!(error.kind(), ErrorKind::Invalid);
-        assert!(error.to_string().contains(wanted), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     };
     refused(&[Workload { threads: 2, ..checked() }], "one thread");
     refused(&[Workload { queue_depth: 2000, ..checked() }], "range of at least 8000 blocks");

@@ -192,8 +192,8 @@ mod tests {
         for nowhere in [Nowhere::Null, Nowhere::NoOpRing] {
             for (threads, queue_depth) in [(1, 1), (1, 4), (2, 7), (1, 128)] {
                 let until = Until::AmountBytes(10_000 * 4096);
-                let asked = Workload { threads, read_percent: 65, until, ..workload(queue_depth, 1) };
-                let done = match rehearse(nowhere, &asked) {
+                let request = Workload { threads, read_percent: 65, until, ..workload(queue_depth, 1) };
+                let done = match rehearse(nowhere, &request) {
                     Err(error) if nowhere == Nowhere::NoOpRing => return skips::skip!("{error}"),
                     other => other.expect("a rehearsal").segment,
                 };
@@ -228,8 +228,8 @@ mod tests {
             let begin = std::time::Instant::now();
             // With a clock slowed down by a factor of 1000, the run would take most of a day if it were not
             // stopped.
-            let asked = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };
-            let error = run::rehearse(Way::Null, &target, &asked).expect_err("no result");
+            let request = Workload { until: Until::DurationNs(60 * SECOND_NS), ..workload(1, 1) };
+            let error = run::rehearse(Way::Null, &target, &request).expect_err("no result");
             assert!(matches!(error, EngineError::Disturbed { .. }), "{error}");
             assert!(error.to_string().contains("counter is wrong"), "{error}");
             assert!(begin.elapsed().as_secs() < 50, "{factor}");
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn impossible_rehearsals_are_refused() {
-        let asked = Workload { queue_depth: 5000, ..workload(1, 1) };
-        assert!(rehearse(Nowhere::Null, &asked).is_err());
+        let request = Workload { queue_depth: 5000, ..workload(1, 1) };
+        assert!(rehearse(Nowhere::Null, &request).is_err());
     }
 }

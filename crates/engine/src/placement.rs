@@ -33,7 +33,7 @@ pub struct Places {
     online: u32,
     /// The NUMA node of the device, if it is known and the host has several.
     near: Option<u32>,
-    asked: Option<Placement>,
+    requested: Option<Placement>,
 }
 
 /// Placement of the threads of one workload.
@@ -54,13 +54,13 @@ impl Places {
     ///
     /// # Errors
     /// Returns an error if the requested CPUs are not usable.
-    pub fn of(sys: &Path, near: Option<u32>, asked: Option<Placement>) -> Result<Self, PlacementError> {
+    pub fn of(sys: &Path, near: Option<u32>, requested: Option<Placement>) -> Result<Self, PlacementError> {
         let allowed = allowed(sys);
         let nodes: BTreeSet<u32> = allowed.iter().map(|p| p.node).collect();
         let near = near.filter(|node| nodes.len() > 1 && nodes.contains(node));
         let online = read(sys, "devices/system/cpu/online").and_then(|text| parse_cpu_list(&text).ok());
         let online = online.map_or(allowed.len(), |list| list.len()) as u32;
-        let places = Self { allowed, online, near, asked };
+        let places = Self { allowed, online, near, requested };
         // An impossible request is reported before the target is accessed.
         places.seat(1, 0).map(|_| places.clone())
     }
@@ -70,17 +70,17 @@ impl Places {
     pub(crate) fn seat(&self, threads: u16, helpers: u16) -> Result<Seating, PlacementError> {
         let all = u32::from(threads) * (1 + u32::from(helpers));
         let all_threads = all as usize;
-        if self.asked == Some(Placement::CpusAllowed(ALL.into())) {
+        if self.requested == Some(Placement::CpusAllowed(ALL.into())) {
             return Ok(self.free(all, "not pinned, as requested".into()));
         }
-        if let Some(asked) = &self.asked {
-            let chosen = self.chosen(asked)?;
+        if let Some(requested) = &self.requested {
+            let chosen = self.chosen(requested)?;
             let seats = if helpers == 0 && all_threads <= chosen.len() {
                 chosen.iter().take(all_threads).map(|&number| vec![number]).collect()
             } else {
                 vec![chosen]
             };
-            let why = if matches!(asked, Placement::Share(_)) { ", its share" } else { " as requested" };
+            let why = if matches!(requested, Placement::Share(_)) { ", its share" } else { " as requested" };
             return Ok(self.seating(seats, all, why));
         }
         let close: Vec<Processor> =
@@ -109,9 +109,9 @@ impl Places {
     #[must_use]
     pub fn spare(&self) -> Option<u32> {
         let numbers = |processors: &[Processor]| processors.iter().map(|p| p.number).collect::<Vec<_>>();
-        let used = match &self.asked {
+        let used = match &self.requested {
             Some(Placement::CpusAllowed(all)) if all == ALL => return None,
-            Some(asked) => self.chosen(asked).ok()?,
+            Some(requested) => self.chosen(requested).ok()?,
             None => {
                 let close =
                     self.allowed.iter().copied().filter(|p| self.near.is_none_or(|node| p.node == node));
@@ -152,8 +152,8 @@ impl Places {
     }
 
     /// Returns the requested CPUs, in the requested order.
-    fn chosen(&self, asked: &Placement) -> Result<Vec<u32>, PlacementError> {
-        let (option, text) = match asked {
+    fn chosen(&self, requested: &Placement) -> Result<Vec<u32>, PlacementError> {
+        let (option, text) = match requested {
             Placement::CpusAllowed(text) | Placement::Share(text) => ("cpus_allowed", text),
             Placement::NumaCpuNodes(text) => ("numa_cpu_nodes", text),
         };
@@ -164,7 +164,7 @@ impl Places {
         })?;
         let mut chosen = Vec::new();
         for number in numbers {
-            let found: Vec<u32> = match asked {
+            let found: Vec<u32> = match requested {
                 Placement::CpusAllowed(_) | Placement::Share(_) => {
                     self.allowed.iter().filter(|p| p.number == number).map(|p| p.number).collect()
                 }
@@ -177,7 +177,7 @@ impl Places {
                 let there: BTreeSet<u32> = self
                     .allowed
                     .iter()
-                    .map(|p| if matches!(asked, Placement::NumaCpuNodes(_)) { p.node } else { p.number })
+                    .map(|p| if matches!(requested, Placement::NumaCpuNodes(_)) { p.node } else { p.number })
                     .collect();
                 let there = list_text(&there.into_iter().collect::<Vec<_>>());
                 let (text, available) = (text.clone(), there);
@@ -197,20 +197,20 @@ impl Places {
 /// Returns an error if the requested CPUs are not usable.
 pub fn shares(
     nodes: &[Option<u32>],
-    asked: Option<&Placement>,
+    requested: Option<&Placement>,
 ) -> Result<Vec<Option<Placement>>, EngineError> {
-    let places = Places::of(Path::new(SYS), None, asked.cloned())?;
-    if asked == Some(&Placement::CpusAllowed(ALL.into())) {
-        return Ok(vec![asked.cloned(); nodes.len()]);
+    let places = Places::of(Path::new(SYS), None, requested.cloned())?;
+    if requested == Some(&Placement::CpusAllowed(ALL.into())) {
+        return Ok(vec![requested.cloned(); nodes.len()]);
     }
-    let chosen = asked.map(|asked| places.chosen(asked)).transpose()?;
+    let chosen = requested.map(|requested| places.chosen(requested)).transpose()?;
     let mut usable = places.allowed;
     usable.retain(|p| chosen.as_ref().is_none_or(|chosen| chosen.contains(&p.number)));
     let share = |mut numbers: Vec<u32>| {
         numbers.sort_unstable();
         (!numbers.is_empty()).then(|| Placement::Share(list_text(&numbers)))
     };
-    Ok(divide::divided(&usable, nodes, asked.is_none()).into_iter().map(share).collect())
+    Ok(divide::divided(&usable, nodes, requested.is_none()).into_iter().map(share).collect())
 }
 
 impl Seating {
@@ -327,9 +327,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// Two nodes with two cores each; CPUs 4 to 7 are the second CPUs of cores 0 to 3.
-    fn server(near: Option<u32>, asked: Option<Placement>) -> Places {
+    fn server(near: Option<u32>, requested: Option<Placement>) -> Places {
         let processor = |number| Processor { number, core: number % 4, node: number % 4 / 2 };
-        Places { allowed: (0..8).map(processor).collect(), online: 8, near, asked }
+        Places { allowed: (0..8).map(processor).collect(), online: 8, near, requested }
     }
 
     fn seated(places: &Places, threads: u16) -> (Vec<Vec<u32>>, String) {
@@ -396,11 +396,11 @@ mod tests {
         assert_eq!(seated(&cpus("all"), 2), (Vec::new(), "not pinned, as requested".into()));
         let nodes = server(Some(1), Some(Placement::NumaCpuNodes("0".into())));
         assert_eq!(seated(&nodes, 3).0, [[1], [0], [5]]);
-        for (asked, problem) in
+        for (requested, problem) in
             [("8", "available: 0-7"), ("x", "not a number"), ("3-1", "reversed"), ("", "not a number")]
         {
-            let text = cpus(asked).seat(1, 0).unwrap_err().to_string();
-            assert!(text.contains(problem) && text.starts_with("cpus_allowed"), "{asked}: {text}");
+            let text = cpus(requested).seat(1, 0).unwrap_err().to_string();
+            assert!(text.contains(problem) && text.starts_with("cpus_allowed"), "{requested}: {text}");
         }
         let missing =
             server(None, Some(Placement::NumaCpuNodes("2".into()))).seat(1, 0).unwrap_err().to_string();
@@ -412,8 +412,8 @@ mod tests {
         let places = Places::of(Path::new(SYS), None, None).unwrap();
         assert!(!places.allowed.is_empty() && places.online as usize >= places.allowed.len(), "{places:?}");
         let number = places.allowed[0].number;
-        let asked = Placement::CpusAllowed(number.to_string());
-        let seating = Places::of(Path::new(SYS), None, Some(asked)).unwrap().seat(1, 0).unwrap();
+        let requested = Placement::CpusAllowed(number.to_string());
+        let seating = Places::of(Path::new(SYS), None, Some(requested)).unwrap().seat(1, 0).unwrap();
         std::thread::spawn(move || {
             assert_eq!(seating.take(0), None);
             let set = sched_getaffinity(None).unwrap();

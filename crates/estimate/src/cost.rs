@@ -286,7 +286,7 @@ mod tests {
             handling: record::Handling::default(),
             plan: None,
             driving: None,
-            beside: None,
+            concurrent: None,
             power: None,
             labels: record::Labels::default(),
             stated: record::Stated::default(),

@@ -34,8 +34,8 @@ fn minutes(ns: u64) -> f64 {
     ns as f64 / SECOND_NS as f64 / 60.0
 }
 
-fn close(got: f64, wanted: f64) {
-    assert!((got - wanted).abs() <= wanted * 1e-6 + 0.01, "{got} instead of {wanted}");
+fn close(got: f64, expected: f64) {
+    assert!((got - expected).abs() <= expected * 1e-6 + 0.01, "{got} instead of {expected}");
 }
 
 /// Duration of writing the capacity twice at 500 MB/s.

@@ -38,8 +38,8 @@ fn check(name: &str) {
 /// A kind of figure that is off by more than 10 % must be mentioned in a misfit, with the words that models
 /// use for it.
 #[test]
-fn what_is_more_than_10_percent_off_is_said() {
-    let said_as = |kind| match kind {
+fn what_is_more_than_10_percent_off_is_named() {
+    let words_for = |kind| match kind {
         Kind::Saturation => &["aturation rate"][..],
         Kind::Time => &["write cliff", "Write saturation"],
         Kind::Throughput => &["Sequential"],
@@ -50,9 +50,9 @@ fn what_is_more_than_10_percent_off_is_said() {
         let model = Model::named(name).unwrap();
         for figure in &model.calibration.figures {
             let is_off = (figure.simulated / figure.measured - 1.0).abs() > 0.1;
-            let is_said = |words: &&str| model.misfits.iter().any(|misfit| misfit.contains(*words));
-            let said = said_as(figure.kind).iter().any(is_said);
-            assert!(said || !is_off, "{name}: no misfit says that {figure:?} is more than 10 % off");
+            let is_named = |words: &&str| model.misfits.iter().any(|misfit| misfit.contains(*words));
+            let named = words_for(figure.kind).iter().any(is_named);
+            assert!(named || !is_off, "{name}: no misfit says that {figure:?} is more than 10 % off");
         }
     }
 }

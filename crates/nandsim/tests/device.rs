@@ -187,11 +187,11 @@ fn throttling_is_reported_while_it_lasts() {
     let now = ssd.now_ns();
     let slow = Throttling { times_ns: now + SECOND..now + 2 * SECOND, bytes_per_second: 5_000_000 };
     ssd.inject_faults(Faults { slow: vec![slow], ..Faults::default() });
-    let told = [SECOND / 2, SECOND, SECOND].map(|later| {
+    let throttled = [SECOND / 2, SECOND, SECOND].map(|later| {
         ssd.idle(later);
         ssd.smart().throttled
     });
-    assert_eq!(told, [false, true, false]);
+    assert_eq!(throttled, [false, true, false]);
 }
 
 #[test]

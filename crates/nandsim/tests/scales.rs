@@ -84,11 +84,11 @@ fn concurrent_drives_behave_as_they_do_alone() {
     let drives =
         [("sas-slc-2011", 1), ("sata-mlc-hybrid-2011", 1), ("nvme-tlc-2018", 1), ("sas-slc-2011", 2)];
     let alone = drives.map(|(name, seed)| history(name, seed));
-    let together = std::thread::scope(|scope| {
+    let concurrent = std::thread::scope(|scope| {
         drives
             .map(|(name, seed)| scope.spawn(move || history(name, seed)))
             .map(|thread| thread.join().unwrap())
     });
-    assert_eq!(alone, together);
+    assert_eq!(alone, concurrent);
     assert_ne!(alone[0], alone[3], "another seed yields another drive");
 }

@@ -135,8 +135,8 @@ impl Draft {
     }
 
     fn loops(&self) -> Result<Vec<Loop>, Contradiction> {
-        let apart = !self.tc.is_empty() || !self.qd.is_empty();
-        if apart && !self.demands.is_empty() {
+        let is_separate = !self.tc.is_empty() || !self.qd.is_empty();
+        if is_separate && !self.demands.is_empty() {
             return Err(("demand", "replaces tc and qd; remove them".into()));
         }
         let standard = match self.demands.is_empty() {

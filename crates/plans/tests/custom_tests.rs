@@ -58,9 +58,9 @@ ramp_time = 5
             "RND 4KiB 50/50 TC1 QD4",
         ]
     );
-    assert_eq!((bench.asked[0].queue_depth, bench.asked[1].threads), (8, 2));
-    assert_eq!(bench.asked[1].regime.limit_ns, Some(30_000_000_000));
-    assert!(bench.asked[2..].iter().all(|cell| cell.regime.ramp_ns == 5_000_000_000));
+    assert_eq!((bench.requested[0].queue_depth, bench.requested[1].threads), (8, 2));
+    assert_eq!(bench.requested[1].regime.limit_ns, Some(30_000_000_000));
+    assert!(bench.requested[2..].iter().all(|cell| cell.regime.ramp_ns == 5_000_000_000));
     assert_eq!(bench.run_ns, 80_000_000_000);
     assert_eq!(outcome.converged, None);
     assert_eq!(outcome.header.requirement, "NOT A PTS TEST");
@@ -73,9 +73,9 @@ fn shorter_cells_make_all_times_shorter() {
     let mut bench = Fake::new(|_, _| 1000);
     let settings = Settings { cell_ns: 6_000_000_000, ..standard() };
     run(&test, &target(512), &settings, &mut bench);
-    assert_eq!((bench.run_ns, bench.asked[0].regime.ramp_ns), (12_000_000_000, 6_000_000_000));
+    assert_eq!((bench.run_ns, bench.requested[0].regime.ramp_ns), (12_000_000_000, 6_000_000_000));
     assert_eq!(
-        (bench.asked[0].threads, bench.asked[0].queue_depth),
+        (bench.requested[0].threads, bench.requested[0].queue_depth),
         (settings.threads, settings.queue_depth)
     );
 }

@@ -80,7 +80,7 @@ pub struct Failure {
     /// Results before the failure; printed with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
     /// Whether the error is already in the document with the results on standard output.
-    told: bool,
+    already_printed: bool,
     /// Prints nothing.
     is_silent: bool,
     error: anyhow::Error,
@@ -95,7 +95,7 @@ impl Failure {
             exit,
             run: None,
             found: serde_json::Map::new(),
-            told: false,
+            already_printed: false,
             is_silent: false,
             error: error.into(),
         }
@@ -118,8 +118,8 @@ impl Failure {
     }
 
     /// Marks the error as part of the printed document, so that it is only written to standard error.
-    pub fn told(mut self) -> Self {
-        self.told = true;
+    pub fn already_printed(mut self) -> Self {
+        self.already_printed = true;
         self
     }
 
@@ -149,7 +149,7 @@ impl Failure {
 
     /// Returns the error as a document, with the results before it; `None` if it has already been printed.
     pub fn document(&self) -> Option<serde_json::Value> {
-        if self.told {
+        if self.already_printed {
             return None;
         }
         let mut document = self.found.clone();

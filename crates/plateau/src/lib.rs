@@ -48,7 +48,7 @@ pub fn main() -> ExitCode {
     }
     let cli = match cli::parse() {
         Ok(cli) => cli,
-        Err(said) => return answered(&said),
+        Err(error) => return answered(&error),
     };
     let style = if cli.quiet { Some(printer::Style::Quiet) } else { cli.progress.style() };
     printer::set_manner(printer::Manner::of_process(style));
@@ -59,18 +59,18 @@ pub fn main() -> ExitCode {
 }
 
 /// Prints help and version as results; any other message of clap is a usage error.
-fn answered(said: &clap::Error) -> ExitCode {
-    if said.use_stderr() {
+fn answered(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
         // Parsing failed, so look for the option in the arguments.
         let json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
-        if said.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !json {
+        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !json {
             // clap prints the help instead of an error message.
-            let _ = said.print();
+            let _ = error.print();
             return ExitCode::from(Exit::Usage.code());
         }
-        return ended(Err(rejected::failure(said)), json);
+        return ended(Err(rejected::failure(error)), json);
     }
-    let printed = said.print().and_then(|()| std::io::stdout().flush());
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
     ended(printer::outcome(printed), false)
 }
 
@@ -78,7 +78,7 @@ fn ended(result: Done, json: bool) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            printer::tell_failure(&failure, json);
+            printer::print_failure(&failure, json);
             ExitCode::from(failure.exit.code())
         }
     }

@@ -61,7 +61,7 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
-        let bench = Bench::beside_the_build();
+        let bench = Bench::on_build_disk();
         std::fs::write(bench.path("data"), vec![7; 16 << 20]).unwrap();
         let words: Vec<&str> = RUN.split(' ').collect();
         let id = || bench.json(&words)["run"].as_str().unwrap().to_owned();
@@ -96,21 +96,21 @@ impl Stage {
             shell.args(["-c", first, "bash"]).arg(plateau.get_program()).args(plateau.get_args());
             shell.env("PLATEAU_LIBRARY", self.bench.library()).envs(environment.iter().copied());
             let output = shell.current_dir(self.bench.dir.path()).output().expect("a shell");
-            let mut wanted = allowed(command);
-            if wanted.is_empty() {
-                wanted.extend(*usual);
+            let mut codes = allowed(command);
+            if codes.is_empty() {
+                codes.extend(*usual);
             }
-            ends(&format!("{first}: plateau {command}"), &output, &wanted);
+            ends(&format!("{first}: plateau {command}"), &output, &codes);
             drop(std::fs::remove_file(self.bench.path("new.bin")));
         }
     }
 }
 
 #[track_caller]
-fn ends(what: &str, output: &Output, wanted: &[i32]) {
+fn ends(what: &str, output: &Output, codes: &[i32]) {
     let (out, err) = texts(output);
     let code = output.status.code();
-    assert!(code.is_some_and(|code| wanted.contains(&code)), "{what}: {:?}: {out}\n{err}", output.status);
+    assert!(code.is_some_and(|code| codes.contains(&code)), "{what}: {:?}: {out}\n{err}", output.status);
     assert!(!err.contains("panicked"), "{what}: {err}");
     assert!(code == Some(0) || !err.is_empty(), "{what}: silent failure");
 }
@@ -185,15 +185,15 @@ fn a_clock_in_any_year_is_only_a_clock() {
 }
 
 #[test]
-fn a_target_that_cannot_be_read_is_no_target() {
-    let bench = Bench::beside_the_build();
+fn an_unreadable_target_is_refused() {
+    let bench = Bench::on_build_disk();
     let behaviour = Behaviour { bad_sector: Some(0), ..Default::default() };
     let device = match StorageDaemon::start(bench.dir.path(), 32 << 20, behaviour) {
         Ok(device) => device,
         Err(why) => return skips::skip!("{why}"),
     };
     let name = device.device.as_str();
-    for (words, wanted) in [
+    for (words, codes) in [
         (vec!["info", name], &[0, 4][..]),
         (vec!["check", name], &[0, 4, 7]),
         (vec!["list"], &[0, 4]),
@@ -201,7 +201,7 @@ fn a_target_that_cannot_be_read_is_no_target() {
         (vec!["run", "lat", name, "--erase", "nothing"], &[3, 4]),
         (vec!["purge", name, "--erase", "nothing"], &[3, 4]),
     ] {
-        ends(&words.join(" "), &bench.run(&words), wanted);
+        ends(&words.join(" "), &bench.run(&words), codes);
     }
     // Confirming with the name does not help either: a target that cannot be read may contain data.
     let info = bench.json(&["info", name]);

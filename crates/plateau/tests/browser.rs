@@ -105,7 +105,7 @@ fn shows_every_page_without_a_complaint_or_a_request() {
 }
 
 #[test]
-fn pointer_keys_and_buttons_do_what_is_promised_and_without_scripts_no_word_is_missing() {
+fn pointer_keys_and_buttons_work_and_without_scripts_all_text_is_present() {
     if is_missing() {
         return;
     }
@@ -150,12 +150,12 @@ fn nothing_is_hidden_squashed_or_on_top_of_another_at_any_width_of_the_window() 
         let (found, complaints) = framed(&bench, &frames, LAYOUT, &[]);
         assert_eq!(complaints, "");
         assert_eq!(found.as_object().map(serde_json::Map::len), Some(4), "{found}");
-        for (width, told) in found.as_object().unwrap() {
+        for (width, result) in found.as_object().unwrap() {
             assert!(
-                told["charts"].as_u64().is_some_and(|charts| charts > 12),
-                "{profile} at {width}: {told}"
+                result["charts"].as_u64().is_some_and(|charts| charts > 12),
+                "{profile} at {width}: {result}"
             );
-            assert_eq!(told["faults"], serde_json::json!([]), "{profile} at {width}: {found}");
+            assert_eq!(result["faults"], serde_json::json!([]), "{profile} at {width}: {found}");
         }
     }
 }
@@ -179,11 +179,11 @@ fn comparisons_are_read_at_any_width_in_light_and_in_dark() {
         let (found, complaints) = framed(&bench, &frames, COMPARED, &[&prefers]);
         assert_eq!(complaints, "");
         assert_eq!(found.as_object().map(serde_json::Map::len), Some(3), "{found}");
-        for (width, told) in found.as_object().unwrap() {
-            let many = |what: &str, least: u64| told[what].as_u64().is_some_and(|count| count >= least);
-            assert!(many("charts", 4) && many("differences", 50), "{width}: {told}");
-            assert_eq!(told["faults"], serde_json::json!([]), "{width}: {found}");
-            assert_eq!((told["turned"].as_str(), told["around"].as_str()), (Some(turned), Some(around)));
+        for (width, result) in found.as_object().unwrap() {
+            let many = |what: &str, least: u64| result[what].as_u64().is_some_and(|count| count >= least);
+            assert!(many("charts", 4) && many("differences", 50), "{width}: {result}");
+            assert_eq!(result["faults"], serde_json::json!([]), "{width}: {found}");
+            assert_eq!((result["turned"].as_str(), result["around"].as_str()), (Some(turned), Some(around)));
         }
     }
 }

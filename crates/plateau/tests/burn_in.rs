@@ -100,10 +100,10 @@ fn a_failed_io_is_a_reason() {
         // Media errors are counted by the drive as well.
         let (_, document) = simulated(REJECTED, &["--sim-fault", fault, "--burn-in-media-errors", "1000"]);
         let reason = reason(&document);
-        let says = reason["text"].as_str().unwrap();
+        let text = reason["text"].as_str().unwrap();
         assert!(
-            reason["reason"] == "io" && says.starts_with(verb) && says.ends_with(kind),
-            "{fault}: {says}"
+            reason["reason"] == "io" && text.starts_with(verb) && text.ends_with(kind),
+            "{fault}: {text}"
         );
         assert!(reason["offset_bytes"].is_u64(), "{reason}");
     }
@@ -126,8 +126,8 @@ fn a_worn_or_hot_drive_is_rejected() {
     std::fs::write(&path, worn).unwrap();
     let drive = format!("sim:{}", path.display());
     let document = burned_in(&bench, &drive, REJECTED, &["--scale", "1/256"]);
-    let says = reason(&document)["text"].as_str().unwrap();
-    assert!(says.starts_with("endurance used ") && says.ends_with("(at most 100 %)"), "{says}");
+    let text = reason(&document)["text"].as_str().unwrap();
+    assert!(text.starts_with("endurance used ") && text.ends_with("(at most 100 %)"), "{text}");
     let (_, document) = simulated(REJECTED, &["--burn-in-temperature", "20"]);
     assert!(reason(&document)["text"].as_str().unwrap().starts_with("temperature "));
 }
@@ -145,7 +145,7 @@ fn an_interrupted_burn_in_has_no_verdict_until_it_is_resumed() {
 
 #[test]
 fn a_file_is_verified() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let file = bench.path("target.bin");
     let options = ["--size", "32MiB", "--cell-seconds", "0.01"];
     let document = burned_in(&bench, file.to_str().unwrap(), 0, &options);

@@ -95,7 +95,7 @@ fn it_is_labelled_as_beyond_the_standard() {
 
 #[test]
 fn it_runs_on_a_file() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let file = bench.path("target.bin");
     let file = file.to_str().unwrap();
     let args = ["run", "client-write", file, "--size", "64MiB", "--cell-seconds", "0.01"];

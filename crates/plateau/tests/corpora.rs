@@ -136,7 +136,7 @@ fn with_numbers(text: &str, name: &str, number: &str) -> String {
         let (space, rest) = part.split_at(part.len() - part.trim_start().len());
         out.push_str(space);
         match rest.trim_start_matches(|c: char| c.is_ascii_digit()) {
-            behind if behind.len() < rest.len() => out.extend([number, behind]),
+            after if after.len() < rest.len() => out.extend([number, after]),
             _ => out.push_str(rest),
         }
     }
@@ -157,8 +157,8 @@ fn with_answers_repeated(text: &str) -> String {
 
 /// Returns the names of all fields, with their quotes and colons.
 fn field_names(text: &str) -> BTreeSet<&str> {
-    let behind_quotes = text.match_indices("\":").map(|(end, _)| (text[..end].rfind('"'), end + 2));
-    behind_quotes.filter_map(|(begin, end)| Some(&text[begin?..end])).collect()
+    let after_quotes = text.match_indices("\":").map(|(end, _)| (text[..end].rfind('"'), end + 2));
+    after_quotes.filter_map(|(begin, end)| Some(&text[begin?..end])).collect()
 }
 
 #[test]

@@ -34,14 +34,15 @@ fn info_describes_a_simulated_drive() {
 #[test]
 fn a_purge_of_a_simulated_drive_is_a_rehearsal() {
     let bench = Bench::new();
-    let said = bench.ok(&["purge", "sim:sas-slc-2011", "--scale", "1/64", "--method", "scsi-sanitize-block"]);
+    let output =
+        bench.ok(&["purge", "sim:sas-slc-2011", "--scale", "1/64", "--method", "scsi-sanitize-block"]);
     for part in [
         "SCSI Sanitize, block erase (simulated)",
         "of simulated time at scale 1/64",
         "rehearsal only",
         "0 after",
     ] {
-        assert!(said.contains(part), "{part} in\n{said}");
+        assert!(output.contains(part), "{part} in\n{output}");
     }
     let document = bench.json(&["purge", "sim:sata-mlc-2011"]);
     assert_eq!(
@@ -119,8 +120,8 @@ fn a_drive_that_lost_its_power_continues_as_it_was_then() {
     let err = bench.fails(5, &[&args[..], &faults].concat());
     assert!(err.contains("lost its power") && err.contains("plateau resume"), "{err}");
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
-    let of = |wanted: fn(&Event) -> bool| {
-        bench.journal().unwrap().entries.iter().filter(|entry| wanted(&entry.event)).count()
+    let of = |kind: fn(&Event) -> bool| {
+        bench.journal().unwrap().entries.iter().filter(|entry| kind(&entry.event)).count()
     };
     let losses = || of(|event| matches!(event, Event::Cut(cut) if cut.errors[0].kind == "EIO"));
     assert_eq!(losses(), 1);

@@ -19,7 +19,7 @@ fn run_short(bench: &Bench, device: &str) -> serde_json::Value {
 
 #[test]
 fn loop_device_with_512_byte_sectors() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let Some(device) = attach(&bench.path("image"), &[]) else { return };
     let document = run_short(&bench, &device.path);
     assert!(document["modified"].to_string().contains("purge by discard"), "{}", document["modified"]);
@@ -30,7 +30,7 @@ fn loop_device_with_512_byte_sectors() {
 
 #[test]
 fn loop_device_with_4096_byte_sectors() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let Some(device) = attach(&bench.path("image"), &["--sector-size", "4096"]) else { return };
     let document = run_short(&bench, &device.path);
     assert!(document["modified"].to_string().contains("all 0.5KiB cells skipped"));
@@ -62,8 +62,8 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &st
         .concat(),
     );
     let modified = document["modified"].to_string();
-    for wanted in ["cell time", "purge by discard"] {
-        assert!(modified.contains(wanted), "{modified}");
+    for deviation in ["cell time", "purge by discard"] {
+        assert!(modified.contains(deviation), "{modified}");
     }
     let tests = document["tests"].as_array().unwrap();
     assert_eq!(tests.iter().map(|test| test["test"].as_str().unwrap()).collect::<Vec<_>>(), names);
@@ -82,7 +82,7 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &st
 
 #[test]
 fn every_kind_of_test_on_a_loop_device() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let Some(device) = attach(&bench.path("image"), &[]) else { return };
     // Every cell needs at least one I/O, even on a busy machine.
     let tests = ["iops", "tp-1024", "tp-128", "lat", "wsat"];
@@ -91,7 +91,7 @@ fn every_kind_of_test_on_a_loop_device() {
 
 #[test]
 fn every_kind_of_test_on_a_zram_device() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let Some(device) = Zram::new(SIZE) else { return };
     // Each figure of these tests comes from many cells, so shorter cells are enough. ECW is the older name of CBW.
     // zram has sectors of 4 KiB.
@@ -128,13 +128,13 @@ fn a_host_that_is_the_limit_is_named_while_it_runs_and_in_show() {
     let marked = figures.rsplit_once("\n\n").expect("key figures").1.matches("* ms").count();
     assert_eq!(marked, limited.len(), "{shown}");
     assert!(legend.contains("may reflect the host"), "{shown}");
-    let told = |line: &&str| line.starts_with("round ") && line.contains("  host-limited: ");
-    assert!(err.lines().filter(told).count() > 0, "{err}");
+    let is_marked = |line: &&str| line.starts_with("round ") && line.contains("  host-limited: ");
+    assert!(err.lines().filter(is_marked).count() > 0, "{err}");
 }
 
 #[test]
 fn a_file_is_filled_only_when_there_is_nothing_to_lose() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let scratch = bench.path("scratch.bin");
     let path = scratch.to_str().unwrap();
     let run = [&["run", "iops", path, "--size", "32MiB"], &SHORT[..]].concat();
@@ -151,7 +151,7 @@ fn a_file_is_filled_only_when_there_is_nothing_to_lose() {
 
 #[test]
 fn refused_targets_keep_every_byte() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let image = bench.path("image");
     let Some(device) = attach(&image, &[]) else { return };
     let made = Command::new("mkfs.ext4").args(["-q", "-F", &device.path]).status();
@@ -193,7 +193,7 @@ fn unusable_targets_are_named() {
 /// A drive that is fast until the third round and slow afterwards.
 #[test]
 fn finds_the_plateau_after_a_write_cliff() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let fast = Behaviour { total_iops: 4000, ..Behaviour::default() };
     let daemon = match StorageDaemon::start(bench.dir.path(), SIZE, fast) {
         Ok(daemon) => daemon,
@@ -232,7 +232,7 @@ fn finds_the_plateau_after_a_write_cliff() {
 
 #[test]
 fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let mut daemon = match StorageDaemon::start(bench.dir.path(), SIZE, Behaviour::default()) {
         Ok(daemon) => daemon,
         Err(reason) => return skips::skip!("{reason}"),
@@ -290,7 +290,7 @@ fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
 
 #[test]
 fn killed_on_a_real_device_and_resumed() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let Some(device) = attach(&bench.path("image"), &[]) else { return };
     let identity = identity(&bench, &device.path);
     let mut child = bench.start(&[&["run", "iops", &device.path, "--erase", &identity], &SHORT[..]].concat());
@@ -316,7 +316,7 @@ fn killed_on_a_real_device_and_resumed() {
 
 #[test]
 fn another_device_under_the_same_path_is_not_resumed() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let Some(mut device) = attach(&bench.path("image"), &[]) else { return };
     let identity = identity(&bench, &device.path);
     let mut child = bench.start(&[&["run", "iops", &device.path, "--erase", &identity], &SHORT[..]].concat());

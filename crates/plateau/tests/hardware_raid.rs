@@ -86,7 +86,7 @@ fn target(bench: &Bench) -> String {
 
 const ERASE: [&str; 6] = ["--erase", "S0", "--erase", "S1", "--erase", "S2"];
 
-fn asked(bench: &Bench) -> Vec<String> {
+fn commands(bench: &Bench) -> Vec<String> {
     text(&bench.path("asked")).lines().map(str::to_owned).collect()
 }
 
@@ -95,7 +95,7 @@ fn notes(bench: &Bench) -> usize {
 }
 
 #[test]
-fn drives_behind_a_controller_are_looked_at_and_nothing_is_changed() {
+fn drives_on_a_controller_are_inspected_and_nothing_is_changed() {
     let bench = bench();
     let output = command(&bench, &["info", &target(&bench)]).output().expect("plateau starts");
     let (out, err) = texts(&output);
@@ -111,7 +111,7 @@ fn drives_behind_a_controller_are_looked_at_and_nothing_is_changed() {
     let run = command(&bench, &[&["run", "iops", &target(&bench)], &ERASE[..]].concat()).output();
     let output = run.expect("plateau starts");
     assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert!(asked(&bench).iter().all(|line| line.contains(" show ")), "{:?}", asked(&bench));
+    assert!(commands(&bench).iter().all(|line| line.contains(" show ")), "{:?}", commands(&bench));
     assert_eq!(notes(&bench), 0);
 }
 
@@ -126,13 +126,13 @@ fn each_member_is_confirmed_by_its_serial_number() {
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         assert!(texts(&output).1.contains(part), "{output:?}");
     }
-    assert!(asked(&bench).iter().all(|line| line.contains(" show ")), "{:?}", asked(&bench));
+    assert!(commands(&bench).iter().all(|line| line.contains(" show ")), "{:?}", commands(&bench));
 }
 
 fn wait_for(bench: &Bench, path: &Path) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !path.exists() {
-        assert!(Instant::now() < deadline, "no {}: {:?}", path.display(), asked(bench));
+        assert!(Instant::now() < deadline, "no {}: {:?}", path.display(), commands(bench));
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -176,9 +176,9 @@ fn what_a_crash_left_is_deleted_at_the_next_start() {
     let output = command(&bench, &args).output().expect("plateau starts");
     let err = texts(&output).1;
     // The volume is deleted, and a member that is now in use is reported.
-    assert!(asked(&bench).contains(&"/c0/v1 del J nolog".to_owned()), "{:?}", asked(&bench));
+    assert!(commands(&bench).contains(&"/c0/v1 del J nolog".to_owned()), "{:?}", commands(&bench));
     assert!(!bench.path("volume").exists() && err.contains("a global hot spare"), "{err}");
-    assert!(!asked(&bench).iter().any(|line| line.contains("add vd")), "{:?}", asked(&bench));
+    assert!(!commands(&bench).iter().any(|line| line.contains("add vd")), "{:?}", commands(&bench));
     fs::remove_file(bench.path("spare")).expect("no hot spare");
     let output = command(&bench, &["plan", "iops", &target]).output().expect("plateau starts");
     assert!(output.status.success(), "{output:?}");

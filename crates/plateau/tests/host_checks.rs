@@ -58,8 +58,8 @@ fn verdict(document: &serde_json::Value, name: &str) -> serde_json::Value {
 }
 
 #[test]
-fn checks_tell_what_could_spoil_results_and_tuning_is_undone() {
-    let bench = Bench::beside_the_build();
+fn checks_report_what_could_skew_results_and_tuning_is_undone() {
+    let bench = Bench::on_build_disk();
     let Some(device) = Untuned::attach(&bench.path("image")) else { return };
     let document = checked(&bench, &[device.path()]);
     assert_eq!(document["checks"].as_array().map(Vec::len), Some(15));
@@ -76,7 +76,7 @@ fn checks_tell_what_could_spoil_results_and_tuning_is_undone() {
 
 #[test]
 fn nobody_elses_device_is_tuned() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let Some(device) = Untuned::attach(&bench.path("image")) else { return };
     let made = Command::new("mkswap").arg(device.path()).output();
     if !made.is_ok_and(|output| output.status.success()) {
@@ -87,8 +87,8 @@ fn nobody_elses_device_is_tuned() {
 }
 
 fn tunings(journal: &Loaded, put_back: bool) -> usize {
-    let wanted = |event: &Event| matches!(event, Event::Tuned { restored, .. } if *restored == put_back);
-    journal.entries.iter().filter(|entry| wanted(&entry.event)).count()
+    let is_tuned = |event: &Event| matches!(event, Event::Tuned { restored, .. } if *restored == put_back);
+    journal.entries.iter().filter(|entry| is_tuned(&entry.event)).count()
 }
 
 fn purges(journal: &Loaded) -> Vec<String> {
@@ -100,8 +100,8 @@ fn purges(journal: &Loaded) -> Vec<String> {
 }
 
 #[test]
-fn settings_come_back_after_a_kill_and_a_resumed_run_remembers_how_it_was_asked() {
-    let bench = Bench::beside_the_build();
+fn settings_are_restored_after_a_kill_and_a_resumed_run_keeps_its_handling() {
+    let bench = Bench::on_build_disk();
     let Some(device) = Untuned::attach(&bench.path("image")) else { return };
     let info = bench.json(&["info", device.path()]);
     let identity = info["target"]["identity"].as_str().expect("an identity");

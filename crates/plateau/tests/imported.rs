@@ -79,7 +79,7 @@ fn a_run_written_for_tkperf_comes_back_with_its_table() {
 }
 
 #[test]
-fn what_is_no_result_is_refused_before_anything_is_made() {
+fn a_file_without_results_is_refused_before_anything_is_created() {
     let bench = Bench::new();
     let file = bench.path("bad.xml");
     std::fs::write(&file, "<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>").unwrap();

@@ -154,7 +154,7 @@ fn a_time_line_begins_again_at_its_purge() {
 }
 
 #[test]
-fn a_time_line_continues_with_a_gap_when_asked_to() {
+fn a_timeline_continues_with_a_gap_if_requested() {
     let bench = Bench::new();
     let id = cut_saturation(&bench);
     bench.fails(2, &["resume", &id, "--continue-timeline", "--restart-test"]);
@@ -207,7 +207,7 @@ fn a_full_disk_leaves_a_journal_that_is_whole_and_continues() {
 }
 
 #[test]
-fn a_run_or_a_report_that_has_no_room_leaves_nothing_behind() {
+fn a_run_or_a_report_without_space_leaves_no_files() {
     let bench = Bench::new();
     let output = with_little_room(&bench, 1, &RUN);
     assert_eq!(output.status.code(), Some(6), "{}", texts(&output).1);
@@ -225,7 +225,7 @@ fn a_run_or_a_report_that_has_no_room_leaves_nothing_behind() {
 #[test]
 fn a_run_of_a_file_continues_in_that_file_only_and_from_anywhere() {
     // Not every file system stores creation times.
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let here = bench.dir.path();
     let args = "run iops drive.bin --size 64MiB --cell-seconds 0.02 --max-rounds 5 --profile pts-e-1.0";
     let args: Vec<&str> = args.split(' ').collect();
@@ -245,11 +245,11 @@ fn a_run_of_a_file_continues_in_that_file_only_and_from_anywhere() {
     let gone = bench.fails(4, &["resume", &id]);
     assert!(gone.contains("no longer exists") && !file.exists(), "{gone}");
     // The new file has the same size, name and location.
-    let letters = vec![b'x'; 64 << 20];
-    std::fs::write(&file, &letters).unwrap();
+    let content = vec![b'x'; 64 << 20];
+    std::fs::write(&file, &content).unwrap();
     let other = bench.fails(3, &["resume", &id]);
     assert!(other.contains("--erase 'drive.bin'"), "{other}");
-    assert!(std::fs::read(&file).unwrap() == letters, "nothing was written");
+    assert!(std::fs::read(&file).unwrap() == content, "nothing was written");
 
     std::fs::remove_file(&file).unwrap();
     std::fs::rename(&away, &file).unwrap();

@@ -138,7 +138,7 @@ fn a_run_in_progress_is_shown_with_its_phase_and_cannot_be_removed() {
 }
 
 #[test]
-fn removal_asks_and_takes_all_or_nothing_that_was_named() {
+fn removal_asks_and_removes_all_named_runs_or_none() {
     let bench = Bench::new();
     let [first, second, third] = [(); 3].map(|()| run(&bench, "lat sim:sas-slc-2011"));
     assert!(bench.fails(2, &["rm", &first]).contains("--yes"), "standard input is not a terminal");

@@ -74,7 +74,7 @@ fn starts_with_number(text: &str) -> bool {
 }
 
 #[test]
-fn polling_says_what_came_of_it() {
+fn the_result_of_polling_is_reported() {
     let bench = Bench::new("");
     let path = bench.data();
     let path = path.to_str().expect("a path");
@@ -154,7 +154,7 @@ fn wrong_words_are_the_command_lines_fault() {
 
 #[test]
 fn job_files_are_refused_with_file_line_and_option() {
-    for (job, code, wanted) in [
+    for (job, code, message) in [
         ("[a]\nfilename=DATA\nthinktime=5\n", 2, "job.fio:3: thinktime is not supported"),
         ("[a]\nfilename=DATA\nrw=randtrim\n", 2, "job.fio:3: rw=randtrim: supported: read, write"),
         ("[a]\nrw=read\n", 2, "[a] has no filename"),
@@ -167,7 +167,7 @@ fn job_files_are_refused_with_file_line_and_option() {
         let output = bench.run(&[]);
         let (_, error) = support::texts(&output);
         assert_eq!(output.status.code(), Some(code), "{job}: {error}");
-        assert!(error.contains(wanted), "{job}: {error}");
+        assert!(error.contains(message), "{job}: {error}");
         assert!(bench.untouched());
     }
     let bench = Bench::new("[a]\nrw=read\n");
@@ -415,14 +415,17 @@ fn the_command_line_and_job_files_know_the_same_words() {
 
 #[test]
 fn what_is_not_offered_is_refused_by_name_in_both() {
-    for (word, wanted) in [("startdelay=5", "startdelay"), ("gtod_reduce=1", "every I/O is timed")] {
+    for (word, message) in [("startdelay=5", "startdelay"), ("gtod_reduce=1", "every I/O is timed")] {
         let bench = Bench::new(&format!("[a]\nfilename=DATA\n{word}\n"));
         let path = bench.data();
         let line = plateau(&["load", path.to_str().expect("a path"), &format!("--{word}")]);
         for output in [bench.run(&[]), line] {
             let error = support::texts(&output).1;
             assert_eq!(output.status.code(), Some(2), "{word}: {error}");
-            assert!(error.contains(wanted) && (word.contains("gtod") || error.contains("--help")), "{error}");
+            assert!(
+                error.contains(message) && (word.contains("gtod") || error.contains("--help")),
+                "{error}"
+            );
         }
     }
     let bench = Bench::new("[a]\nrw=read\n");
@@ -433,8 +436,8 @@ fn what_is_not_offered_is_refused_by_name_in_both() {
     {
         assert_eq!(plateau(arguments).status.code(), Some(2), "{arguments:?}");
     }
-    let beside = bench.run(&["--filename", path, "--cpus_allowed", "all", "--json"]);
-    assert_eq!(json(&beside)["jobs"][0]["placement"][0], "not pinned, as requested");
+    let with_path = bench.run(&["--filename", path, "--cpus_allowed", "all", "--json"]);
+    assert_eq!(json(&with_path)["jobs"][0]["placement"][0], "not pinned, as requested");
 }
 
 #[test]
@@ -462,7 +465,7 @@ fn options_that_mean_nothing_for_a_target_are_refused() {
     let library = bench.dir.path().join("runs");
     let library = library.to_str().expect("a path");
     let fault = "media:at=25%,length=1MiB";
-    for (arguments, wanted) in [
+    for (arguments, message) in [
         (&["load", path, "--scale", "1/4"][..], "only to simulated drives"),
         (&["load", path, "--sim-fault", fault], "only into simulated drives"),
         (&["load", path, "--no-sim-faults"], "only into simulated drives"),
@@ -478,7 +481,7 @@ fn options_that_mean_nothing_for_a_target_are_refused() {
         let output = plateau(arguments);
         let error = support::texts(&output).1;
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        assert!(error.contains(wanted), "{arguments:?}: {error}");
+        assert!(error.contains(message), "{arguments:?}: {error}");
         assert!(bench.untouched());
     }
     let both = bench.run(&["--scale", "1/256", "--json"]);
@@ -543,7 +546,7 @@ fn a_scaled_drive_reports_no_maximum_under_any_name() {
 }
 
 #[test]
-fn a_load_is_held_against_the_host() {
+fn a_load_is_compared_with_the_ceiling_of_the_host() {
     let bench = Bench::new("");
     let path = bench.data();
     let (text, document) =
@@ -573,7 +576,7 @@ fn the_first_line_distinguishes_loads() {
     let bench = Bench::new("");
     let path = bench.data();
     let path = path.to_str().expect("a path");
-    for (words, wanted) in [
+    for (words, message) in [
         ("--zero_buffers", "load: RND 4KiB W, zeros, 1 thread with"),
         ("--dedupe_percentage 30", "load: RND 4KiB W, data 30 % copies, "),
         ("--buffer_compress_percentage 50", "load: RND 4KiB W, data 50 % compressible, "),
@@ -585,7 +588,7 @@ fn the_first_line_distinguishes_loads() {
         let load = ["load", path, "--rw", "randwrite", "--io_size", "64k", "--erase", "data"];
         let output = plateau(&[&load[..], &words.split(' ').collect::<Vec<_>>()].concat());
         let (text, error) = support::texts(&output);
-        assert!(text.starts_with(wanted), "{words}: {text}{error}");
+        assert!(text.starts_with(message), "{words}: {text}{error}");
     }
     let small = plateau(&["load", path, "--rw", "randread", "--bs", "100"]);
     assert!(support::texts(&small).1.contains("RND 100B R"), "{small:?}");

@@ -235,7 +235,7 @@ fn names_that_a_run_uses_are_left_to_it() {
 
 #[test]
 fn the_image_of_a_loop_device_is_not_replaced() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let [run, _] = runs(&bench);
     let image = bench.path("image");
     let Some(_device) = support::loop_device::attach(&image, &[]) else { return };
@@ -253,7 +253,7 @@ fn the_image_of_a_loop_device_is_not_replaced() {
 /// As in most containers, the users of the underlying file cannot be determined, but outputs are still written.
 #[test]
 fn a_file_on_an_overlay_with_invisible_layers_is_replaced() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let [run, _] = runs(&bench);
     for name in ["lower", "upper", "work", "merged"] {
         std::fs::create_dir(bench.path(name)).expect("a folder");

@@ -115,7 +115,7 @@ fn plans_of_older_profiles_and_their_runs_agree() {
 
 #[test]
 fn a_plan_names_what_is_lost_and_changes_nothing() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let path = bench.path("disk.bin");
     let content: Vec<u8> = (0..16u32 << 20).map(|i| (i >> 8) as u8).collect();
     std::fs::write(&path, &content).unwrap();
@@ -158,7 +158,7 @@ fn a_wrong_plan_is_refused_as_a_wrong_run_is() {
 
 #[test]
 fn an_earlier_run_of_the_same_target_is_reckoned_with() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let path = bench.path("disk.bin");
     let target = path.to_str().unwrap();
     let args = ["lat", target, "--size", "32MiB", "--profile", "pts-e-1.0", "--cell-seconds", "0.02"];
@@ -193,8 +193,8 @@ fn a_rehearsal_shows_the_curve_and_lays_its_times_over_the_target() {
     assert_eq!(tests[0]["curve"]["points"].as_array().unwrap().len() as u64, rounds);
     // 56 cells of 30 s per round, and two fills of 100 GB at about 215 MB/s.
     let seconds = tests[0]["duration_ns"].as_f64().unwrap() / 1e9;
-    let wanted = rounds as f64 * 56.0 * 30.0 + 200e9 / 215e6;
-    assert!((seconds / wanted - 1.0).abs() < 0.1, "{seconds} s instead of {wanted}");
+    let expected = rounds as f64 * 56.0 * 30.0 + 200e9 / 215e6;
+    assert!((seconds / expected - 1.0).abs() < 0.1, "{seconds} s instead of {expected}");
     // The drive is faster fresh out of the box than later.
     let curve = &tests[1]["curve"];
     let value = |index: usize| curve["points"][index][1].as_f64().unwrap();
@@ -246,7 +246,7 @@ fn table_and_rehearsal_agree_at_every_scale() {
 
 #[test]
 fn a_file_is_rehearsed_on_a_model_and_its_endurance_is_what_was_typed() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let file = bench.path("new.bin");
     let target = file.to_str().unwrap();
     let args = ["plan", "tp-128", target, "--size", "1GiB", "--rehearse", "sas-slc-2011", "--tbw", "10"];

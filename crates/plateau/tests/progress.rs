@@ -165,7 +165,7 @@ fn moment<'a>(picture: &'a Picture, parts: &[&str]) -> Option<&'a String> {
 }
 
 #[test]
-fn on_a_terminal_the_lines_of_a_run_fit_and_leave_nothing_behind() {
+fn on_a_terminal_the_lines_of_a_run_fit_and_are_erased_at_the_end() {
     let bench = Bench::new();
     let (text, code) = Terminal::progress(&bench, &SIMULATED, &[("LANG", "C.UTF-8")]).finish();
     assert_eq!(code, Some(0), "{text}");
@@ -319,7 +319,7 @@ fn programs_read_progress_as_one_json_object_a_line() {
 
 #[test]
 fn a_load_and_a_purge_say_how_far_they_are() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let file = bench.path("data.bin");
     std::fs::write(&file, vec![0u8; 16 << 20]).expect("a file");
     let target = file.to_str().expect("text");
@@ -331,8 +331,8 @@ fn a_load_and_a_purge_say_how_far_they_are() {
     let output = bench.run(&[&load[..], &["--progress", "json"]].concat());
     let (_, err) = texts(&output);
     let records: Vec<Value> = err.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
-    let told = records.iter().filter(|record| record["phase"] == "load" && record["iops"].is_number());
-    assert!(told.count() >= 1, "{err}");
+    let with_iops = records.iter().filter(|record| record["phase"] == "load" && record["iops"].is_number());
+    assert!(with_iops.count() >= 1, "{err}");
     let purge = ["purge", "sim:sas-slc-2011", "--scale", "1/64", "--progress", "json"];
     let (out, err) = texts(&bench.run(&purge));
     assert!(out.contains("purged by"), "{out}{err}");

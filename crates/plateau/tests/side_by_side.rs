@@ -36,18 +36,18 @@ fn run_on(bench: &Bench, target: &str) -> std::path::PathBuf {
 #[test]
 fn simulated_drives_in_parallel_have_the_journals_of_single_runs() {
     let drives = ["sim:sas-slc-2011", "sim:sata-mlc-2011", "sim:nvme-tlc-2018"];
-    for together in [&drives[..2], &drives[..]] {
+    for targets in [&drives[..2], &drives[..]] {
         let bench = Bench::new();
-        let document = bench.json(&[&["run", "lat,tp-128"], together, &SHORT[..]].concat());
+        let document = bench.json(&[&["run", "lat,tp-128"], targets, &SHORT[..]].concat());
         let runs = document["runs"].as_array().unwrap();
-        assert_eq!(runs.len(), together.len());
+        assert_eq!(runs.len(), targets.len());
         let campaign = document["campaign"].as_str().unwrap();
-        for (run, drive) in runs.iter().zip(together) {
+        for (run, drive) in runs.iter().zip(targets) {
             assert!(run["run"].as_str().unwrap().starts_with(campaign), "{}", run["run"]);
             assert_eq!(run["target"]["path"], *drive);
             assert_eq!(run["state"], "complete");
-            let others: Vec<_> = run["beside"]["targets"].as_array().unwrap().iter().collect();
-            assert_eq!(others.len() + 1, together.len());
+            let others: Vec<_> = run["concurrent"]["targets"].as_array().unwrap().iter().collect();
+            assert_eq!(others.len() + 1, targets.len());
             let alone = Bench::new();
             alone.ok(&[&["run", "lat,tp-128", drive], &SHORT[..]].concat());
             assert!(events(&alone.runs()[0]) == events(&run_on(&bench, drive)), "{drive} differs");
@@ -59,7 +59,7 @@ fn simulated_drives_in_parallel_have_the_journals_of_single_runs() {
 
 #[test]
 fn what_cannot_run_concurrently_is_refused_untouched() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let (one, other) = (bench.path("one.bin"), bench.path("other.bin"));
     for path in [&one, &other] {
         std::fs::write(path, vec![7u8; 32 << 20]).unwrap();
@@ -119,7 +119,7 @@ fn ctrl_c_stops_all_and_each_is_resumed_by_itself() {
 
 #[test]
 fn two_loop_devices_and_a_simulated_drive() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let (Some(a), Some(b)) = (attach(&bench.path("a"), &[]), attach(&bench.path("b"), &[])) else {
         return;
     };

@@ -55,7 +55,7 @@ fn terminal() -> (OwnedFd, OwnedFd) {
 
 #[test]
 fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let Some(device) = attach(&bench.path("image"), &[]) else { return };
     let setting = format!("/sys/block/{}/queue/nomerges", device.path.trim_start_matches("/dev/"));
     if let Err(error) = std::fs::write(&setting, "0") {
@@ -120,7 +120,7 @@ fn hangups_do_not_cut_the_end_short_and_do_not_reach_what_nohup_started() {
 }
 
 #[test]
-fn readers_that_go_away_end_no_run() {
+fn readers_that_go_away_do_not_end_the_run() {
     let bench = Bench::new();
     let mut child = bench.start(&SIMULATED);
     drop((child.stdout.take(), child.stderr.take()));
@@ -130,7 +130,7 @@ fn readers_that_go_away_end_no_run() {
 
 #[test]
 fn a_process_that_is_stopped_within_a_load_or_a_cell_has_measured_nothing() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let data = bench.path("data");
     std::fs::write(&data, vec![7; 16 << 20]).unwrap();
     let words = ["load", data.to_str().unwrap(), "--rw", "randread", "--runtime", "30", "--time_based"];
@@ -210,7 +210,7 @@ fn ios(device: &str) -> (u64, u64) {
 
 #[test]
 fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it() {
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let behaviour = Behaviour::default();
     let mut device = match StorageDaemon::start(bench.dir.path(), 32 << 20, behaviour) {
         Ok(device) => device,
@@ -236,23 +236,23 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
             break;
         }
         if Instant::now() >= deadline || child.try_wait().unwrap().is_some() {
-            device.go_on();
+            device.continue_process();
             drop(child.kill());
             panic!("{now:?} I/Os completed and in flight: {:?}", child.wait_with_output());
         }
         before = now.0;
     }
     signal("INT", &child);
-    let said = line_with(child.stderr.take().unwrap(), "waiting for outstanding I/O");
-    if said.is_none() {
+    let line = line_with(child.stderr.take().unwrap(), "waiting for outstanding I/O");
+    if line.is_none() {
         // The test fails, but must not leave a process.
-        device.go_on();
+        device.continue_process();
         drop(child.kill().and_then(|()| child.wait()));
     }
-    assert_eq!(said.as_deref(), Some("waiting for outstanding I/O; press again to exit now"));
+    assert_eq!(line.as_deref(), Some("waiting for outstanding I/O; press again to exit now"));
     assert!(child.try_wait().unwrap().is_none(), "it waits");
     signal("INT", &child);
     let status = ended(&mut child);
-    device.go_on();
+    device.continue_process();
     assert_eq!(status.expect("it ends at once").code(), Some(130));
 }

@@ -79,7 +79,7 @@ fn a_model_of_ones_own_starts_from_a_built_in_one_and_errors_name_the_key() {
     let path = file.to_str().unwrap();
     std::fs::write(&file, &toml).unwrap();
     assert_eq!(bench.ok(&["sim", "show", path, "--toml"]), toml, "read and written again");
-    for (from, to, wanted) in [
+    for (from, to, message) in [
         ("read_us = ", "reed_us = ", "reed_us"),
         ("channels = 8", "channels = 0", "geometry.channels = 0 is not allowed: 1 to 256"),
         ("program_us = 320.0", "program_us = -1.0", "timing.program_us = -1"),
@@ -90,16 +90,16 @@ fn a_model_of_ones_own_starts_from_a_built_in_one_and_errors_name_the_key() {
         assert!(toml.contains(from), "{from} in\n{toml}");
         std::fs::write(&file, toml.replacen(from, to, 1)).unwrap();
         let err = bench.fails(4, &["sim", "show", path]);
-        assert!(err.contains(wanted) && err.contains("mine.toml"), "{to}: {err}");
+        assert!(err.contains(message) && err.contains("mine.toml"), "{to}: {err}");
         let err = bench.fails(4, &["run", "iops", &format!("sim:{path}"), "--scale", "1/256"]);
-        assert!(err.contains(wanted), "{to}: {err}");
+        assert!(err.contains(message), "{to}: {err}");
     }
     assert!(bench.runs().is_empty());
 }
 
 #[test]
 fn injected_faults_end_a_run_and_are_stated() {
-    for (fault, shown_part, wanted) in [
+    for (fault, shown_part, message) in [
         ("media:at=0%,length=100%,on=reads,retry=10ms", "media:at=0,length=", "ENODATA"),
         ("timeout:after=40min,commands=2,wait=5s", "timeout:after=40min,commands=2,wait=5s", "ETIMEDOUT"),
         ("removal:after=40min", "removal:after=40min", "ENODEV"),
@@ -108,7 +108,7 @@ fn injected_faults_end_a_run_and_are_stated() {
         let args = [&RUN[..], &["--sim-fault", fault]].concat();
         let err = bench.fails(5, &args);
         let hint = if fault.starts_with("media") { "cannot be completed" } else { "`plateau resume " };
-        assert!(err.contains(wanted) && err.contains(hint), "{fault}: {err}");
+        assert!(err.contains(message) && err.contains(hint), "{fault}: {err}");
         let journal = bench.journal().unwrap();
         assert!(finished(&journal) >= 2, "{fault}: purge and preconditioning are kept");
         let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
@@ -118,7 +118,7 @@ fn injected_faults_end_a_run_and_are_stated() {
         let report = bench.json(&["report", &id]);
         assert!(text(report["report"].as_str().unwrap().as_ref()).contains(&stated));
         if fault.starts_with("media") {
-            assert!(bench.fails(5, &["resume", &id]).contains(wanted), "bad flash stays bad");
+            assert!(bench.fails(5, &["resume", &id]).contains(message), "bad flash stays bad");
         } else {
             let resumed = bench.json(&["resume", &id]);
             assert_eq!(resumed["state"], "complete", "{fault} happens once");

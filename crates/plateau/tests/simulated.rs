@@ -224,7 +224,7 @@ fn words_are_understood_in_any_order_and_case() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let bench = Bench::new();
     let mut child = bench.start(&["completions", "bash"]);
     drop(child.stdout.take());

@@ -13,10 +13,10 @@ const EVIL: &str = "evil\x1b[2J\u{9b}2J\u{202e}\nplateau: all is well";
 /// line.
 fn assert_harmless(output: &Output) {
     let (out, err) = texts(output);
-    for said in [&out, &err] {
-        let acts = said.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
-        assert_eq!(acts, None, "{said:?}");
-        assert!(!said.lines().any(|line| line.starts_with("plateau: all is well")), "{said:?}");
+    for stream in [&out, &err] {
+        let acts = stream.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        assert_eq!(acts, None, "{stream:?}");
+        assert!(!stream.lines().any(|line| line.starts_with("plateau: all is well")), "{stream:?}");
     }
     // An import drops control characters in names; the rest of this name is printed.
     let escaped = ["\\u{1b}[2J", "\\u{9b}2J", "\\u009b2J", "\\u{202e}"];

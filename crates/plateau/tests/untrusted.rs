@@ -125,7 +125,7 @@ impl Member {
         command.output().expect("plateau starts")
     }
 
-    fn asked(&self) -> String {
+    fn commands(&self) -> String {
         fs::read_to_string(self.bench.path("bin/asked")).unwrap_or_default()
     }
 }
@@ -137,7 +137,7 @@ fn a_note_in_a_library_dismantles_no_array() {
     let member = member.noted_in(&library);
     let output = member.run(&SIMULATED);
     assert!(output.status.success(), "{}", texts(&output).1);
-    assert_eq!(member.asked(), "");
+    assert_eq!(member.commands(), "");
     assert!(texts(&output).1.contains("restore records in a library are ignored"), "{output:?}");
 }
 
@@ -149,12 +149,12 @@ fn an_array_of_ones_own_note_is_dismantled_when_each_member_is_named() {
     let output = member.run(&SIMULATED);
     let err = texts(&output).1;
     assert!(output.status.success(), "{err}");
-    assert_eq!(member.asked(), "");
+    assert_eq!(member.commands(), "");
     assert!(err.contains(&format!("--erase '{}'", member.identity)), "it says what to type: {err}");
     let short = ["--profile", "pts-e-1.0", "--cell-seconds", "0.02", "--max-rounds", "5"];
     let named = ["run", "tp-128", &member.path, "--erase", &member.identity];
     let output = member.run(&[&named[..], &short[..]].concat());
-    assert!(member.asked().contains(&format!("--zero-superblock {}", member.path)), "{output:?}");
+    assert!(member.commands().contains(&format!("--zero-superblock {}", member.path)), "{output:?}");
     assert_eq!(member.bench.notes(), [""; 0]);
 }
 
@@ -166,11 +166,11 @@ fn a_note_that_others_can_write_dismantles_nothing_although_members_are_named() 
     permit(&state.join(".array-a-b-c-d.json"), 0o666);
     let named = ["run", "tp-128", &member.path, "--erase", &member.identity, "--cell-seconds", "0.02"];
     member.run(&named);
-    assert_eq!(member.asked(), "");
+    assert_eq!(member.commands(), "");
     permit(&state.join(".array-a-b-c-d.json"), 0o600);
     permit(&state, 0o777);
     let output = member.run(&named);
-    assert_eq!(member.asked(), "");
+    assert_eq!(member.commands(), "");
     assert!(texts(&output).1.contains("is writable by others"), "{output:?}");
 }
 
@@ -199,11 +199,11 @@ fn root_runs_no_program_from_the_callers_path() {
     // Other users can write to the folder that PLATEAU_PROGRAMS names, so it is ignored as well.
     permit(&member.bench.path("bin"), 0o777);
     member.run(&["run", "tp-128", &member.path, "--erase", &member.identity, "--cell-seconds", "0.02"]);
-    assert_eq!(member.asked(), "");
+    assert_eq!(member.commands(), "");
 }
 
 #[test]
-fn a_run_that_somebody_else_has_written_confirms_no_target() {
+fn a_run_written_by_another_user_confirms_no_target() {
     if !root_or_skip() {
         return;
     }
@@ -242,7 +242,7 @@ fn a_link_in_the_place_of_a_file_just_made_is_not_followed() {
     if !is_there("strace") {
         return skips::without("strace");
     }
-    let bench = Bench::beside_the_build();
+    let bench = Bench::on_build_disk();
     let [target, aside, victim] = ["target", "aside", "victim"].map(|name| bench.path(name));
     fs::write(&victim, vec![7; 16 << 20]).expect("a file that holds something");
     let path = target.to_str().expect("text");

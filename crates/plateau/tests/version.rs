@@ -102,10 +102,10 @@ fn version_and_run_file_name_the_same_commit() {
     assert_eq!(long.lines().next(), Some(concat!("plateau ", env!("CARGO_PKG_VERSION"))));
     assert_eq!(bench.ok(&["-V"]), concat!("plateau ", env!("CARGO_PKG_VERSION"), "\n"));
     assert!(line("target: ").is_some_and(|target| target.contains("linux")), "{long}");
-    let said = line("commit: ").expect("a commit or why there is none");
+    let commit = line("commit: ").expect("a commit or why there is none");
     // The build script sets the variable for tests as well.
     let built_from = Some(env!("PLATEAU_BUILD_COMMIT")).filter(|commit| !commit.is_empty());
-    assert_eq!(said, built_from.unwrap_or(env!("PLATEAU_BUILD_COMMIT_TEXT")));
+    assert_eq!(commit, built_from.unwrap_or(env!("PLATEAU_BUILD_COMMIT_TEXT")));
     let demo = bench.run(&["demo", "--scale", "1/64"]);
     assert!(demo.status.success());
     let [run] = &bench.runs()[..] else { panic!("one run expected") };

@@ -91,16 +91,16 @@ fn confirm(profile: &str) {
         let outcome = (test.run)(&context, &mut bench);
         assert_eq!(outcome.stop, None, "{} {}", profile.name, test.name);
         let points: Vec<_> = outcome.key_figures.iter().filter_map(|figure| point(&figure.name)).collect();
-        let wanted = script(test.name, profile.name, &bench.notes, bench.seen.len(), &points);
+        let expected = script(test.name, profile.name, &bench.notes, bench.seen.len(), &points);
         let place = |index: usize| format!("{} {}, step {index}", profile.name, test.name);
-        for (index, (seen, wanted)) in bench.seen.iter().zip(&wanted).enumerate() {
-            let problem = compare(seen, wanted, target.capacity_bytes);
-            assert!(problem.is_none(), "{}: {}\n{wanted:?}\n{seen:?}", place(index), problem.unwrap());
+        for (index, (seen, expected)) in bench.seen.iter().zip(&expected).enumerate() {
+            let problem = compare(seen, expected, target.capacity_bytes);
+            assert!(problem.is_none(), "{}: {}\n{expected:?}\n{seen:?}", place(index), problem.unwrap());
         }
-        assert_eq!(bench.seen.len(), wanted.len(), "{}: another number of steps", place(wanted.len()));
+        assert_eq!(bench.seen.len(), expected.len(), "{}: another number of steps", place(expected.len()));
         if test.family == "tp" {
             assert_eq!(
-                continued(&bench.seen, &wanted, target.capacity_bytes),
+                continued(&bench.seen, &expected, target.capacity_bytes),
                 None,
                 "{} {}",
                 profile.name,
@@ -112,29 +112,29 @@ fn confirm(profile: &str) {
 
 /// Parses TC and QD of a point that has a histogram: `Max point, 40/60 TC 2 QD 32, ART 0.1 ms`.
 fn point(name: &str) -> Option<(u16, u16)> {
-    let number = |behind: &str| {
-        let text = name.split_once(behind)?.1;
+    let number = |prefix: &str| {
+        let text = name.split_once(prefix)?.1;
         text.split([' ', ',']).next()?.parse().ok()
     };
     Some((number(" TC ")?, number(" QD ")?))
 }
 
-fn compare(seen: &Seen, wanted: &Step, capacity: u64) -> Option<String> {
-    match (seen, wanted) {
+fn compare(seen: &Seen, expected: &Step, capacity: u64) -> Option<String> {
+    match (seen, expected) {
         (Seen::Purge, Step::Purge) => None,
         (Seen::Idle { ns }, Step::Idle { seconds }) => {
-            let wanted = seconds * MINUTE_NS / 60 / SCALE;
-            (*ns != wanted).then(|| format!("idle for {ns} ns instead of {wanted}"))
+            let expected = seconds * MINUTE_NS / 60 / SCALE;
+            (*ns != expected).then(|| format!("idle for {ns} ns instead of {expected}"))
         }
-        (Seen::Load { measured, witness, ns }, Step::Load(want)) => {
+        (Seen::Load { measured, witness, ns }, Step::Load(load)) => {
             let checks = [
-                (*measured != want.measured).then(|| "measured or not".to_owned()),
-                length(witness, *ns, want, capacity),
-                demand(witness, want),
-                mix(witness, want),
-                sizes(witness, want),
-                order(witness, want, capacity),
-                range(witness, want, capacity),
+                (*measured != load.measured).then(|| "measured or not".to_owned()),
+                length(witness, *ns, load, capacity),
+                demand(witness, load),
+                mix(witness, load),
+                sizes(witness, load),
+                order(witness, load, capacity),
+                range(witness, load, capacity),
             ];
             checks.into_iter().flatten().next()
         }
@@ -142,26 +142,28 @@ fn compare(seen: &Seen, wanted: &Step, capacity: u64) -> Option<String> {
     }
 }
 
-fn length(witness: &LoadRecorder, ns: u64, want: &Want, capacity: u64) -> Option<String> {
-    match want.length {
+fn length(witness: &LoadRecorder, ns: u64, load: &Want, capacity: u64) -> Option<String> {
+    match load.length {
         Length::Fills(fills) => {
-            let (wanted, largest) = (fills * capacity, u64::from(want.largest_bytes()));
+            let (expected, largest) = (fills * capacity, u64::from(load.largest_bytes()));
             let bytes = witness.read_bytes + witness.write_bytes;
-            (bytes > wanted || bytes + largest <= wanted).then(|| format!("{bytes} B instead of {wanted}"))
+            (bytes > expected || bytes + largest <= expected)
+                .then(|| format!("{bytes} B instead of {expected}"))
         }
         Length::Seconds(seconds) => {
-            let wanted = seconds * MINUTE_NS / 60 / SCALE;
-            let least = LEAST_PER_OUTSTANDING * u64::from(want.outstanding());
+            let expected = seconds * MINUTE_NS / 60 / SCALE;
+            let least = LEAST_PER_OUTSTANDING * u64::from(load.outstanding());
             // The count includes I/Os that were outstanding at the end.
-            let extended = witness.commands() <= least + u64::from(want.outstanding());
-            (ns != wanted && !(extended && ns > wanted)).then(|| format!("took {ns} ns instead of {wanted}"))
+            let extended = witness.commands() <= least + u64::from(load.outstanding());
+            (ns != expected && !(extended && ns > expected))
+                .then(|| format!("took {ns} ns instead of {expected}"))
         }
     }
 }
 
-fn demand(witness: &LoadRecorder, want: &Want) -> Option<String> {
-    let (most, wanted) = (witness.most_outstanding, want.outstanding());
-    (most != wanted).then(|| format!("{most} commands in flight instead of {wanted}"))
+fn demand(witness: &LoadRecorder, load: &Want) -> Option<String> {
+    let (most, expected) = (witness.most_outstanding, load.outstanding());
+    (most != expected).then(|| format!("{most} commands in flight instead of {expected}"))
 }
 
 /// Returns whether `count` of `all` is consistent with `percent`.
@@ -170,19 +172,19 @@ fn is_share(count: u64, all: u64, percent: f64) -> bool {
     (count as f64 - share * all).abs() <= SIGMAS * (share * (1.0 - share) * all).sqrt()
 }
 
-fn mix(witness: &LoadRecorder, want: &Want) -> Option<String> {
-    let right = is_share(witness.reads, witness.commands(), f64::from(want.read_percent));
+fn mix(witness: &LoadRecorder, load: &Want) -> Option<String> {
+    let right = is_share(witness.reads, witness.commands(), f64::from(load.read_percent));
     (!right).then(|| format!("{:?} % reads", witness.read_percent()))
 }
 
-fn sizes(witness: &LoadRecorder, want: &Want) -> Option<String> {
-    let share = |bytes| want.sizes.iter().find(|size| size.0 == bytes).map_or(0, |size| size.1);
+fn sizes(witness: &LoadRecorder, load: &Want) -> Option<String> {
+    let share = |bytes| load.sizes.iter().find(|size| size.0 == bytes).map_or(0, |size| size.1);
     let wrong = |(&bytes, &count): (&u32, &u64)| {
         let right = is_share(count, witness.commands(), share(bytes).into());
         (!right).then_some(bytes)
     };
     let seen = || witness.sizes.iter().find_map(wrong);
-    let missing = want
+    let missing = load
         .sizes
         .iter()
         .find(|size| !witness.sizes.contains_key(&size.0) && !is_share(0, witness.commands(), size.1.into()));
@@ -190,20 +192,20 @@ fn sizes(witness: &LoadRecorder, want: &Want) -> Option<String> {
 }
 
 /// Checks the access order, and the alignment to the smallest size.
-fn order(witness: &LoadRecorder, want: &Want, capacity: u64) -> Option<String> {
-    let smallest = u64::from(want.sizes.iter().map(|size| size.0).min()?);
+fn order(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String> {
+    let smallest = u64::from(load.sizes.iter().map(|size| size.0).min()?);
     if witness.alignment_bytes()? < smallest {
         return Some(format!("aligned to {:?} B", witness.alignment_bytes()));
     }
     let following = witness.consecutive as f64 / witness.commands() as f64;
-    if !want.sequential {
+    if !load.sequential {
         return (following > 0.05).then(|| format!("{following} of random I/Os follow each other"));
     }
     // Threads have separate sections, so I/Os are consecutive only if there is a single thread.
     // They continue where earlier ones ended, which may be anywhere in the section.
-    let begun = |thread| section(want, capacity, thread).any(|part| witness.parts[part] > 0);
-    let untouched = (0..want.threads).find(|thread| !begun(*thread));
-    (untouched.is_some() || (want.threads == 1 && following < 0.9))
+    let begun = |thread| section(load, capacity, thread).any(|part| witness.parts[part] > 0);
+    let untouched = (0..load.threads).find(|thread| !begun(*thread));
+    (untouched.is_some() || (load.threads == 1 && following < 0.9))
         .then(|| format!("{following} follow each other, section {untouched:?} untouched"))
 }
 
@@ -212,9 +214,9 @@ fn part(byte: u64, capacity: u64) -> usize {
 }
 
 /// Returns the parts that the section of a thread covers.
-fn section(want: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
-    let (thread, threads) = (u64::from(thread), u64::from(want.threads));
-    match want.reach {
+fn section(load: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
+    let (thread, threads) = (u64::from(thread), u64::from(load.threads));
+    match load.reach {
         Reach::Percent(percent) => {
             let cut = |thread: u64| capacity * percent / 100 * thread / threads;
             part(cut(thread), capacity)..=part(cut(thread + 1) - 1, capacity)
@@ -229,16 +231,18 @@ fn section(want: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
 
 /// Checks that the cells of a single sequential thread continue where the previous one in the same direction
 /// ended, and start over at the end of the range. With two threads, there is no common end.
-fn continued(seen: &[Seen], wanted: &[Step], capacity: u64) -> Option<String> {
+fn continued(seen: &[Seen], expected: &[Step], capacity: u64) -> Option<String> {
     let mut next = std::collections::BTreeMap::new();
-    for (index, (seen, wanted)) in seen.iter().zip(wanted).enumerate() {
-        let (Seen::Load { measured: true, witness, .. }, Step::Load(want)) = (seen, wanted) else { continue };
-        let (1, Reach::Percent(percent)) = (want.threads, want.reach) else { continue };
-        let block = u64::from(want.largest_bytes());
+    for (index, (seen, expected)) in seen.iter().zip(expected).enumerate() {
+        let (Seen::Load { measured: true, witness, .. }, Step::Load(load)) = (seen, expected) else {
+            continue;
+        };
+        let (1, Reach::Percent(percent)) = (load.threads, load.reach) else { continue };
+        let block = u64::from(load.largest_bytes());
         let length = capacity * percent / 100 / block * block;
-        let begin = next.get(&want.read_percent).copied().unwrap_or(0);
+        let begin = next.get(&load.read_percent).copied().unwrap_or(0);
         let end = begin + witness.read_bytes + witness.write_bytes;
-        next.insert(want.read_percent, end % length);
+        next.insert(load.read_percent, end % length);
         let touched = if end > length { (0, length) } else { (begin, end) };
         if (witness.first_byte, witness.end_byte) != touched {
             let found = (witness.first_byte, witness.end_byte);
@@ -260,34 +264,34 @@ fn segment_bytes(index: u64, capacity: u64) -> (u64, u64) {
     (index * stride, index * stride + 8 * MIB)
 }
 
-fn range(witness: &LoadRecorder, want: &Want, capacity: u64) -> Option<String> {
-    let end = match want.reach {
+fn range(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String> {
+    let end = match load.reach {
         Reach::Percent(100) => capacity,
         Reach::Percent(percent) => capacity * percent / 100 / MIB * MIB,
-        Reach::Segments => return segments(witness, want, capacity),
+        Reach::Segments => return segments(witness, load, capacity),
     };
     if witness.end_byte > end {
         return Some(format!("byte {} touched, the range ends at {end}", witness.end_byte));
     }
     // Expect the whole range to be touched only after 2,000 random I/Os: even the composite sends one in five
     // to the last 80 % of its range. Sequential I/Os may not get that far in a short cell.
-    let enough = witness.commands() >= 2_000 && !want.sequential;
-    let whole = matches!(want.length, Length::Fills(_));
+    let enough = witness.commands() >= 2_000 && !load.sequential;
+    let whole = matches!(load.length, Length::Fills(_));
     let far = witness.end_byte > end / 100 * 97 && witness.first_byte < end / 100 * 3;
     ((enough || whole) && !far)
         .then(|| format!("bytes {} to {} of {end}", witness.first_byte, witness.end_byte))
 }
 
-fn segments(witness: &LoadRecorder, want: &Want, capacity: u64) -> Option<String> {
+fn segments(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String> {
     let count = 2048 / SCALE;
     let allowed: Vec<usize> = (0..count).flat_map(|index| segment(index, capacity)).collect();
     let stray = (0..nandsim::PARTS).find(|part| witness.parts[*part] > 0 && !allowed.contains(part));
-    let behind = witness.end_byte > segment_bytes(count - 1, capacity).1;
-    let enough = witness.commands() >= 1_000 && !want.sequential;
+    let prefix = witness.end_byte > segment_bytes(count - 1, capacity).1;
+    let enough = witness.commands() >= 1_000 && !load.sequential;
     let hit = |index| segment(index, capacity).any(|part| witness.parts[part] > 0);
     let missed = (0..count).find(|index| enough && !hit(*index));
-    (stray.is_some() || behind || missed.is_some())
-        .then(|| format!("segments: stray {stray:?}, behind {behind}, missed {missed:?}"))
+    (stray.is_some() || prefix || missed.is_some())
+        .then(|| format!("segments: stray {stray:?}, behind {prefix}, missed {missed:?}"))
 }
 
 #[test]

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_spoils_its_measurement_only() {
+    fn a_failure_affects_its_measurement_only() {
         let sampler = sampler(vec![Ok(1.0), Err(PowerError::Thread), Ok(1.0), Ok(2.0)]);
         sampler.begin().expect("readable");
         assert!(sampler.end().is_err());

@@ -28,7 +28,7 @@ fn run(test: &str) -> (Outcome, Fake) {
 fn iops_are_measured_zone_by_zone() {
     let (outcome, fake) = run("hdd-iops");
     assert_eq!(outcome.stop, None);
-    assert_eq!(fake.asked.len(), 128 * 9);
+    assert_eq!(fake.requested.len(), 128 * 9);
     let zone = &fake.log[..9];
     let demand = "TC4 QD32";
     let expected = [
@@ -44,8 +44,8 @@ fn iops_are_measured_zone_by_zone() {
     ];
     assert_eq!(zone, expected.map(|cell| format!("{cell} {demand}")));
     assert!(fake.log.iter().all(|line| line.starts_with("RND")), "neither purge nor preconditioning");
-    let seeds: std::collections::HashSet<u64> = fake.asked.iter().map(|w| w.seed).collect();
-    assert_eq!(seeds.len(), fake.asked.len(), "no two cells repeat their addresses");
+    let seeds: std::collections::HashSet<u64> = fake.requested.iter().map(|w| w.seed).collect();
+    assert_eq!(seeds.len(), fake.requested.len(), "no two cells repeat their addresses");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn throughput_goes_twice_over_the_disk() {
     assert_eq!(fake.log[..2], ["SEQ 1024KiB R TC1 QD32", "SEQ 1024KiB W TC1 QD32"]);
     assert_eq!(fake.log[256..258], ["SEQ 4KiB R TC1 QD32", "SEQ 4KiB W TC1 QD32"]);
     assert_eq!(fake.log.len(), 2 * 2 * 128);
-    assert!(fake.asked.iter().all(|w| w.access == Access::Sequential));
+    assert!(fake.requested.iter().all(|w| w.access == Access::Sequential));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn zones_are_equal_adjacent_and_aligned() {
     for test in ["hdd-iops", "hdd-tp"] {
         let (_, fake) = run(test);
         let mut ranges: Vec<(u64, u64)> =
-            fake.asked.iter().map(|w| (w.range.start_bytes, w.range.span().end_bytes())).collect();
+            fake.requested.iter().map(|w| (w.range.start_bytes, w.range.span().end_bytes())).collect();
         ranges.dedup();
         ranges.truncate(128);
         assert_eq!((ranges.len(), ranges[0].0), (128, 0), "{test}");

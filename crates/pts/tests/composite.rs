@@ -114,11 +114,13 @@ fn shares_over_a_million_ios_are_those_of_the_tables() {
         let mut bench = bench();
         drop(run_on(test, profile, &target(512), &mut bench));
         let range = pts::range::share_of(target(512).capacity_bytes, if test == "cbw" { 75 } else { 100 });
-        assert!(bench.asked.iter().all(|w| w.range == range && w.zones.len() == 3 && w.kinds.len() == 12));
-        let measured = bench.asked.iter().find(|w| w.read_percent == 40).unwrap();
+        assert!(
+            bench.requested.iter().all(|w| w.range == range && w.zones.len() == 3 && w.kinds.len() == 12)
+        );
+        let measured = bench.requested.iter().find(|w| w.read_percent == 40).unwrap();
         holds_the_tables(measured, &SIZES);
-        holds_the_tables(&bench.asked[0], &SIZES);
-        assert_eq!(bench.asked[0].read_percent, 0);
+        holds_the_tables(&bench.requested[0], &SIZES);
+        assert_eq!(bench.requested[0].read_percent, 0);
     }
 }
 
@@ -158,7 +160,7 @@ fn large_sectors_are_refused_or_a_variant_is_marked() {
         ["composite without sizes below 4KiB (10 % of the I/Os use it instead): the device's sectors are \
           4096 B"]
     );
-    let measured = bench.asked.iter().find(|w| w.read_percent == 40).unwrap();
+    let measured = bench.requested.iter().find(|w| w.read_percent == 40).unwrap();
     holds_the_tables(measured, &[(4096, 77), (8192, 10), (16384, 7), (32768, 3), (65536, 3)]);
 
     let profile = Profile::named("pts-e-2.0").unwrap();

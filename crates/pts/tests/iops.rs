@@ -44,7 +44,7 @@ fn preconditioning_has_the_thread_count_and_queue_depth_of_the_test() {
         }
         let mut bench = Fake::new(|_, _| 1000);
         support::run_with("iops", profile, &settings, &target(512), &mut bench);
-        let of = |step: usize| (bench.asked[step].threads, bench.asked[step].queue_depth);
+        let of = |step: usize| (bench.requested[step].threads, bench.requested[step].queue_depth);
         assert!(bench.log[1].starts_with("write SEQ 128KiB W"), "{}", bench.log[1]);
         assert_eq!((of(0), of(1)), (demand, demand), "{profile}");
     }

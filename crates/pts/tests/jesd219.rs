@@ -29,7 +29,7 @@ const IOS: u32 = 200_000;
 fn workload(seed: u64) -> Workload {
     let mut bench = Fake::new(|_, _| 1_000);
     drop(run_on("jesd219", "pts-e-2.0", &target(512), &mut bench));
-    let measured = bench.asked.into_iter().find(|workload| workload.access == Access::Random).unwrap();
+    let measured = bench.requested.into_iter().find(|workload| workload.access == Access::Random).unwrap();
     Workload { seed, ..measured }
 }
 

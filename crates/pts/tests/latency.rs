@@ -38,7 +38,7 @@ fn preconditioning_has_the_demand_of_the_run_and_not_that_of_the_loop() {
     // the latter.
     let mut bench = Fake::new(|_, _| 1000);
     run("pts-e-2.0", &mut bench);
-    let of = |step: usize| (bench.asked[step].threads, bench.asked[step].queue_depth);
+    let of = |step: usize| (bench.requested[step].threads, bench.requested[step].queue_depth);
     assert_eq!((of(0), of(1)), ((4, 32), (1, 1)));
 }
 
@@ -200,9 +200,9 @@ fn a_scaled_drive_has_no_maxima() {
         );
         let Exhibit::Columns3d(columns) = &outcome.pages[5].exhibits[0] else { panic!("no columns") };
         assert!(columns.heights.iter().flatten().all(Option::is_some));
-        let said = (outcome.pages[5].title.as_str(), columns.height_label.as_str());
+        let labels = (outcome.pages[5].title.as_str(), columns.height_label.as_str());
         assert_eq!(
-            said,
+            labels,
             ("MAX Latency v BS and R/W Mix - 3D Plot: n/a, 99.99 % shown", "99.99 % latency (ms)")
         );
         for (figure, shown) in outcome.key_figures.iter().zip([true, true, false, false]) {

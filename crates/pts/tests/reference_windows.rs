@@ -27,8 +27,8 @@ fn six_published_windows() {
             ("slope_excursion_allowed", s.slope_allowed),
             ("correlation_r", s.correlation.unwrap()),
         ] {
-            let wanted = expected[key].as_f64().unwrap();
-            assert!((got - wanted).abs() <= 1e-6, "{name} {key}: {got} instead of {wanted}");
+            let expected = expected[key].as_f64().unwrap();
+            assert!((got - expected).abs() <= 1e-6, "{name} {key}: {got} instead of {expected}");
         }
         assert_eq!(s.steady, expected["steady"].as_bool().unwrap(), "{name}");
     }

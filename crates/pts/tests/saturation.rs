@@ -125,7 +125,7 @@ fn version_1_1_ends_when_five_samples_31_minutes_apart_are_steady() {
 }
 
 #[test]
-fn not_steady_in_time_is_said() {
+fn not_steady_in_time_is_reported() {
     let mut bench = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
     let outcome = run("pts-e-2.0", &mut bench);
     assert_eq!((outcome.converged, outcome.rounds), (Some(false), 11));
@@ -366,7 +366,7 @@ fn the_workloads_of_2_0() {
         assert!(outcome.purpose.starts_with(&format!("show how the performance of {name} falls")));
         assert_eq!(outcome.header.phases.stimulus_1[..3], [name, header[0], header[1]]);
         assert!(outcome.modified.is_empty(), "{:?}", outcome.modified);
-        let first = &bench.asked[0];
+        let first = &bench.requested[0];
         assert_eq!(first.access, access);
         if load == SaturationLoad::Composite {
             assert_eq!((first.kinds.len(), first.zones.len()), (12, 3));
@@ -376,7 +376,7 @@ fn the_workloads_of_2_0() {
         // Sequential minutes continue where the previous one ended; random ones do not have a position.
         let is_sequential = access == Access::Sequential;
         assert!(
-            bench.asked.windows(2).all(|pair| (pair[1].from_block > pair[0].from_block) == is_sequential)
+            bench.requested.windows(2).all(|pair| (pair[1].from_block > pair[0].from_block) == is_sequential)
         );
         let old = chosen("pts-e-1.1", choice, &mut Fake::new(|_, _| 100));
         assert_eq!(pts::texts(&old.modified), [format!("WSAT with {name} instead of RND 4KiB W")]);

@@ -33,7 +33,7 @@ fn preconditioning_has_the_demand_of_the_cells() {
     for (profile, demand) in [("pts-e-1.0", (2, 16)), ("pts-c-2.0", (1, 32))] {
         let mut bench = Fake::new(|_, _| 100);
         run_on("tp-1024", profile, &target(512), &mut bench);
-        let of = |step: usize| (bench.asked[step].threads, bench.asked[step].queue_depth);
+        let of = |step: usize| (bench.requested[step].threads, bench.requested[step].queue_depth);
         assert_eq!((of(0), of(1)), (demand, demand), "{profile}");
     }
 }
@@ -42,7 +42,7 @@ fn preconditioning_has_the_demand_of_the_cells() {
 fn each_direction_continues_where_it_ended_and_does_not_start_over() {
     let mut bench = Fake::new(|round, w| 100 + u64::from(round) + u64::from(w.read_percent));
     run_on("tp-1024", "pts-e-1.0", &target(512), &mut bench);
-    let cells = &bench.asked[1..];
+    let cells = &bench.requested[1..];
     let mut next = std::collections::BTreeMap::from([(100, 0), (0, 0)]);
     for (index, cell) in cells.iter().enumerate() {
         let next = next.get_mut(&cell.read_percent).unwrap();
@@ -52,7 +52,7 @@ fn each_direction_continues_where_it_ended_and_does_not_start_over() {
         let completed = 60 * (100 + index as u64 / 2 + 1 + u64::from(cell.read_percent));
         *next += completed.div_ceil(2) + 16;
     }
-    assert_eq!(bench.asked[0].from_block, 0, "preconditioning begins at the start");
+    assert_eq!(bench.requested[0].from_block, 0, "preconditioning begins at the start");
     assert!(cells[8].from_block > cells[6].from_block && cells[6].from_block > 0);
 }
 

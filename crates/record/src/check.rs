@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_asked_for_is_not_written() {
+    fn unrequested_fields_are_not_written() {
         assert_eq!(serde_json::to_string(&Handling::default()).unwrap(), "{}");
         let text = r#"{"purge_method":"discard","write_cache":"keep","lba_format":1}"#;
         let handling: Handling = serde_json::from_str(text).unwrap();

@@ -33,15 +33,15 @@ impl Ceiling {
 /// Interpolates the cost at a queue depth. The cost is the sum of a part per I/O and a part per system call. A
 /// batch of I/Os shares the latter, so the cost is linear in 1/depth.
 fn cost_at(costs: &[CostPerIo], queue_depth: u16) -> Option<f64> {
-    let wanted = 1.0 / f64::from(queue_depth.max(1));
+    let inverse_depth = 1.0 / f64::from(queue_depth.max(1));
     let inverse = |cost: &CostPerIo| 1.0 / f64::from(cost.queue_depth.max(1));
     let below =
-        costs.iter().filter(|c| inverse(c) >= wanted).min_by(|a, b| inverse(a).total_cmp(&inverse(b)));
+        costs.iter().filter(|c| inverse(c) >= inverse_depth).min_by(|a, b| inverse(a).total_cmp(&inverse(b)));
     let above =
-        costs.iter().filter(|c| inverse(c) <= wanted).max_by(|a, b| inverse(a).total_cmp(&inverse(b)));
+        costs.iter().filter(|c| inverse(c) <= inverse_depth).max_by(|a, b| inverse(a).total_cmp(&inverse(b)));
     match (below, above) {
         (Some(below), Some(above)) if inverse(below) > inverse(above) => {
-            let part = (wanted - inverse(above)) / (inverse(below) - inverse(above));
+            let part = (inverse_depth - inverse(above)) / (inverse(below) - inverse(above));
             Some(above.cpu_ns + part * (below.cpu_ns - above.cpu_ns))
         }
         (Some(nearest), _) | (_, Some(nearest)) => Some(nearest.cpu_ns),

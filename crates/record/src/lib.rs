@@ -55,7 +55,7 @@ pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;
 pub use purge_offer::{OtherNamespace, WhyNot};
 pub use run_file::{
-    ArrayFacts, Beside, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,
+    ArrayFacts, Concurrent, Driving, HostFacts, Labels, MemberFacts, Placement, RUN_FILE_VERSION, RunFile,
     Settings, SimulatedFacts, TargetFacts, TargetKind,
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};

@@ -50,10 +50,10 @@ pub struct Run {
     storage: Arc<dyn Storage>,
 }
 
-/// Returns N if `wanted` is `latest~N` or `last~N`, and 0 if it is `latest` or `last`: the number of newer
+/// Returns N if `name` is `latest~N` or `last~N`, and 0 if it is `latest` or `last`: the number of newer
 /// runs.
-fn runs_back(wanted: &str) -> Option<usize> {
-    let lower = wanted.to_lowercase();
+fn runs_back(name: &str) -> Option<usize> {
+    let lower = name.to_lowercase();
     let rest = lower.strip_prefix("latest").or_else(|| lower.strip_prefix("last"))?;
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
 }
@@ -240,52 +240,52 @@ impl Library {
         Ok((runs, unreadable))
     }
 
-    /// Finds the run that `wanted` refers to: an id, a path, `latest` (or `last`) for the newest run, `latest~1`
+    /// Finds the run that `name` refers to: an id, a path, `latest` (or `last`) for the newest run, `latest~1`
     /// for the one before it, the name that the operator gave it, or a unique prefix of an id.
     ///
     /// # Errors
     /// Returns an error if no run or several runs match.
-    pub fn find(&self, wanted: &str) -> Result<Run, LibraryError> {
-        if wanted.is_empty() {
+    pub fn find(&self, name: &str) -> Result<Run, LibraryError> {
+        if name.is_empty() {
             return Err(LibraryError::Unnamed);
         }
         let holds_run =
             |dir: &Path| !nascent::is_nascent(dir) && self.storage.look(&dir.join(RUN_FILE)).is_ok();
-        let by_id = self.root.join(wanted);
-        let by_path = Path::new(wanted);
-        if !wanted.contains('/') && holds_run(&by_id) {
+        let by_id = self.root.join(name);
+        let by_path = Path::new(name);
+        if !name.contains('/') && holds_run(&by_id) {
             return Run::open_on(Arc::clone(&self.storage), &by_id);
         }
         if holds_run(by_path) {
             return Run::open_on(Arc::clone(&self.storage), by_path);
         }
         let (mut runs, unreadable) = self.list()?;
-        if let Some(back) = runs_back(wanted) {
+        if let Some(back) = runs_back(name) {
             // Any unreadable run might be the requested one.
             return match unreadable.into_iter().next() {
                 Some(error) => Err(error),
                 None if back < runs.len() => Ok(runs.swap_remove(back)),
                 None => Err(LibraryError::TooFewRuns {
-                    wanted: wanted.into(),
+                    name: name.into(),
                     count: runs.len(),
                     library: self.root.clone(),
                 }),
             };
         }
-        let has_name = |run: &Run| run.file.labels.name.as_deref() == Some(wanted);
+        let has_name = |run: &Run| run.file.labels.name.as_deref() == Some(name);
         let by_name = runs.iter().any(has_name);
-        let is_meant = |run: &Run| if by_name { has_name(run) } else { run.file.id.starts_with(wanted) };
+        let is_meant = |run: &Run| if by_name { has_name(run) } else { run.file.id.starts_with(name) };
         let mut matching: Vec<Run> = runs.into_iter().filter(is_meant).collect();
         match matching.len() {
             1 => Ok(matching.remove(0)),
             // Report an unreadable run as such, not as missing.
-            0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(wanted)) => Err(error),
-            0 => Err(LibraryError::NoSuchRun { wanted: wanted.into(), library: self.root.clone() }),
+            0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(name)) => Err(error),
+            0 => Err(LibraryError::NoSuchRun { name: name.into(), library: self.root.clone() }),
             _ => {
-                let (wanted, ids) = (wanted.into(), matching.into_iter().map(|run| run.file.id));
+                let (name, ids) = (name.into(), matching.into_iter().map(|run| run.file.id));
                 Err(match by_name {
-                    true => LibraryError::Namesakes { wanted, candidates: ids.collect() },
-                    false => LibraryError::Ambiguous { wanted, candidates: ids.collect() },
+                    true => LibraryError::Namesakes { name, candidates: ids.collect() },
+                    false => LibraryError::Ambiguous { name, candidates: ids.collect() },
                 })
             }
         }

@@ -59,7 +59,7 @@ pub struct RunFile {
     pub driving: Option<Driving>,
     /// Concurrent runs on other targets; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Beside>,
+    pub concurrent: Option<Concurrent>,
     /// Meter that measures power; `None` if power is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerFacts>,
@@ -112,7 +112,7 @@ pub struct Driving {
 /// The relation of a run to the other runs of a campaign with several targets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Beside {
+pub struct Concurrent {
     /// Common prefix of the ids of all runs of the campaign.
     pub campaign: String,
     /// The other targets, as typed on the command line.

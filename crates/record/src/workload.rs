@@ -340,9 +340,9 @@ impl Workload {
     fn summary_problem(&self) -> Option<String> {
         let largest = self.kinds.iter().map(|kind| kind.block_bytes).max()?;
         let random = self.kinds.iter().any(|kind| kind.access == Access::Random);
-        let told = (self.block_bytes, self.read_percent, self.access == Access::Random);
+        let summary = (self.block_bytes, self.read_percent, self.access == Access::Random);
         let (size, read, order) = (largest, read_percent_of(&self.kinds), if random { "RND" } else { "SEQ" });
-        (told != (size, read, random)).then(|| {
+        (summary != (size, read, random)).then(|| {
             format!(
                 "its I/O kinds have blocks of up to {size} B, {read} % reads and {order} order, but its summary differs"
             )

@@ -168,7 +168,7 @@ fn sponsor_auditor_notes_and_logo_are_printed() {
 }
 
 #[test]
-fn what_the_operator_states_and_the_host_tells_is_on_the_pages() {
+fn statements_of_the_operator_and_facts_of_the_host_are_on_the_pages() {
     let recorded = named("enterprise");
     let link = |name: &str, address: &str| record::Link { name: name.into(), address: address.into() };
     let mut file = recorded.run.file.clone();

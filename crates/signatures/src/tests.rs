@@ -360,19 +360,19 @@ fn every_anchor_of_udf_is_found() {
 #[test]
 fn what_both_find_is_reported_once() {
     let found = [Found::primary(formats::EXT, 1080, 2)];
-    let says = |names: &[&str]| Opinion::Content(names.iter().map(|name| (*name).to_owned()).collect());
+    let reports = |names: &[&str]| Opinion::Content(names.iter().map(|name| (*name).to_owned()).collect());
     let second = |opinion, found: &[Found]| {
         beyond(found, opinion, "/dev/x").map(|finding| match finding {
             Finding::Signature(signature) => signature.to_string(),
             Finding::Undecided(what) => what,
         })
     };
-    assert_eq!(second(says(&["ext4"]), &found), None);
+    assert_eq!(second(reports(&["ext4"]), &found), None);
     assert_eq!(second(Opinion::Nothing, &[]), None);
     assert_eq!(second(Opinion::None, &[]), None);
     assert_eq!(second(Opinion::Ambivalent, &found), None);
     assert!(second(Opinion::Ambivalent, &[]).is_some_and(|text| text.contains("conflicting signatures")));
-    let other = second(says(&["ext4", "newfs"]), &found).expect("a refusal");
+    let other = second(reports(&["ext4", "newfs"]), &found).expect("a refusal");
     assert!(other.contains("blkid recognizes newfs on it") && other.contains("wipefs -a /dev/x"), "{other}");
     assert!(matches!(
         beyond(&found, Opinion::Undecided("no answer".into()), "/dev/x"),

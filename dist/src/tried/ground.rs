@@ -90,9 +90,9 @@ pub fn use_program(ground: &Ground, start: &dyn Fn() -> Command, scratch: &str) 
     Ok(())
 }
 
-pub fn check_version(said: &str, release: &Release) -> anyhow::Result<()> {
+pub fn check_version(printed: &str, release: &Release) -> anyhow::Result<()> {
     let expected = format!("plateau {}\ncommit: {}\ntarget: {TARGET}\n", release.version, release.commit);
-    ensure!(said == expected, "plateau --version printed\n{said}instead of\n{expected}");
+    ensure!(printed == expected, "plateau --version printed\n{printed}instead of\n{expected}");
     Ok(())
 }
 
@@ -103,10 +103,10 @@ mod tests {
     #[test]
     fn programs_of_other_commits_and_failing_programs_are_detected() {
         let release = crate::release::tests::example();
-        let said = format!("plateau 0.1.0\ncommit: {}\ntarget: {TARGET}\n", release.commit);
-        assert!(check_version(&said, &release).is_ok());
-        assert!(check_version(&said.replace("commit: 0", "commit: 1"), &release).is_err());
-        assert!(check_version(&said.replace("musl", "gnu"), &release).is_err());
+        let printed = format!("plateau 0.1.0\ncommit: {}\ntarget: {TARGET}\n", release.commit);
+        assert!(check_version(&printed, &release).is_ok());
+        assert!(check_version(&printed.replace("commit: 0", "commit: 1"), &release).is_err());
+        assert!(check_version(&printed.replace("musl", "gnu"), &release).is_err());
         assert!(
             output(program("sh").args(["-c", "echo why >&2; exit 3"]))
                 .unwrap_err()

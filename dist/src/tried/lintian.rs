@@ -6,11 +6,11 @@ use crate::artefacts::deb::file;
 pub const TRIAL: Trial = Trial { name: "lintian", needs: &[("lintian", "lintian")], root: false, run };
 
 fn run(ground: &Ground) -> anyhow::Result<()> {
-    let said = output(
+    let printed = output(
         program("lintian")
             .args(["--fail-on", "error", "--tag-display-limit", "0"])
             .arg(ground.folder.join(file(&ground.release))),
     )?;
-    said.lines().for_each(|line| println!("  {line}"));
+    printed.lines().for_each(|line| println!("  {line}"));
     Ok(())
 }

@@ -181,7 +181,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         placement: None,
         plan: None,
         driving: None,
-        beside: None,
+        concurrent: None,
         power: None,
         labels: record::Labels::default(),
         stated: record::Stated::default(),
@@ -223,7 +223,7 @@ fn shares() -> Vec<(usize, f64)> {
 }
 
 impl Recorder {
-    fn tell(&mut self, event: Event) -> Result<(), Stop> {
+    fn append(&mut self, event: Event) -> Result<(), Stop> {
         self.journal.append(event).map(|_| ()).map_err(|error| Stop::Failed(error.to_string()))
     }
 
@@ -303,28 +303,28 @@ impl Bench for Recorder {
             evidence: Vec::new(),
             samples_read: false,
         };
-        self.tell(Event::Purged(purged.clone()))?;
+        self.append(Event::Purged(purged.clone()))?;
         Ok(purged)
     }
 
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
         let segment = self.segment(workload);
-        self.tell(Event::Preconditioned(segment.clone()))?;
+        self.append(Event::Preconditioned(segment.clone()))?;
         Ok(segment)
     }
 
     fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {
         let segment = self.segment(workload);
         self.cells += 1;
-        self.tell(Event::Measured(segment.clone()))?;
+        self.append(Event::Measured(segment.clone()))?;
         Ok(segment)
     }
 
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
-        self.tell(Event::Idled { length_ns })
+        self.append(Event::Idled { length_ns })
     }
 
     fn note(&mut self, note: Note) -> Result<(), Stop> {
-        self.tell(Event::Noted(note))
+        self.append(Event::Noted(note))
     }
 }

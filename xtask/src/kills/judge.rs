@@ -75,7 +75,7 @@ pub fn only_run(library: &Path) -> Result<Option<(Run, Vec<Entry>)>, Found> {
 
 /// Checks that the journal contains everything that was displayed on standard error (`err`).
 pub fn displayed(err: &str, entries: &[Entry]) -> Result<(), Found> {
-    let count = |wanted: fn(&Event) -> bool| entries.iter().filter(|entry| wanted(&entry.event)).count();
+    let count = |is_meant: fn(&Event) -> bool| entries.iter().filter(|entry| is_meant(&entry.event)).count();
     let shown = |start: &str| err.lines().filter(|line| line.starts_with(start)).count();
     let pairs = [
         ("purged by", count(|event| matches!(event, Event::Purged(_)))),

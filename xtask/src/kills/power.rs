@@ -22,7 +22,7 @@ const MODULES: &[&str] = &["dm_flakey", "xfs"];
 const POLL: Duration = Duration::from_secs(2);
 
 /// Cuts the power `times` times for each file system and each target; returns the number of combinations with faults.
-pub fn conduct(root: &Path, binary: &Path, times: u64, seed: u64) -> anyhow::Result<u64> {
+pub fn run(root: &Path, binary: &Path, times: u64, seed: u64) -> anyhow::Result<u64> {
     let found = |name: &str| -> anyhow::Result<PathBuf> {
         let places = ["/usr/sbin", "/sbin", "/usr/bin"].map(|folder| Path::new(folder).join(name));
         places.into_iter().find(|path| path.exists()).with_context(|| format!("{name} is not installed"))

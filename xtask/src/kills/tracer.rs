@@ -143,19 +143,19 @@ impl Tracer {
                 WaitStatus::Signaled(pid, signal, _) if pid == self.leader => return Ok(End::Signal(signal)),
                 WaitStatus::PtraceSyscall(pid) => {
                     self.at_system_call(pid)?;
-                    self.go_on(pid, None)?;
+                    self.continue_process(pid, None)?;
                 }
                 WaitStatus::PtraceEvent(pid, _, event) => {
                     self.is_counting |= event == libc::PTRACE_EVENT_EXEC;
-                    self.go_on(pid, None)?;
+                    self.continue_process(pid, None)?;
                 }
-                WaitStatus::Stopped(pid, signal) => self.go_on(pid, Some(signal))?,
+                WaitStatus::Stopped(pid, signal) => self.continue_process(pid, Some(signal))?,
                 _ => {}
             }
         }
     }
 
-    fn go_on(&self, pid: Pid, signal: Option<Signal>) -> anyhow::Result<()> {
+    fn continue_process(&self, pid: Pid, signal: Option<Signal>) -> anyhow::Result<()> {
         let done = self.hit.is_some();
         let result = if done { ptrace::cont(pid, signal) } else { ptrace::syscall(pid, signal) };
         match result {

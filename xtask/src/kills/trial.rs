@@ -141,7 +141,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Runs all trials and returns the number of faults.
-    pub fn conduct(&self, times: u64, seed: u64) -> anyhow::Result<usize> {
+    pub fn run(&self, times: u64, seed: u64) -> anyhow::Result<usize> {
         let (begun, mut by_fault) = (Instant::now(), BTreeMap::<Fault, usize>::new());
         let (mut kills, mut all) = (0, 0);
         for index in 0..times {

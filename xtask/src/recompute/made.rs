@@ -55,15 +55,15 @@ impl Job {
         self
     }
 
-    fn conduct(&self, binary: &Path, library: &Path) -> anyhow::Result<()> {
+    fn execute(&self, binary: &Path, library: &Path) -> anyhow::Result<()> {
         let begun = Instant::now();
         for (code, words) in &self.steps {
             let mut command = Command::new(binary);
             command.arg("--quiet").arg("--library").arg(library).args(words).current_dir(library);
             let output = command.output().context("cannot start plateau")?;
             if output.status.code() != Some(*code) {
-                let said = String::from_utf8_lossy(&output.stderr);
-                bail!("`plateau {}` ended with {}: {said}", words.join(" "), output.status);
+                let message = String::from_utf8_lossy(&output.stderr);
+                bail!("`plateau {}` ended with {}: {message}", words.join(" "), output.status);
             }
         }
         println!("made {} in {:.1} s", self.name, begun.elapsed().as_secs_f64());
@@ -94,7 +94,7 @@ pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
     let lane = || -> anyhow::Result<()> {
         loop {
             let Some(job) = queue.lock().expect("no lane panics").pop_front() else { return Ok(()) };
-            job.conduct(binary, &library)?;
+            job.execute(binary, &library)?;
         }
     };
     std::thread::scope(|scope| {

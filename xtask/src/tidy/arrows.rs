@@ -70,13 +70,13 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
     };
     dependencies(&manifest)
         .into_iter()
-        .filter(|wanted| {
-            ARROWS.iter().any(|(known, _)| known == wanted) && !allowed.contains(&wanted.as_str())
+        .filter(|dependency| {
+            ARROWS.iter().any(|(known, _)| known == dependency) && !allowed.contains(&dependency.as_str())
         })
-        .map(|wanted| {
+        .map(|dependency| {
             Complaint::file(
                 &path,
-                format!("{name} must not depend on {wanted}; see the code map in ARCHITECTURE.md"),
+                format!("{name} must not depend on {dependency}; see the code map in ARCHITECTURE.md"),
             )
         })
         .collect()

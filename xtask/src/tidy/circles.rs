@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_need_the_other_file_is_no_circle() {
+    fn files_without_mutual_use_are_not_a_circle() {
         for text in [
             "pub struct A;",
             "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }",

@@ -53,8 +53,8 @@ fn run(tree: &Tree) -> Vec<Complaint> {
 }
 
 fn bless(tree: &Tree) -> Option<Blessed> {
-    let (before, _, behind) = carried(tree.text(DOCUMENT)?)?;
-    Some((DOCUMENT, format!("{before}{}{behind}", hash(tree))))
+    let (before, _, after) = carried(tree.text(DOCUMENT)?)?;
+    Some((DOCUMENT, format!("{before}{}{after}", hash(tree))))
 }
 
 /// Splits the document into three parts: up to the hash, the hash, the rest.

@@ -97,8 +97,8 @@ impl Dense {
 fn compared(code: &Dense, message: &str) -> Vec<usize> {
     let is_compared = |end: usize| {
         let mut rest = &code.text[end..];
-        while let Some(behind) = VIEWS.iter().find_map(|view| rest.strip_prefix(view)) {
-            rest = behind;
+        while let Some(after_view) = VIEWS.iter().find_map(|view| rest.strip_prefix(view)) {
+            rest = after_view;
         }
         COMPARED.iter().any(|comparison| rest.starts_with(comparison))
     };

@@ -130,7 +130,7 @@ fn messages(tree: &Tree) -> Vec<Complaint> {
 
 /// Returns a complaint about each phrase in `text`, which is in lower case.
 fn phrases_in(text: &str) -> impl Iterator<Item = String> + '_ {
-    let found = PHRASES.iter().filter(move |phrase| says(text, phrase));
+    let found = PHRASES.iter().filter(move |phrase| contains(text, phrase));
     found.map(|phrase| format!("`{}`: write {}", phrase.phrase, phrase.instead))
 }
 
@@ -151,7 +151,7 @@ fn prose(text: &str) -> Vec<(usize, String)> {
 }
 
 /// Returns whether a line contains the phrase as whole words, outside its idioms.
-fn says(line: &str, phrase: &Phrase) -> bool {
+fn contains(line: &str, phrase: &Phrase) -> bool {
     let rest = phrase.idioms.iter().fold(line.to_owned(), |rest, idiom| rest.replace(idiom, ""));
     let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     rest.match_indices(phrase.phrase).any(|(place, found)| {

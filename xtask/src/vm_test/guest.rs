@@ -150,8 +150,8 @@ impl Guest {
         let deadline = Instant::now() + PROGRESS_WITHIN;
         while self.run(command)?.code != 0 {
             if Instant::now() > deadline {
-                let said = self.run("cat /tmp/job.out /tmp/job.err")?;
-                bail!("waited {PROGRESS_WITHIN:?} for {what}; plateau said: {}", said.out);
+                let output = self.run("cat /tmp/job.out /tmp/job.err")?;
+                bail!("waited {PROGRESS_WITHIN:?} for {what}; plateau said: {}", output.out);
             }
             sleep(Duration::from_millis(100));
         }

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_flaw_is_where_it_is_said_to_be() {
+    fn the_flaw_is_at_the_stated_place() {
         let layer = DISKS.iter().find(|d| d.node == FLAWED.node).unwrap().layer.unwrap();
         assert!(layer.contains(&format!("sector={},", FLAW_BYTES / 512)));
     }

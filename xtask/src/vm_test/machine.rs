@@ -117,8 +117,8 @@ fn connect(child: &mut Child, sockets: &[PathBuf; 2], folder: &Path) -> anyhow::
     let [line, qmp] = sockets;
     loop {
         if let Some(status) = child.try_wait()? {
-            let said = std::fs::read_to_string(folder.join(LOG)).unwrap_or_default();
-            bail!("QEMU ended with {status}: {}", said.trim());
+            let log = std::fs::read_to_string(folder.join(LOG)).unwrap_or_default();
+            bail!("QEMU ended with {status}: {}", log.trim());
         }
         if let Ok(line) = UnixStream::connect(line) {
             return Ok((line, Qmp::connect(qmp)?));

@@ -11,8 +11,8 @@ pub fn finished(command: &mut Command) -> anyhow::Result<Output> {
     if output.status.success() {
         return Ok(output);
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    bail!("{name}: {}: {}", output.status, said.trim().lines().last().unwrap_or_default())
+    let message = String::from_utf8_lossy(&output.stderr);
+    bail!("{name}: {}: {}", output.status, message.trim().lines().last().unwrap_or_default())
 }
 
 pub fn stop(child: &mut Child) {

@@ -62,8 +62,8 @@ fn ask(admin: &mut dyn Admin) -> Result<Polled, AdminError> {
         Err(Fault::Scsi(_, Some(sense))) => match sense.code {
             FORMAT_RUNNING | SANITIZE_RUNNING => {
                 // Some drives report progress only in response to REQUEST SENSE.
-                let asked = |admin| scsi::request_sense(admin).and_then(|sense| sense.share_done);
-                Ok(Polled::Running(sense.share_done.or_else(|| asked(admin))))
+                let by_request_sense = |admin| scsi::request_sense(admin).and_then(|sense| sense.share_done);
+                Ok(Polled::Running(sense.share_done.or_else(|| by_request_sense(admin))))
             }
             _ => Err(DriveFault::ScsiFailed(sense).into()),
         },

@@ -44,7 +44,7 @@ fn nvme(oacs: u8, fna: u8, sanicap: u8) -> Capabilities {
     }))
 }
 
-fn beside(mut can: Capabilities) -> Capabilities {
+fn with_other_namespace(mut can: Capabilities) -> Capabilities {
     let Protocol::Nvme(nvme) = &mut can.protocol else { panic!("not NVMe") };
     nvme.others = vec![OtherNamespace { name: "nvme0n2".into(), identity: "S1:n2".into() }];
     can
@@ -156,7 +156,7 @@ fn methods_that_were_passed_over_are_reported() {
     assert_eq!(first(&ata(0, SECURE | EXPIRED)), Some(WhyNot::TooManyPasswords));
     assert_eq!(first(&scsi(None, None)), Some(WhyNot::Unreported));
     let others = vec![OtherNamespace { name: "nvme0n2".into(), identity: "S1:n2".into() }];
-    assert_eq!(first(&beside(nvme(0b10, 0b10, 0))), Some(WhyNot::ErasesOthers(others)));
+    assert_eq!(first(&with_other_namespace(nvme(0b10, 0b10, 0))), Some(WhyNot::ErasesOthers(others)));
     let locked = choose(&ata(0xf000, SECURE | ENABLED | LOCKED), &PurgeOptions::default()).expect("a method");
     assert!(locked.passed_over.iter().any(|over| over.why == WhyNot::Locked), "{:?}", locked.passed_over);
     let unasked = capabilities(Protocol::Unasked("no permission".into()));
@@ -186,14 +186,14 @@ fn a_named_method_must_exist_and_be_available() {
 
 #[test]
 fn a_format_that_is_confined_to_its_namespace_leaves_the_others_alone() {
-    assert_eq!(chosen(&beside(nvme(0b10, 0, 0b111))), "nvme-format-user");
-    assert_eq!(chosen(&beside(nvme(0b10, 0b10, 0b111))), "discard", "secure erase hits all");
-    assert_eq!(chosen(&beside(nvme(0b10, 0b01, 0b111))), "discard", "format hits all");
+    assert_eq!(chosen(&with_other_namespace(nvme(0b10, 0, 0b111))), "nvme-format-user");
+    assert_eq!(chosen(&with_other_namespace(nvme(0b10, 0b10, 0b111))), "discard", "secure erase hits all");
+    assert_eq!(chosen(&with_other_namespace(nvme(0b10, 0b01, 0b111))), "discard", "format hits all");
 }
 
 #[test]
 fn other_namespaces_are_erased_only_when_each_was_named() {
-    let can = beside(nvme(0, 0, 0b1));
+    let can = with_other_namespace(nvme(0, 0, 0b1));
     let options = by("nvme-sanitize-crypto");
     let error = purge(&mut Script::new(CAPACITY), &can, &options).0.expect_err("a refusal");
     let named = [OtherNamespace { name: "nvme0n2".into(), identity: "S1:n2".into() }];
@@ -385,16 +385,16 @@ fn an_interrupted_wait_reports_what_the_drive_continues() {
     let mut script =
         ask_log(Script::new(CAPACITY), sanitize_log(0, 0, 0)).nvme(0x84, 0, 4, Answer::Ok).erasing();
     script = ask_log(script, sanitize_log(2, 0x4000, 4));
-    let told = stopped(&mut script, &nvme(0, 0, 0b111), "nvme-sanitize-crypto");
+    let error = stopped(&mut script, &nvme(0, 0, 0b111), "nvme-sanitize-crypto");
     // No further command is sent to the drive.
     script.finish();
-    assert!(matches!(told, AdminError::StoppedWaiting(Step::Sanitize)), "{told:?}");
+    assert!(matches!(error, AdminError::StoppedWaiting(Step::Sanitize)), "{error:?}");
 
     let can = Capabilities { capacity_bytes: 2 * CAPACITY as u64, ..capabilities(Protocol::Plain) };
     let mut script = Script::new(2 * CAPACITY);
     script.memory.fill(7);
-    let told = stopped(&mut script, &can, "overwrite");
-    assert!(matches!(told, AdminError::StoppedWriting { bytes: 1_048_576, all: 2_097_152 }), "{told:?}");
+    let error = stopped(&mut script, &can, "overwrite");
+    assert!(matches!(error, AdminError::StoppedWriting { bytes: 1_048_576, all: 2_097_152 }), "{error:?}");
     assert_eq!((script.memory[CAPACITY - 1], script.memory[CAPACITY]), (0, 7));
 }
 

@@ -85,9 +85,9 @@ pub(crate) struct CachingPage {
 
 impl CachingPage {
     pub(crate) fn decode(bytes: &[u8; PAGE_BYTES]) -> Option<Self> {
-        let told = usize::from(u16::from_be_bytes([bytes[0], bytes[1]])) + 2;
+        let page_bytes = usize::from(u16::from_be_bytes([bytes[0], bytes[1]])) + 2;
         let start = 8 + usize::from(u16::from_be_bytes([bytes[6], bytes[7]]));
-        let page = bytes.get(start..told.min(PAGE_BYTES))?;
+        let page = bytes.get(start..page_bytes.min(PAGE_BYTES))?;
         let length = usize::from(*page.get(1)?) + 2;
         let page = page.get(..length)?;
         let known = page[0] & 0x7f == 0x08 && length >= 3;

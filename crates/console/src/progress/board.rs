@@ -63,7 +63,7 @@ struct State {
     /// Time at which each row was last displayed; a terminal displays all rows at once.
     shown: Vec<Option<Duration>>,
     /// Time of the latest reported change of each row.
-    told: Vec<Option<Duration>>,
+    reported: Vec<Option<Duration>>,
     is_over: bool,
 }
 
@@ -99,7 +99,7 @@ impl Board {
         let mut state = self.shared.lock();
         state.rows.push(row);
         state.shown.push(None);
-        state.told.push(None);
+        state.reported.push(None);
         state.rows.len() - 1
     }
 
@@ -112,7 +112,7 @@ impl Board {
     pub fn changed(&self, row: usize) {
         let now = self.now();
         let mut state = self.shared.lock();
-        state.told[row] = Some(now);
+        state.reported[row] = Some(now);
         self.shared.show_if_due(&mut state, row, now, true);
     }
 
@@ -158,8 +158,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn show_if_due(&self, state: &mut State, row: usize, now: Duration, told: bool) {
-        if state.shown.get(row).is_some_and(|shown| is_due(self.manner.style, *shown, now, told)) {
+    fn show_if_due(&self, state: &mut State, row: usize, now: Duration, is_report: bool) {
+        if state.shown.get(row).is_some_and(|shown| is_due(self.manner.style, *shown, now, is_report)) {
             self.show(state, row, now);
         }
     }
@@ -167,7 +167,7 @@ impl Shared {
     fn show(&self, state: &mut State, row: usize, now: Duration) {
         match self.manner.style {
             Style::Live => self.draw(state, now),
-            Style::Json => self.tell(state, row, now),
+            Style::Json => self.write_record(state, row, now),
             Style::Plain => self.log(state, row, now),
             Style::Quiet => {}
         }
@@ -180,7 +180,7 @@ impl Shared {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             let now = self.origin.elapsed();
             for row in 0..state.rows.len() {
-                if state.told[row].is_none_or(|told| now.saturating_sub(told) >= SILENCE) {
+                if state.reported[row].is_none_or(|reported| now.saturating_sub(reported) >= SILENCE) {
                     self.show_if_due(&mut state, row, now, false);
                 }
             }
@@ -200,12 +200,12 @@ impl Shared {
         state.shown.iter_mut().for_each(|shown| *shown = Some(now));
     }
 
-    fn tell(&self, state: &mut State, row: usize, now: Duration) {
+    fn write_record(&self, state: &mut State, row: usize, now: Duration) {
         state.shown[row] = Some(now);
         let row = &state.rows[row];
         if let Some(view) = row.watched.view(now) {
             let (run, target) = (row.run.as_deref(), row.target.as_deref());
-            printer::tell_record(&Record::of(&view, run, target, record::wall_now()));
+            printer::print_record(&Record::of(&view, run, target, record::wall_now()));
         }
     }
 
@@ -215,17 +215,17 @@ impl Shared {
         let row = &state.rows[row];
         if let Some(view) = row.watched.view(now) {
             let run = row.run.as_deref().map(|run| (run, row.name.as_str()));
-            printer::tell_line_of(run, &lines::plain(&view));
+            printer::print_line_of(run, &lines::plain(&view));
         }
     }
 }
 
-/// Returns whether to display a row again: because it changed (`told`), or because of the time since `shown`.
-fn is_due(style: Style, shown: Option<Duration>, now: Duration, told: bool) -> bool {
+/// Returns whether to display a row again: because it changed (`is_report`), or because of the time since `shown`.
+fn is_due(style: Style, shown: Option<Duration>, now: Duration, is_report: bool) -> bool {
     // The first minute starts with the board or with the activity.
     let since = now.saturating_sub(shown.unwrap_or_default());
     match style {
-        Style::Live if told => shown.is_none() || since >= LIVE_EVERY,
+        Style::Live if is_report => shown.is_none() || since >= LIVE_EVERY,
         Style::Live | Style::Json => shown.is_none() || since >= SECOND,
         Style::Plain => since >= PLAIN_EVERY,
         Style::Quiet => false,
@@ -267,11 +267,11 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// Counts how often a row is displayed in `seconds`; with `told`, a change is reported every 10 ms.
-    fn times_shown(style: Style, seconds: u64, told: bool) -> usize {
+    /// Counts how often a row is displayed in `seconds`; with `is_report`, a change is reported every 10 ms.
+    fn times_shown(style: Style, seconds: u64, is_report: bool) -> usize {
         let (mut shown, mut count) = (None, 0);
         for now in (0..seconds * 100).map(|step| ms(step * 10)) {
-            if is_due(style, shown, now, told) {
+            if is_due(style, shown, now, is_report) {
                 (shown, count) = (Some(now), count + 1);
             }
         }
@@ -280,11 +280,11 @@ mod tests {
 
     #[test]
     fn a_log_gets_a_line_a_minute_and_a_terminal_at_most_ten_redraws_a_second() {
-        for told in [true, false] {
-            assert_eq!(times_shown(Style::Plain, 59, told), 0);
-            assert_eq!(times_shown(Style::Plain, 601, told), 10);
-            assert_eq!(times_shown(Style::Json, 60, told), 60);
-            assert_eq!(times_shown(Style::Quiet, 600, told), 0);
+        for is_report in [true, false] {
+            assert_eq!(times_shown(Style::Plain, 59, is_report), 0);
+            assert_eq!(times_shown(Style::Plain, 601, is_report), 10);
+            assert_eq!(times_shown(Style::Json, 60, is_report), 60);
+            assert_eq!(times_shown(Style::Quiet, 600, is_report), 0);
         }
         assert_eq!(times_shown(Style::Live, 10, true), 100);
         assert_eq!(times_shown(Style::Live, 10, false), 10);

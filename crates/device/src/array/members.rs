@@ -26,14 +26,14 @@ use crate::target::block::Block;
 #[derive(Debug)]
 pub(super) enum Members {
     Drives(Vec<Inspected>),
-    Behind(Hardware),
+    OnController(Hardware),
 }
 
 /// Writable members.
 pub(super) enum Ready {
     Drives(Vec<Exclusive>),
     /// Drives on a RAID controller; each one is verified right before it is used.
-    Behind,
+    OnController,
 }
 
 /// Returns the controller for the array in the description.
@@ -48,8 +48,8 @@ impl Members {
     /// Inspects each member.
     pub(super) fn look(target: &str, spec: &Spec) -> Result<(Self, TargetFacts), DriveError> {
         if let Some(hardware) = &spec.hardware {
-            let facts = look_behind(Host, target, spec, hardware)?;
-            return Ok((Self::Behind(hardware.clone()), facts));
+            let facts = look_on_controller(Host, target, spec, hardware)?;
+            return Ok((Self::OnController(hardware.clone()), facts));
         }
         let mut members: Vec<Inspected> = Vec::new();
         for path in &spec.members {
@@ -73,13 +73,13 @@ impl Members {
     pub(super) fn refusals(&self, spec: &Spec) -> Vec<Refusal> {
         match self {
             Self::Drives(drives) => drives.iter().flat_map(refusals_of).collect(),
-            Self::Behind(hardware) => refusals_behind(Host, spec, hardware),
+            Self::OnController(hardware) => raid_refusals(Host, spec, hardware),
         }
     }
 
     /// Opens the members for writing.
     pub(super) fn arm(self) -> Result<Ready, DriveError> {
-        let Self::Drives(drives) = self else { return Ok(Ready::Behind) };
+        let Self::Drives(drives) = self else { return Ok(Ready::OnController) };
         let arm = |drive: Inspected| {
             let identity = drive.facts.identity.clone();
             drive.arm(Some(&identity))
@@ -92,7 +92,7 @@ impl Ready {
     /// Inspects each member again and arms it if it is still the same drive.
     pub(super) fn again(spec: &Spec, members: &[MemberFacts]) -> Result<Self, DriveError> {
         if spec.hardware.is_some() {
-            return Ok(Self::Behind);
+            return Ok(Self::OnController);
         }
         let again = |member: &MemberFacts| {
             let drive = inspected(&member.path)?;
@@ -133,16 +133,16 @@ pub(super) fn purge_at_once(
             .collect();
         purges.into_iter().map(|purge| purge.join().expect("a purge does not panic")).collect()
     });
-    let told = |(member, purged): (&MemberFacts, Result<Purged, DriveError>)| {
+    let of_member = |(member, purged): (&MemberFacts, Result<Purged, DriveError>)| {
         purged.map_err(|error| DriveError::Member { path: member.path.clone(), error: Box::new(error) })
     };
-    members.iter().zip(purged).map(told).collect()
+    members.iter().zip(purged).map(of_member).collect()
 }
 
 fn refusals_of(member: &Inspected) -> Vec<Refusal> {
     let path = member.facts.path.clone();
-    let told = move |refusal| Refusal::Member { path: path.clone(), refusal: Box::new(refusal) };
-    member.refusals().into_iter().map(told).collect()
+    let of_member = move |refusal| Refusal::Member { path: path.clone(), refusal: Box::new(refusal) };
+    member.refusals().into_iter().map(of_member).collect()
 }
 
 fn inspected(path: &str) -> Result<Inspected, DriveError> {
@@ -155,7 +155,7 @@ fn held_block(armed: &Exclusive) -> Result<(&Block, &Held), ArrayError> {
 }
 
 /// Queries the controller for the drives in the description.
-pub(super) fn look_behind<O: Outside>(
+pub(super) fn look_on_controller<O: Outside>(
     outside: O,
     target: &str,
     spec: &Spec,
@@ -196,7 +196,7 @@ pub(super) fn look_behind<O: Outside>(
 }
 
 /// Returns all reasons not to use drives on a controller.
-pub(super) fn refusals_behind<O: Outside>(outside: O, spec: &Spec, hardware: &Hardware) -> Vec<Refusal> {
+pub(super) fn raid_refusals<O: Outside>(outside: O, spec: &Spec, hardware: &Hardware) -> Vec<Refusal> {
     let mut controller = StorCli::new(outside, hardware.program, hardware.adapter);
     let mut found = Vec::new();
     for (address, serial) in spec.members.iter().zip(&hardware.serials) {
@@ -204,8 +204,8 @@ pub(super) fn refusals_behind<O: Outside>(outside: O, spec: &Spec, hardware: &Ha
             Ok(drive) => refusal_of(&drive),
             Err(error) => Some(Refusal::Unknown { what: error.to_string() }),
         };
-        let told = |refusal| Refusal::Member { path: address.clone(), refusal: Box::new(refusal) };
-        found.extend(refusal.map(told));
+        let of_member = |refusal| Refusal::Member { path: address.clone(), refusal: Box::new(refusal) };
+        found.extend(refusal.map(of_member));
     }
     found
 }

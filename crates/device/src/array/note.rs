@@ -65,10 +65,10 @@ impl Noted {
             identity: member.identity.clone(),
             capacity_bytes: member.capacity_bytes,
         };
-        let behind =
+        let of_controller =
             |hardware: &Hardware| NotedController { program: hardware.program, adapter: hardware.adapter };
         Self {
-            controller: plan.hardware.as_ref().map(behind),
+            controller: plan.hardware.as_ref().map(of_controller),
             level: plan.level,
             uuid: plan.uuid.clone(),
             members: members.iter().map(member).collect(),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_note_is_left_alone() {
+    fn a_file_that_is_not_a_note_is_left_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("array.json"), "{}").expect("a file");
         std::fs::write(folder.path().join(".array-x.json"), "{\"level\":").expect("a torn note");

@@ -19,7 +19,7 @@ pub(crate) struct Script {
 
 impl Script {
     /// Expects a command line that succeeds and prints `out`.
-    pub(crate) fn says(self, command: &str, out: &str) -> Self {
+    pub(crate) fn answers(self, command: &str, out: &str) -> Self {
         self.step(command, Ok(Ran { success: true, out: out.into(), err: String::new() }))
     }
 

@@ -29,13 +29,13 @@ use program::{addresses, hardware_of};
 impl<O: Outside> ArrayController for StorCli<O> {
     fn version(&mut self) -> Result<String, DriveError> {
         let (adapter, answer) = self.adapter()?;
-        let told = |what: &Option<String>| what.clone().unwrap_or_else(|| "unknown".into());
+        let or_unknown = |what: &Option<String>| what.clone().unwrap_or_else(|| "unknown".into());
         Ok(format!(
             "{} {}, {}, firmware {}",
             self.program.unwrap_or_default(),
-            told(&answer.version),
-            told(&adapter.product),
-            told(&adapter.firmware)
+            or_unknown(&answer.version),
+            or_unknown(&adapter.product),
+            or_unknown(&adapter.firmware)
         ))
     }
 
@@ -56,10 +56,10 @@ impl<O: Outside> ArrayController for StorCli<O> {
         let volume = self.volume(plan)?;
         let naa = volume.as_ref().and_then(|volume| volume.naa.clone());
         let wwid = found.wwid.as_deref().and_then(|wwid| wwid.strip_prefix("naa."));
-        let said = volume.and_then(|volume| volume.node);
-        if said.as_ref().is_some_and(|node| *node != found.node) {
+        let volume_node = volume.and_then(|volume| volume.node);
+        if volume_node.as_ref().is_some_and(|node| *node != found.node) {
             let (node, name) = (found.node.clone(), plan.name.clone());
-            let reported = said.unwrap_or_default();
+            let reported = volume_node.unwrap_or_default();
             return Err(failed(VolumeError::ReportedElsewhere { node, name, reported }));
         }
         if naa.is_some() && naa.as_deref() == wwid {

@@ -67,7 +67,7 @@ fn purges_of_members_are_reported_in_one_record() {
 }
 
 #[test]
-fn members_that_are_no_block_devices_are_refused() {
+fn members_other_than_block_devices_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let member = folder.path().join("member");
     fs::File::create(&member).and_then(|file| file.set_len(64 << 20)).expect("a file");

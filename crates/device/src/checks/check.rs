@@ -129,7 +129,7 @@ pub(super) fn entries(folder: &Path, prefix: &str) -> Vec<PathBuf> {
 /// A queue setting of the device, with the recommended value for measurements.
 pub(super) struct QueueSetting {
     pub(super) attribute: &'static str,
-    pub(super) wanted: &'static str,
+    pub(super) recommended: &'static str,
     /// Describes a value of the attribute.
     pub(super) meaning: fn(&str) -> String,
     /// Returns whether the kernel offers the recommended value.
@@ -170,21 +170,21 @@ impl QueueSetting {
 
     pub(super) fn judge(&self, kname: &str, text: &str, path: PathBuf) -> Finding {
         let now = (self.meaning)(text);
-        if now == self.wanted {
+        if now == self.recommended {
             return Finding::ok(now);
         }
         let harm = format!("{now}; {}", self.harm);
         if !(self.offered)(text) {
-            return Finding::warn(harm, format!("the kernel offers no {} here", self.wanted));
+            return Finding::warn(harm, format!("the kernel offers no {} here", self.recommended));
         }
         let tuning = Tuning {
             setting: format!("{} of {kname}", self.attribute),
             path: path.clone(),
             was: now,
-            to: self.wanted.into(),
+            to: self.recommended.into(),
             of_host: false,
         };
-        let fix = format!("echo {} > {}", self.wanted, tuning::short(&path, kname, self.attribute));
+        let fix = format!("echo {} > {}", self.recommended, tuning::short(&path, kname, self.attribute));
         Finding { tunings: vec![tuning], ..Finding::warn(harm, fix) }
     }
 }

@@ -7,14 +7,14 @@ use super::tuning::Tuning;
 
 pub(super) const CHECK: Check = Check { name: "governor", look };
 
-const WANTED: &str = "performance";
+const RECOMMENDED: &str = "performance";
 
 /// CPUs that share a clock.
 struct Policy {
     name: String,
     path: PathBuf,
     governor: String,
-    offers_wanted: bool,
+    is_offered: bool,
 }
 
 fn look(scene: &Scene<'_>) -> Finding {
@@ -23,7 +23,7 @@ fn look(scene: &Scene<'_>) -> Finding {
         Some(Policy {
             name: dir.file_name()?.to_string_lossy().into_owned(),
             governor: read(dir.join("scaling_governor"))?,
-            offers_wanted: offered.split_whitespace().any(|word| word == WANTED),
+            is_offered: offered.split_whitespace().any(|word| word == RECOMMENDED),
             path: dir.join("scaling_governor"),
         })
     });
@@ -34,21 +34,21 @@ fn judge(policies: &[Policy]) -> Finding {
     if policies.is_empty() {
         return Finding::not_here("the kernel does not control the CPU frequency");
     }
-    let others: Vec<&Policy> = policies.iter().filter(|policy| policy.governor != WANTED).collect();
+    let others: Vec<&Policy> = policies.iter().filter(|policy| policy.governor != RECOMMENDED).collect();
     let Some(first) = others.first() else {
-        return Finding::ok(format!("{WANTED} in all {} groups of CPUs", policies.len()));
+        return Finding::ok(format!("{RECOMMENDED} in all {} groups of CPUs", policies.len()));
     };
     let found = format!("{} in {} of {} groups of CPUs", first.governor, others.len(), policies.len());
-    let tunable = others.iter().filter(|policy| policy.offers_wanted).map(|policy| Tuning {
+    let tunable = others.iter().filter(|policy| policy.is_offered).map(|policy| Tuning {
         setting: format!("governor of {}", policy.name),
         path: policy.path.clone(),
         was: policy.governor.clone(),
-        to: WANTED.into(),
+        to: RECOMMENDED.into(),
         of_host: true,
     });
     Finding {
         tunings: tunable.collect(),
-        ..Finding::warn(found, format!("cpupower frequency-set -g {WANTED}"))
+        ..Finding::warn(found, format!("cpupower frequency-set -g {RECOMMENDED}"))
     }
 }
 
@@ -57,8 +57,8 @@ mod tests {
     use super::*;
     use record::HostVerdict;
 
-    fn policy(governor: &str, offers_wanted: bool) -> Policy {
-        Policy { name: "policy0".into(), path: "/sys/p".into(), governor: governor.into(), offers_wanted }
+    fn policy(governor: &str, is_offered: bool) -> Policy {
+        Policy { name: "policy0".into(), path: "/sys/p".into(), governor: governor.into(), is_offered }
     }
 
     #[test]

@@ -6,7 +6,7 @@ pub(super) const CHECK: Check = Check { name: "iostats", look: |scene| IOSTATS.l
 
 const IOSTATS: QueueSetting = QueueSetting {
     attribute: "iostats",
-    wanted: "0",
+    recommended: "0",
     meaning: str::to_owned,
     offered: |_| true,
     harm: "the kernel timestamps each I/O, which costs CPU time near the host's limit",

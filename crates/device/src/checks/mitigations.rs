@@ -6,19 +6,19 @@ pub(super) const CHECK: Check = Check { name: "kernel mitigations", look };
 
 fn look(scene: &Scene<'_>) -> Finding {
     let files = scene.entries("devices/system/cpu/vulnerabilities", "");
-    let told: Vec<(String, String)> = files
+    let states: Vec<(String, String)> = files
         .iter()
         .filter_map(|path| Some((path.file_name()?.to_string_lossy().into_owned(), read(path)?)))
         .collect();
-    judge(&told)
+    judge(&states)
 }
 
 /// Evaluates the vulnerabilities by name and mitigation, as reported by the kernel.
-fn judge(told: &[(String, String)]) -> Finding {
-    if told.is_empty() {
+fn judge(states: &[(String, String)]) -> Finding {
+    if states.is_empty() {
         return Finding::not_here("the kernel reports none");
     }
-    let on: Vec<&str> = told
+    let on: Vec<&str> = states
         .iter()
         .filter(|(_, text)| text.starts_with("Mitigation"))
         .map(|(name, _)| name.as_str())
@@ -40,11 +40,11 @@ mod tests {
 
     #[test]
     fn those_that_are_on_are_named() {
-        let told = |text: &str| [("spectre_v2".to_owned(), text.to_owned())];
+        let states = |text: &str| [("spectre_v2".to_owned(), text.to_owned())];
         assert_eq!(judge(&[]).verdict, NotHere);
-        assert_eq!(judge(&told("Not affected")).verdict, Ok);
-        assert_eq!(judge(&told("Vulnerable")).verdict, Ok);
-        let finding = judge(&told("Mitigation: Retpolines"));
+        assert_eq!(judge(&states("Not affected")).verdict, Ok);
+        assert_eq!(judge(&states("Vulnerable")).verdict, Ok);
+        let finding = judge(&states("Mitigation: Retpolines"));
         assert_eq!(finding.verdict, Warn);
         assert!(finding.found.contains("1 active (spectre_v2)"), "{}", finding.found);
     }

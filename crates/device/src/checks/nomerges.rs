@@ -6,7 +6,7 @@ pub(super) const CHECK: Check = Check { name: "nomerges", look: |scene| NOMERGES
 
 const NOMERGES: QueueSetting = QueueSetting {
     attribute: "nomerges",
-    wanted: "2",
+    recommended: "2",
     meaning: str::to_owned,
     offered: |_| true,
     harm: "the kernel may merge adjacent small I/Os into one in sequential tests",

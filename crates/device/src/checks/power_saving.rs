@@ -6,7 +6,7 @@ pub(super) const CHECK: Check = Check { name: "power saving", look };
 
 /// Power-saving settings; `None` if not applicable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Told {
+struct Features {
     /// APST: maximum exit latency of the states that an NVMe drive may enter, in us.
     apst_latency_us: Option<u64>,
     /// ALPM: power management policy of the SATA link.
@@ -30,7 +30,7 @@ fn look(scene: &Scene<'_>) -> Finding {
         let name = dir.file_name()?.to_str()?;
         read(dir.join("scsi_host").join(name).join("link_power_management_policy"))
     });
-    judge(&Told {
+    judge(&Features {
         apst_latency_us: apst_latency_us.flatten(),
         alpm,
         aspm_l1: nearest("link/l1_aspm").map(|text| text == "1"),
@@ -38,29 +38,29 @@ fn look(scene: &Scene<'_>) -> Finding {
     })
 }
 
-fn judge(told: &Told) -> Finding {
-    let apst = told.apst_latency_us.map(|us| match us {
+fn judge(features: &Features) -> Finding {
+    let apst = features.apst_latency_us.map(|us| match us {
         0 => Finding::ok("APST off"),
         us => Finding::warn(
             format!("APST on: the drive may sleep between I/Os and take up to {us} us to wake"),
             "boot with nvme_core.default_ps_max_latency_us=0",
         ),
     });
-    let alpm = told.alpm.as_deref().map(|policy| match policy {
+    let alpm = features.alpm.as_deref().map(|policy| match policy {
         "max_performance" => Finding::ok("ALPM off"),
         policy => Finding::warn(
             format!("ALPM on ({policy}): the SATA link sleeps between I/Os"),
             "echo max_performance > /sys/class/scsi_host/HOST/link_power_management_policy",
         ),
     });
-    let aspm = told.aspm_l1.map(|on| match on {
+    let aspm = features.aspm_l1.map(|on| match on {
         false => Finding::ok("ASPM off"),
         true => Finding::warn(
             "ASPM on: the PCIe link sleeps between I/Os (L1)",
             "boot with pcie_aspm.policy=performance",
         ),
     });
-    let runtime = told.runtime.filter(|may| *may).map(|_| {
+    let runtime = features.runtime.filter(|may| *may).map(|_| {
         Finding::warn(
             "the kernel may suspend the drive while it is idle",
             "echo on > /sys/block/DEVICE/device/power/control",
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_sleep_is_reported() {
-        assert_eq!(judge(&Told::default()).verdict, NotHere);
-        let awake = Told {
+        assert_eq!(judge(&Features::default()).verdict, NotHere);
+        let awake = Features {
             apst_latency_us: Some(0),
             alpm: Some("max_performance".into()),
             aspm_l1: Some(false),
@@ -89,15 +89,15 @@ mod tests {
             (Ok, "APST off; ALPM off; ASPM off")
         );
         let asleep = [
-            Told { apst_latency_us: Some(100_000), ..awake.clone() },
-            Told { alpm: Some("med_power_with_dipm".into()), ..awake.clone() },
-            Told { aspm_l1: Some(true), ..awake.clone() },
-            Told { runtime: Some(true), ..awake },
+            Features { apst_latency_us: Some(100_000), ..awake.clone() },
+            Features { alpm: Some("med_power_with_dipm".into()), ..awake.clone() },
+            Features { aspm_l1: Some(true), ..awake.clone() },
+            Features { runtime: Some(true), ..awake },
         ];
-        for told in asleep {
-            let finding = judge(&told);
-            assert_eq!(finding.verdict, Warn, "{told:?}");
-            assert!(finding.fix.is_some(), "{told:?}");
+        for features in asleep {
+            let finding = judge(&features);
+            assert_eq!(finding.verdict, Warn, "{features:?}");
+            assert!(finding.fix.is_some(), "{features:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ pub(super) const CHECK: Check = Check { name: "scheduler", look: |scene| SCHEDUL
 
 const SCHEDULER: QueueSetting = QueueSetting {
     attribute: "scheduler",
-    wanted: "none",
+    recommended: "none",
     meaning: |text| tuning::active(text).into(),
     offered: |text| text.split_whitespace().any(|word| word.trim_matches(['[', ']']) == "none"),
     harm: "it delays and reorders I/Os before they reach the drive",

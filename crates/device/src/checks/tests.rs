@@ -160,7 +160,7 @@ fn every_check_notices_what_it_is_there_for() {
 }
 
 #[test]
-fn what_a_host_does_not_tell_is_not_here_and_no_error() {
+fn what_a_host_does_not_report_is_not_here_and_not_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
     let roots = Roots { sys: dir.path().join("sys"), proc: dir.path().join("proc") };
     let looked = look_around(&Scene { roots: &roots, device: None, watched: Duration::ZERO });

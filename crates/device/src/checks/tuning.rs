@@ -145,13 +145,13 @@ impl KnownSettings {
 
     /// Resolves the path, and verifies the resulting file instead of trusting its name.
     fn place_of(&self, path: &Path) -> Result<PathBuf, NotRestored> {
-        let said = |errno: rustix::io::Errno| NotRestored::System(errno.into());
-        let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
-        let mode = rustix::fs::fstat(&found).map_err(said)?.st_mode;
+        let failed = |errno: rustix::io::Errno| NotRestored::System(errno.into());
+        let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
+        let mode = rustix::fs::fstat(&found).map_err(failed)?.st_mode;
         if FileType::from_raw_mode(mode) != FileType::RegularFile {
             return Err(NotRestored::NotAttribute);
         }
-        if self.is_kernels && rustix::fs::fstatfs(&found).map_err(said)?.f_type as u64 != SYSFS_MAGIC {
+        if self.is_kernels && rustix::fs::fstatfs(&found).map_err(failed)?.f_type as u64 != SYSFS_MAGIC {
             return Err(NotRestored::NotKernel);
         }
         let link = format!("/proc/self/fd/{}", found.as_raw_fd());

@@ -6,7 +6,7 @@ pub(super) const CHECK: Check = Check { name: "write-back throttling", look: |sc
 
 const THROTTLING: QueueSetting = QueueSetting {
     attribute: "wbt_lat_usec",
-    wanted: "0",
+    recommended: "0",
     meaning: str::to_owned,
     offered: |_| true,
     harm: "the kernel delays discards and buffered writes while reads take longer than this many us",

@@ -30,7 +30,7 @@ struct Party {
     counts_from_ns: u64,
     deadline_ns: u64,
     /// Number of I/Os that must still complete before the deadline can end the workload.
-    still_wanted: u64,
+    still_required: u64,
     in_flight: u32,
     late: bool,
     /// Sums since the last displayed tick.
@@ -75,14 +75,14 @@ impl Party {
         // With a schedule, the rate determines the number of I/Os; a closed loop must not end after only a
         // few.
         let timed = matches!(workload.until, Until::DurationNs(_)) && workload.regime.arrivals.is_none();
-        let still_wanted =
+        let still_required =
             if timed { COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()) } else { 0 };
         Self {
             threads: (0..workload.threads).map(thread).collect(),
             recorder,
             counts_from_ns,
             deadline_ns: duration_ns.map_or(u64::MAX, |ns| counts_from_ns.saturating_add(ns)),
-            still_wanted,
+            still_required,
             in_flight: 0,
             late: false,
             sums: Interval::default(),
@@ -91,7 +91,7 @@ impl Party {
     }
 
     fn is_timed_out(&self, now_ns: u64) -> bool {
-        now_ns >= self.deadline_ns && self.still_wanted == 0
+        now_ns >= self.deadline_ns && self.still_required == 0
     }
 
     fn is_open(&self, now_ns: u64) -> bool {
@@ -141,9 +141,9 @@ impl Party {
             self.late = true;
             return;
         }
-        if completed_ns >= self.counts_from_ns && self.still_wanted > 0 {
-            self.still_wanted -= 1;
-            if self.still_wanted == 0 {
+        if completed_ns >= self.counts_from_ns && self.still_required > 0 {
+            self.still_required -= 1;
+            if self.still_required == 0 {
                 self.deadline_ns = self.deadline_ns.max(completed_ns);
             }
         }
@@ -214,7 +214,7 @@ impl Display {
         if !is_due {
             return true;
         }
-        let mut goes_on = true;
+        let mut continues = true;
         for (index, (party, workload)) in parties.iter_mut().zip(workloads).enumerate() {
             let sums = std::mem::take(&mut party.sums);
             let share_done = match workload.until {
@@ -233,10 +233,10 @@ impl Display {
                 latency_max_ns: sums.latency_max_ns,
                 share_done: share_done.min(1.0),
             };
-            goes_on &= on_tick(index, &tick) == Flow::Continue;
+            continues &= on_tick(index, &tick) == Flow::Continue;
         }
         (self.shown_ns, self.last) = (now_ns, Instant::now());
-        goes_on
+        continues
     }
 }
 

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     /// Returns whether huge pages were requested for `address`.
-    fn is_asked_for(address: usize) -> bool {
+    fn is_advised(address: usize) -> bool {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut inside = false;
         maps.lines().any(|line| {
@@ -69,9 +69,9 @@ mod tests {
         }
         let memory = vec![7u8; 64 << 20];
         let middle = memory.as_ptr().addr() + memory.len() / 2;
-        assert!(!is_asked_for(middle));
+        assert!(!is_advised(middle));
         ask_for_huge_pages(memory.as_ptr_range());
-        assert!(is_asked_for(middle));
+        assert!(is_advised(middle));
         assert!(memory.iter().all(|&byte| byte == 7));
     }
 

@@ -118,11 +118,11 @@ impl Block {
     }
 
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
-        usage::settled(|| self.refusals_beside(self.users()))
+        usage::settled(|| self.refusals_of_others(self.users()))
     }
 
     /// Returns all reasons not to write to the device, including the given users.
-    pub(crate) fn refusals_beside(&self, users: Vec<Refusal>) -> Vec<Refusal> {
+    pub(crate) fn refusals_of_others(&self, users: Vec<Refusal>) -> Vec<Refusal> {
         let mut found = users;
         found.extend(self.raid_troubles());
         found.extend(self.other_paths());
@@ -296,7 +296,7 @@ impl Block {
 
     fn users_of_others(&self) -> Vec<Refusal> {
         let found = SysDevice::find(&self.roots, self.number)
-            .and_then(|sys| self.roots.namespaces_beside(&sys))
+            .and_then(|sys| self.roots.other_namespaces(&sys))
             .map(|others| {
                 others.iter().flat_map(|other| users(&self.roots, other.number, &self.libraries)).collect()
             });
@@ -330,8 +330,8 @@ impl Block {
             return Protocol::Unasked("it is not in /sys".into());
         };
         let mut kernel = self.admin(held, clock);
-        let asked = if sys.kname.starts_with("nvme") {
-            self.roots.namespaces_beside(&sys).map_err(Fault::Kernel).and_then(|others| {
+        let protocol = if sys.kname.starts_with("nvme") {
+            self.roots.other_namespaces(&sys).map_err(Fault::Kernel).and_then(|others| {
                 let number = ioctl::nvme_namespace(held.fd.as_fd()).map_err(Fault::Kernel)?;
                 let others = others.iter().map(|sys| OtherNamespace {
                     name: sys.kname.clone(),
@@ -344,7 +344,8 @@ impl Block {
         } else {
             return Protocol::Plain;
         };
-        asked.unwrap_or_else(|fault| Protocol::Unasked(format!("the device could not be queried: {fault}")))
+        protocol
+            .unwrap_or_else(|fault| Protocol::Unasked(format!("the device could not be queried: {fault}")))
     }
 
     /// Returns all users of the device and of everything below it, without reading the device itself.

@@ -191,9 +191,10 @@ impl RegularFile {
 
     /// Returns whether the file belongs to a run, whatever its name.
     fn is_of_run(&self, file: &OwnedFd) -> bool {
-        let beside = ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file());
+        let belongs_to_run =
+            ["run.json", "journal"].iter().all(|name| self.path.with_file_name(name).is_file());
         let thing = usage::thing_of_file(file);
-        beside
+        belongs_to_run
             || records::begins_as_record(file)
             || thing.is_some_and(|t| records::are_in(&self.libraries, t))
     }

@@ -44,7 +44,7 @@ impl Generic {
         let other = io::Error::other;
         let name = name_of(&sys.kname).ok_or_else(|| other(format!("{} is not a namespace", sys.kname)))?;
         let class = roots.sys.join("class/nvme-generic").join(&name);
-        let told = fs::read_to_string(class.join("dev")).map_err(|e| {
+        let registered = fs::read_to_string(class.join("dev")).map_err(|e| {
             other(format!("there is no {name}, which Linux provides since 5.13: {}", reason(&e)))
         })?;
         let parents = [class.join("device"), sys.position().join("device")].map(fs::canonicalize);
@@ -58,8 +58,8 @@ impl Generic {
         let fd = rustix::fs::open(format!("/dev/{name}"), flags, Mode::empty())?;
         let node = File::from(fd.try_clone()?).metadata()?;
         let number = DeviceNumber::from_raw(node.rdev()).to_string();
-        if !node.file_type().is_char_device() || number != told.trim() {
-            return Err(other(format!("/dev/{name} is {number} instead of {}", told.trim())));
+        if !node.file_type().is_char_device() || number != registered.trim() {
+            return Err(other(format!("/dev/{name} is {number} instead of {}", registered.trim())));
         }
         let namespace = same_namespace(fd.as_fd(), block, writable)?;
         let capacity_bytes = ioctl::capacity_bytes(block)?;

@@ -25,7 +25,7 @@ use making::{
 struct Case {
     name: &'static str,
     /// Part of the message of the refusal.
-    says: &'static str,
+    reason: &'static str,
     /// Returns `None` if this machine cannot create the target.
     make: fn() -> Option<Wrong>,
 }
@@ -37,7 +37,7 @@ const ENOUGH: usize = 17 << 20;
 const CASES: &[Case] = &[
     Case {
         name: "a mounted file system",
-        says: "mounted at",
+        reason: "mounted at",
         make: || {
             let (device, mount, dir) = mounted()?;
             Some(Wrong::at(&device.path).keep(device).keep(dir).keep(mount))
@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a symbolic link to a mounted device",
-        says: "mounted at",
+        reason: "mounted at",
         make: || {
             let (device, mount, dir) = mounted()?;
             let links = support::directory();
@@ -57,7 +57,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "the disk that the runs are on",
-        says: "mounted at",
+        reason: "mounted at",
         make: || {
             let (device, mount, dir) = mounted()?;
             dir.path()
@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a file of a run",
-        says: "it belongs to a Plateau run",
+        reason: "it belongs to a Plateau run",
         make: || {
             in_folder("journal", |path| {
                 fs::write(path.with_file_name("run.json"), "{}").ok()?;
@@ -78,7 +78,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "an ext4 file system",
-        says: "ext4",
+        reason: "ext4",
         make: || {
             let device = prepared("mkfs.ext4", device()?)?;
             Some(Wrong::at(&device.path).keep(device))
@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "swap space in use",
-        says: "active swap space",
+        reason: "active swap space",
         make: || {
             let device = prepared("mkswap", device()?)?;
             command("swapon", &[&device.path]).ok()?;
@@ -94,42 +94,42 @@ const CASES: &[Case] = &[
             Some(Wrong::at(&device.path).keep(device).keep(off))
         },
     },
-    Case { name: "swap space", says: "swap space", make: || carrying(4086, b"SWAPSPACE2") },
-    Case { name: "a GPT", says: "GPT", make: || carrying(512, b"EFI PART") },
-    Case { name: "the backup of a GPT", says: "GPT", make: || carrying(SIZE - 512, b"EFI PART") },
-    Case { name: "an LVM physical volume", says: "LVM", make: || carrying(512, b"LABELONE") },
+    Case { name: "swap space", reason: "swap space", make: || carrying(4086, b"SWAPSPACE2") },
+    Case { name: "a GPT", reason: "GPT", make: || carrying(512, b"EFI PART") },
+    Case { name: "the backup of a GPT", reason: "GPT", make: || carrying(SIZE - 512, b"EFI PART") },
+    Case { name: "an LVM physical volume", reason: "LVM", make: || carrying(512, b"LABELONE") },
     Case {
         name: "a member of an md array, at its start",
-        says: "Linux RAID (1.2)",
+        reason: "Linux RAID (1.2)",
         make: || carrying(4096, b"\xfc\x4e\x2b\xa9"),
     },
     Case {
         name: "a member of an md array, at its end",
-        says: "Linux RAID (0.90)",
+        reason: "Linux RAID (0.90)",
         make: || carrying(SIZE - (64 << 10), b"\xfc\x4e\x2b\xa9"),
     },
     Case {
         name: "a member of a ZFS pool",
-        says: "ZFS",
+        reason: "ZFS",
         make: || carrying(128 << 10, b"\x0c\xb1\xba\0\0\0\0\0"),
     },
     Case {
         name: "a member of a ZFS pool, by its last label",
-        says: "ZFS",
+        reason: "ZFS",
         make: || carrying(SIZE - (128 << 10), b"\0\0\0\0\0\xba\xb1\x0c"),
     },
-    Case { name: "a btrfs file system", says: "btrfs", make: || carrying(65_600, b"_BHRfS_M") },
-    Case { name: "an XFS file system", says: "XFS", make: || carrying(0, b"XFSB") },
-    Case { name: "an encrypted volume", says: "LUKS", make: || carrying(0, b"LUKS\xba\xbe") },
-    Case { name: "a Ceph device", says: "Ceph", make: || carrying(0, b"bluestore block device") },
+    Case { name: "a btrfs file system", reason: "btrfs", make: || carrying(65_600, b"_BHRfS_M") },
+    Case { name: "an XFS file system", reason: "XFS", make: || carrying(0, b"XFSB") },
+    Case { name: "an encrypted volume", reason: "LUKS", make: || carrying(0, b"LUKS\xba\xbe") },
+    Case { name: "a Ceph device", reason: "Ceph", make: || carrying(0, b"bluestore block device") },
     Case {
         name: "a member of a firmware RAID",
-        says: "Intel RAID",
+        reason: "Intel RAID",
         make: || carrying(SIZE - 1024, b"Intel Raid ISM Cfg Sig. "),
     },
     Case {
         name: "a drive with partitions, and one of them",
-        says: "it is a partition",
+        reason: "it is a partition",
         make: || {
             let device = Loop::new(SIZE, &["--partscan"])?;
             command("addpart", &[&device.path, "1", "2048", "36864"]).ok()?;
@@ -139,7 +139,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "the image behind a loop device",
-        says: "loop device",
+        reason: "loop device",
         make: || {
             let device = device()?;
             Some(Wrong::at(device.image.to_str()?).keep(device))
@@ -147,7 +147,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a device below a loop device",
-        says: "loop device",
+        reason: "loop device",
         make: || {
             let device = device()?;
             let upper = Loop::over(Path::new(&device.path), &[])?;
@@ -156,7 +156,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a write-protected device",
-        says: "read-only",
+        reason: "read-only",
         make: || {
             let device = Loop::new(SIZE, &["--read-only"])?;
             Some(Wrong::at(&device.path).keep(device))
@@ -164,53 +164,55 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a device that another test holds",
-        says: "EBUSY",
+        reason: "EBUSY",
         make: || {
             let device = device()?;
             let held = support::armed(&device.path, &OpenOptions::default());
             Some(Wrong::at(&device.path).keep(device).keep(held))
         },
     },
-    Case { name: "below device mapper", says: "dm-7", make: || Host::new()?.held_by("dm-7", "") },
+    Case { name: "below device mapper", reason: "dm-7", make: || Host::new()?.held_by("dm-7", "") },
     Case {
         name: "a path of a multipath device",
-        says: "dm-0 (multipath)",
+        reason: "dm-0 (multipath)",
         make: || Host::new()?.held_by("dm-0", "mpath-3600508b400105e210000900000490000\n"),
     },
     Case {
         name: "a physical volume in use",
-        says: "dm-1 (LVM)",
+        reason: "dm-1 (LVM)",
         make: || Host::new()?.held_by("dm-1", "LVM-abcdef\n"),
     },
     Case {
         name: "below an open encrypted volume",
-        says: "dm-2 (dm-crypt)",
+        reason: "dm-2 (dm-crypt)",
         make: || Host::new()?.held_by("dm-2", "CRYPT-LUKS2-abcdef\n"),
     },
     Case {
         name: "a member of a running md array",
-        says: "md127",
+        reason: "md127",
         make: || Host::new()?.held_by("md127", ""),
     },
     Case {
         name: "a second path to a drive",
-        says: "the same drive",
+        reason: "the same drive",
         make: || {
-            let host = Host::new()?.says("device/wwid", "naa.5000000000000001\n");
-            host.beside("sdq", "dev", "65:0\n").beside("sdq", "device/wwid", "naa.5000000000000001\n").wrong()
+            let host = Host::new()?.with("device/wwid", "naa.5000000000000001\n");
+            host.with_other("sdq", "dev", "65:0\n")
+                .with_other("sdq", "device/wwid", "naa.5000000000000001\n")
+                .wrong()
         },
     },
     Case {
         name: "two drives of one serial number",
-        says: "the same drive",
+        reason: "the same drive",
         make: || {
-            let host = Host::new()?.says("device/serial", "123456789\n");
-            host.beside("sdr", "dev", "65:16\n").beside("sdr", "device/serial", "123456789\n").wrong()
+            let host = Host::new()?.with("device/serial", "123456789\n");
+            host.with_other("sdr", "dev", "65:16\n").with_other("sdr", "device/serial", "123456789\n").wrong()
         },
     },
     Case {
         name: "a btrfs that shows another device number",
-        says: "mounted at /data",
+        reason: "mounted at /data",
         make: || {
             let host = Host::new()?;
             let mount = format!("30 1 0:44 / /data rw - btrfs {} rw\n", host.device.path);
@@ -220,7 +222,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a host that does not report users of devices",
-        says: "cannot determine whether it is in use",
+        reason: "cannot determine whether it is in use",
         make: || {
             let host = Host::new()?;
             fs::remove_file(host.path("proc/self/mountinfo")).ok()?;
@@ -229,7 +231,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "no identity typed",
-        says: "would be lost",
+        reason: "would be lost",
         make: || {
             let device = device()?;
             Some(Wrong::at(&device.path).typing(Typed::Nothing).keep(device))
@@ -237,15 +239,15 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "another serial number typed",
-        says: "would be lost",
+        reason: "would be lost",
         make: || {
-            let wrong = Host::new()?.says("device/serial", "S1\n").wrong()?;
+            let wrong = Host::new()?.with("device/serial", "S1\n").wrong()?;
             Some(wrong.typing(Typed::This("S2".into())))
         },
     },
     Case {
         name: "the path typed for the identity",
-        says: "would be lost",
+        reason: "would be lost",
         make: || {
             let device = device()?;
             Some(Wrong::at(&device.path).typing(Typed::This(device.path.clone())).keep(device))
@@ -253,7 +255,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "another size typed",
-        says: "would be lost",
+        reason: "would be lost",
         make: || {
             let device = device()?;
             let typed = format!("{}:{}", device.kname(), 2 * SIZE);
@@ -262,45 +264,45 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "the identity of the device beside it",
-        says: "would be lost",
+        reason: "would be lost",
         make: || {
             let (device, other) = (device()?, device()?);
             let typed = format!("{}:{SIZE}", other.kname());
             Some(Wrong::at(&device.path).typing(Typed::This(typed)).keep(device).keep(other))
         },
     },
-    Case { name: "another device under the same path", says: "no longer the device", make: exchanged },
-    Case { name: "another medium in the same device", says: "no longer the device", make: attached_anew },
-    Case { name: "a device that was resized", says: "no longer the device", make: resized },
-    Case { name: "a character device", says: "character device", make: || Some(Wrong::at("/dev/null")) },
+    Case { name: "another device under the same path", reason: "no longer the device", make: exchanged },
+    Case { name: "another medium in the same device", reason: "no longer the device", make: attached_anew },
+    Case { name: "a device that was resized", reason: "no longer the device", make: resized },
+    Case { name: "a character device", reason: "character device", make: || Some(Wrong::at("/dev/null")) },
     Case {
         name: "a directory",
-        says: "directory",
+        reason: "directory",
         make: || in_folder("dir", |path| fs::create_dir(path).ok()),
     },
     Case {
         name: "a pipe",
-        says: "pipe",
+        reason: "pipe",
         make: || in_folder("pipe", |path| command("mkfifo", &[path.to_str()?]).ok().map(drop)),
     },
     Case {
         name: "a symbolic link to nothing",
-        says: "dangling symbolic link",
+        reason: "dangling symbolic link",
         make: || in_folder("link", |path| symlink("nowhere", path).ok()),
     },
     Case {
         name: "a device that is not there",
-        says: "no such device",
+        reason: "no such device",
         make: || Some(Wrong::at("/dev/no-such-device")),
     },
     Case {
         name: "a file that is too small to be intended",
-        says: "too small",
+        reason: "too small",
         make: || in_folder("small", |path| fs::write(path, [1; SMALL]).ok()),
     },
     Case {
         name: "a file that holds something",
-        says: "would be lost",
+        reason: "would be lost",
         make: || {
             Some(in_folder("full", |path| fs::write(path, vec![1; ENOUGH]).ok())?.typing(Typed::Nothing))
         },
@@ -320,20 +322,20 @@ fn every_wrong_target_is_refused_and_nothing_changes() {
     put(&bystander.path, SIZE / 2, b"precious");
     let before = fingerprint(&bystander.path);
     let mut tried = 0;
-    for Case { name, says, make } in CASES {
+    for Case { name, reason, make } in CASES {
         let Some(mut wrong) = make() else {
             support::skip(&format!("{name}: cannot be created here"));
             continue;
         };
         let (held, is_exchanged) = (content(&wrong.path), wrong.meddle.is_some());
         let (message, kind) = match wrong.attempt() {
-            Ok(said) => said,
-            Err(reason) => {
-                support::skip(&format!("{name}: {reason}"));
+            Ok(message) => message,
+            Err(why) => {
+                support::skip(&format!("{name}: {why}"));
                 continue;
             }
         };
-        assert!(message.contains(says), "{name}: {message}");
+        assert!(message.contains(reason), "{name}: {message}");
         assert!(matches!(kind, ErrorKind::Refused | ErrorKind::Unusable), "{name}: {kind:?}: {message}");
         // Skip the comparison if the target was replaced, because it is a different one.
         assert!(is_exchanged || content(&wrong.path) == held, "{name}: its content changed");

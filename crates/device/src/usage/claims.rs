@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_of_partitions_are_no_claims_of_their_disk() {
+    fn claims_of_partitions_do_not_claim_their_disk() {
         for is_mounted in [true, false] {
             let mut facts = Facts::default();
             put(&mut facts, 2, 0, Kind::Loop);

@@ -44,12 +44,12 @@ pub(crate) fn open_elsewhere(file: impl AsFd) -> Elsewhere {
 /// locks.
 pub(crate) fn locked_by_others(file: impl AsFd) -> bool {
     // SAFETY: `flock` is a plain structure of integers, for which all zeroes are valid.
-    let mut wanted: libc::flock64 = unsafe { std::mem::zeroed() };
-    wanted.l_type = libc::F_WRLCK as libc::c_short;
-    wanted.l_whence = libc::SEEK_SET as libc::c_short;
+    let mut lock: libc::flock64 = unsafe { std::mem::zeroed() };
+    lock.l_type = libc::F_WRLCK as libc::c_short;
+    lock.l_whence = libc::SEEK_SET as libc::c_short;
     // SAFETY: F_OFD_GETLK reads and writes one `flock64`, which is valid for it during the call.
-    let asked = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_OFD_GETLK, &raw mut wanted) };
-    asked == 0 && wanted.l_type != libc::F_UNLCK as libc::c_short
+    let result = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
+    result == 0 && lock.l_type != libc::F_UNLCK as libc::c_short
 }
 
 /// Returns whether the file is active swap space, on which the kernel refuses even an empty write.

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_enter_gets_no_visitor() {
+    fn without_permission_to_enter_there_is_no_visitor() {
         let no_namespace = fs::File::open("/dev/null").expect("a device");
         assert!(Visitor::enter(&Roots::default(), no_namespace.into()).is_err());
     }

@@ -150,8 +150,8 @@ pub(crate) fn moved(backings: &[Backing]) -> Option<String> {
 /// # Errors
 /// [`io::ErrorKind::TimedOut`] if the query is not answered in time.
 fn status(device: &SysDevice) -> io::Result<LoopStatus> {
-    let asked = device.clone();
-    let query = move || ioctl::loop_status(opened(&asked, OFlags::RDONLY)?.as_fd());
+    let queried = device.clone();
+    let query = move || ioctl::loop_status(opened(&queried, OFlags::RDONLY)?.as_fd());
     answered(device.number, DEADLINE, query)
 }
 

@@ -159,8 +159,8 @@ impl View {
     fn of(task: &Path) -> Option<Self> {
         let namespace = fs::read_link(task.join("ns/mnt")).ok()?;
         let root = task.join("root");
-        let wanted = StatxFlags::INO | StatxFlags::MNT_ID;
-        let place = rustix::fs::statx(CWD, &root, AtFlags::STATX_DONT_SYNC, wanted).ok();
+        let fields = StatxFlags::INO | StatxFlags::MNT_ID;
+        let place = rustix::fs::statx(CWD, &root, AtFlags::STATX_DONT_SYNC, fields).ok();
         let place = place.map(|found| (found.stx_mnt_id, found.stx_ino));
         Some(Self { namespace, root: fs::read_link(&root).ok(), place })
     }

@@ -149,9 +149,9 @@ pub(super) fn reopened(file: impl AsFd) -> Option<OwnedFd> {
 
 /// Returns whether two names refer to the same file: overlayfs reports these attributes of the stored file.
 fn have_same_content(one: &OwnedFd, other: &OwnedFd) -> bool {
-    const WANTED: StatxFlags = StatxFlags::BASIC_STATS.union(StatxFlags::BTIME);
+    const FIELDS: StatxFlags = StatxFlags::BASIC_STATS.union(StatxFlags::BTIME);
     let attributes = |file: &OwnedFd| {
-        let found: Statx = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, WANTED).ok()?;
+        let found: Statx = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, FIELDS).ok()?;
         let time = |time: rustix::fs::StatxTimestamp| (time.tv_sec, time.tv_nsec);
         let times = [found.stx_mtime, found.stx_ctime, found.stx_btime].map(time);
         Some((found.stx_mode, found.stx_uid, found.stx_size, found.stx_blocks, times))

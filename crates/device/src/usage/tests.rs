@@ -39,7 +39,7 @@ fn is_mounted(refusal: &Refusal) -> bool {
 }
 
 #[test]
-fn nothing_is_said_of_what_nobody_uses() {
+fn an_unused_object_is_not_reported() {
     let facts = host();
     assert_eq!(users(&facts, device(0)), []);
     assert_eq!(users(&facts, file(0)), []);

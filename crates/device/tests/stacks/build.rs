@@ -268,8 +268,8 @@ impl<'a> Stack<'a> {
     pub fn named(&mut self, node: usize, name: Name) -> io::Result<PathBuf> {
         let path = self.path(node)?;
         self.names += 1;
-        let beside = |folder: &Path| folder.join(format!("name{}", self.names));
-        let place = beside(&self.folder);
+        let new_name = |folder: &Path| folder.join(format!("name{}", self.names));
+        let place = new_name(&self.folder);
         match name {
             Name::Plain => return Ok(path),
             Name::Dotted => {
@@ -281,7 +281,7 @@ impl<'a> Stack<'a> {
             Name::Symlink => std::os::unix::fs::symlink(&path, &place)?,
             Name::Second if self.plan.is_device(node) => kernel::block_node(&path, &place)?,
             Name::Second => {
-                let place = beside(path.parent().unwrap_or(&self.folder));
+                let place = new_name(path.parent().unwrap_or(&self.folder));
                 fs::hard_link(&path, &place)?;
                 return Ok(place);
             }

@@ -12,7 +12,7 @@ use super::plan::{Plan, Reason};
 
 /// The outcome of a stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Came {
+pub enum Outcome {
     Refused(Reason),
     RefusedForSignature,
     Accepted,
@@ -53,12 +53,12 @@ impl Counts {
         }
     }
 
-    pub fn came(&mut self, came: Came) {
-        let kind = match came {
-            Came::Refused(reason) => format!("refused: {}", reason.kind()),
-            Came::RefusedForSignature => "refused for a signature".into(),
-            Came::Accepted => "accepted and written".into(),
-            Came::NotBuilt => "without a target".into(),
+    pub fn add(&mut self, outcome: Outcome) {
+        let kind = match outcome {
+            Outcome::Refused(reason) => format!("refused: {}", reason.kind()),
+            Outcome::RefusedForSignature => "refused for a signature".into(),
+            Outcome::Accepted => "accepted and written".into(),
+            Outcome::NotBuilt => "without a target".into(),
         };
         add(&mut self.outcomes, kind);
     }

@@ -188,8 +188,8 @@ impl Way {
     /// Returns whether two ranges overlap. Two ranges that are reached through the same upper node do not
     /// count, because they have already been compared at that node, where its parts can be distinguished.
     fn meets(&self, other: &Self) -> bool {
-        let apart = self.via.is_none() || other.via.is_none() || self.via != other.via;
-        apart && self.node == other.node && self.start < other.end && other.start < self.end
+        let is_distinct = self.via.is_none() || other.via.is_none() || self.via != other.via;
+        is_distinct && self.node == other.node && self.start < other.end && other.start < self.end
     }
 }
 

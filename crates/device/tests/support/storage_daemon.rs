@@ -92,13 +92,13 @@ impl StorageDaemon {
         let _ = self.daemon.wait();
     }
 
-    /// Makes the device hang: no I/O completes until [`go_on`](Self::go_on).
+    /// Makes the device hang: no I/O completes until [`continue_process`](Self::go_on).
     pub fn pause(&mut self) {
         self.signal("-STOP");
     }
 
     /// Resumes I/O.
-    pub fn go_on(&mut self) {
+    pub fn continue_process(&mut self) {
         self.signal("-CONT");
     }
 
@@ -151,7 +151,7 @@ impl Drop for StorageDaemon {
     fn drop(&mut self) {
         // Clean up in the only order that never blocks: first the loop device, then its file. Errors are
         // ignored.
-        self.go_on();
+        self.continue_process();
         self.attached = None;
         self.kill();
         let _ = Command::new("umount").arg("--lazy").arg(&self.export).stderr(Stdio::null()).status();

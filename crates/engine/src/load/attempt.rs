@@ -52,7 +52,7 @@ pub(super) fn attempt_by(
         Way::Threads if workload.queue_depth > 1 => workload.queue_depth,
         _ => 0,
     };
-    let threads = workload.threads.saturating_add(target.beside.1);
+    let threads = workload.threads.saturating_add(target.concurrent_threads.1);
     let seating = target.options.places.seat(threads, helpers).map_err(io::Error::other)?;
     match way {
         Way::Uring => {
@@ -116,8 +116,12 @@ fn attempt<Q: Queue, C: Content>(
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
     new_queue: impl Fn(Shape) -> io::Result<(Q, Vec<PathRemark>)> + Sync,
 ) -> io::Result<Ran> {
-    let control =
-        Control { gate: Gate::default(), stop: AtomicBool::new(false), seating, first_seat: target.beside.0 };
+    let control = Control {
+        gate: Gate::default(),
+        stop: AtomicBool::new(false),
+        seating,
+        first_seat: target.concurrent_threads.0,
+    };
     std::thread::scope(|scope| {
         let release = Release(&control);
         let (sender, messages) = sync_channel(usize::from(workload.threads) * MESSAGES_PER_WORKER);

@@ -79,7 +79,7 @@ pub fn run(
         let (sender, ticks) = sync_channel(WAITING_TICKS);
         let (mut handles, mut first) = (Vec::with_capacity(workloads.len()), 0);
         for (index, workload) in workloads.iter().enumerate() {
-            let target = Target { beside: (first, all - workload.threads), ..*target };
+            let target = Target { concurrent_threads: (first, all - workload.threads), ..*target };
             let (sender, stop, read_back) = (sender.clone(), &stop, read_back[index]);
             first += workload.threads;
             let task = move || {

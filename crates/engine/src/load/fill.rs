@@ -179,9 +179,9 @@ mod tests {
         for percent in [0, 10, 25, 50, 75, 90, 100] {
             for block_bytes in [4096, 65536] {
                 let kept = kept(&mut reducible(percent, 0), block_bytes);
-                let asked = 1.0 - f64::from(percent) / 100.0;
+                let requested = 1.0 - f64::from(percent) / 100.0;
                 // A run of zeros also takes some bytes after compression.
-                assert!((-0.005..0.03).contains(&(kept - asked)), "{kept} of the data for {percent} %");
+                assert!((-0.005..0.03).contains(&(kept - requested)), "{kept} of the data for {percent} %");
             }
         }
     }

@@ -230,8 +230,8 @@ impl Recorder {
         }
         // A clock jump invalidates the run. Until the jump is detected, intervals are skipped instead of filling
         // the memory.
-        let behind = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
-        self.current_end_ns += behind.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
+        let late_intervals = now_ns.saturating_sub(self.current_end_ns) / self.interval_ns;
+        self.current_end_ns += late_intervals.saturating_sub(RESERVED_INTERVALS) * self.interval_ns;
         while now_ns >= self.current_end_ns {
             self.push(std::mem::take(&mut closed));
             self.current_end_ns += self.interval_ns;

@@ -39,7 +39,7 @@ pub struct Target<'a> {
     /// Length of an interval of the time series.
     pub(crate) interval_ns: u64,
     /// For concurrent workloads: the number of threads before those of this workload, and the total.
-    pub(crate) beside: (u16, u16),
+    pub(crate) concurrent_threads: (u16, u16),
 }
 
 impl<'a> Target<'a> {
@@ -59,7 +59,7 @@ impl<'a> Target<'a> {
             clock,
             options,
             interval_ns,
-            beside: (0, 0),
+            concurrent_threads: (0, 0),
         }
     }
 

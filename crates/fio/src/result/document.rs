@@ -210,15 +210,15 @@ mod tests {
     #[test]
     fn percentiles_agree_with_the_bins() {
         let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
-        let told = way(&direction(&values), 2.0, true);
-        assert!((told.iops - 10_000.0).abs() < 1e-9);
+        let output = way(&direction(&values), 2.0, true);
+        assert!((output.iops - 10_000.0).abs() < 1e-9);
         let bins: Vec<(u64, u64)> =
-            told.lat_ns.bins.0.iter().map(|(ns, count)| (ns.parse().unwrap(), *count)).collect();
+            output.lat_ns.bins.0.iter().map(|(ns, count)| (ns.parse().unwrap(), *count)).collect();
         assert!(bins.is_sorted(), "{bins:?}");
         assert_eq!(bins.iter().map(|bin| bin.1).sum::<u64>(), 20_000);
-        assert_eq!(told.lat_ns.min, Some(bins[0].0));
-        assert!(told.lat_ns.max >= bins.last().map(|bin| bin.0), "{bins:?}");
-        let document = serde_json::to_value(&told).unwrap();
+        assert_eq!(output.lat_ns.min, Some(bins[0].0));
+        assert!(output.lat_ns.max >= bins.last().map(|bin| bin.0), "{bins:?}");
+        let document = serde_json::to_value(&output).unwrap();
         let percentiles = &document["lat_ns"]["percentile"];
         for beyond_ppm in BEYOND_PPM.iter().filter(|ppm| **ppm >= 500) {
             let rank = 20_000 - 20_000 * u64::from(*beyond_ppm) / 1_000_000;

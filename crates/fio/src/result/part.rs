@@ -66,7 +66,7 @@ impl Part {
     }
 
     /// Returns the scheduled I/Os per second.
-    pub(super) fn asked_per_second(&self) -> Option<f64> {
+    pub(super) fn requested_per_second(&self) -> Option<f64> {
         let rates = self.segments.iter().map(|segment| segment.workload.regime.arrivals);
         rates.map(|rate| rate.map(|rate| f64::from(rate.per_second))).sum()
     }
@@ -130,14 +130,14 @@ impl Part {
                 "nothing was measured: the load ended within its ramp, or no I/O completed in time".into(),
             );
         }
-        if let Some(asked) = self.asked_per_second() {
+        if let Some(requested) = self.requested_per_second() {
             let done = per_second(ios as f64, self.seconds());
-            if done < asked * REACHED_SHARE && ios > 0 {
+            if done < requested * REACHED_SHARE && ios > 0 {
                 remarks.push(format!(
                     "{} of {} I/Os per second: arrivals exceeded completions, so response times grew with \
                      the length of the load",
                     grouped(done, 0),
-                    grouped(asked, 0)
+                    grouped(requested, 0)
                 ));
             }
         }

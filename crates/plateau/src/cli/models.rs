@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_model_says_what_may_have_been_meant() {
+    fn an_unknown_model_suggests_similar_ones() {
         for (typed, part) in [
             ("", "is a shell variable unset?"),
             ("sim:", "the name of a model is missing"),

@@ -31,9 +31,9 @@ const OTHER_NAMES: &[(&[&str], &str)] = &[
 ];
 
 /// Converts an error of clap.
-pub fn failure(said: &clap::Error) -> Failure {
-    let hint = hint(said);
-    let text = said.render().to_string();
+pub fn failure(error: &clap::Error) -> Failure {
+    let hint = hint(error);
+    let text = error.render().to_string();
     // Drop clap's tip to pass `--yes` as a value, which does not help, and its similar names if there is a better
     // hint.
     let is_tip = |line: &str| {
@@ -48,23 +48,23 @@ pub fn failure(said: &clap::Error) -> Failure {
     Failure::text(Exit::Usage, format!("{text}{hint}"))
 }
 
-fn hint(said: &clap::Error) -> Option<String> {
-    let text = |kind| match said.get(kind) {
+fn hint(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    match said.kind() {
+    match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let typed = text(ContextKind::InvalidSubcommand)?.to_lowercase();
-            of_command(&typed, said.get(ContextKind::SuggestedSubcommand).is_some())
+            of_command(&typed, error.get(ContextKind::SuggestedSubcommand).is_some())
         }
         ErrorKind::UnknownArgument => {
-            let usage = said.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+            let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
             of_argument(text(ContextKind::InvalidArg)?, |command| {
                 usage.contains(&format!("plateau {command} "))
             })
         }
-        ErrorKind::MissingRequiredArgument => match said.get(ContextKind::InvalidArg) {
+        ErrorKind::MissingRequiredArgument => match error.get(ContextKind::InvalidArg) {
             Some(ContextValue::Strings(missing)) if missing.iter().any(|name| name.starts_with("<TARGET>")) => {
                 Some("TARGET is a block device, a file or sim:MODEL; `plateau list` lists the devices of this host.".into())
             }

@@ -27,13 +27,13 @@ static HYPHENED: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
 /// A job on the command line: its options in the order of the table.
 #[derive(Debug, Default)]
 pub struct Words {
-    said: Vec<(&'static str, String)>,
+    given: Vec<(&'static str, String)>,
 }
 
 impl Words {
     /// Returns the options that were given, as options of a job.
-    pub fn said(&self) -> &[(&'static str, String)] {
-        &self.said
+    pub fn given(&self) -> &[(&'static str, String)] {
+        &self.given
     }
 }
 
@@ -58,7 +58,7 @@ impl FromArgMatches for Words {
         for key in KEYS {
             let value = matches.try_get_one::<String>(key.name);
             let value = value.map_err(|error| clap::Error::raw(ErrorKind::InvalidValue, error))?;
-            self.said.extend(value.map(|text| (key.name, in_fios_words(key.form, text))));
+            self.given.extend(value.map(|text| (key.name, in_fios_words(key.form, text))));
         }
         Ok(())
     }
@@ -86,9 +86,9 @@ fn argument(key: &'static Key, hyphened: &'static [String]) -> Arg {
 
 /// Formats a text like other help texts. Text in backticks is a value and is not changed.
 fn sentence(about: &str) -> String {
-    let mut letters = about.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).filter(|letter| *letter != '`').collect()
+    let mut chars = about.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(chars).filter(|letter| *letter != '`').collect()
 }
 
 fn partners(pairs: &'static [[&str; 2]], name: &str) -> Vec<&'static str> {
@@ -120,10 +120,10 @@ fn in_fios_words(form: Form, text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn said(arguments: &str) -> Result<Vec<(&'static str, String)>, clap::Error> {
+    fn given(arguments: &str) -> Result<Vec<(&'static str, String)>, clap::Error> {
         let command = Words::augment_args(Command::new("load").no_binary_name(true));
         let matches = command.try_get_matches_from(arguments.split_whitespace())?;
-        Ok(Words::from_arg_matches(&matches)?.said)
+        Ok(Words::from_arg_matches(&matches)?.given)
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
                 for spelled in [(*name).to_owned(), name.replace('_', "-")] {
                     let more = partners_of_first(NEEDED, key.name);
                     let more: String = more.iter().map(|needed| format!(" --{needed}=x")).collect();
-                    let words = said(&format!("--{spelled}=1{more}")).expect(name);
+                    let words = given(&format!("--{spelled}=1{more}")).expect(name);
                     assert!(words.contains(&(key.name, "1".into())), "{spelled}: {words:?}");
                 }
             }
@@ -142,13 +142,13 @@ mod tests {
 
     #[test]
     fn values_are_those_of_fio() {
-        let words = said("--bs 4KiB --runtime 0.5 --size=1GiB --time_based --direct 1 --hipri=0").unwrap();
-        let wanted =
+        let words = given("--bs 4KiB --runtime 0.5 --size=1GiB --time_based --direct 1 --hipri=0").unwrap();
+        let expected =
             [("bs", "4K"), ("size", "1G"), ("runtime", "500000us"), ("time_based", "1"), ("direct", "1")];
-        for (name, value) in wanted.into_iter().chain([("hipri", "0")]) {
+        for (name, value) in expected.into_iter().chain([("hipri", "0")]) {
             assert!(words.contains(&(name, value.to_owned())), "{name}: {words:?}");
         }
-        assert_eq!(said("").unwrap(), []);
+        assert_eq!(given("").unwrap(), []);
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_refused() {
+    fn incompatible_options_are_refused() {
         for (arguments, kind) in [
             ("--bs 4k --bssplit 4k/50:8k/50", ErrorKind::ArgumentConflict),
             ("--hipri --sqthread_poll", ErrorKind::ArgumentConflict),
@@ -166,7 +166,7 @@ mod tests {
             ("--startdelay 5", ErrorKind::UnknownArgument),
             ("--name a --name b", ErrorKind::ArgumentConflict),
         ] {
-            let error = said(arguments).expect_err(arguments);
+            let error = given(arguments).expect_err(arguments);
             assert_eq!(error.kind(), kind, "{arguments}: {error}");
         }
     }

@@ -30,13 +30,13 @@ pub fn run(cli: &Cli, options: &Check) -> Done {
         // From here on, signals do not end the process before the settings are restored.
         signals::watch()?;
         let tuner = Tuner::begin(&*state)?;
-        let wanted = drive.host_look().tunings;
-        let tuned = tuner.set(drive.facts(), &*state, wanted)?;
+        let tunings = drive.host_look().tunings;
+        let tuned = tuner.set(drive.facts(), &*state, tunings)?;
         looked = drive.host_look();
-        changed = tuned.events().filter_map(told).collect();
+        changed = tuned.events().filter_map(tuned_line).collect();
         tuned.restore();
     }
-    tell(cli, &drive, &looked.checks, &changed)
+    print(cli, &drive, &looked.checks, &changed)
 }
 
 /// Refuses to change settings of a drive that is in use, because that could slow it down.
@@ -50,14 +50,14 @@ fn refuse_use(drive: &Drive) -> Done {
     Err(Failure::text(Exit::Refused, text))
 }
 
-fn told(event: Event) -> Option<String> {
+fn tuned_line(event: Event) -> Option<String> {
     match event {
         Event::Tuned { setting, was, is, .. } => Some(format!("{setting}: {was}, {is} during tests")),
         _ => None,
     }
 }
 
-fn tell(cli: &Cli, drive: &Drive, found: &[HostCheck], changed: &[String]) -> Done {
+fn print(cli: &Cli, drive: &Drive, found: &[HostCheck], changed: &[String]) -> Done {
     let worst = found.iter().map(|check| check.verdict).max().unwrap_or(HostVerdict::NotHere);
     let document = json!({
         "target": drive.facts(),

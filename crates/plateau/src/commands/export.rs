@@ -35,7 +35,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
         // An incomplete export would be mistaken for the whole library.
         unreadable.into_iter().next().map_or(Ok(runs), |error| Err(Failure::from(error)))?
     } else {
-        options.runs.iter().map(|wanted| library.find(wanted)).collect::<Result<_, _>>()?
+        options.runs.iter().map(|name| library.find(name)).collect::<Result<_, _>>()?
     };
     if runs.is_empty() {
         return Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display())));

@@ -46,7 +46,7 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let mut parts: Vec<(usize, Part)> = Vec::new();
     for stage in request.stages() {
         let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
-        hold_against(ceiling.as_ref(), &mut results);
+        compare_with_ceiling(ceiling.as_ref(), &mut results);
         parts.extend(grouped_parts(&request, &stage, results, &facts));
     }
     let parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
@@ -153,7 +153,7 @@ fn run_stage(
 }
 
 /// Stores in each segment the share of the host's ceiling that it used.
-fn hold_against(ceiling: Option<&Ceiling>, results: &mut ByJob) {
+fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
         let Outcome::Finished(segment) = outcome else { continue };
         let share = ceiling.and_then(|ceiling| ceiling.share_of(segment));
@@ -230,7 +230,7 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) 
     } else {
         printer::print(&text())?
     }
-    Err(failure.told())
+    Err(failure.already_printed())
 }
 
 impl Opened {

@@ -16,7 +16,7 @@ pub fn run(options: &Man) -> Done {
         page.extend_from_slice(exit_status().as_bytes());
     }
     file::folder(&options.dir, &pages)?;
-    crate::output::printer::tell_line(&format!("wrote the man pages to {}", options.dir.display()));
+    crate::output::printer::print_line(&format!("wrote the man pages to {}", options.dir.display()));
     Ok(())
 }
 

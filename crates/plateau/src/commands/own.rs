@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_ring_is_said() {
+    fn a_missing_ring_is_reported() {
         let mut ceiling = Ceiling {
             clock: record::ClockFacts { source: "TSC".into(), cost_ns: 9.0, resolution_ns: 1 },
             null: vec![CostPerIo { queue_depth: 1, cpu_ns: 25.0 }],

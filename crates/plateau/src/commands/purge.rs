@@ -36,7 +36,7 @@ pub fn run(cli: &Cli, options: &Purge) -> Done {
         also_erase: options.erase.iter().filter(|typed| **typed != identity).cloned().collect(),
     };
     armed.check_purge(&how)?;
-    tell_what(&facts);
+    print_target(&facts);
     let interrupted = signals::watch()?;
     let mut progress = Progress::of_purge(&facts);
     let purged = armed.purge_with(&how, &mut |purging| {
@@ -76,7 +76,7 @@ fn rehearsed(simulated: &SimulatedFacts) -> (String, &'static str) {
     (time, end)
 }
 
-fn tell_what(facts: &TargetFacts) {
+fn print_target(facts: &TargetFacts) {
     let capacity = amount_base10(facts.capacity_bytes);
     let what = match &facts.simulated {
         // The path of a simulated drive is its identity, and contains its model.
@@ -86,5 +86,5 @@ fn tell_what(facts: &TargetFacts) {
             format!("{}: {model} {}, {capacity}", facts.path, facts.identity)
         }
     };
-    printer::tell_line(&format!("erasing {what}"));
+    printer::print_line(&format!("erasing {what}"));
 }

@@ -38,13 +38,13 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     }
     // Do not open the journal of a complete run for writing.
     if lifecycle::is_complete(&stored.load()?) {
-        crate::output::printer::tell_line(&format!("run {id} is already complete"));
+        crate::output::printer::print_line(&format!("run {id} is already complete"));
         return lifecycle::finish(cli, stored)?.done();
     }
     let typed = members_confirmed(&stored, is_own.clone(), &options.erase)?;
     let (mut journal, loaded) = stored.reopen()?;
     if let Some(torn) = loaded.torn {
-        crate::output::printer::tell_line(&format!("{torn}; its step will be repeated"));
+        crate::output::printer::print_line(&format!("{torn}; its step will be repeated"));
     }
     let mut run = RunSettings::of(stored.file.settings.clone());
     run.handling = stored.file.handling.clone();
@@ -127,7 +127,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     {
         let text =
             format!("the drive that was {} when the run started is now {path} ({})", was.path, was.identity);
-        crate::output::printer::tell_line(&text);
+        crate::output::printer::print_line(&text);
         opened = device::open(&path, &open);
     }
     let drive = opened?;

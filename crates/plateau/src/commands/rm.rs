@@ -18,7 +18,7 @@ use crate::output::summary;
 pub fn run(cli: &Cli, options: &Rm) -> Done {
     let library = places::library(cli.library.as_deref())?;
     // Find all runs before removing the first one, so that `latest` keeps its meaning.
-    let found = options.runs.iter().map(|wanted| library.find(wanted)).collect::<Result<Vec<Run>, _>>()?;
+    let found = options.runs.iter().map(|name| library.find(name)).collect::<Result<Vec<Run>, _>>()?;
     let mut known = HashSet::new();
     let mut runs = Vec::new();
     for run in found {
@@ -72,10 +72,10 @@ fn is_confirmed(runs: &[Run]) -> Done<bool> {
         return Err(Failure::text(Exit::Usage, text));
     }
     for run in runs {
-        printer::tell_line(&format!("{}  {}", run.file.id, summary::target(&run.file)));
+        printer::print_line(&format!("{}  {}", run.file.id, summary::target(&run.file)));
         let others = others(run)?;
         if !others.is_empty() {
-            printer::tell_line(&format!("  with files that Plateau did not write: {}", others.join(", ")));
+            printer::print_line(&format!("  with files that Plateau did not write: {}", others.join(", ")));
         }
     }
     let count = count_of(u32::try_from(runs.len()).unwrap_or(u32::MAX), "run");

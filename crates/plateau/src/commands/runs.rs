@@ -25,8 +25,8 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
     // Report unreadable runs, because the list is incomplete without them.
     let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
-    failures.iter().for_each(|failure| printer::tell_line(&format!("plateau: {}", failure.message())));
-    Err(last.told())
+    failures.iter().for_each(|failure| printer::print_line(&format!("plateau: {}", failure.message())));
+    Err(last.already_printed())
 }
 
 /// Refuses a test that neither Plateau nor any run has: its name must be mistyped, and an empty list would hide that.
@@ -63,11 +63,11 @@ fn check_profile(profile: &str, runs: &[Run]) -> Done {
 
 /// Refuses a mistyped simulated drive. Models of real drives are not checked, as no run may have them yet.
 fn check_model(model: &str, runs: &[Run]) -> Done {
-    let asked = Runs { model: Some(model.to_owned()), ..Runs::default() };
+    let filters = Runs { model: Some(model.to_owned()), ..Runs::default() };
     let name = models::simulated(model).unwrap_or(model);
     let built_in = || MODELS.iter().map(|(known, _)| *known);
     let is_known = built_in().any(|known| known.contains(&name.to_lowercase()));
-    if is_known || runs.iter().any(|run| listing::is_meant(&run.file, &asked)) {
+    if is_known || runs.iter().any(|run| listing::is_meant(&run.file, &filters)) {
         return Ok(());
     }
     // Compare a part of a name with equally long beginnings, but not a few letters, which resemble everything.

@@ -180,9 +180,9 @@ fn class(model: &Model) -> &'static str {
 /// Returns the same document with all parameters of the model, under their names in the model file.
 fn whole(model: &Model) -> Value {
     let mut document = document(model);
-    if let (Some(told), Ok(Value::Object(all))) = (document.as_object_mut(), serde_json::to_value(model)) {
+    if let (Some(entries), Ok(Value::Object(all))) = (document.as_object_mut(), serde_json::to_value(model)) {
         for (key, value) in all {
-            told.entry(key).or_insert(value);
+            entries.entry(key).or_insert(value);
         }
     }
     document

@@ -35,8 +35,8 @@ pub fn run(cli: &Cli) -> Done {
         printer::print(&in_progress.iter().map(|found| line(found, now)).collect::<String>())?;
     }
     if let Some(last) = failures.pop() {
-        failures.iter().for_each(|failure| printer::tell_line(&format!("plateau: {}", failure.message())));
-        return Err(last.told());
+        failures.iter().for_each(|failure| printer::print_line(&format!("plateau: {}", failure.message())));
+        return Err(last.already_printed());
     }
     if in_progress.is_empty() { Ok(()) } else { Err(Failure::silent(Exit::InProgress)) }
 }

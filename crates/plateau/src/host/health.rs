@@ -25,16 +25,16 @@ pub fn line(health: &Health) -> Option<String> {
 
 /// Formats the change in the drive's health over a run, on one line; none if it reported nothing.
 pub fn over(entries: &[Entry]) -> Option<String> {
-    let told: Vec<&Health> = entries
+    let readings: Vec<&Health> = entries
         .iter()
         .filter_map(|entry| match &entry.event {
             Event::Health { health, .. } => Some(health),
             _ => None,
         })
         .collect();
-    let (first, last) = (told.first()?, told.last()?);
+    let (first, last) = (readings.first()?, readings.last()?);
     let mut parts = Vec::new();
-    let degrees = || told.iter().filter_map(|health| health.temperature_celsius);
+    let degrees = || readings.iter().filter_map(|health| health.temperature_celsius);
     if let (Some(low), Some(high)) = (degrees().min(), degrees().max()) {
         parts.push(if low == high {
             format!("{low} degrees C")
@@ -51,17 +51,17 @@ pub fn over(entries: &[Entry]) -> Option<String> {
         if count == 1 { "1 unsafe shutdown".to_owned() } else { format!("{count} unsafe shutdowns") }
     }));
     parts.extend(grown(|h| h.throttle_seconds).map(|seconds| format!("throttled for {seconds} s")));
-    parts.extend(told.iter().any(|h| h.throttling == Some(true)).then(|| "THROTTLED".to_owned()));
-    let warned = told.iter().filter_map(|health| health.critical_warning).fold(0, |all, bits| all | bits);
+    parts.extend(readings.iter().any(|h| h.throttling == Some(true)).then(|| "THROTTLED".to_owned()));
+    let warned = readings.iter().filter_map(|health| health.critical_warning).fold(0, |all, bits| all | bits);
     parts.extend((warned != 0).then(|| format!("CRITICAL WARNING {warned:02x}h")));
-    parts.extend(watts(&told));
+    parts.extend(watts(&readings));
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Formats the minimum and maximum of each power meter of the host.
-fn watts(told: &[&Health]) -> Vec<String> {
+fn watts(readings: &[&Health]) -> Vec<String> {
     let mut meters: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for (name, &milliwatts) in told.iter().flat_map(|health| &health.power_milliwatts) {
+    for (name, &milliwatts) in readings.iter().flat_map(|health| &health.power_milliwatts) {
         let (least, most) = meters.entry(name).or_insert((milliwatts, milliwatts));
         (*least, *most) = ((*least).min(milliwatts), (*most).max(milliwatts));
     }
@@ -87,7 +87,7 @@ fn amplification(first: &Health, last: &Health) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn told(seq: u64, health: Health) -> Entry {
+    fn reading(seq: u64, health: Health) -> Entry {
         Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event: Event::Health { at_ns: seq, health } }
     }
 
@@ -102,9 +102,9 @@ mod tests {
             ..Health::default()
         };
         let entries = [
-            told(0, health(30, 1_000, 0)),
-            told(1, health(55, 500_000, 0)),
-            told(2, health(41, 2_001_000, 5_000_000)),
+            reading(0, health(30, 1_000, 0)),
+            reading(1, health(55, 500_000, 0)),
+            reading(2, health(41, 2_001_000, 5_000_000)),
         ];
         let text = over(&entries).expect("a line");
         assert_eq!(
@@ -112,7 +112,7 @@ mod tests {
             "30 to 55 degrees C, 2 MB written, write amplification 2.50, 0 media errors, 2 unsafe shutdowns"
         );
         assert_eq!(over(&[]), None);
-        assert_eq!(over(&[told(0, Health::default())]), None);
+        assert_eq!(over(&[reading(0, Health::default())]), None);
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
             power_milliwatts: BTreeMap::from([("package-0".to_owned(), milliwatts)]),
             ..Health::default()
         };
-        let entries = [told(0, Health::default()), told(1, health(31_250)), told(2, health(64_000))];
+        let entries = [reading(0, Health::default()), reading(1, health(31_250)), reading(2, health(64_000))];
         assert_eq!(over(&entries).as_deref(), Some("package-0 31.2 to 64.0 W"));
         assert_eq!(over(&entries[..2]).as_deref(), Some("package-0 31.2 W"));
     }
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn warnings_are_not_lost() {
         let warned = Health { critical_warning: Some(2), throttling: Some(true), ..Health::default() };
-        let text = over(&[told(0, warned.clone()), told(1, Health::default())]).expect("a line");
+        let text = over(&[reading(0, warned.clone()), reading(1, Health::default())]).expect("a line");
         assert_eq!(text, "THROTTLED, CRITICAL WARNING 02h");
         assert!(line(&warned).expect("a line").contains("CRITICAL WARNING 02h"));
         assert_eq!(line(&Health::default()), None);

@@ -23,21 +23,21 @@ pub struct Changed {
 }
 
 /// Before a new run: sets the requested format, or restores the one that an earlier run left changed.
-pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
+pub fn prepare(armed: &mut Armed, state: &Path, requested: Option<u8>) -> Done {
     let left = left_over(armed, state)?;
     let now = armed.lba_format();
     let own = left.as_ref().map(|changed| changed.was).or(now);
-    match asked {
-        Some(asked) if now != Some(asked) => {
-            armed.check_lba_format(asked)?;
-            printer::tell_line(&format!("formatting the drive to LBA format {asked}"));
+    match requested {
+        Some(requested) if now != Some(requested) => {
+            armed.check_lba_format(requested)?;
+            printer::print_line(&format!("formatting the drive to LBA format {requested}"));
             // Write the record again even if one is left: a crash may occur before the drive has been formatted.
             drop(left);
             let identity = armed.facts().identity.clone();
             let note = own
                 .map(|was| Note::write(state, KIND, &identity, &json!({ "identity": identity, "was": was })));
             let note = note.transpose()?;
-            if let Err(error) = armed.set_lba_format(asked) {
+            if let Err(error) = armed.set_lba_format(requested) {
                 // A refused command has not changed anything; after any other failure, the state is unknown.
                 if error.kind() != device::ErrorKind::Device && now == own {
                     note.into_iter().for_each(Note::done);
@@ -49,7 +49,7 @@ pub fn prepare(armed: &mut Armed, state: &Path, asked: Option<u8>) -> Done {
         None => {
             if let Some(changed) = left {
                 armed.set_lba_format(changed.was)?;
-                printer::tell_line("restored the drive's LBA format, which an earlier run had left changed");
+                printer::print_line("restored the drive's LBA format, which an earlier run had left changed");
                 changed.note.done();
             }
         }
@@ -75,7 +75,7 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
             // The run is over; a failing journal has already been reported.
             drop(journal.append(Event::LbaFormat { was, is: changed.was, restored: true }));
         }
-        Err(error) => printer::tell_line(&format!(
+        Err(error) => printer::print_line(&format!(
             "the LBA format was {} before and could not be restored: {}; the next run on this drive \
              will try again",
             changed.was,

@@ -68,7 +68,7 @@ impl Note {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
             Err(error) => {
-                printer::tell_line(&format!("warning: ignored a restore record: {}", chain(&error)));
+                printer::print_line(&format!("warning: ignored a restore record: {}", chain(&error)));
                 return Ok(None);
             }
         };
@@ -100,7 +100,7 @@ pub fn parse(bytes: &[u8]) -> Value {
 /// that others can write to.
 pub fn warn_of_untrusted(library: &Library, state: &Path) {
     if let Err(error) = OwnedFolder::open(state) {
-        printer::tell_line(&format!(
+        printer::print_line(&format!(
             "warning: settings that an earlier run may have left changed are not restored: {}",
             chain(&error)
         ));
@@ -112,7 +112,7 @@ pub fn warn_of_untrusted(library: &Library, state: &Path) {
     names.sort();
     if let [first, rest @ ..] = &names[..] {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-        printer::tell_line(&format!(
+        printer::print_line(&format!(
             "warning: {}{more}: restore records in a library are ignored, because others may have written \
              them; Plateau keeps its own in {}; remove them",
             library.root().join(first).display(),

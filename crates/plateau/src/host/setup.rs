@@ -15,7 +15,7 @@ use crate::host::write_cache::{self, Changed};
 use crate::output::printer;
 
 /// What has to be restored.
-pub struct Upkeep {
+pub struct HostSetup {
     cache: Option<Changed>,
     tuned: Option<Tuned>,
     format: Option<lba_format::Changed>,
@@ -28,13 +28,13 @@ pub fn begin(
     profile: &Profile,
     handling: &Handling,
     journal: &mut Journal,
-) -> Done<Upkeep> {
+) -> Done<HostSetup> {
     tuning::restore_left_over(armed.facts(), state)?;
     let format = lba_format::begin(armed, state, journal)?;
     let tuned = look(armed, state, handling.tune, journal)?;
     let choice = handling.write_cache.unwrap_or(CacheChoice::Profile);
     match write_cache::set(armed, state, profile, choice, journal) {
-        Ok(cache) => Ok(Upkeep { cache, tuned, format }),
+        Ok(cache) => Ok(HostSetup { cache, tuned, format }),
         Err(failure) => {
             restore_tuned(tuned, journal);
             Err(failure)
@@ -43,12 +43,12 @@ pub fn begin(
 }
 
 /// Restores everything, the LBA format only after a complete run; reports anything that cannot be restored.
-pub fn end(upkeep: Upkeep, armed: &mut Armed, journal: &mut Journal, is_complete: bool) {
-    if let Some(changed) = upkeep.cache {
+pub fn end(host_setup: HostSetup, armed: &mut Armed, journal: &mut Journal, is_complete: bool) {
+    if let Some(changed) = host_setup.cache {
         write_cache::restore(armed, changed, journal);
     }
-    restore_tuned(upkeep.tuned, journal);
-    if let Some(changed) = upkeep.format.filter(|_| is_complete) {
+    restore_tuned(host_setup.tuned, journal);
+    if let Some(changed) = host_setup.format.filter(|_| is_complete) {
         lba_format::restore(armed, changed, journal);
     }
 }
@@ -64,9 +64,9 @@ fn look(armed: &Armed, state: &Path, tune: bool, journal: &mut Journal) -> Done<
     let mut looked = armed.host_look();
     let mut tuned = None;
     if let Some(tuner) = tuner {
-        let wanted = std::mem::take(&mut looked.tunings);
-        let is_changed = !wanted.is_empty();
-        tuned = Some(tuner.set(armed.facts(), state, wanted)?);
+        let tunings = std::mem::take(&mut looked.tunings);
+        let is_changed = !tunings.is_empty();
+        tuned = Some(tuner.set(armed.facts(), state, tunings)?);
         if is_changed {
             looked = armed.host_look();
         }
@@ -78,7 +78,7 @@ fn look(armed: &Armed, state: &Path, tune: bool, journal: &mut Journal) -> Done<
         return Ok(tuned);
     }
     for check in looked.checks.iter().filter(|check| check.verdict == HostVerdict::WouldInvalidate) {
-        printer::tell_line(&checks::line(check));
+        printer::print_line(&checks::line(check));
     }
     journal.append(Event::HostChecked { checks: looked.checks })?;
     Ok(tuned)

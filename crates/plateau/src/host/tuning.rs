@@ -122,7 +122,7 @@ impl Tuned {
         let mut events = Vec::new();
         match self.shared.leave() {
             Ok(restored) => events.extend(restored.iter().map(|tuning| event(tuning, true))),
-            Err(failure) => printer::tell_line(&failure.message()),
+            Err(failure) => printer::print_line(&failure.message()),
         }
         let Some((note, tunings)) = self.of_device else { return events };
         let before = events.len();
@@ -130,7 +130,7 @@ impl Tuned {
             match self.host.set(tuning, &tuning.was) {
                 Ok(()) => events.push(event(tuning, true)),
                 Err(error) => {
-                    printer::tell_line(&format!(
+                    printer::print_line(&format!(
                         "{}; the next run on this drive will try again",
                         of_drive(&error)
                     ));
@@ -169,7 +169,7 @@ pub fn restore_on(facts: &TargetFacts, state: &(impl State + ?Sized), host: &dyn
     let living = noted(&content, host, lives);
     let restored = living.iter().filter(|tuning| is_undone(tuning, host)).count();
     if restored > 0 {
-        printer::tell_line("restored drive settings that an earlier run had left changed");
+        printer::print_line("restored drive settings that an earlier run had left changed");
     }
     if restored == living.len() {
         note.done();

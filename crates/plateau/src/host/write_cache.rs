@@ -115,7 +115,7 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
             // The run is over; a failing journal has already been reported.
             drop(journal.append(event));
         }
-        Err(error) => printer::tell_line(&format!(
+        Err(error) => printer::print_line(&format!(
             "the write cache was {} before and could not be restored: {}; the next run on this drive \
              will try again",
             word(was_on),
@@ -144,7 +144,7 @@ pub fn restore_left_over(drive: &mut impl Cached, state: &(impl State + ?Sized))
     };
     if let Some(was_on) = noted(&content) {
         drive.switch(was_on)?;
-        printer::tell_line("restored the drive's write cache, which an earlier run had left changed");
+        printer::print_line("restored the drive's write cache, which an earlier run had left changed");
     }
     note.done();
     Ok(())

@@ -19,7 +19,7 @@ use crate::failure::{Done, Exit, Failure};
 /// File name extensions of job files.
 const JOB_FILES: &[&str] = &[".fio", ".job", ".ini"];
 /// Options that are allowed with a job file; they apply to jobs in it that do not set them.
-const BESIDE: &[&str] = &["filename", "cpus_allowed", "numa_cpu_nodes", "hipri", "sqthread_poll"];
+const WITH_JOB_FILE: &[&str] = &["filename", "cpus_allowed", "numa_cpu_nodes", "hipri", "sqthread_poll"];
 /// Maximum size of a job file, which is written by hand.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -64,10 +64,10 @@ impl Manner {
 
 /// Reads the job file, or the options of the command line.
 pub fn request(options: &Load) -> Done<LoadRequest> {
-    let said = options.words.said();
-    let filename = said.iter().any(|(name, _)| *name == "filename");
+    let given = options.words.given();
+    let filename = given.iter().any(|(name, _)| *name == "filename");
     let mut request = match &options.target {
-        Some(path) if is_job_file(path) => of_file(path, said)?,
+        Some(path) if is_job_file(path) => of_file(path, given)?,
         Some(_) if filename => {
             return Err(usage("both a target and --filename given; use one of them".into()));
         }
@@ -76,7 +76,7 @@ pub fn request(options: &Load) -> Done<LoadRequest> {
                 "no target; name one, such as /dev/nvme0n1, a file or sim:MODEL, or a job file".into(),
             ));
         }
-        target => of_words(target.as_deref(), said)?,
+        target => of_words(target.as_deref(), given)?,
     };
     for job in &mut request.jobs {
         job.filename = job.filename.as_deref().map(models::target).transpose()?;
@@ -91,9 +91,9 @@ fn usage(text: String) -> Failure {
     Failure::text(Exit::Usage, text)
 }
 
-fn of_words(target: Option<&str>, said: &[(&str, String)]) -> Done<LoadRequest> {
+fn of_words(target: Option<&str>, given: &[(&str, String)]) -> Done<LoadRequest> {
     let mut job = Job::named("load", target);
-    for (name, value) in said {
+    for (name, value) in given {
         fio::set(&mut job, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
     }
     // fio's random map is supported in job files only.
@@ -101,10 +101,10 @@ fn of_words(target: Option<&str>, said: &[(&str, String)]) -> Done<LoadRequest> 
     Ok(LoadRequest { jobs: vec![job], file: None })
 }
 
-fn of_file(path: &str, said: &[(&str, String)]) -> Done<LoadRequest> {
+fn of_file(path: &str, given: &[(&str, String)]) -> Done<LoadRequest> {
     let mut defaults = Job::default();
-    for (name, value) in said {
-        if !BESIDE.contains(name) {
+    for (name, value) in given {
+        if !WITH_JOB_FILE.contains(name) {
             return Err(usage(format!("--{name} cannot be combined with a job file; put it into {path}")));
         }
         fio::set(&mut defaults, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;

@@ -21,27 +21,30 @@ pub struct Listed {
 }
 
 /// Returns whether a run matches the filters that can be decided by its `run.json`.
-pub fn is_meant(file: &RunFile, asked: &Runs) -> bool {
+pub fn is_meant(file: &RunFile, requested: &Runs) -> bool {
     let has = |text: Option<&str>, part: &Option<String>| {
         let part = part.as_deref().map(str::to_lowercase);
         part.is_none_or(|part| text.is_some_and(|text| text.to_lowercase().contains(&part)))
     };
     let target = &file.target;
     let members = || target.array.iter().flat_map(|array| &array.members);
-    let has_serial = has(target.serial.as_deref(), &asked.serial)
-        || has(Some(&target.identity), &asked.serial)
-        || members().any(|member| has(Some(&member.identity), &asked.serial));
+    let has_serial = has(target.serial.as_deref(), &requested.serial)
+        || has(Some(&target.identity), &requested.serial)
+        || members().any(|member| has(Some(&member.identity), &requested.serial));
     let simulated = target.simulated.as_ref().map(|simulated| &*simulated.model);
-    let has_model = has(target.model.as_deref(), &asked.model)
-        || has(simulated, &asked.model)
-        || members().any(|member| has(member.model.as_deref(), &asked.model));
+    let has_model = has(target.model.as_deref(), &requested.model)
+        || has(simulated, &requested.model)
+        || members().any(|member| has(member.model.as_deref(), &requested.model));
     let words = words(file).to_lowercase();
     has_serial
         && has_model
-        && asked.text.iter().all(|text| words.contains(&text.to_lowercase()))
-        && asked.test.as_deref().is_none_or(|test| file.tests.iter().any(|name| is_test(name, test)))
-        && asked.profile.as_deref().is_none_or(|profile| file.profile.starts_with(&profile.to_lowercase()))
-        && asked.since.is_none_or(|since| file.created >= since)
+        && requested.text.iter().all(|text| words.contains(&text.to_lowercase()))
+        && requested.test.as_deref().is_none_or(|test| file.tests.iter().any(|name| is_test(name, test)))
+        && requested
+            .profile
+            .as_deref()
+            .is_none_or(|profile| file.profile.starts_with(&profile.to_lowercase()))
+        && requested.since.is_none_or(|since| file.created >= since)
 }
 
 /// Returns all searchable text of a run.
@@ -52,9 +55,10 @@ fn words(file: &RunFile) -> String {
     own.into_iter().chain(file.target.serial.clone()).chain(labelled).collect::<Vec<_>>().join("\n")
 }
 
-fn is_test(name: &str, asked: &str) -> bool {
-    let asked = positional::test_named(asked).unwrap_or_else(|| asked.to_owned());
-    name.eq_ignore_ascii_case(&asked) || TESTS.iter().any(|test| test.name == name && test.family == asked)
+fn is_test(name: &str, requested: &str) -> bool {
+    let requested = positional::test_named(requested).unwrap_or_else(|| requested.to_owned());
+    name.eq_ignore_ascii_case(&requested)
+        || TESTS.iter().any(|test| test.name == name && test.family == requested)
 }
 
 /// Returns the state of a run.

@@ -1,6 +1,6 @@
 //! The streams of this process, with failures that have an exit code, and how failures themselves are printed.
 
-pub use console::printer::{Manner, Style, ask, close_taskbar, mute, notice, set_manner, tell_line};
+pub use console::printer::{Manner, Style, ask, close_taskbar, mute, notice, print_line, set_manner};
 use serde::Serialize;
 
 use crate::failure::{Done, Failure};
@@ -36,7 +36,7 @@ pub fn outcome(printed: std::io::Result<()>) -> Done {
 }
 
 /// Prints an error, and with `json` a document that also has the results before it.
-pub fn tell_failure(failure: &Failure, json: bool) {
+pub fn print_failure(failure: &Failure, json: bool) {
     if failure.is_silent() {
         return;
     }
@@ -44,5 +44,5 @@ pub fn tell_failure(failure: &Failure, json: bool) {
         // The process already fails; a second error could not be reported.
         drop(print_document(&document));
     }
-    tell_line(&format!("plateau: {}", failure.message()));
+    print_line(&format!("plateau: {}", failure.message()));
 }

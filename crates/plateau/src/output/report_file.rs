@@ -54,21 +54,21 @@ pub fn once_each(
 /// standard output is used for a JSON document.
 pub fn write_all(
     run: &Run,
-    wanted: &[(&'static Format, PathBuf)],
+    requested: &[(&'static Format, PathBuf)],
     publication: Publication,
     json: bool,
 ) -> Done<Vec<(&'static str, PathBuf)>> {
-    for (format, path) in wanted {
+    for (format, path) in requested {
         if matches!(format.make, Make::Folder(_)) && file::is_stdout(path) {
             let text = format!("--{} writes several files; specify a directory", format.name);
             return Err(Failure::text(Exit::Usage, text));
         }
     }
-    let files = wanted.iter().filter(|(format, _)| matches!(format.make, Make::File(_)));
+    let files = requested.iter().filter(|(format, _)| matches!(format.make, Make::File(_)));
     file::check(files.map(|(_, path)| path.as_path()), json)?;
-    let folders = wanted.iter().filter(|(format, _)| matches!(format.make, Make::Folder(_)));
+    let folders = requested.iter().filter(|(format, _)| matches!(format.make, Make::Folder(_)));
     folders.map(|(_, path)| path.as_path()).try_for_each(file::check_folder_of_output)?;
-    let fit = wanted.iter().try_for_each(|(format, path)| options::check(format, path));
+    let fit = requested.iter().try_for_each(|(format, path)| options::check(format, path));
     fit.map_err(|text| Failure::text(Exit::Usage, text))?;
     let loaded = run.load()?;
     let document = report::fold(&run.file, &loaded)
@@ -76,7 +76,7 @@ pub fn write_all(
         .published(publication);
     let source = Source { document: &document, entries: &loaded.entries };
     let mut written = Vec::new();
-    for (format, path) in wanted {
+    for (format, path) in requested {
         let failed = |text: String| Failure::text(Exit::Run, text).of_run(&run.file.id);
         match format.make {
             Make::File(make) => {

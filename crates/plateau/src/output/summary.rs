@@ -96,13 +96,16 @@ impl Summary {
         if let Some(ceiling) = &file.ceiling {
             line("host", &host_limits(ceiling));
         }
-        if let Some(beside) = &file.beside {
-            line("alongside", &format!("{} (campaign {})", beside.targets.join(", "), beside.campaign));
+        if let Some(concurrent) = &file.concurrent {
+            line(
+                "alongside",
+                &format!("{} (campaign {})", concurrent.targets.join(", "), concurrent.campaign),
+            );
         }
         ways(&self.loaded.entries).iter().for_each(|way| line("engine", way));
         let profile = profile(file);
         if let Some(origin) = &file.origin {
-            line("origin", &told_origin(origin));
+            line("origin", &origin_text(origin));
             origin.remarks.iter().for_each(|remark| line("note", remark));
         }
         for outcome in &self.replayed.outcomes {
@@ -184,7 +187,7 @@ impl Summary {
             "engines": ways(&self.loaded.entries),
             "settings": file.settings,
             "origin": file.origin,
-            "beside": file.beside,
+            "concurrent": file.concurrent,
             "modified": pts::texts(&self.replayed.modified),
             "health": health::over(&self.loaded.entries),
             "host_checks": checks::of_run(&self.loaded.entries),
@@ -250,7 +253,7 @@ pub fn profile(file: &RunFile) -> &str {
     }
 }
 
-fn told_origin(origin: &record::Origin) -> String {
+fn origin_text(origin: &record::Origin) -> String {
     let date = origin.date.as_deref().map(|date| format!(", {date}")).unwrap_or_default();
     let (how, typed) =
         if origin.transcribed { ("published figures", ", transcribed") } else { ("result file", "") };

@@ -15,7 +15,7 @@ impl Log for ToStandardError {
 
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
-            printer::tell_line(&record.args().to_string());
+            printer::print_line(&record.args().to_string());
         }
     }
 

@@ -1,7 +1,7 @@
 //! `plateau run TESTS TARGET TARGET…`: the same tests on several targets at the same time. Each target has its own
 //! run with its own threads and cores; each run is resumed separately.
 
-mod together;
+mod concurrent;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use console::progress::{Board, Progress};
 use device::{Armed, Drive};
-use record::{Beside, Journal, Library, Run as StoredRun, RunFile};
+use record::{Concurrent, Journal, Library, Run as StoredRun, RunFile};
 use serde_json::{Value, json};
 
 use crate::cli::{Assumptions, Cli};
@@ -25,7 +25,7 @@ use crate::run::request::RunRequest;
 use crate::run::session::Begin;
 use crate::run::signals;
 use crate::run::speeds;
-use together::Target;
+use concurrent::Target;
 
 /// A target whose run has begun.
 struct Begun {
@@ -45,7 +45,7 @@ pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     labels::warn_of_namesakes(&library, &requests[0].labels);
     if let Some(name) = &requests[0].labels.name {
         let count = requests.len();
-        printer::tell_line(&format!(
+        printer::print_line(&format!(
             "warning: '{name}' becomes the name of {count} runs; refer to each of them by its id"
         ));
     }
@@ -59,10 +59,14 @@ pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     let interrupted = signals::watch()?;
     let armed = arm(looked_at, erase)?;
     let begun = begin(armed, shared, &library, logo.as_deref(), source.as_ref())?;
-    let campaign =
-        begun[0].run.file.beside.as_ref().map_or_else(String::new, |beside| beside.campaign.clone());
+    let campaign = begun[0]
+        .run
+        .file
+        .concurrent
+        .as_ref()
+        .map_or_else(String::new, |concurrent| concurrent.campaign.clone());
     let ended = side_by_side(begun, &interrupted);
-    tell(cli, &campaign, ended)
+    print_results(cli, &campaign, ended)
 }
 
 /// Opens every target without touching it, and assigns each a share of the processors.
@@ -102,12 +106,12 @@ fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<Stri
         });
     }
     let purge = looked_at.first().and_then(|(file, _)| file.handling.purge_method.as_deref());
-    if let Some(reason) = together::refusal(&targets, purge) {
+    if let Some(reason) = concurrent::refusal(&targets, purge) {
         return Err(Failure::text(Exit::Refused, reason));
     }
     let cpu_ns = if targets.iter().any(|target| target.iops > 0.0) { cpu_ns_per_io()? } else { 0.0 };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(together::shared(&targets, cpu_ns, processors))
+    Ok(concurrent::shared(&targets, cpu_ns, processors))
 }
 
 /// Returns the absolute path, even if it does not exist yet.
@@ -151,7 +155,7 @@ fn begin(
     logo: Option<&[u8]>,
     source: Option<&Requested>,
 ) -> Done<Vec<Begun>> {
-    let campaign = lifecycle::new_letters();
+    let campaign = lifecycle::new_prefix();
     let paths: Vec<String> = armed.iter().map(|(file, _)| file.target.path.clone()).collect();
     let real = armed.iter().any(|(file, _)| file.target.simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
@@ -159,9 +163,9 @@ fn begin(
     for (index, ((mut file, armed), shared)) in armed.into_iter().zip(shared).enumerate() {
         let others = (0..paths.len()).filter(|other| *other != index);
         let targets = others.map(|other| paths[other].clone()).collect();
-        file.beside = Some(Beside { campaign: campaign.clone(), targets, shared });
+        file.concurrent = Some(Concurrent { campaign: campaign.clone(), targets, shared });
         file.id = lifecycle::id_of(
-            &format!("{campaign}{}", letters(index)),
+            &format!("{campaign}{}", suffix(index)),
             &lifecycle::name_of(&file.tests),
             &file.target.path,
         );
@@ -180,7 +184,7 @@ fn begin(
 }
 
 /// `a` to `z`, then `za` and so on: distinguishes the runs of a campaign.
-fn letters(index: usize) -> String {
+fn suffix(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     format!("{}{letter}", "z".repeat(index / 26))
 }
@@ -190,7 +194,7 @@ fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
     let board = Arc::new(Board::of_process());
     std::thread::scope(|scope| {
         let start = |Begun { run, metering, mut armed, mut journal, usual_purge }: Begun| {
-            let mut progress = Progress::beside_others(&board, &run.file, usual_purge);
+            let mut progress = Progress::alongside_others(&board, &run.file, usual_purge);
             scope.spawn(move || {
                 let work = Work {
                     run: &run,
@@ -214,7 +218,7 @@ fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
 }
 
 /// Prints every run; the most severe failure decides the exit code.
-fn tell(cli: &Cli, campaign: &str, ended: Vec<Ended>) -> Done {
+fn print_results(cli: &Cli, campaign: &str, ended: Vec<Ended>) -> Done {
     let (mut documents, mut failures): (Vec<Value>, Vec<Failure>) = (Vec::new(), Vec::new());
     for (run, done) in ended {
         let id = run.file.id.clone();
@@ -247,7 +251,7 @@ fn tell(cli: &Cli, campaign: &str, ended: Vec<Ended>) -> Done {
     };
     for failure in failures {
         let run = failure.run.clone().unwrap_or_default();
-        printer::tell_line(&format!("plateau: run {run}: {}", failure.message()));
+        printer::print_line(&format!("plateau: run {run}: {}", failure.message()));
     }
     Err(gravest.with_document(document))
 }

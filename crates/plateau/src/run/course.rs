@@ -72,14 +72,14 @@ pub struct Reopened {
 ///
 /// # Errors
 /// Returns an error if the command line is invalid, or the target is not a simulated drive.
-pub fn run_file(words: &[&str], letters: &str, created: jiff::Timestamp) -> Result<RunFile, Ended> {
+pub fn run_file(words: &[&str], prefix: &str, created: jiff::Timestamp) -> Result<RunFile, Ended> {
     let usage = |text: String| Ended::from(Failure::text(Exit::Usage, text));
     let typed = ["plateau", "run"].iter().chain(words);
     let cli = Cli::try_parse_from(typed.clone()).map_err(|error| usage(error.to_string()))?;
     let Command::Run(options) = cli.command else { return Err(usage("not a run".into())) };
     let request = RunRequest::of(&options.request, &options.handling)?;
     let being = Being {
-        letters: letters.into(),
+        prefix: prefix.into(),
         created,
         command: typed.map(ToString::to_string).collect(),
         host: |_| HostFacts::default(),
@@ -121,7 +121,7 @@ pub fn start(
     audience: &mut dyn Audience,
 ) -> Result<StoredRun, Ended> {
     let (run, mut journal) = lifecycle::begin(library, file, None)?;
-    audience.say(&lifecycle::announcement(&run.file));
+    audience.print_line(&lifecycle::announcement(&run.file));
     perform(&run, armed, &mut journal, interrupted, audience, (&[], Begin::Fresh))?;
     Ok(run)
 }
@@ -148,7 +148,7 @@ impl Reopened {
     ///
     /// # Errors
     /// Returns an error if the run does not complete.
-    pub fn go_on(
+    pub fn complete(
         mut self,
         armed: &mut Armed,
         how: Resumption,

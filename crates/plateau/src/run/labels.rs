@@ -14,7 +14,7 @@ pub fn warn_of_namesakes(library: &Library, labels: &Labels) {
     let namesakes = runs.iter().filter(|run| run.file.labels.name.as_ref() == Some(name));
     let ids: Vec<&str> = namesakes.map(|run| &*run.file.id).collect();
     if !ids.is_empty() {
-        printer::tell_line(&format!(
+        printer::print_line(&format!(
             "warning: '{name}' is already the name of {}; refer to each of them by its id",
             ids.join(", ")
         ));

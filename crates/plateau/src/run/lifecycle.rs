@@ -137,7 +137,7 @@ pub fn announcement(file: &RunFile) -> String {
 /// Distinguishes a run from others with the same command line, started at another time or on another host.
 pub struct Being {
     /// Beginning of the run's id.
-    pub letters: String,
+    pub prefix: String,
     pub created: jiff::Timestamp,
     pub command: Vec<String>,
     /// Collects the facts about the host of a target.
@@ -148,7 +148,7 @@ impl Being {
     /// The current host and time.
     pub fn now() -> Self {
         Self {
-            letters: new_letters(),
+            prefix: new_prefix(),
             created: record::wall_now(),
             command: places::command_line(),
             host: facts::facts,
@@ -164,8 +164,8 @@ pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     restore::warn_of_untrusted(library, &state);
     for done in device::dissolve_left_over(&state, erase) {
         match done {
-            Ok(done) => printer::tell_line(&done),
-            Err(error) => printer::tell_line(&format!("warning: {}", of_drive(&error))),
+            Ok(done) => printer::print_line(&done),
+            Err(error) => printer::print_line(&format!("warning: {}", of_drive(&error))),
         }
     }
     Ok(())
@@ -179,7 +179,7 @@ pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
     let RunRequest { run, .. } = request;
     let file = RunFile {
         version: RUN_FILE_VERSION,
-        id: id_of(&being.letters, &name_of(&request.tests), &request.target),
+        id: id_of(&being.prefix, &name_of(&request.tests), &request.target),
         created: being.created,
         plateau_version: version::NUMBER.into(),
         plateau_commit: version::commit().map(Into::into),
@@ -195,7 +195,7 @@ pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
         handling: run.handling,
         plan: request.plan,
         driving,
-        beside: None,
+        concurrent: None,
         power: None,
         labels: request.labels,
         stated: run.stated,
@@ -222,7 +222,7 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
     let Work { run, armed, journal, interrupted, handling, progress, metering } = work;
     journal.set_refuges(places::refuges());
     let profile = Profile::named(&run.file.profile).map_err(|text| Failure::text(Exit::Run, text))?;
-    let upkeep = setup::begin(armed, &places::state()?, profile, handling, journal)
+    let host_setup = setup::begin(armed, &places::state()?, profile, handling, journal)
         .map_err(|failure| failure.of_run(&run.file.id))?;
     let result = idle_power(metering.as_ref(), journal, entries, interrupted, progress).and_then(|()| {
         let work = Work {
@@ -236,7 +236,7 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
         };
         tests(work, entries, begin)
     });
-    setup::end(upkeep, armed, journal, result.is_ok());
+    setup::end(host_setup, armed, journal, result.is_ok());
     // A failure of the run takes precedence; the next start dismantles an array that remains.
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result?;
@@ -269,7 +269,7 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     progress.clear();
     result.map_err(|failure| {
         let id = &run.file.id;
-        progress.say(&match is_stuck(&run.file, &failure) {
+        progress.print_line(&match is_stuck(&run.file, &failure) {
             true => format!(
                 "run {id} cannot be completed: the media fault of its simulated drive remains when it is resumed; start a new \
                  run without this --sim-fault, or with the fault elsewhere"
@@ -359,25 +359,25 @@ pub fn report(run: StoredRun) -> Done<(serde_json::Value, String, Accepted)> {
 }
 
 /// Returns a short random prefix, so that a few letters identify a run.
-pub fn new_letters() -> String {
-    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+pub fn new_prefix() -> String {
+    const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let nanoseconds = record::wall_now().as_nanosecond() as u64;
     let mut state = nanoseconds ^ (u64::from(std::process::id()) << 40);
     let bits = split_mix(&mut state);
-    (0..6).map(|place| char::from(LETTERS[((bits >> (5 * place)) & 31) as usize])).collect()
+    (0..6).map(|place| char::from(DIGITS[((bits >> (5 * place)) & 31) as usize])).collect()
 }
 
 /// Returns the prefix, the test and the target as an id.
-pub fn id_of(letters: &str, test: &str, target: &str) -> String {
+pub fn id_of(prefix: &str, test: &str, target: &str) -> String {
     let name = target.rsplit(['/', ':']).next().unwrap_or(target);
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.chars().map(plain).take(32).collect();
-    format!("{letters}-{test}-{}", name.trim_matches('-'))
+    format!("{prefix}-{test}-{}", name.trim_matches('-'))
 }
 
 /// Returns the id of a new run.
 pub fn new_id(test: &str, target: &str) -> String {
-    id_of(&new_letters(), test, target)
+    id_of(&new_prefix(), test, target)
 }
 
 /// Returns the part of a run's id that names its tests.

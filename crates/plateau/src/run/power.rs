@@ -148,7 +148,7 @@ impl Metering {
         match measured {
             Ok(power) => power.map(|power| Event::IdlePower { length_ns, power }),
             Err(error) => {
-                progress.say(&format!("warning: the idle power was not measured: {error}"));
+                progress.print_line(&format!("warning: the idle power was not measured: {error}"));
                 None
             }
         }

@@ -116,8 +116,8 @@ fn capacity_of(model: &str) -> Done<u64> {
 }
 
 fn divisor_of(capacity_bytes: u64) -> u32 {
-    let wanted = capacity_bytes.div_ceil(CAPACITY_BYTES).next_power_of_two();
-    u32::try_from(wanted).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
+    let divisor = capacity_bytes.div_ceil(CAPACITY_BYTES).next_power_of_two();
+    u32::try_from(divisor).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
 }
 
 /// Uses the scale of the target if it is similarly small, so that the rehearsal equals the run: shorter cells more
@@ -229,12 +229,12 @@ impl<'a> Stage<'a> {
     /// Counts a segment on the clock of the target: a duration as requested, and an amount with the time that follows
     /// from its rate, up to the limit.
     fn count(&mut self, segment: &Segment) {
-        let (asked, seconds) = (&segment.workload, segment.seconds().max(1e-9));
+        let (request, seconds) = (&segment.workload, segment.seconds().max(1e-9));
         let write_rate = segment.write.bytes as f64 / seconds;
-        let regime = &asked.regime;
-        let length_ns = match asked.until {
+        let regime = &request.regime;
+        let length_ns = match request.until {
             Until::DurationNs(ns) => {
-                let least_ios = f64::from(IOS_PER_OUTSTANDING * asked.outstanding());
+                let least_ios = f64::from(IOS_PER_OUTSTANDING * request.outstanding());
                 let least_ns =
                     if self.divisor > 1.0 { least_ios / segment.iops().max(1.0) * 1e9 } else { 0.0 };
                 (ns as f64 / self.divisor).max(least_ns) + regime.ramp_ns as f64 / self.divisor

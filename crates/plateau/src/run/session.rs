@@ -42,7 +42,7 @@ pub struct Session<'a> {
     replay: Replay,
     purge: PurgeOptions,
     /// Time of the last health reading, on the drive's clock.
-    asked_ns: Option<u64>,
+    health_read_ns: Option<u64>,
     /// Power meters of the host, for readings of health; `None` if the drive is simulated.
     meters: Option<HostMeters>,
     /// Samples power during loads.
@@ -64,7 +64,7 @@ impl<'a> Session<'a> {
     ) -> Self {
         let replay = Replay::of("", &[]);
         let meters = armed.facts().simulated.is_none().then(HostMeters::default);
-        let (asked_ns, gap, ceiling, failure) = (None, None, None, None);
+        let (health_read_ns, gap, ceiling, failure) = (None, None, None, None);
         Self {
             armed,
             journal,
@@ -72,7 +72,7 @@ impl<'a> Session<'a> {
             interrupted,
             replay,
             purge,
-            asked_ns,
+            health_read_ns,
             meters,
             sampler: None,
             has_warned: false,
@@ -130,7 +130,7 @@ impl<'a> Session<'a> {
         match outcome.stop {
             None => {
                 // The test is also judged by how the drive is after its last cell.
-                self.ask_health().map_err(|stop| self.failure_of(&stop))?;
+                self.read_health().map_err(|stop| self.failure_of(&stop))?;
                 let ended = Event::TestEnded { test: test.name().into(), converged: outcome.converged };
                 self.keep(ended).map_err(|stop| self.failure_of(&stop))
             }
@@ -160,17 +160,19 @@ impl<'a> Session<'a> {
     }
 
     /// Reads the drive's health before a workload, when no I/O is outstanding, at most once a minute.
-    fn ask_health_now_and_then(&mut self) -> Result<(), Stop> {
+    fn read_health_if_due(&mut self) -> Result<(), Stop> {
         let now_ns = self.armed.now_ns();
         let scale =
             self.armed.facts().simulated.as_ref().map_or(1, |sim| u64::from(sim.scale_divisor.max(1)));
-        let due = self.asked_ns.is_none_or(|asked| now_ns.saturating_sub(asked) >= HEALTH_EVERY_NS / scale);
-        if due { self.ask_health() } else { Ok(()) }
+        let due = self
+            .health_read_ns
+            .is_none_or(|read_ns| now_ns.saturating_sub(read_ns) >= HEALTH_EVERY_NS / scale);
+        if due { self.read_health() } else { Ok(()) }
     }
 
-    fn ask_health(&mut self) -> Result<(), Stop> {
+    fn read_health(&mut self) -> Result<(), Stop> {
         let at_ns = self.armed.now_ns();
-        self.asked_ns = Some(at_ns);
+        self.health_read_ns = Some(at_ns);
         let power_milliwatts = self.meters.as_mut().map(HostMeters::read).unwrap_or_default();
         let health = Health { power_milliwatts, ..self.armed.health() };
         // Do not record an empty reading: files and many virtual devices report nothing.
@@ -214,7 +216,8 @@ impl<'a> Session<'a> {
         measured.unwrap_or_else(|error| {
             log::warn!("power was not measured: {error}");
             if !std::mem::replace(&mut self.has_warned, true) {
-                self.progress.say(&format!("warning: power was not measured: {error}; the test continues"));
+                self.progress
+                    .print_line(&format!("warning: power was not measured: {error}; the test continues"));
             }
             None
         })
@@ -223,9 +226,9 @@ impl<'a> Session<'a> {
     /// Waits until the members of an array are synchronized, before anything is measured.
     fn settle(&mut self, purged: &mut Purged) -> Result<(), Stop> {
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
-        let mut told = false;
+        let mut is_shown = false;
         let settled = self.armed.settle(&mut |what, share| {
-            if !std::mem::replace(&mut told, true) {
+            if !std::mem::replace(&mut is_shown, true) {
                 progress.step(Step::Settle(what));
             }
             progress.share_done(share);
@@ -265,7 +268,7 @@ impl Bench for Session<'_> {
         self.progress.step(Step::Purge);
         // Interruptions before the purge do not affect the results.
         self.gap = None;
-        self.ask_health()?;
+        self.read_health()?;
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
         let purged = self.armed.purge_with(&self.purge, &mut |purging| {
             match purging {
@@ -283,7 +286,7 @@ impl Bench for Session<'_> {
         self.settle(&mut purged)?;
         self.keep(Event::Purged(purged.clone()))?;
         // Read the health again before the next workload, because writes from then on belong to the test.
-        self.asked_ns = None;
+        self.health_read_ns = None;
         Ok(purged)
     }
 
@@ -293,10 +296,10 @@ impl Bench for Session<'_> {
             answered => return answered,
         }
         self.check_interrupted()?;
-        self.ask_health_now_and_then()?;
+        self.read_health_if_due()?;
         let segment = self.drive_load(workload, false)?;
         self.keep(Event::Preconditioned(segment.clone()))?;
-        self.ask_health()?;
+        self.read_health()?;
         Ok(segment)
     }
 
@@ -306,7 +309,7 @@ impl Bench for Session<'_> {
             answered => return answered,
         }
         self.check_interrupted()?;
-        self.ask_health_now_and_then()?;
+        self.read_health_if_due()?;
         let segment = self.drive_load(workload, true)?;
         self.keep(Event::Measured(segment.clone()))?;
         Ok(segment)

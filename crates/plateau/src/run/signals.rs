@@ -23,11 +23,11 @@ pub fn prepare() -> Done {
 /// Returns a flag that is set on Ctrl-C, SIGTERM or SIGHUP (closed terminal). A second Ctrl-C or SIGTERM ends the
 /// process at once. A second SIGHUP does not: the kernel and the shell both send one when a terminal is closed.
 pub fn watch() -> Done<Arc<AtomicBool>> {
-    let (interrupted, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (interrupted, requested) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     for signal in [SIGINT, SIGTERM] {
         let code = i32::from(Exit::Interrupted.code());
-        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&asked))?;
-        signal_hook::flag::register(signal, Arc::clone(&asked))?;
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&requested))?;
+        signal_hook::flag::register(signal, Arc::clone(&requested))?;
         signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
     }
     if !is_ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default(), SIGHUP) {
@@ -39,7 +39,7 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
             // Clear the task bar now, because a second signal may end the process at any time.
             printer::close_taskbar();
             std::thread::sleep(PATIENCE);
-            printer::tell_line("waiting for outstanding I/O; press again to exit now");
+            printer::print_line("waiting for outstanding I/O; press again to exit now");
         }
     })?;
     Ok(interrupted)

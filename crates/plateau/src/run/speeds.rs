@@ -171,9 +171,9 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let sim = file.target.simulated.as_ref().ok_or_else(|| usage("only models can be probed".into()))?;
     let whole_bytes = file.target.capacity_bytes * u64::from(sim.scale_divisor);
-    let wanted = (whole_bytes / PROBE_BYTES).clamp(1, u64::from(nandsim::Scale::MAX)) as u32;
+    let divisor = (whole_bytes / PROBE_BYTES).clamp(1, u64::from(nandsim::Scale::MAX)) as u32;
     let open = OpenOptions {
-        scale: Some(format!("1/{}", wanted.max(sim.scale_divisor))),
+        scale: Some(format!("1/{}", divisor.max(sim.scale_divisor))),
         sim_seed: sim.seed,
         sim_faults: Some(SimFaults::Recorded(Vec::new())),
         ..OpenOptions::default()

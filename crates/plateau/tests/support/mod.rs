@@ -35,7 +35,7 @@ impl Bench {
     }
 
     /// Creates the bench in a folder next to the build, which is not on tmpfs, for targets that need O_DIRECT.
-    pub fn beside_the_build() -> Self {
+    pub fn on_build_disk() -> Self {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for the test");
         Self::within(dir)
     }
@@ -113,10 +113,10 @@ impl Bench {
         }
     }
 
-    /// Waits until `wanted` accepts the journal.
-    pub fn wait_for(&self, what: &str, wanted: impl Fn(&Loaded) -> bool) {
+    /// Waits until `is_reached` accepts the journal.
+    pub fn wait_for(&self, what: &str, is_reached: impl Fn(&Loaded) -> bool) {
         let deadline = Instant::now() + Duration::from_secs(120);
-        while !self.journal().is_some_and(|journal| wanted(&journal)) {
+        while !self.journal().is_some_and(|journal| is_reached(&journal)) {
             assert!(Instant::now() < deadline, "waited two minutes for {what}");
             std::thread::sleep(Duration::from_millis(5));
         }

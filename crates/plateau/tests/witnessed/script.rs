@@ -235,8 +235,8 @@ impl Rules {
 /// and QD of the histograms of a demand variation.
 pub fn script(test: &str, profile: &str, notes: &[Note], steps: usize, points: &[(u16, u16)]) -> Vec<Step> {
     let rules = rules(profile);
-    let rounds = |wanted: u32| {
-        notes.iter().filter(|n| matches!(n, Note::RoundStarted { cells, .. } if *cells == wanted)).count()
+    let rounds = |count: u32| {
+        notes.iter().filter(|n| matches!(n, Note::RoundStarted { cells, .. } if *cells == count)).count()
     };
     let (sizes, read_percent) = match test {
         "iops" => return rules.iops(rounds(56)),

@@ -22,7 +22,7 @@ pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> 
     if let Some(sim) = run.target.simulated.as_ref().filter(|sim| sim.scale_divisor > 1) {
         all.push(Deviation::Scale { divisor: sim.scale_divisor });
     }
-    let shared = run.beside.iter().flat_map(|beside| &beside.shared).cloned();
+    let shared = run.concurrent.iter().flat_map(|concurrent| &concurrent.shared).cloned();
     all.extend(shared.map(|what| Deviation::Shared { what }));
     let faults = run.target.simulated.iter().flat_map(|sim| &sim.faults).cloned();
     all.extend(faults.map(|fault| Deviation::Fault { fault }));

@@ -110,7 +110,7 @@ impl Over {
     }
 }
 
-fn letters(view: &View<'_>) -> &'static str {
+fn order_name(view: &View<'_>) -> &'static str {
     match view.test.readings.first().map(|r| r.access) {
         Some(Access::Sequential) => "SEQ",
         _ => "RND",
@@ -120,7 +120,7 @@ fn letters(view: &View<'_>) -> &'static str {
 fn tracked(view: &View<'_>, block_bytes: u32, measure: Measure) -> TrackedSeries {
     let spot = Spot { block_bytes: view.test.tracked_block_bytes.unwrap_or(block_bytes), read_percent: 0 };
     let size = block_size(u64::from(spot.block_bytes));
-    TrackedSeries { name: format!("{} {size} W", letters(view)), points: view.points(spot, measure) }
+    TrackedSeries { name: format!("{} {size} W", order_name(view)), points: view.points(spot, measure) }
 }
 
 #[expect(clippy::too_many_arguments, reason = "every measure reads one field of a figure")]
@@ -140,7 +140,7 @@ fn figure(
         read => mix_name(read),
     };
     KeyFigure {
-        name: format!("{} {} {mix}{kind}", letters(view), block_size(u64::from(block_bytes))),
+        name: format!("{} {} {mix}{kind}", order_name(view), block_size(u64::from(block_bytes))),
         value: over.of(view, Spot { block_bytes, read_percent }, measure),
         absent: "n/a",
         unit,

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_pattern_scatters() {
+    fn values_without_a_pattern_scatter() {
         let mut rng = stdx::Rng::from_seed(7);
         let got = of((0..25).map(|_| 500.0 + rng.below(1000) as f64));
         assert!(matches!(got, Some(Diagnosis::Scatter { .. })), "{got:?}");

@@ -189,18 +189,18 @@ mod tests {
         }
 
         #[test]
-        fn noise_is_no_fall(rate in 1e8_f64..5e9, seconds in 1.0_f64..300.0, noise in noise(0.10)) {
+        fn noise_is_not_a_fall(rate in 1e8_f64..5e9, seconds in 1.0_f64..300.0, noise in noise(0.10)) {
             prop_assert_eq!(first_fall(&written(&[(rate, rate * seconds)], &noise)), None);
         }
 
         #[test]
-        fn a_rise_is_no_fall(low in 1e8_f64..5e8, factor in 1.1_f64..10.0, noise in noise(0.03)) {
+        fn a_rise_is_not_a_fall(low in 1e8_f64..5e8, factor in 1.1_f64..10.0, noise in noise(0.03)) {
             let series = written(&[(low, low * 30.0), (low * factor, low * factor * 30.0)], &noise);
             prop_assert_eq!(first_fall(&series), None);
         }
 
         #[test]
-        fn a_few_slow_intervals_are_no_fall(rate in 1e8_f64..5e9, at in 0_usize..50, noise in noise(0.03)) {
+        fn a_few_slow_intervals_are_not_a_fall(rate in 1e8_f64..5e9, at in 0_usize..50, noise in noise(0.03)) {
             let mut series = written(&[(rate, rate * 50.0)], &noise);
             let at = at.min(series.len() - 1);
             series[at].bytes /= 10;

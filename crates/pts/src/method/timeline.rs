@@ -158,7 +158,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_interval_too_many_is_no_sample_of_its_own() {
+    fn an_extra_interval_is_not_a_separate_sample() {
         let samples = course(&segment([vec![100; 120], vec![10]].concat(), 120_100_000_000), 0.0, 2.0, 2);
         assert_eq!(samples.len(), 2);
         assert!((samples[1].iops - 6010.0 / 60.1).abs() < 1e-9);

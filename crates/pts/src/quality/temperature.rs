@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_without_a_drift_a_change_or_a_temperature() {
+    fn without_drift_change_or_temperature_there_is_no_remark() {
         let falling = |round: u32| 20_000.0 - 300.0 * f64::from(round);
         let warming = |round: u32| Some(38 + round as i16);
         assert!(notes("iops", &journal(falling, |round| Some(40 + (round % 2) as i16))).is_empty());

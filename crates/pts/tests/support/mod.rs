@@ -28,7 +28,7 @@ pub struct Fake {
     /// Log of requests, in order.
     pub log: Vec<String>,
     /// The requested workloads in full, without purges and idle times.
-    pub asked: Vec<Workload>,
+    pub requested: Vec<Workload>,
     pub notes: Vec<Note>,
     /// Rounds and steps that follow an interruption of one hour each.
     pub gaps: Vec<(u32, usize)>,
@@ -50,7 +50,7 @@ impl Fake {
             round: 0,
             clock_ns: 0,
             log: Vec::new(),
-            asked: Vec::new(),
+            requested: Vec::new(),
             notes: Vec::new(),
             gaps: Vec::new(),
             step: 0,
@@ -62,7 +62,7 @@ impl Fake {
     }
 
     fn answer(&mut self, workload: &Workload) -> Segment {
-        self.asked.push(workload.clone());
+        self.requested.push(workload.clone());
         let length_ns = match workload.until {
             Until::DurationNs(length_ns) => length_ns,
             Until::AmountBytes(_) => SECOND_NS,

@@ -65,7 +65,7 @@ pub fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         handling: record::Handling::default(),
         plan: None,
         driving: None,
-        beside: None,
+        concurrent: None,
         power: None,
         labels: record::Labels::default(),
         stated: record::Stated::default(),

@@ -195,10 +195,10 @@ fn refuges(path: &Path, others: &[PathBuf]) -> Vec<Refuge> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let run = dir.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
     let above = dir.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = Refuge { folder: dir.into(), name: RESCUED.into() };
+    let next_to_journal = Refuge { folder: dir.into(), name: RESCUED.into() };
     let elsewhere = std::iter::once(above).chain(others.iter().map(PathBuf::as_path));
     let named = elsewhere.map(|folder| Refuge { folder: folder.into(), name: format!("{run}.{RESCUED}") });
-    std::iter::once(beside).chain(named).collect()
+    std::iter::once(next_to_journal).chain(named).collect()
 }
 
 /// Writes a new file to the first folder in which this succeeds; if it fails everywhere, returns all errors.

@@ -192,13 +192,13 @@ fn forged(json: &str) -> Vec<u8> {
 
 #[test]
 fn a_version_that_never_existed_is_refused_with_its_number() {
-    for (version, told) in [
+    for (version, message) in [
         ("0", "version 0, which no version of Plateau has ever written"),
         ("9", "version 9; this Plateau reads up to 1"),
     ] {
         let bytes = format!("{MAGIC}{version}\n");
         let error = parse_journal(bytes.as_bytes(), Path::new("journal")).unwrap_err().to_string();
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(message), "{error}");
     }
 }
 

@@ -18,10 +18,10 @@ pub enum LibraryError {
         source: std::io::Error,
     },
     /// No such run.
-    #[error("no run '{wanted}' in {}; `plateau runs` lists the runs", library.display())]
+    #[error("no run '{name}' in {}; `plateau runs` lists the runs", library.display())]
     NoSuchRun {
         /// The requested run.
-        wanted: String,
+        name: String,
         /// Root of the library.
         library: PathBuf,
     },
@@ -31,28 +31,28 @@ pub enum LibraryError {
     )]
     Unnamed,
     /// `latest~N` refers to a run before the oldest.
-    #[error("no run '{wanted}' in {}, which contains {count}; `plateau runs` lists the runs", library.display())]
+    #[error("no run '{name}' in {}, which contains {count}; `plateau runs` lists the runs", library.display())]
     TooFewRuns {
         /// The requested run.
-        wanted: String,
+        name: String,
         /// Number of runs in the library.
         count: usize,
         /// Root of the library.
         library: PathBuf,
     },
     /// Several runs match.
-    #[error("'{wanted}' is ambiguous: it matches {}; type more of the id", candidates.join(", "))]
+    #[error("'{name}' is ambiguous: it matches {}; type more of the id", candidates.join(", "))]
     Ambiguous {
         /// The requested run.
-        wanted: String,
+        name: String,
         /// Ids of the matching runs.
         candidates: Vec<String>,
     },
     /// Several runs have this name.
-    #[error("'{wanted}' is the name of several runs; use the id of one: {}", candidates.join(", "))]
+    #[error("'{name}' is the name of several runs; use the id of one: {}", candidates.join(", "))]
     Namesakes {
         /// The requested run.
-        wanted: String,
+        name: String,
         /// Ids of the runs.
         candidates: Vec<String>,
     },
@@ -91,10 +91,10 @@ pub enum LibraryError {
 
 impl LibraryError {
     /// Returns whether this error explains why the run with this id or id prefix cannot be read.
-    pub(super) fn is_about(&self, wanted: &str) -> bool {
+    pub(super) fn is_about(&self, name: &str) -> bool {
         let (Self::Io { path, .. } | Self::BadRunFile { path, .. }) = self else { return false };
         let id = path.parent().and_then(Path::file_name);
-        id.is_some_and(|id| id.to_string_lossy().starts_with(wanted))
+        id.is_some_and(|id| id.to_string_lossy().starts_with(name))
     }
 }
 

@@ -110,7 +110,7 @@ fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conf
 
 /// The deviations without a clause of their own.
 fn others(run: &RunFile, outcome: &Outcome) -> Option<Clause> {
-    let shared = run.beside.iter().flat_map(|beside| &beside.shared).cloned();
+    let shared = run.concurrent.iter().flat_map(|concurrent| &concurrent.shared).cloned();
     let mut others: Vec<Deviation> = shared.map(|what| Deviation::Shared { what }).collect();
     let is_other = |deviation: &&Deviation| deviation.reported_by() == ReportedBy::Others;
     others.extend(outcome.modified.iter().filter(is_other).cloned());

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_said() {
+    fn missing_measurements_are_reported() {
         let none = Meter { facts: None, idle: None, is_simulated: false };
         assert_eq!(none.statement(), "Power and efficiency: not measured.");
         assert_eq!(none.efficiency(&segment(power(5.0, None, None))), None);

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extended_cell_takes_the_minute_that_was_asked_for() {
+    fn an_extended_cell_takes_the_requested_minute() {
         let entries = entries(vec![cell(60, 6), cell(66, 18), cell(84, 6), cell(90, 60), cell(150, 6)]);
         let clock = ScaledClock::of(&entries, 10);
         let minutes = |seconds: u64| clock.minutes(seconds * MINUTE / 60);

@@ -23,7 +23,7 @@ const GROWTH_LIMIT_MIB: f64 = 1.0;
 /// Returns two rows: peak resident memory, and its growth between 10 % and 90 % of the run.
 pub fn rows() -> anyhow::Result<Vec<Row>> {
     let until = Until::DurationNs(DAY_SECONDS * INTERVAL_NS);
-    let asked = Workload { threads: THREADS, until, ..reads(32) };
+    let request = Workload { threads: THREADS, until, ..reads(32) };
     let (looks, over) = (Mutex::new(Vec::new()), AtomicBool::new(false));
     let begin = Instant::now();
     let done = std::thread::scope(|scope| {
@@ -35,7 +35,7 @@ pub fn rows() -> anyhow::Result<Vec<Row>> {
                 std::thread::sleep(LOOK_EVERY);
             }
         });
-        let done = engine::rehearse_by(Nowhere::Null, &asked, INTERVAL_NS);
+        let done = engine::rehearse_by(Nowhere::Null, &request, INTERVAL_NS);
         over.store(true, Ordering::Relaxed);
         done
     })?;

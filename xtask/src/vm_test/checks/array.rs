@@ -59,11 +59,11 @@ fn describe(lab: &mut Lab, level: u8, members: &[Target]) -> anyhow::Result<Stri
 /// code alone proves nothing.
 fn has_metadata(guest: &mut Guest, device: &str) -> anyhow::Result<bool> {
     let examined = guest.run(&format!("mdadm --examine {device}"))?;
-    let said = format!("{}{}", examined.out, examined.err);
-    match (examined.code, said.contains("Magic : a92b4efc"), said.contains("No md superblock detected")) {
+    let output = format!("{}{}", examined.out, examined.err);
+    match (examined.code, output.contains("Magic : a92b4efc"), output.contains("No md superblock detected")) {
         (0, true, false) => Ok(true),
         (_, false, true) => Ok(false),
-        (code, ..) => bail!("`mdadm --examine {device}` ended with {code}: {said}"),
+        (code, ..) => bail!("`mdadm --examine {device}` ended with {code}: {output}"),
     }
 }
 
@@ -169,8 +169,8 @@ fn degraded(lab: &mut Lab) -> anyhow::Result<()> {
     ))?;
     let identity = guest.identity("/dev/md50")?;
     let before = lab.content(VIRTIO)?;
-    let said = lab.guest()?.fails(4, &format!("run tp-128 /dev/md50 --erase '{identity}' {SHORT}"))?;
-    ensure!(said.contains("degraded array: 1 of its members"), "{said}");
+    let output = lab.guest()?.fails(4, &format!("run tp-128 /dev/md50 --erase '{identity}' {SHORT}"))?;
+    ensure!(output.contains("degraded array: 1 of its members"), "{output}");
     ensure!(lab.content(VIRTIO)? == before, "the disk was written to");
     lab.guest()?.sh(&format!("mdadm --stop /dev/md50 && mdadm --zero-superblock {device}"))?;
     Ok(())

@@ -32,8 +32,8 @@ fn flawed(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = guest.device(FLAWED)?;
     for words in ["--bs 4k", "--bs 64k --ioengine libaio", "--bs 4k --ioengine psync"] {
-        let said = guest.fails(5, &format!("load {device} --rw read --iodepth 1 {words}"))?;
-        ensure!(said.contains(&format!("at byte {FLAW_BYTES} failed with EIO")), "{words}: {said}");
+        let output = guest.fails(5, &format!("load {device} --rw read --iodepth 1 {words}"))?;
+        ensure!(output.contains(&format!("at byte {FLAW_BYTES} failed with EIO")), "{words}: {output}");
     }
     Ok(())
 }
@@ -44,8 +44,8 @@ fn flawed_in_a_run(lab: &mut Lab) -> anyhow::Result<()> {
     let identity = guest.identity(&device)?;
     guest.sh("mkdir -p /runs/library && rm -rf /runs/library/*")?;
     let run = format!("run tp-128 {device} --erase '{identity}' {SHORT} --cell-seconds 2");
-    let said = guest.fails(5, &run)?;
-    ensure!(said.contains("failed with EIO") && said.contains(&device), "{said}");
+    let output = guest.fails(5, &run)?;
+    ensure!(output.contains("failed with EIO") && output.contains(&device), "{output}");
     let journal = guest.sh("cat /runs/library/*/journal")?;
     for event in ["\"purged\"", "\"preconditioned\"", "\"cut\"", "\"interrupted\""] {
         ensure!(journal.contains(event), "no {event} in {journal}");
@@ -93,9 +93,9 @@ fn medium_error(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = made(guest)?;
     guest.sh("echo 2 > /sys/bus/pseudo/drivers/scsi_debug/opts")?;
-    let said = guest.fails(5, &format!("load {device} --rw read --bs 4k --iodepth 1"))?;
+    let output = guest.fails(5, &format!("load {device} --rw read --bs 4k --iodepth 1"))?;
     let block = BAD_SECTOR * 512 / 4096 * 4096;
-    ensure!(said.contains(&format!("at byte {block} failed with ENODATA")), "{said}");
+    ensure!(output.contains(&format!("at byte {block} failed with ENODATA")), "{output}");
     guest.sh("echo 0 > /sys/bus/pseudo/drivers/scsi_debug/opts")?;
     remove(guest)
 }

@@ -19,12 +19,12 @@ fn looked_at(lab: &mut Lab) -> anyhow::Result<()> {
     for target in [NVME_SLOT, SATA, SCSI_512, VIRTIO] {
         let guest = lab.guest()?;
         let device = guest.device(target)?;
-        let said = guest.plateau(&format!("check {device}"))?;
+        let output = guest.plateau(&format!("check {device}"))?;
         // Findings are allowed, because the guest may indeed be too busy for measurements.
-        ensure!([0, 7].contains(&said.code), "{target:?} ended with {}: {}", said.code, said.err);
+        ensure!([0, 7].contains(&output.code), "{target:?} ended with {}: {}", output.code, output.err);
         let named = ["scheduler", "PCIe link", "other load", "power saving", "kernel mitigations"];
-        let missing = named.iter().find(|name| !said.out.contains(*name));
-        ensure!(missing.is_none(), "{target:?}: the checks {missing:?} are missing in {}", said.out);
+        let missing = named.iter().find(|name| !output.out.contains(*name));
+        ensure!(missing.is_none(), "{target:?}: the checks {missing:?} are missing in {}", output.out);
     }
     Ok(())
 }
@@ -36,9 +36,9 @@ fn tuned(lab: &mut Lab) -> anyhow::Result<()> {
     guest.sh(&format!("echo 0 > {queue}/nomerges; echo 1 > {queue}/iostats"))?;
     let now = format!("cat {queue}/scheduler {queue}/nomerges {queue}/iostats");
     let before = guest.sh(&now)?;
-    let said = guest.plateau(&format!("check {device} --tune"))?;
-    ensure!([0, 7].contains(&said.code), "ended with {}: {}", said.code, said.err);
-    ensure!(said.out.contains("nomerges of"), "the setting was not tuned: {}", said.out);
+    let output = guest.plateau(&format!("check {device} --tune"))?;
+    ensure!([0, 7].contains(&output.code), "ended with {}: {}", output.code, output.err);
+    ensure!(output.out.contains("nomerges of"), "the setting was not tuned: {}", output.out);
     let after = guest.sh(&now)?;
     ensure!(before == after, "{before} before, {after} after");
     Ok(())

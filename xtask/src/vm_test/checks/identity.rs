@@ -63,8 +63,8 @@ fn facts(lab: &mut Lab) -> anyhow::Result<()> {
 fn unknown(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     for device in ["/dev/nvme9n1", "/dev/null", "/dev/ttyS1", "/dev", "/dev/nvme0"] {
-        let said = guest.fails(4, &format!("run lat {device} --erase PLATNVME0"))?;
-        ensure!(said.contains(device), "{device}: {said}");
+        let output = guest.fails(4, &format!("run lat {device} --erase PLATNVME0"))?;
+        ensure!(output.contains(device), "{device}: {output}");
     }
     Ok(())
 }

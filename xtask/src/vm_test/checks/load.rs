@@ -97,9 +97,9 @@ fn half_a_sector(lab: &mut Lab) -> anyhow::Result<()> {
         let device = lab.guest()?.device(target)?;
         let identity = lab.guest()?.identity(&device)?;
         let before = sectors(lab, &device)?.1;
-        let said =
+        let output =
             lab.guest()?.fails(2, &format!("load {device} --rw write --bs 512 --erase '{identity}'"))?;
-        ensure!(said.contains("4096") || said.contains("4 KiB"), "{said}");
+        ensure!(output.contains("4096") || output.contains("4 KiB"), "{output}");
         ensure!(sectors(lab, &device)?.1 == before, "{target:?} was written to");
     }
     Ok(())

@@ -170,11 +170,11 @@ fn refused(lab: &mut Lab) -> anyhow::Result<()> {
     needs_commands(lab)?;
     let guest = lab.guest()?;
     let sata = guest.device(SATA)?;
-    let said = guest.fails(2, &format!("load {sata} --rw randread {COMMANDS}"))?;
-    ensure!(said.contains("requires an NVMe namespace"), "{said}");
+    let output = guest.fails(2, &format!("load {sata} --rw randread {COMMANDS}"))?;
+    ensure!(output.contains("requires an NVMe namespace"), "{output}");
     let generic = guest.device(NVME_512)?.replace("/dev/nvme", "/dev/ng");
-    let said = guest.fails(4, &format!("load {generic} --rw randread {COMMANDS}"))?;
-    ensure!(said.contains("name its block device, /dev/nvme"), "{said}");
+    let output = guest.fails(4, &format!("load {generic} --rw randread {COMMANDS}"))?;
+    ensure!(output.contains("name its block device, /dev/nvme"), "{output}");
     Ok(())
 }
 
@@ -187,15 +187,15 @@ fn exclusive(lab: &mut Lab) -> anyhow::Result<()> {
     let write = format!("load {device} {COMMANDS} --rw randwrite --bs 4k --time_based --erase '{identity}'");
     guest.start(&format!("{write} --runtime 8"))?;
     guest.wait_for("the namespace to be driven", "ls -l /proc/[0-9]*/fd 2>/dev/null | grep -q /dev/ng")?;
-    let said = guest.fails(3, &format!("{write} --runtime 1"))?;
-    ensure!(said.contains("EBUSY"), "{said}");
+    let output = guest.fails(3, &format!("{write} --runtime 1"))?;
+    ensure!(output.contains("EBUSY"), "{output}");
     ensure!(guest.wait_for_end()?.code == 0, "the first load failed");
     // A device in use is also refused for commands.
     guest.sh(&format!("mkswap {device} && swapon {device}"))?;
-    let said = guest.fails(3, &format!("{write} --runtime 1"));
+    let output = guest.fails(3, &format!("{write} --runtime 1"));
     guest.sh(&format!("swapoff {device}"))?;
-    let said = said?;
-    ensure!(said.contains("swap"), "{said}");
+    let output = output?;
+    ensure!(output.contains("swap"), "{output}");
     lab.wipe(NVME_SLOT)
 }
 

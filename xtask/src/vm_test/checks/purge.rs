@@ -148,13 +148,13 @@ fn others(lab: &mut Lab) -> anyhow::Result<()> {
     for target in [NVME_512, NVME_4096, NVME_METADATA] {
         lab.fill(target)?;
     }
-    let (before, beside) = (lab.content(NVME_512)?, lab.content(NVME_METADATA)?);
+    let (before, other) = (lab.content(NVME_512)?, lab.content(NVME_METADATA)?);
     let device = lab.guest()?.device(NVME_4096)?;
     let identity = lab.guest()?.identity(&device)?;
     lab.guest()?.json(&format!("purge {device} --method nvme-format-user --erase '{identity}'"))?;
     ensure!(is_empty(&lab.content(NVME_4096)?), "the formatted namespace contains data");
     ensure!(
-        lab.content(NVME_512)? == before && lab.content(NVME_METADATA)? == beside,
+        lab.content(NVME_512)? == before && lab.content(NVME_METADATA)? == other,
         "another namespace changed"
     );
     Ok(())
@@ -167,15 +167,15 @@ fn used(lab: &mut Lab) -> anyhow::Result<()> {
     let identity = guest.identity(&device)?;
     guest.sh(&format!("mke2fs -q {device} && mount -o ro -t ext4 {device} /mnt"))?;
     let before = lab.content(NVME_SLOT)?;
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     for method in ["", "--method nvme-format-user", "--method overwrite"] {
         let command = format!("purge {device} {method} --erase '{identity}'");
-        said.push(lab.guest()?.fails(3, &command)?);
+        output.push(lab.guest()?.fails(3, &command)?);
     }
     lab.guest()?.sh("umount /mnt")?;
     lab.guest()?.fails(3, &format!("purge {device} --erase '{identity}'")).context("a file system")?;
     lab.guest()?.fails(3, &format!("purge {device}")).context("no identity typed")?;
-    ensure!(said.iter().all(|text| text.contains("mounted at /mnt")), "{said:?}");
+    ensure!(output.iter().all(|text| text.contains("mounted at /mnt")), "{output:?}");
     ensure!(lab.content(NVME_SLOT)? == before, "the content changed");
     lab.wipe(NVME_SLOT)
 }

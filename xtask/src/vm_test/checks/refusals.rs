@@ -129,8 +129,8 @@ fn refuse(lab: &mut Lab, target: Target, case: &Case) -> anyhow::Result<()> {
     let before = lab.content(target)?;
     let guest = lab.guest()?;
     for command in ["run lat", "load --rw write --size 1MiB"] {
-        let said = guest.fails(3, &format!("{command} {device}{} --erase '{identity}'", case.suffix))?;
-        ensure!(said.contains(case.named), "`{command}` does not name the reason: {said}");
+        let output = guest.fails(3, &format!("{command} {device}{} --erase '{identity}'", case.suffix))?;
+        ensure!(output.contains(case.named), "`{command}` does not name the reason: {output}");
     }
     let info = guest.json(&format!("info {device}{}", case.suffix))?;
     ensure!(info["refusals"].to_string().contains(case.named), "`info` reports {}", info["refusals"]);
@@ -155,10 +155,10 @@ fn unconfirmed(lab: &mut Lab) -> anyhow::Result<()> {
         format!("--erase '{}'", &identity[..identity.len() - 1]),
     ] {
         for command in ["run lat", "load --rw randwrite --runtime 0.1"] {
-            let said = guest.fails(3, &format!("{command} {device} {erase}"))?;
+            let output = guest.fails(3, &format!("{command} {device} {erase}"))?;
             ensure!(
-                said.contains(&format!("--erase '{identity}'")),
-                "the message does not say what to type: {said}"
+                output.contains(&format!("--erase '{identity}'")),
+                "the message does not say what to type: {output}"
             );
         }
     }
@@ -169,8 +169,8 @@ fn unconfirmed(lab: &mut Lab) -> anyhow::Result<()> {
 fn library(lab: &mut Lab) -> anyhow::Result<()> {
     let guest = lab.guest()?;
     let device = guest.device(LIBRARY)?;
-    let said = guest.fails(3, &format!("run lat {device} --erase {}", LIBRARY.serial))?;
-    ensure!(said.contains("mounted at /runs"), "{said}");
+    let output = guest.fails(3, &format!("run lat {device} --erase {}", LIBRARY.serial))?;
+    ensure!(output.contains("mounted at /runs"), "{output}");
     Ok(())
 }
 
@@ -179,8 +179,8 @@ fn read_only(lab: &mut Lab) -> anyhow::Result<()> {
     let device = guest.device(SATA)?;
     let identity = guest.identity(&device)?;
     guest.sh(&format!("blockdev --setro {device}"))?;
-    let said = guest.fails(4, &format!("run lat {device} --erase '{identity}'"));
+    let output = guest.fails(4, &format!("run lat {device} --erase '{identity}'"));
     guest.sh(&format!("blockdev --setrw {device}"))?;
-    ensure!(said?.contains("read-only"), "the message does not name the reason");
+    ensure!(output?.contains("read-only"), "the message does not name the reason");
     Ok(())
 }

@@ -53,8 +53,8 @@ fn run(lab: &mut Lab) -> anyhow::Result<()> {
         "`show` does not say that the run is not complete"
     );
 
-    let said = guest.fails(4, &format!("resume {id}"))?;
-    ensure!(said.contains(&device), "{said}");
+    let output = guest.fails(4, &format!("resume {id}"))?;
+    ensure!(output.contains(&device), "{output}");
     lab.put_back()?;
     let guest = lab.guest()?;
     let document = guest.json(&format!("resume {id}"))?;
@@ -96,13 +96,13 @@ fn another_drive(lab: &mut Lab) -> anyhow::Result<()> {
     lab.fill(other)?;
     let before = lab.content(other)?;
     let id = lab.guest()?.sh("ls /runs/library")?;
-    let said = lab.guest()?.fails(3, &format!("resume {id}"))?;
+    let output = lab.guest()?.fails(3, &format!("resume {id}"))?;
     ensure!(
-        said.contains(&identity) && said.contains("PLATOTHER"),
-        "the message does not name both drives: {said}"
+        output.contains(&identity) && output.contains("PLATOTHER"),
+        "the message does not name both drives: {output}"
     );
-    let said = lab.guest()?.fails(3, &format!("resume {id} --erase PLATOTHER"))?;
-    ensure!(said.contains("is not the device"), "giving its name is not refused: {said}");
+    let output = lab.guest()?.fails(3, &format!("resume {id} --erase PLATOTHER"))?;
+    ensure!(output.contains("is not the device"), "giving its name is not refused: {output}");
     ensure!(lab.content(other)? == before, "the other drive was written to");
     lab.pull()?;
     lab.put_back()?;

@@ -26,7 +26,7 @@ fn with<T>(script: Script, act: impl FnOnce(&mut Mdadm<Script>) -> T) -> T {
 }
 
 fn create(level: u8, members: &[&str], expected: &str) {
-    let script = Script::default().says(expected, "mdadm: array /dev/md127 started.");
+    let script = Script::default().answers(expected, "mdadm: array /dev/md127 started.");
     let mut mdadm = Mdadm { outside: script };
     assert_eq!(mdadm.create(&plan(level, members)).ok(), Some(PathBuf::from("/dev/md127")));
     assert_eq!(mdadm.outside.set, ["md127/md/sync_speed_max=100000000"]);
@@ -71,11 +71,11 @@ fn each_level_is_created_by_its_command() {
 
 #[test]
 fn a_bitmap_is_created_where_it_is_requested() {
-    let wanted = Plan { bitmap: true, ..plan(1, &["/dev/a", "/dev/b"]) };
+    let expected = Plan { bitmap: true, ..plan(1, &["/dev/a", "/dev/b"]) };
     let command = "mdadm --create /dev/md127 --run --metadata=1.2 --homehost=any --name=plateau \
                    --uuid=0a1b2c3d:00000000:11111111:22222222 --level=1 --raid-devices=2 --data-offset=4096K \
                    --bitmap=internal --size=28672 /dev/a /dev/b";
-    with(Script::default().says(command, ""), |mdadm| mdadm.create(&wanted)).unwrap();
+    with(Script::default().answers(command, ""), |mdadm| mdadm.create(&expected)).unwrap();
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn an_array_that_waits_for_its_first_write_is_made_writable() {
                    --chunk=64 /dev/a /dev/b";
     let script = Script::default()
         .with("md127/md/array_state", "read-auto")
-        .says(command, "")
-        .says("mdadm --readwrite /dev/md127", "");
+        .answers(command, "")
+        .answers("mdadm --readwrite /dev/md127", "");
     with(script, |mdadm| mdadm.create(&plan(0, &["/dev/a", "/dev/b"]))).unwrap();
 }
 
@@ -98,7 +98,7 @@ fn a_missing_program_and_a_missing_module_are_reported() {
     let ArrayError::Program { program: "mdadm", source } = *error else { panic!("{error:?}") };
     assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
     let version = "mdadm - v4.2 - 2021-12-30 - Debian 4.2-5";
-    let found = with(Script::default().says("mdadm --version", version), |mdadm| mdadm.version());
+    let found = with(Script::default().answers("mdadm --version", version), |mdadm| mdadm.version());
     assert_eq!(found.as_deref().ok(), Some(version));
     let command = "mdadm --create /dev/md127 --run --metadata=1.2 --homehost=any --name=plateau \
                    --uuid=0a1b2c3d:00000000:11111111:22222222 --level=6 --raid-devices=4 --data-offset=4096K \
@@ -142,10 +142,10 @@ fn its_state_is_that_of_the_kernel() {
 #[test]
 fn it_is_stopped_by_its_uuid_alone() {
     let mut script = Script::default()
-        .says("mdadm --detail --export /dev/md0", "MD_LEVEL=raid1\nMD_UUID=somebody:elses:array:0\n")
-        .says("mdadm --detail --export /dev/md126", &format!("MD_LEVEL=raid5\nMD_UUID={UUID}\n"))
+        .answers("mdadm --detail --export /dev/md0", "MD_LEVEL=raid1\nMD_UUID=somebody:elses:array:0\n")
+        .answers("mdadm --detail --export /dev/md126", &format!("MD_LEVEL=raid5\nMD_UUID={UUID}\n"))
         .fails("mdadm --stop /dev/md126", "mdadm: Cannot get exclusive access to /dev/md126")
-        .says("mdadm --stop /dev/md126", "mdadm: stopped /dev/md126");
+        .answers("mdadm --stop /dev/md126", "mdadm: stopped /dev/md126");
     script.devices = ["loop0", "md0", "md126", "md0p1", "sda"].map(str::to_owned).to_vec();
     let mut mdadm = Mdadm { outside: script };
     mdadm.stop(&plan(5, &[])).unwrap();
@@ -155,7 +155,8 @@ fn it_is_stopped_by_its_uuid_alone() {
 
 #[test]
 fn an_array_that_does_not_stop_is_reported() {
-    let mut script = Script::default().says("mdadm --detail --export /dev/md5", &format!("MD_UUID={UUID}\n"));
+    let mut script =
+        Script::default().answers("mdadm --detail --export /dev/md5", &format!("MD_UUID={UUID}\n"));
     for _ in 0..10 {
         script = script.fails("mdadm --stop /dev/md5", "mdadm: Cannot get exclusive access to /dev/md5");
     }
@@ -170,10 +171,10 @@ fn an_array_that_does_not_stop_is_reported() {
 fn only_its_own_superblock_is_taken_off() {
     let examine = "mdadm --examine --export /dev/sda";
     let own = Script::default()
-        .says(examine, &format!("MD_LEVEL=raid5\nMD_UUID={UUID}\n"))
-        .says("mdadm --zero-superblock /dev/sda", "");
+        .answers(examine, &format!("MD_LEVEL=raid5\nMD_UUID={UUID}\n"))
+        .answers("mdadm --zero-superblock /dev/sda", "");
     with(own, |mdadm| mdadm.clear(&plan(5, &[]), Path::new("/dev/sda"))).unwrap();
-    let others = Script::default().says(examine, "MD_UUID=somebody:elses:array:0\n");
+    let others = Script::default().answers(examine, "MD_UUID=somebody:elses:array:0\n");
     with(others, |mdadm| mdadm.clear(&plan(5, &[]), Path::new("/dev/sda"))).unwrap();
     let none = Script::default().fails(examine, "mdadm: No md superblock detected on /dev/sda.");
     with(none, |mdadm| mdadm.clear(&plan(5, &[]), Path::new("/dev/sda"))).unwrap();

@@ -39,7 +39,7 @@ pub(crate) struct Detail {
 
 /// A drive as reported by its controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Behind {
+pub(crate) struct ControllerDrive {
     /// State: `UGood`, `Onln`, `GHS`, `JBOD` and so on.
     pub(crate) state: String,
     /// Drive group: a number, `-` for none, `F` for a foreign configuration.
@@ -134,7 +134,7 @@ impl Answer {
     }
 
     /// Returns the drive at an address such as `/c0/e252/s0`; `None` if the response does not contain it.
-    pub(crate) fn drive(&self, address: &str) -> Option<Behind> {
+    pub(crate) fn drive(&self, address: &str) -> Option<ControllerDrive> {
         let row = rows(self.data.get(format!("Drive {address}"))?).into_iter().next()?;
         let all = &self.data[format!("Drive {address} - Detailed Information")];
         let attributes = all[format!("Drive {address} Device attributes")].as_object()?;
@@ -144,7 +144,7 @@ impl Answer {
         let logical =
             block_bytes("Logical Sector Size").or_else(|| sector_bytes(&text_of(row.get("SeSz"))?))?;
         let sectors = sectors_of(&text_of(attributes.get("Coerced size"))?)?;
-        Some(Behind {
+        Some(ControllerDrive {
             state: text_of(row.get("State"))?,
             group: text_of(row.get("DG")).unwrap_or_default(),
             interface: text_of(row.get("Intf")),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::answer::{Adapter, Answer, Behind, Operation, Volume};
+use super::answer::{Adapter, Answer, ControllerDrive, Operation, Volume};
 use super::explain;
 use crate::array::hardware::{DriveCache, Hardware, Program, Write, slot_of};
 use crate::array::outside::{BLOCK_DEVICES, Outside};
@@ -45,8 +45,8 @@ impl<O: Outside> StorCli<O> {
             Program::StorCli => STORCLI,
             Program::PercCli => PERCCLI,
         };
-        let wanted = |program: &&&str| self.program.is_none_or(|found| found == **program);
-        for program in known.iter().filter(wanted).copied().collect::<Vec<_>>() {
+        let selected = |program: &&&str| self.program.is_none_or(|found| found == **program);
+        for program in known.iter().filter(selected).copied().collect::<Vec<_>>() {
             let ran = match self.outside.run(program, &all) {
                 Ok(ran) => ran,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
@@ -86,7 +86,7 @@ impl<O: Outside> StorCli<O> {
     }
 
     /// Queries the drive at an address, which must have this serial number.
-    pub(crate) fn drive(&mut self, address: &str, serial: &str) -> Result<Behind, ArrayError> {
+    pub(crate) fn drive(&mut self, address: &str, serial: &str) -> Result<ControllerDrive, ArrayError> {
         let step = ControllerStep::QueryDrive(address.to_owned());
         let answer = self.demand(&[address, "show", "all"], step)?;
         let Some(drive) = answer.drive(address) else {
@@ -197,7 +197,7 @@ impl<O: Outside> StorCli<O> {
 }
 
 /// Returns the reason not to use a drive; only unconfigured drives may be used.
-pub(crate) fn refusal_of(drive: &Behind) -> Option<Refusal> {
+pub(crate) fn refusal_of(drive: &ControllerDrive) -> Option<Refusal> {
     let why = match (drive.state.as_str(), drive.group.as_str()) {
         ("UGood", "F") => {
             "unconfigured, but contains the configuration of another controller (foreign)".into()

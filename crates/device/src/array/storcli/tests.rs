@@ -7,7 +7,7 @@ use super::program::{PERCCLI, add_words};
 use super::*;
 use crate::array::description as descriptions;
 use crate::array::hardware::{self, Program};
-use crate::array::members::{look_behind, refusals_behind};
+use crate::array::members::{look_on_controller, raid_refusals};
 use crate::array::script::Script;
 use crate::array::spec::Spec;
 use crate::error::ErrorKind;
@@ -112,7 +112,7 @@ const ADD: &str = "storcli64 /c0 add vd r5 name=pl0a1b2c3d00000 drives=252:0,252
 /// Expects the check of each member right before the volume is created.
 fn looked(mut script: Script) -> Script {
     for i in 0..3 {
-        script = script.says(&format!("storcli64 /c0/e252/s{i} show all J nolog"), &drive(i));
+        script = script.answers(&format!("storcli64 /c0/e252/s{i} show all J nolog"), &drive(i));
     }
     script
 }
@@ -125,10 +125,10 @@ fn with_block_device(mut script: Script, name: &str, naa: &str) -> Script {
 #[test]
 fn a_volume_is_created_and_its_block_device_found_by_its_name_alone() {
     let script = looked(Script::default())
-        .says(SHOW_VOLUMES, &volumes(&[others()]))
-        .says(ADD, include_str!("answers/added.json"))
-        .says(SHOW_VOLUMES, &volumes(&[others(), own()]))
-        .says(SHOW_VOLUMES, &volumes(&[others(), own()]));
+        .answers(SHOW_VOLUMES, &volumes(&[others()]))
+        .answers(ADD, include_str!("answers/added.json"))
+        .answers(SHOW_VOLUMES, &volumes(&[others(), own()]))
+        .answers(SHOW_VOLUMES, &volumes(&[others(), own()]));
     let script = with_block_device(with_block_device(script, "sda", OTHERS_NAA), "sdb", NAA);
     assert_eq!(with(script, |controller| controller.create(&plan(""))).ok(), Some(PathBuf::from("/dev/sdb")));
 }
@@ -166,7 +166,7 @@ fn a_member_that_came_into_use_stops_it_before_anything_is_created() {
     ] {
         let text = drive(0).replace(part, other);
         assert_ne!(text, drive(0), "{part}");
-        let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &text);
+        let script = Script::default().answers("storcli64 /c0/e252/s0 show all J nolog", &text);
         let error = with(script, |controller| controller.create(&plan(""))).expect_err(told);
         assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
         assert!(error.to_string().contains(told), "{error}");
@@ -197,7 +197,7 @@ fn of_command(error: DriveError) -> ControllerFailure {
 #[test]
 fn another_drive_in_the_slot_stops_it() {
     let script =
-        Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &drive(0).replace("S0", "X9"));
+        Script::default().answers("storcli64 /c0/e252/s0 show all J nolog", &drive(0).replace("S0", "X9"));
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("another drive");
     let other = |error| match of_array(error) {
         ArrayError::OtherDrive { address, found, serial } => (address, found, serial),
@@ -205,7 +205,7 @@ fn another_drive_in_the_slot_stops_it() {
     };
     assert_eq!(other(error), ("/c0/e252/s0".into(), Some("X9".into()), "S0".into()));
     let nameless = drive(0).replace("   S0  ", "");
-    let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &nameless);
+    let script = Script::default().answers("storcli64 /c0/e252/s0 show all J nolog", &nameless);
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("no name");
     assert_eq!(other(error).1, None);
 }
@@ -213,8 +213,8 @@ fn another_drive_in_the_slot_stops_it() {
 #[test]
 fn a_failed_command_keeps_what_was_reported_and_its_cause() {
     let script = looked(Script::default())
-        .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
-        .says(ADD, &failure("physical disk does not have appropriate attributes", "-"));
+        .answers(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
+        .answers(ADD, &failure("physical disk does not have appropriate attributes", "-"));
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("no volume");
     assert_eq!(error.kind(), ErrorKind::Device);
     let failed = of_command(error);
@@ -228,10 +228,10 @@ fn a_failed_command_keeps_what_was_reported_and_its_cause() {
 fn a_volume_that_changed_meanwhile_is_reported() {
     let changed = others().replace("252:7", "252:5");
     let script = looked(Script::default())
-        .says(SHOW_VOLUMES, &volumes(&[others()]))
-        .says(ADD, include_str!("answers/added.json"))
-        .says(SHOW_VOLUMES, &volumes(&[changed.clone(), own()]))
-        .says(SHOW_VOLUMES, &volumes(&[changed, own()]));
+        .answers(SHOW_VOLUMES, &volumes(&[others()]))
+        .answers(ADD, include_str!("answers/added.json"))
+        .answers(SHOW_VOLUMES, &volumes(&[changed.clone(), own()]))
+        .answers(SHOW_VOLUMES, &volumes(&[changed, own()]));
     let error = with(script, |controller| controller.create(&plan(""))).expect_err("changed");
     let changed = of_volume(error);
     assert!(matches!(changed, VolumeError::OtherChanged { number: 0, .. }), "{changed:?}");
@@ -253,10 +253,10 @@ fn what_was_made_otherwise_than_planned_is_not_used() {
     ] {
         let made = own().replace(part, other);
         let script = looked(Script::default())
-            .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
-            .says(ADD, include_str!("answers/added.json"))
-            .says(SHOW_VOLUMES, &volumes(std::slice::from_ref(&made)))
-            .says(SHOW_VOLUMES, &volumes(&[made]));
+            .answers(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
+            .answers(ADD, include_str!("answers/added.json"))
+            .answers(SHOW_VOLUMES, &volumes(std::slice::from_ref(&made)))
+            .answers(SHOW_VOLUMES, &volumes(&[made]));
         let error = with(script, |controller| controller.create(&plan(""))).expect_err("another volume");
         assert_eq!(of_volume(error), expected);
     }
@@ -266,10 +266,10 @@ fn what_was_made_otherwise_than_planned_is_not_used() {
 fn a_volume_without_a_block_device_is_awaited_and_reported() {
     let created = |script: Script| {
         looked(script)
-            .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
-            .says(ADD, include_str!("answers/added.json"))
-            .says(SHOW_VOLUMES, &volumes(&[own()]))
-            .says(SHOW_VOLUMES, &volumes(&[own()]))
+            .answers(SHOW_VOLUMES, include_str!("answers/no_volumes.json"))
+            .answers(ADD, include_str!("answers/added.json"))
+            .answers(SHOW_VOLUMES, &volumes(&[own()]))
+            .answers(SHOW_VOLUMES, &volumes(&[own()]))
     };
     let script = with_block_device(created(Script::default()), "sda", OTHERS_NAA);
     let mut controller = StorCli::new(script, Program::StorCli, 0);
@@ -294,7 +294,7 @@ fn only_the_block_device_with_its_world_wide_name_is_it() {
         wwid: wwid.map(str::to_owned),
     };
     let recognise = |all: &[String], found: &Found| {
-        let script = Script::default().says(SHOW_VOLUMES, &volumes(all));
+        let script = Script::default().answers(SHOW_VOLUMES, &volumes(all));
         with(script, |controller| controller.recognise(&plan(""), found))
     };
     let name = format!("naa.{NAA}");
@@ -320,15 +320,18 @@ const SHOW_BGI: &str = "storcli64 /c0/v1 show bgi J nolog";
 #[test]
 fn its_state_is_that_of_the_volume_and_each_of_its_drives() {
     let idle_volume = |all: &[String]| {
-        Script::default().says(SHOW_VOLUMES, &volumes(all)).says(SHOW_INIT, idle()).says(SHOW_BGI, idle())
+        Script::default()
+            .answers(SHOW_VOLUMES, &volumes(all))
+            .answers(SHOW_INIT, idle())
+            .answers(SHOW_BGI, idle())
     };
     let state = |script: Script| with(script, |controller| controller.state(&plan(""))).expect("a state");
     assert_eq!(state(idle_volume(&[others(), own()])), State::Whole);
-    let shown = || Script::default().says(SHOW_VOLUMES, &volumes(&[own()]));
+    let shown = || Script::default().answers(SHOW_VOLUMES, &volumes(&[own()]));
     let running = include_str!("answers/init_runs.json");
-    assert_eq!(state(shown().says(SHOW_INIT, running)), State::Syncing("initialisation".into(), 0.25));
+    assert_eq!(state(shown().answers(SHOW_INIT, running)), State::Syncing("initialisation".into(), 0.25));
     assert_eq!(
-        state(shown().says(SHOW_INIT, idle()).says(SHOW_BGI, running)),
+        state(shown().answers(SHOW_INIT, idle()).answers(SHOW_BGI, running)),
         State::Syncing("background initialisation".into(), 0.25)
     );
     let reported = |state: &str| Defect::VolumeState(state.into());
@@ -344,23 +347,23 @@ fn its_state_is_that_of_the_volume_and_each_of_its_drives() {
         ),
         (others(), Defect::VolumeGone),
     ] {
-        let script = Script::default().says(SHOW_VOLUMES, &volumes(&[text]));
+        let script = Script::default().answers(SHOW_VOLUMES, &volumes(&[text]));
         assert_eq!(state(script), State::Broken(defect));
     }
     let paused = idle().replace("Not in progress", "Paused");
     let defect = Defect::Operation { operation: "initialisation", status: "Paused".into() };
-    assert_eq!(state(shown().says(SHOW_INIT, &paused)), State::Broken(defect));
+    assert_eq!(state(shown().answers(SHOW_INIT, &paused)), State::Broken(defect));
 }
 
 #[test]
 fn what_has_redundancy_is_initialised_and_what_has_none_is_not() {
     let script = Script::default()
-        .says(SHOW_VOLUMES, &volumes(&[others(), own()]))
-        .says("storcli64 /c0/v1 start init full J nolog", &answer("Start INIT Operation Success", ""));
+        .answers(SHOW_VOLUMES, &volumes(&[others(), own()]))
+        .answers("storcli64 /c0/v1 start init full J nolog", &answer("Start INIT Operation Success", ""));
     assert_eq!(with(script, |controller| controller.begin(&plan(""))).ok(), Some(()));
     let striped = Plan { level: 0, ..plan("") };
     assert_eq!(with(Script::default(), |controller| controller.begin(&striped)).ok(), Some(()));
-    let script = Script::default().says(SHOW_VOLUMES, &volumes(&[own()])).says(
+    let script = Script::default().answers(SHOW_VOLUMES, &volumes(&[own()])).answers(
         "storcli64 /c0/v1 start init full J nolog",
         &failure("None", "VD has OS/FS, use 'force' option"),
     );
@@ -373,12 +376,12 @@ fn what_has_redundancy_is_initialised_and_what_has_none_is_not() {
 #[test]
 fn only_the_own_volume_is_deleted_and_never_by_force() {
     let script = Script::default()
-        .says(SHOW_VOLUMES, &volumes(&[others(), own()]))
-        .says(SHOW_INIT, idle())
-        .says("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
-        .says(SHOW_VOLUMES, &volumes(&[others()]));
+        .answers(SHOW_VOLUMES, &volumes(&[others(), own()]))
+        .answers(SHOW_INIT, idle())
+        .answers("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
+        .answers(SHOW_VOLUMES, &volumes(&[others()]));
     assert_eq!(with(script, |controller| controller.stop(&plan(""))).ok(), Some(()));
-    let gone = Script::default().says(SHOW_VOLUMES, &volumes(&[others()]));
+    let gone = Script::default().answers(SHOW_VOLUMES, &volumes(&[others()]));
     assert_eq!(
         with(gone, |controller| controller.stop(&plan(""))).ok(),
         Some(()),
@@ -389,38 +392,38 @@ fn only_the_own_volume_is_deleted_and_never_by_force() {
 #[test]
 fn an_initialisation_is_stopped_before_its_volume_is_deleted() {
     let script = Script::default()
-        .says(SHOW_VOLUMES, &volumes(&[own()]))
-        .says(SHOW_INIT, include_str!("answers/init_runs.json"))
-        .says("storcli64 /c0/v1 stop init J nolog", &answer("Stop INIT Operation Success", ""))
-        .says("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
-        .says(SHOW_VOLUMES, include_str!("answers/no_volumes.json"));
+        .answers(SHOW_VOLUMES, &volumes(&[own()]))
+        .answers(SHOW_INIT, include_str!("answers/init_runs.json"))
+        .answers("storcli64 /c0/v1 stop init J nolog", &answer("Stop INIT Operation Success", ""))
+        .answers("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
+        .answers(SHOW_VOLUMES, include_str!("answers/no_volumes.json"));
     assert_eq!(with(script, |controller| controller.stop(&plan(""))).ok(), Some(()));
 }
 
 #[test]
 fn what_is_not_certainly_the_own_volume_stays() {
     let strange = volume(1, NAME, "Optl", NAA, &[("252:0", "Onln"), ("252:9", "Onln")]);
-    let script = Script::default().says(SHOW_VOLUMES, &volumes(&[strange]));
+    let script = Script::default().answers(SHOW_VOLUMES, &volumes(&[strange]));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("another drive");
     let (name, slot) = (NAME.to_owned(), "252:9".to_owned());
     assert_eq!(of_volume(error), VolumeError::StrangeDrive { name, slot });
     let twin = own().replace("/c0/v1", "/c0/v2").replace("VD 1", "VD 2").replace("VD1", "VD2");
-    let script = Script::default().says(SHOW_VOLUMES, &volumes(&[own(), twin]));
+    let script = Script::default().answers(SHOW_VOLUMES, &volumes(&[own(), twin]));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("two of one name");
     assert_eq!(of_volume(error), VolumeError::Two { name: NAME.into(), controller: "/c0".into() });
     let script = Script::default()
-        .says(SHOW_VOLUMES, &volumes(&[own()]))
-        .says(SHOW_INIT, idle())
-        .says("storcli64 /c0/v1 del J nolog", &failure("None", "VD has OS/FS, use 'force' option"));
+        .answers(SHOW_VOLUMES, &volumes(&[own()]))
+        .answers(SHOW_INIT, idle())
+        .answers("storcli64 /c0/v1 del J nolog", &failure("None", "VD has OS/FS, use 'force' option"));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("a file system");
     let failed = of_command(error);
     assert_eq!(failed.step, ControllerStep::Delete { name: NAME.into(), path: "/c0/v1".into() });
     assert!(failed.reported.contains("VD has OS/FS"), "{}", failed.reported);
     let script = Script::default()
-        .says(SHOW_VOLUMES, &volumes(&[own()]))
-        .says(SHOW_INIT, idle())
-        .says("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
-        .says(SHOW_VOLUMES, &volumes(&[own()]));
+        .answers(SHOW_VOLUMES, &volumes(&[own()]))
+        .answers(SHOW_INIT, idle())
+        .answers("storcli64 /c0/v1 del J nolog", &answer("Delete VD succeeded", ""))
+        .answers(SHOW_VOLUMES, &volumes(&[own()]));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("it lied");
     assert_eq!(of_volume(error), VolumeError::NotDeleted(NAME.into()));
 }
@@ -429,7 +432,7 @@ fn what_is_not_certainly_the_own_volume_stays() {
 fn a_member_is_free_when_it_is_there() {
     let member = NotedMember { path: "/c0/e252/s0".into(), identity: "S0".into(), capacity_bytes: 1 };
     let free = |text: &str| {
-        let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", text);
+        let script = Script::default().answers("storcli64 /c0/e252/s0 show all J nolog", text);
         with(script, |controller| controller.free(&plan(""), &member))
     };
     assert_eq!(free(&drive(0)).ok(), Some(true));
@@ -447,8 +450,8 @@ fn an_array_is_described_by_what_its_controller_reports() {
     let spec = description("");
     let hardware = spec.hardware.clone().expect("hardware");
     let script =
-        Script::default().says("storcli64 /c0 show J nolog", include_str!("answers/controller.json"));
-    let facts = look_behind(looked(script), "array:a.toml", &spec, &hardware).expect("facts");
+        Script::default().answers("storcli64 /c0 show J nolog", include_str!("answers/controller.json"));
+    let facts = look_on_controller(looked(script), "array:a.toml", &spec, &hardware).expect("facts");
     let member = 0xde9_0000 * 512_u64;
     let strip = 64 * 1024;
     assert_eq!(facts.capacity_bytes, (member - member % strip) * 2);
@@ -460,10 +463,10 @@ fn an_array_is_described_by_what_its_controller_reports() {
     assert!(array.words().contains("chunks of 64 KiB, write through, no read ahead"), "{}", array.words());
     let mixed = drive(1).replace("\"Logical Sector Size\": \"512B\"", "\"Logical Sector Size\": \"4 KB\"");
     let script = Script::default()
-        .says("storcli64 /c0 show J nolog", include_str!("answers/controller.json"))
-        .says("storcli64 /c0/e252/s0 show all J nolog", &drive(0))
-        .says("storcli64 /c0/e252/s1 show all J nolog", &mixed);
-    let error = look_behind(script, "array:a.toml", &spec, &hardware).expect_err("two kinds");
+        .answers("storcli64 /c0 show J nolog", include_str!("answers/controller.json"))
+        .answers("storcli64 /c0/e252/s0 show all J nolog", &drive(0))
+        .answers("storcli64 /c0/e252/s1 show all J nolog", &mixed);
+    let error = look_on_controller(script, "array:a.toml", &spec, &hardware).expect_err("two kinds");
     let DriveError::Target { problem, .. } = error else { panic!("{error:?}") };
     assert!(matches!(problem, TargetError::DifferentSectors { before_bytes: 512, .. }), "{problem:?}");
 }
@@ -473,10 +476,10 @@ fn what_forbids_a_member_is_reported_for_each() {
     let spec = description("");
     let hardware = spec.hardware.clone().expect("hardware");
     let script = Script::default()
-        .says("storcli64 /c0/e252/s0 show all J nolog", &drive(0))
-        .says("storcli64 /c0/e252/s1 show all J nolog", &drive(1).replace("UGood", "GHS"))
-        .says("storcli64 /c0/e252/s2 show all J nolog", &drive(2).replace("S2", "S9"));
-    let refusals = refusals_behind(script, &spec, &hardware);
+        .answers("storcli64 /c0/e252/s0 show all J nolog", &drive(0))
+        .answers("storcli64 /c0/e252/s1 show all J nolog", &drive(1).replace("UGood", "GHS"))
+        .answers("storcli64 /c0/e252/s2 show all J nolog", &drive(2).replace("S2", "S9"));
+    let refusals = raid_refusals(script, &spec, &hardware);
     let texts: Vec<String> = refusals.iter().map(ToString::to_string).collect();
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert!(texts[0].contains("/c0/e252/s1") && texts[0].contains("hot spare"), "{texts:?}");

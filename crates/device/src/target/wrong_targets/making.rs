@@ -150,13 +150,13 @@ impl Host {
     }
 
     /// Sets an attribute of the device.
-    pub(super) fn says(self, attribute: &str, text: &str) -> Self {
+    pub(super) fn with(self, attribute: &str, text: &str) -> Self {
         self.write(&format!("sys/devices/{}/{attribute}", self.device.kname()), text);
         self
     }
 
     /// Sets an attribute of another device of the host.
-    pub(super) fn beside(self, kname: &str, attribute: &str, text: &str) -> Self {
+    pub(super) fn with_other(self, kname: &str, attribute: &str, text: &str) -> Self {
         self.write(&format!("sys/devices/{kname}/{attribute}"), text);
         if !self.path(&format!("sys/block/{kname}")).exists() {
             self.link(&format!("sys/devices/{kname}"), &format!("sys/block/{kname}"));
@@ -165,7 +165,7 @@ impl Host {
     }
 
     pub(super) fn held_by(self, kname: &str, uuid: &str) -> Option<Wrong> {
-        self.says(&format!("holders/{kname}"), "").beside(kname, "dm/uuid", uuid).wrong()
+        self.with(&format!("holders/{kname}"), "").with_other(kname, "dm/uuid", uuid).wrong()
     }
 
     pub(super) fn wrong(self) -> Option<Wrong> {

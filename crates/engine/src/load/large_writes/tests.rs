@@ -31,17 +31,17 @@ struct Slow {
     stamps: Stamps,
     /// First bytes of each write, in the order of submission.
     written: Vec<[u8; 8]>,
-    /// Number of buffers requested while the queue was not full.
-    asked_late: usize,
+    /// Number of buffers taken while the queue was not full.
+    taken_late: usize,
     /// Total number of requested buffers.
-    asked: usize,
+    taken: usize,
 }
 
 impl Queue for Slow {
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
         assert!(self.in_flight.iter().all(|(busy, _)| *busy != slot), "the slot is in flight");
-        self.asked += 1;
-        self.asked_late += usize::from(self.waits > 0 && self.submitted < self.depth);
+        self.taken += 1;
+        self.taken_late += usize::from(self.waits > 0 && self.submitted < self.depth);
         &mut self.memory[usize::from(slot)]
     }
 
@@ -65,8 +65,8 @@ impl Queue for Slow {
     fn wait(&mut self) -> io::Result<()> {
         self.waits += 1;
         self.submitted = self.in_flight.len();
-        let together = [1, 2, 4, 1][self.waits % 4];
-        self.done = if self.waits == 40 { self.depth } else { together }.min(self.submitted);
+        let completed = [1, 2, 4, 1][self.waits % 4];
+        self.done = if self.waits == 40 { self.depth } else { completed }.min(self.submitted);
         self.submitted -= self.done;
         Ok(())
     }
@@ -83,7 +83,7 @@ impl Queue for Slow {
     }
 }
 
-fn asked(read_percent: u8, data_pattern: DataPattern) -> Workload {
+fn request(read_percent: u8, data_pattern: DataPattern) -> Workload {
     Workload {
         access: record::Access::Random,
         read_percent,
@@ -116,8 +116,8 @@ fn run(workload: &Workload) -> (Slow, u64) {
         waits: 0,
         stamps: Stamps::of(clock),
         written: Vec::new(),
-        asked_late: 0,
-        asked: 0,
+        taken_late: 0,
+        taken: 0,
     };
     let mut worker = Worker {
         queue,
@@ -145,13 +145,13 @@ fn run(workload: &Workload) -> (Slow, u64) {
 #[test]
 fn buffers_are_filled_while_the_queue_is_full() {
     for read_percent in [0, 5, 35, 65, 95] {
-        let (queue, counted) = run(&asked(read_percent, DataPattern::Random));
+        let (queue, counted) = run(&request(read_percent, DataPattern::Random));
         assert_eq!(counted, IOS, "{read_percent} % reads");
         // A buffer is filled late only if more I/Os complete at once than there are spare slots, and then
         // only the last one.
-        assert!(queue.asked_late <= 12, "{} of {}, {read_percent} % reads", queue.asked_late, queue.asked);
+        assert!(queue.taken_late <= 12, "{} of {}, {read_percent} % reads", queue.taken_late, queue.taken);
         // All generated data is written, except at the end.
-        assert!((queue.written.len()..=queue.written.len() + 20).contains(&queue.asked));
+        assert!((queue.written.len()..=queue.written.len() + 20).contains(&queue.taken));
     }
 }
 
@@ -164,7 +164,7 @@ fn data_is_written_in_the_order_in_which_it_is_generated() {
         (0, DataPattern::Reducible(reducible)),
         (65, DataPattern::Reducible(reducible)),
     ] {
-        let workload = asked(read_percent, pattern);
+        let workload = request(read_percent, pattern);
         let (queue, _) = run(&workload);
         let (mut fill, mut buffer) = (Fill::new(pattern, workload.seed, 0), vec![0; BYTES as usize]);
         for (number, written) in queue.written.iter().enumerate() {
@@ -176,7 +176,7 @@ fn data_is_written_in_the_order_in_which_it_is_generated() {
 
 #[test]
 fn only_deep_queues_of_large_writes_have_spare_buffers() {
-    let large = asked(0, DataPattern::Random);
+    let large = request(0, DataPattern::Random);
     assert_eq!(spares(&large), 4);
     assert_eq!(spares(&Workload { queue_depth: 128, ..large.clone() }), 8);
     assert_eq!(spares(&Workload { queue_depth: 1022, ..large.clone() }), 2);

@@ -90,7 +90,7 @@ impl<Q: Queue> Queue for Noted<Q> {
 }
 
 /// Returns random I/Os over a range of eight blocks.
-fn asked(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Workload {
+fn request(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Workload {
     Workload {
         access: record::Access::Random,
         read_percent,
@@ -178,7 +178,7 @@ fn seen_by_all<C: Content>(timing: Timing, workload: &Workload) -> Vec<Seen> {
 #[test]
 fn without_work_in_between_the_end_of_an_io_is_the_start_of_the_next() {
     let timing = Timing::of_readings();
-    for Seen { way, start_ns, back } in seen_by_all::<Fill>(timing, &asked(100, 512, 1, 1000)) {
+    for Seen { way, start_ns, back } in seen_by_all::<Fill>(timing, &request(100, 512, 1, 1000)) {
         let intervals = |number: usize| (back[number].done_ns - start_ns) / timing.interval_ns;
         let mut carried = 0;
         for number in 1..back.len() {
@@ -207,21 +207,21 @@ fn generating_and_checking_data_is_not_part_of_any_response_time() {
         }
     };
     for data_pattern in [DataPattern::Random, DataPattern::Zero] {
-        let asked = Workload { data_pattern, ..asked(0, BIG_BYTES, 1, 20) };
-        check(seen_by_all::<Fill>(Timing::real(), &asked), LEAST_NS);
+        let request = Workload { data_pattern, ..request(0, BIG_BYTES, 1, 20) };
+        check(seen_by_all::<Fill>(Timing::real(), &request), LEAST_NS);
     }
-    check(seen_by_all::<Stamped>(Timing::real(), &asked(0, BIG_BYTES, 1, 20)), LEAST_NS);
+    check(seen_by_all::<Stamped>(Timing::real(), &request(0, BIG_BYTES, 1, 20)), LEAST_NS);
     // Data without a stamp is recognised by its first bytes, so checking it takes little time.
-    check(seen_by_all::<Stamped>(Timing::of_readings(), &asked(100, BIG_BYTES, 1, 20)), 1);
+    check(seen_by_all::<Stamped>(Timing::of_readings(), &request(100, BIG_BYTES, 1, 20)), 1);
 }
 
 #[test]
 fn at_larger_depths_every_start_is_read_from_the_clock() {
     let seen = |workload: &Workload| seen_by_all::<Fill>(Timing::of_readings(), workload);
-    let small = seen(&asked(100, 512, 4, 1000));
+    let small = seen(&request(100, 512, 4, 1000));
     // Large writes from spare buffers: writes only, mixed with reads, and stamped.
-    let large = [0, 50].map(|reads| seen(&asked(reads, BIG_BYTES, 4, 40)));
-    let stamped = seen_by_all::<Stamped>(Timing::of_readings(), &asked(0, BIG_BYTES / 8, 2, 40));
+    let large = [0, 50].map(|reads| seen(&request(reads, BIG_BYTES, 4, 40)));
+    let stamped = seen_by_all::<Stamped>(Timing::of_readings(), &request(0, BIG_BYTES / 8, 2, 40));
     for Seen { way, back, .. } in small.into_iter().chain(large.into_iter().flatten()).chain(stamped) {
         let ends: HashSet<u64> = back.iter().map(|done| done.done_ns).collect();
         assert!(back.iter().all(|done| !ends.contains(&done.started_ns)), "{way}");

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn without_wear_it_is_asked_for() {
+    fn without_wear_data_it_is_requested() {
         for nothing in [Health::default(), health(0, 9), health(255, 9), health(3, 0)] {
             assert_eq!(Endurance::of(None, &nothing).unwrap(), None);
         }

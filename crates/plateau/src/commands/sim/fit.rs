@@ -54,7 +54,7 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
     };
     let from = start.name.clone();
     let mut model = fit(start, &measured, &how, &mut |step, score| {
-        printer::tell_line(&format!(
+        printer::print_line(&format!(
             "trial {step} of {}: fitted mixes {:.1} % off, held-out mixes {:.1} %",
             how.steps, score.fitted_percent, score.held_out_percent
         ));
@@ -87,8 +87,8 @@ pub fn run(cli: &Cli, options: &SimFit) -> Done {
     ))
 }
 
-fn scale(asked: Option<&str>, capacity_bytes: u64) -> Result<Scale, String> {
-    match asked {
+fn scale(requested: Option<&str>, capacity_bytes: u64) -> Result<Scale, String> {
+    match requested {
         Some(text) => text.parse().map_err(|e| format!("--scale: {e}")),
         None => {
             let n = (capacity_bytes / TRIAL_BYTES).clamp(1, Scale::MAX.into()) as u32;
@@ -203,7 +203,7 @@ fn start(
         let Ok(model) = Model::from_toml(&adapted(named_model(name)?).to_toml()) else { continue };
         let simulated = simulate(&model, scale, measured, ROUNDS.0);
         let error = Score::of(measured, &simulated.iops, scale.divisor()).fitted_percent;
-        printer::tell_line(&format!("as {name}: {error:.1} % off"));
+        printer::print_line(&format!("as {name}: {error:.1} % off"));
         if best.as_ref().is_none_or(|(least, _)| error < *least) {
             best = Some((error, model));
         }

@@ -20,7 +20,7 @@ fn admin(error: impl Into<AdminError>) -> DriveError {
 }
 
 #[track_caller]
-fn says(error: DriveError, expected: &str) {
+fn reads(error: DriveError, expected: &str) {
     assert_eq!(of_drive(&error), expected);
 }
 
@@ -30,13 +30,13 @@ fn data_is_confirmed_with_the_option_that_names_it() {
         let given = given.map(str::to_owned);
         Unconfirmed::Target { target: "/dev/sda".into(), identity: "S1".into(), given }.into()
     };
-    says(of(None), "everything on /dev/sda would be lost; to continue, add --erase 'S1'");
-    says(
+    reads(of(None), "everything on /dev/sda would be lost; to continue, add --erase 'S1'");
+    reads(
         of(Some("S2")),
         "everything on /dev/sda would be lost and 'S2' is not its identity; to continue, add --erase 'S1'",
     );
     let one = Unconfirmed::OneDrive { target: "/dev/sda".into(), second: "S2".into() };
-    says(one.into(), "/dev/sda is a single drive, which is confirmed by one identity; omit --erase 'S2'");
+    reads(one.into(), "/dev/sda is a single drive, which is confirmed by one identity; omit --erase 'S2'");
     let members = |strange: &[&str], missing: &[&str]| {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         Unconfirmed::Members {
@@ -47,17 +47,17 @@ fn data_is_confirmed_with_the_option_that_names_it() {
         }
         .into()
     };
-    says(
+    reads(
         members(&[], &["S1", "S2"]),
         "everything on /dev/a, /dev/b would be lost for array:a; to continue, add --erase 'S1' --erase 'S2'",
     );
-    says(
+    reads(
         members(&["S3"], &[]),
         "everything on /dev/a, /dev/b would be lost for array:a; and 'S3' does not match any of its members; omit that",
     );
     let note = PathBuf::from("/n");
     let left = Unconfirmed::LeftOver { level: 5, note, members: vec!["S1".into(), "S2".into()] };
-    says(
+    reads(
         left.into(),
         "an earlier run left a RAID 5 and the record /n; to dismantle it, resume that run, or run a test on the array \
          with --erase 'S1' --erase 'S2'",
@@ -68,11 +68,11 @@ fn data_is_confirmed_with_the_option_that_names_it() {
 fn options_that_do_not_fit_a_target_are_named() {
     let least_bytes = 16 << 20;
     let of_size = |bytes| target(TargetError::SizeTooSmall { bytes, least_bytes });
-    says(
+    reads(
         of_size(2),
         "T: --size 2 is too small; the smallest target has 16 MiB; for MiB or GiB, add the unit: --size 2MiB",
     );
-    says(of_size(1 << 20), "T: --size 1048576 is too small; the smallest target has 16 MiB");
+    reads(of_size(1 << 20), "T: --size 1048576 is too small; the smallest target has 16 MiB");
     for (problem, expected) in [
         (TargetError::SizeOfDrive, "--size applies only to files; a drive is always tested as a whole"),
         (
@@ -103,7 +103,7 @@ fn options_that_do_not_fit_a_target_are_named() {
              io_uring_cmd",
         ),
     ] {
-        says(target(problem), &format!("T: {expected}"));
+        reads(target(problem), &format!("T: {expected}"));
     }
 }
 
@@ -120,31 +120,31 @@ fn a_purge_that_is_not_possible_says_what_would_be() {
     let unknown =
         |meant: &[&'static str]| admin(AdminError::UnknownMethod { name: "x".into(), meant: meant.to_vec() });
     let end = "`plateau info TARGET` lists the methods of a target";
-    says(unknown(&[]), &format!("unknown purge method 'x'; {end}"));
-    says(unknown(&["a"]), &format!("unknown purge method 'x'; did you mean a? {end}"));
-    says(unknown(&["a", "b", "c"]), &format!("unknown purge method 'x'; did you mean a, b or c? {end}"));
+    reads(unknown(&[]), &format!("unknown purge method 'x'; {end}"));
+    reads(unknown(&["a"]), &format!("unknown purge method 'x'; did you mean a? {end}"));
+    reads(unknown(&["a", "b", "c"]), &format!("unknown purge method 'x'; did you mean a, b or c? {end}"));
     let passed_over = vec![PassedOver { method: "ATA Sanitize", why: WhyNot::TooManyPasswords }];
-    says(
+    reads(
         admin(AdminError::NoMethod { passed_over }),
         "no purge available: the drive supports no purge method that Plateau implements (not ATA Sanitize: the drive \
          has received too many wrong passwords; power-cycle it, then try again); purge it with its vendor's tool",
     );
-    says(
+    reads(
         admin(AdminError::Unavailable { method: "nvme-format-user", why: WhyNot::OtherInterface }),
         "no purge available: nvme-format-user: the drive has a different interface; see plateau info for the available \
          methods",
     );
     let others = vec![OtherNamespace { name: "nvme0n2".into(), identity: "S1:n2".into() }];
-    says(
+    reads(
         admin(AdminError::AlsoErased { method: "nvme-sanitize-block", others }),
         "nvme-sanitize-block: it would also erase nvme0n2 ('S1:n2'); if all of that may be lost, add --erase 'S1:n2'",
     );
-    says(
+    reads(
         PurgeError::SimulatedVerification.into(),
         "a simulated drive stores no data that could be searched for after a purge; omit --verify-purge. A purge named \
          with --method reports what is left in the drive's map",
     );
-    says(
+    reads(
         PurgeError::OptionsForController.into(),
         "drives on a RAID controller are purged by the method in the array description, and cannot be read to verify that; \
          omit --purge-method and --verify-purge",
@@ -152,29 +152,29 @@ fn a_purge_that_is_not_possible_says_what_would_be() {
 }
 
 #[test]
-fn a_failed_command_says_how_to_go_on() {
-    says(
+fn a_failed_command_says_how_to_continue() {
+    reads(
         admin(AdminError::Command { step: Step::SecurityErase, fault: Fault::NoRegisters }),
         "SECURITY ERASE UNIT failed: the adapter does not pass on the drive's response, so it is unknown whether the \
          command completed; if the drive stays locked, unlock it with `hdparm --user-master u --security-disable \
          PLATEAU DEVICE`, or run plateau purge again with --method ata-security-erase",
     );
-    says(
+    reads(
         admin(AdminError::Command { step: Step::Sanitize, fault: Fault::Nvme(0x4001) }),
         "Sanitize failed: the controller does not support this command (status 001h); check the drive with plateau info, or \
          choose another method with --method",
     );
-    says(
+    reads(
         admin(DriveFault::WriteCacheKept { on: false }),
         "the drive accepted the command to turn its write cache off, but the cache is unchanged; run with --write-cache keep to \
          leave it so",
     );
-    says(
+    reads(
         admin(DriveFault::AtaSanitizeFailed),
         "SANITIZE failed; another sanitize operation is needed to recover the drive: run plateau purge again, and replace the \
          drive if it fails again",
     );
-    says(
+    reads(
         admin(LbaFormatError::NotNvme),
         "only NVMe namespaces have a choice of LBA formats; omit --lba-format",
     );
@@ -191,18 +191,18 @@ fn errors_within_errors_keep_their_next_steps() {
     let lost = || DriveError::from(ArrayError::MembersLost(vec!["S1 (/dev/a)".into()]));
     let attach =
         "S1 (/dev/a) cannot be found and may still contain RAID metadata; attach it and start plateau again";
-    says(
+    reads(
         DriveError::NotDismantled { error: Box::new(missing()), dismantling: Box::new(lost()) },
         &format!("{program}; and dismantling it: {attach}"),
     );
-    says(
+    reads(
         DriveError::LeftOver { error: Box::new(lost()), note: "/n".into() },
         &format!("an array left by an earlier run cannot be dismantled: {attach}; it is described in /n"),
     );
     let volume = VolumeError::NotDeleted("pl1".into());
     let member =
         DriveError::Member { path: "/c0/e1/s1".into(), error: Box::new(ArrayError::from(volume).into()) };
-    says(
+    reads(
         member,
         "/c0/e1/s1: the controller reported that the volume pl1 was deleted, but it still exists; delete it manually",
     );
@@ -213,7 +213,7 @@ fn a_setting_that_is_refused_is_one_of_an_option() {
     let setting = "scheduler of sdb".to_owned();
     let shown = "bfq".to_owned();
     let ignored = TuningError::Ignored { setting, path: "/s".into(), value: "none".into(), shown };
-    says(
+    reads(
         ignored.into(),
         "setting the scheduler of sdb to none (/s) failed: the kernel accepted it but still shows bfq; run as root, or \
          without --tune",
@@ -226,7 +226,7 @@ fn refusals_are_joined_with_what_to_do_about_each() {
         Refusal::Locked { tried: None },
         Refusal::NoSpace { needed_bytes: 2 << 20, free_bytes: 1 << 20 },
     ];
-    says(
+    reads(
         DriveError::Refused { target: "T".into(), refusals },
         "T will not be written: it is locked with an ATA password, so its content is unknown; if a Plateau purge was \
          interrupted, type its identity with --erase and the password of that purge is tried; and its file system has \

@@ -11,7 +11,7 @@ use crate::output::printer;
 pub(super) fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {
     let undone = host.set(tuning, &tuning.was);
     if let Err(error) = &undone {
-        printer::tell_line(&format!("warning: {}; the next run will try again", of_drive(error)));
+        printer::print_line(&format!("warning: {}; the next run will try again", of_drive(error)));
     }
     undone.is_ok()
 }
@@ -21,7 +21,7 @@ pub(super) fn noted(content: &Value, host: &dyn Host, lives: impl Fn(&Tuning) ->
     let accepted = |judged| match judged {
         Ok(tuning) => Some(tuning),
         Err(error) => {
-            printer::tell_line(&format!("warning: {}", of_drive(&error)));
+            printer::print_line(&format!("warning: {}", of_drive(&error)));
             None
         }
     };

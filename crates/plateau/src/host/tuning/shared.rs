@@ -91,7 +91,7 @@ impl Shared {
         }
         let others = living(&*self.folder);
         if others > 0 {
-            printer::tell_line(&format!(
+            printer::print_line(&format!(
                 "host settings are left unchanged: {others} other {} them",
                 if others == 1 { "run needs" } else { "runs need" }
             ));
@@ -102,7 +102,7 @@ impl Shared {
             match self.host.set(tuning, &tuning.was) {
                 Ok(()) => restored.push(tuning.clone()),
                 Err(error) => {
-                    printer::tell_line(&format!("{}; the next run will try again", of_drive(&error)));
+                    printer::print_line(&format!("{}; the next run will try again", of_drive(&error)));
                 }
             }
         }
@@ -122,7 +122,7 @@ fn restore_if_nobody_lives(folder: &dyn StateFolder, host: &dyn Host) -> Done {
     let rest: Vec<Tuning> = all.iter().filter(|tuning| !is_undone(tuning, host)).cloned().collect();
     write(folder, host, &rest)?;
     if rest.len() < all.len() {
-        printer::tell_line("restored host settings that earlier runs had left changed");
+        printer::print_line("restored host settings that earlier runs had left changed");
     }
     Ok(())
 }
@@ -160,11 +160,11 @@ fn write(folder: &dyn StateFolder, host: &dyn Host, all: &[Tuning]) -> Done {
         return folder.remove(ORIGINALS).map_err(failed);
     }
     let content = json!({ "boot": host.boot(), "tunings": all.iter().map(written).collect::<Vec<_>>() });
-    let beside = format!("{ORIGINALS}.new");
-    let mut file = folder.make_file(&beside).map_err(failed)?;
+    let temporary = format!("{ORIGINALS}.new");
+    let mut file = folder.make_file(&temporary).map_err(failed)?;
     state::replace(&mut *file, content.to_string().as_bytes())
-        .map_err(|source| failed(Unowned::System { path: folder.path().join(&beside), source }))?;
-    folder.rename(&beside, ORIGINALS).and_then(|()| folder.sync()).map_err(failed)
+        .map_err(|source| failed(Unowned::System { path: folder.path().join(&temporary), source }))?;
+    folder.rename(&temporary, ORIGINALS).and_then(|()| folder.sync()).map_err(failed)
 }
 
 fn lock(folder: &dyn StateFolder) -> Done<Box<dyn Stored>> {
@@ -226,20 +226,20 @@ mod tests {
     #[test]
     fn the_last_of_several_runs_puts_it_back() {
         let dir = tempfile::tempdir().expect("a folder");
-        let wanted = governor(dir.path());
+        let tuning = governor(dir.path());
         let first = join(dir.path()).expect("joined");
-        assert_eq!(first.apply(std::slice::from_ref(&wanted)).expect("set"), std::slice::from_ref(&wanted));
+        assert_eq!(first.apply(std::slice::from_ref(&tuning)).expect("set"), std::slice::from_ref(&tuning));
         let second = join(dir.path()).expect("joined");
         let third = join(dir.path()).expect("joined");
         // Both runs find the setting already changed and rely on it.
-        assert_eq!(second.apply(&[]).expect("set"), std::slice::from_ref(&wanted));
+        assert_eq!(second.apply(&[]).expect("set"), std::slice::from_ref(&tuning));
         third.apply(&[]).expect("set");
         assert_eq!(first.leave().expect("left"), []);
         assert_eq!(now(dir.path()), "performance");
         // A crash: the run does not leave, but its lock is released.
         drop(second);
         assert_eq!(now(dir.path()), "performance");
-        assert_eq!(third.leave().expect("left"), [wanted]);
+        assert_eq!(third.leave().expect("left"), [tuning]);
         assert_eq!(now(dir.path()), "powersave");
         assert_eq!(files(dir.path()), 2, "settings and the lock");
     }
@@ -247,11 +247,11 @@ mod tests {
     #[test]
     fn what_two_runs_found_at_once_is_put_back_to_what_it_was_first() {
         let dir = tempfile::tempdir().expect("a folder");
-        let wanted = governor(dir.path());
+        let tuning = governor(dir.path());
         let (first, second) = (join(dir.path()).expect("joined"), join(dir.path()).expect("joined"));
-        first.apply(std::slice::from_ref(&wanted)).expect("set");
+        first.apply(std::slice::from_ref(&tuning)).expect("set");
         // It read the setting before the first run changed it, or the user changed it in the meantime.
-        let other = Tuning { was: "ondemand".into(), ..wanted.clone() };
+        let other = Tuning { was: "ondemand".into(), ..tuning.clone() };
         second.apply(&[other]).expect("set");
         second.leave().expect("left");
         assert_eq!(now(dir.path()), "performance");
@@ -262,16 +262,16 @@ mod tests {
     #[test]
     fn after_a_crash_of_all_the_next_start_puts_it_back() {
         let dir = tempfile::tempdir().expect("a folder");
-        let wanted = governor(dir.path());
+        let tuning = governor(dir.path());
         let runs = [join(dir.path()).expect("joined"), join(dir.path()).expect("joined")];
-        runs[0].apply(std::slice::from_ref(&wanted)).expect("set");
+        runs[0].apply(std::slice::from_ref(&tuning)).expect("set");
         restore_at(dir.path()).expect("somebody lives");
         assert_eq!(now(dir.path()), "performance");
         drop(runs);
         restore_at(dir.path()).expect("nobody lives");
         assert_eq!((now(dir.path()).as_str(), files(dir.path())), ("powersave", 2));
         // The same if the next start tunes as well: it begins from the original settings.
-        drop(join(dir.path()).expect("joined").apply(std::slice::from_ref(&wanted)).expect("set"));
+        drop(join(dir.path()).expect("joined").apply(std::slice::from_ref(&tuning)).expect("set"));
         let next = join(dir.path()).expect("joined");
         assert_eq!(now(dir.path()), "powersave");
         next.leave().expect("left");
@@ -280,8 +280,8 @@ mod tests {
     #[test]
     fn an_earlier_start_of_the_host_is_over() {
         let dir = tempfile::tempdir().expect("a folder");
-        let wanted = governor(dir.path());
-        let content = json!({ "boot": "another", "tunings": [written(&wanted)] });
+        let tuning = governor(dir.path());
+        let content = json!({ "boot": "another", "tunings": [written(&tuning)] });
         fs::write(dir.path().join(ORIGINALS), content.to_string()).expect("a note");
         fs::write(place(dir.path()), "performance").expect("a governor");
         restore_at(dir.path()).expect("nothing to do");
@@ -291,10 +291,10 @@ mod tests {
     #[test]
     fn one_that_cannot_be_set_leaves_none_changed() {
         let dir = tempfile::tempdir().expect("a folder");
-        let wanted = governor(dir.path());
-        let gone = Tuning { path: dir.path().join("no/such"), ..wanted.clone() };
+        let tuning = governor(dir.path());
+        let gone = Tuning { path: dir.path().join("no/such"), ..tuning.clone() };
         let run = join(dir.path()).expect("joined");
-        assert!(run.apply(&[wanted, gone]).is_err());
+        assert!(run.apply(&[tuning, gone]).is_err());
         assert_eq!(now(dir.path()), "powersave");
         assert_eq!(run.leave().expect("left"), []);
     }
@@ -302,14 +302,14 @@ mod tests {
     #[test]
     fn threads_that_come_and_go_leave_it_as_it_was() {
         let dir = tempfile::tempdir().expect("a folder");
-        let wanted = governor(dir.path());
+        let tuning = governor(dir.path());
         std::thread::scope(|scope| {
             for _ in 0..6 {
                 scope.spawn(|| {
                     for _ in 0..3 {
                         let run = join(dir.path()).expect("joined");
                         let found = now(dir.path());
-                        let tunings = if found == "performance" { vec![] } else { vec![wanted.clone()] };
+                        let tunings = if found == "performance" { vec![] } else { vec![tuning.clone()] };
                         run.apply(&tunings).expect("set");
                         assert_eq!(now(dir.path()), "performance", "as long as one lives");
                         run.leave().expect("left");

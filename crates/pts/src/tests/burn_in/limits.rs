@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn old_errors_are_no_reason() {
+    fn old_errors_are_not_a_reason() {
         assert_eq!(judged(&[healthy(), healthy()]), (String::new(), vec![]));
     }
 

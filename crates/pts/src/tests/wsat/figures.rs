@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_dip_is_no_drop() {
+    fn a_short_dip_is_not_a_drop() {
         let mut iops = cliff(60, 120);
         iops[20..24].fill(1_000.0);
         assert_eq!(Figures::of(&iops, None).drop_minute, Some(61));

@@ -15,7 +15,7 @@ use crate::quality::host_limit::marked;
 use crate::{Context, KeyFigure, Outcome, Stop, Test};
 
 /// Minutes shown before and after a change of access group.
-const BESIDE_A_CHANGE: f64 = 120.0;
+const NEAR_CHANGE_MINUTES: f64 = 120.0;
 
 pub fn outcome(test: &Test, context: &Context<'_>, answers: &CrossAnswers, stop: Option<Stop>) -> Outcome {
     let demand = context.demand(Some(DEMAND));
@@ -120,8 +120,8 @@ fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
     let mut change = 0.0;
     for (index, group) in GROUPS.iter().take(2).enumerate() {
         change += f64::from(group.hours * 60);
-        let beside = |minute: f64| (minute - change).abs() <= BESIDE_A_CHANGE;
-        let exhibit = over_time("MB/s", Scale::Integer, series(answers, throughput, &beside));
+        let is_near_change = |minute: f64| (minute - change).abs() <= NEAR_CHANGE_MINUTES;
+        let exhibit = over_time("MB/s", Scale::Integer, series(answers, throughput, &is_near_change));
         let title = format!("TP v Time - Access Groups {} and {}", index + 1, index + 2);
         pages.push(Page::of(format!("throughput-groups-{}", index + 1), &title, exhibit));
     }

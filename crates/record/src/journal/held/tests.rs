@@ -64,9 +64,9 @@ fn a_copy_goes_to_the_first_folder_that_takes_it() {
     // Not even root can create a file in a removed directory.
     std::fs::remove_file(run.join("journal")).unwrap();
     std::fs::remove_dir(&run).unwrap();
-    let beside = dir.path().join("run.journal.rescued");
-    assert!(rescue(&mut *file).contains(beside.to_str().unwrap()));
-    assert_eq!(std::fs::read_to_string(&beside).unwrap(), LINES.concat());
+    let rescued = dir.path().join("run.journal.rescued");
+    assert!(rescue(&mut *file).contains(rescued.to_str().unwrap()));
+    assert_eq!(std::fs::read_to_string(&rescued).unwrap(), LINES.concat());
     // The library no longer exists either.
     let gone = dir.path().join("gone");
     let lost = |file: &mut dyn Stored| {

@@ -12,7 +12,7 @@ fn read(text: &str) -> Answer {
 #[test]
 fn a_drive_is_reported_with_what_identifies_it() {
     let drive = read(DRIVE).drive("/c0/e252/s0").expect("a drive");
-    let expected = Behind {
+    let expected = ControllerDrive {
         state: "UGood".into(),
         group: "-".into(),
         interface: Some("SATA".into()),
@@ -33,7 +33,7 @@ fn a_drive_is_reported_with_what_identifies_it() {
 }
 
 #[test]
-fn what_would_have_to_be_guessed_is_no_drive() {
+fn a_drive_without_a_unique_description_is_rejected() {
     for (part, other) in [
         ("Sectors]", "]"),
         ("\"State\": \"UGood\"", "\"State\": null"),
@@ -99,7 +99,7 @@ fn words_before_the_answer_do_not_matter() {
 }
 
 #[test]
-fn what_is_no_answer_is_said_to_be_none() {
+fn output_that_is_not_an_answer_is_rejected() {
     let long = format!("{{{}}}", " ".repeat(LONGEST_BYTES));
     let deep = format!("{{\"a\":{}", "[".repeat(100_000));
     for (text, part) in [

@@ -36,11 +36,11 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
     let started = answer("Start Drive Erase Succeeded.", "");
     let mut script = looked(Script::default());
     for i in 0..3 {
-        script = script.says(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), &started);
+        script = script.answers(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), &started);
     }
     for text in [include_str!("../answers/erase_runs.json"), include_str!("../answers/erase_idle.json")] {
         for i in 0..3 {
-            script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), text);
+            script = script.answers(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), text);
         }
     }
     let script = looked(script);
@@ -59,11 +59,11 @@ fn a_user_who_does_not_wait_learns_that_the_controller_continues() {
     let started = answer("Start Drive Erase Succeeded.", "");
     let mut script = looked(Script::default());
     for i in 0..3 {
-        script = script.says(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), &started);
+        script = script.answers(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), &started);
     }
     for i in 0..3 {
         let runs = include_str!("../answers/erase_runs.json");
-        script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), runs);
+        script = script.answers(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), runs);
     }
     // All steps of the script must be used: no other query and no stop command is sent to the controller.
     let mut looks = 0;
@@ -89,34 +89,35 @@ fn an_erase_that_fails_stops_the_run() {
     let begun = |answers: [&str; 3]| {
         let mut script = looked(Script::default());
         for (i, text) in answers.iter().enumerate() {
-            script = script.says(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), text);
+            script = script.answers(&format!("storcli64 /c0/e252/s{i} start erase simple J nolog"), text);
         }
         script
     };
     let started = answer("Start Drive Erase Succeeded.", "");
     let refused = failure("Start Drive Erase Failed.", "device state doesn't support requested command");
-    let script = looked(Script::default()).says("storcli64 /c0/e252/s0 start erase simple J nolog", &refused);
+    let script =
+        looked(Script::default()).answers("storcli64 /c0/e252/s0 start erase simple J nolog", &refused);
     let error = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect_err("refused");
     let (address, serial) = ("/c0/e252/s0".to_owned(), "S0".to_owned());
     assert_eq!(of_command(error).step, ControllerStep::Erase { address, serial });
     let failed = include_str!("../answers/erase_runs.json").replace("In progress", "Failed");
-    let script = begun([&started; 3]).says("storcli64 /c0/e252/s0 show erase J nolog", &failed);
+    let script = begun([&started; 3]).answers("storcli64 /c0/e252/s0 show erase J nolog", &failed);
     let error = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect_err("failed");
     let failed = of_array(error);
     assert!(matches!(&failed, ArrayError::EraseFailed { status, .. } if status == "Failed"), "{failed:?}");
     let mut script = begun([&started; 3]);
     for i in 0..3 {
         let done = include_str!("../answers/erase_idle.json");
-        script = script.says(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), done);
+        script = script.answers(&format!("storcli64 /c0/e252/s{i} show erase J nolog"), done);
     }
-    let script = script.says("storcli64 /c0/e252/s0 show all J nolog", &drive(0).replace("UGood", "UBad"));
+    let script = script.answers("storcli64 /c0/e252/s0 show all J nolog", &drive(0).replace("UGood", "UBad"));
     let error = purge(script, "purge = \"simple\"", &PurgeOptions::default()).expect_err("broken by it");
     assert!(error.to_string().contains("bad"), "{error}");
 }
 
 #[test]
 fn a_drive_without_a_key_is_not_erased_by_one() {
-    let script = Script::default().says("storcli64 /c0/e252/s0 show all J nolog", &drive(0));
+    let script = Script::default().answers("storcli64 /c0/e252/s0 show all J nolog", &drive(0));
     let error = purge(script, "purge = \"crypto\"", &PurgeOptions::default()).expect_err("no key");
     let without = of_array(error);
     assert!(matches!(&without, ArrayError::NoCryptoErase { serial, .. } if serial == "S0"), "{without:?}");

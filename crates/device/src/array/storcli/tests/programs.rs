@@ -7,8 +7,8 @@ fn programs_are_tried_in_their_order() {
     let shown = include_str!("../answers/controller.json");
     let script = Script::default()
         .missing("storcli64 /c0 show J nolog")
-        .says("storcli /c0 show J nolog", shown)
-        .says("storcli /c0 show J nolog", shown);
+        .answers("storcli /c0 show J nolog", shown)
+        .answers("storcli /c0 show J nolog", shown);
     let version = with(script, |controller| {
         controller.version()?;
         controller.version()
@@ -33,7 +33,7 @@ fn programs_are_tried_in_their_order() {
         "{unreadable:?}"
     );
     let script =
-        Script::default().says("storcli64 /c0 show J nolog", &failure("Controller 0 not found", "-"));
+        Script::default().answers("storcli64 /c0 show J nolog", &failure("Controller 0 not found", "-"));
     let error = with(script, |controller| controller.version()).expect_err("no controller");
     assert!(of_command(error).cause.is_some_and(|cause| cause.contains("run as root")));
 }

@@ -155,8 +155,8 @@ mod tests {
         assert!(refusal(&[a.clone(), Target { facts, ..b }], None).unwrap().contains("the same drive"));
         let mut part = target("sda1", &[], 0.5);
         part.attached.disk = Some("sda".into());
-        let told = refusal(&[a, part], None).unwrap();
-        assert!(told.contains("/dev/sda and /dev/sda1") && told.contains("same disk"), "{told}");
+        let text = refusal(&[a, part], None).unwrap();
+        assert!(text.contains("/dev/sda and /dev/sda1") && text.contains("same disk"), "{text}");
     }
 
     #[test]
@@ -176,27 +176,27 @@ mod tests {
     fn a_link_that_is_too_slow_for_both_is_reported_to_both() {
         let bridge = ("PCIe 0000:00:1c.0", Some(4e9));
         let slow = [target("a", &[bridge], 2.0), target("b", &[bridge], 2.0), target("c", &[], 2.0)];
-        let told = shared(&slow, 0.0, 8);
+        let text = shared(&slow, 0.0, 8);
         assert_eq!(
-            told[0],
+            text[0],
             [
                 "PCIe 0000:00:1c.0 of 4,000 MB/s shared by 2 drives under test at the same time, expected to move 4,000 MB/s"
             ]
         );
-        assert_eq!((&told[1], told[2].len()), (&told[0], 0));
+        assert_eq!((&text[1], text[2].len()), (&text[0], 0));
         let fast = [target("a", &[bridge], 1.0), target("b", &[bridge], 1.0)];
         assert!(shared(&fast, 0.0, 8).iter().all(Vec::is_empty), "half of what it carries");
         let unknown = ("SATA ata3", None);
-        let told = shared(&[target("a", &[unknown], 0.1), target("b", &[unknown], 0.1)], 0.0, 8);
-        assert!(told[0][0].contains("of unknown speed"), "{told:?}");
+        let text = shared(&[target("a", &[unknown], 0.1), target("b", &[unknown], 0.1)], 0.0, 8);
+        assert!(text[0][0].contains("of unknown speed"), "{text:?}");
     }
 
     #[test]
     fn processors_that_do_not_suffice_are_reported() {
         let both = [target("a", &[], 1.0), target("b", &[], 1.0)];
         // At 10 us each, 200,000 IOPS need two processors.
-        let told = shared(&both, 10_000.0, 2);
-        assert!(told[1][0].contains("expected to need 2.0 of 2 CPUs"), "{told:?}");
+        let text = shared(&both, 10_000.0, 2);
+        assert!(text[1][0].contains("expected to need 2.0 of 2 CPUs"), "{text:?}");
         assert!(shared(&both, 10_000.0, 4).iter().all(Vec::is_empty));
     }
 }
