@@ -1,4 +1,4 @@
-//! The boundary between a test and whatever answers it: a live drive, the simulator or a journal.
+//! The interface between a test and the source of its answers: a live drive, the simulator or a journal.
 
 use record::{Health, Note, Purged, Segment, Workload};
 
@@ -7,7 +7,7 @@ pub trait Bench {
     /// Returns the drive to its fresh-out-of-box state.
     ///
     /// # Errors
-    /// Returns an error if the test must stop, as for all five verbs.
+    /// Returns an error if the test must stop, as do all five operations.
     fn purge(&mut self) -> Result<Purged, Stop>;
 
     /// Runs a preconditioning write, which is not a measurement.
@@ -34,8 +34,9 @@ pub trait Bench {
     /// Returns an error if the test must stop.
     fn note(&mut self, note: Note) -> Result<(), Stop>;
 
-    /// The recorded health of the drive, from the start of the test to its end, for the judgement of a test that has ended.
-    /// Only a journal that is replayed has it; whoever executes a test reads the health without being asked.
+    /// Returns the recorded health of the drive from the start of the test to its end, which is needed to evaluate
+    /// a test that has ended. Only a replayed journal has it; during a run, the health is read and recorded
+    /// independently of the test.
     fn recorded_health(&self) -> Vec<Health> {
         Vec::new()
     }
@@ -44,7 +45,7 @@ pub trait Bench {
 /// Why a test cannot continue. The measurements so far are kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
-    /// The journal has no more answers.
+    /// The journal contains no more answers.
     #[error("the run was interrupted here")]
     EndOfJournal,
     /// Stopped on request.

@@ -1,4 +1,4 @@
-//! A custom test: preconditioning and rounds over cells as defined in a plan, run like the PTS tests.
+//! A custom test: preconditioning and rounds over cells as defined in a plan, executed like a PTS test.
 
 mod answers;
 mod figures;

@@ -1,5 +1,5 @@
-//! The methodology as the PTS defines it: profiles, context and workloads, the history of a test, steady
-//! state. Code here knows neither individual tests nor how results are shown.
+//! The methodology as defined by the PTS: profiles, context and workloads, the history of a test, steady
+//! state. Code here depends neither on individual tests nor on how results are displayed.
 
 pub(crate) mod context;
 pub mod explain;

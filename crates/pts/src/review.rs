@@ -1,4 +1,4 @@
-//! Recorded runs, judged by this build: replayed for reports, and compared with the recorded verdicts. A
+//! Recorded runs, evaluated by this build: replayed for reports, and compared with the recorded verdicts. A
 //! review never accesses a drive; all answers come from the journal.
 
 pub mod replay;

@@ -44,7 +44,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// True if the result is a timeline, which a gap invalidates.
+    /// Returns whether the result is a timeline, which a gap invalidates.
     #[must_use]
     pub fn is_timeline(self) -> bool {
         matches!(self, Self::Pts(test) if test.timeline)
@@ -69,7 +69,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Mean length of a cell; None if the cells have the length given in the settings.
+    /// Mean length of a cell; None if the settings determine it.
     #[must_use]
     pub fn mean_cell_ns(self, context: &Context<'_>) -> Option<u64> {
         let Self::Custom(test) = self else { return None };

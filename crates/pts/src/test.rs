@@ -11,7 +11,7 @@ pub struct Test {
     pub family: &'static str,
     /// Title as printed: `IOPS`.
     pub title: &'static str,
-    /// What is measured, as its figures are named when runs are compared: the title without a block size.
+    /// Name of its figures when runs are compared: the title without a block size.
     pub subject: &'static str,
     /// One-line description for help texts.
     pub about: &'static str,
@@ -19,7 +19,7 @@ pub struct Test {
     pub run: fn(&Context<'_>, &mut dyn Bench) -> Outcome,
     /// Cells in a full round, for estimates.
     pub cells_per_round: u32,
-    /// True if the result is a timeline. A gap invalidates it, so resuming restarts the test at its purge.
+    /// Whether the result is a timeline. A gap invalidates it, so resuming restarts the test at its purge.
     pub timeline: bool,
     /// Number of rounds if it is fixed; None if steady state or another condition ends the test.
     pub fixed_rounds: Option<u32>,

@@ -1,5 +1,5 @@
-//! The PTS tests, one per file, and the table of all of them. Each test follows the text of the clause that its header
-//! names; its parameters, answers and pages are in the folder of the same name.
+//! The PTS tests, one per file, and the table of all of them. Each test follows the text of the clause that its
+//! header names; its parameters, answers and pages are in the folder of the same name.
 
 mod burn_in;
 mod cbw;
@@ -54,8 +54,8 @@ impl Test {
         })
     }
 
-    /// The tests that `name` refers to in `profile`: a single test, or a family such as `tp` with the block
-    /// sizes and order of the profile.
+    /// Returns the tests to which `name` refers in `profile`: a single test, or a family such as `tp` with
+    /// the block sizes and order of the profile.
     ///
     /// # Errors
     /// Returns an error if the name is unknown; the message lists the known ones.

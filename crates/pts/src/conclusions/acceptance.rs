@@ -7,25 +7,25 @@ use record::{FailedIo, WrongData, WrongPlace};
 /// The verdict on a drive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Acceptance {
-    /// Why the drive is not accepted; empty if it is.
+    /// Reasons why the drive is not accepted; empty if it is.
     pub reasons: Vec<Reason>,
     /// Limits that could not be checked, because the drive does not report the value.
     pub unchecked: Vec<&'static str>,
 }
 
-/// Why a drive is not accepted.
+/// A reason why a drive is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// Blocks did not contain what was written to them.
+    /// Blocks did not contain the data that was written to them.
     Data {
         /// How many.
         blocks: u64,
-        /// The first of them.
+        /// The first of these blocks.
         first: Option<WrongPlace>,
     },
     /// An I/O failed.
     Io(FailedIo),
-    /// A value that must not grow did.
+    /// A value grew that must not grow.
     Grown {
         /// Which.
         what: &'static str,
@@ -58,7 +58,7 @@ pub enum Reason {
     },
     /// An NVMe drive reported critical warnings.
     Warned {
-        /// All bits that were set.
+        /// All bits that were set in any reading.
         bits: u8,
     },
 }
@@ -70,7 +70,7 @@ impl Acceptance {
         self.reasons.is_empty()
     }
 
-    /// As printed: `PASS` or `FAIL`.
+    /// The verdict as printed: `PASS` or `FAIL`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         if self.is_pass() { "PASS" } else { "FAIL" }
@@ -86,7 +86,7 @@ impl fmt::Display for Acceptance {
 }
 
 impl Reason {
-    /// Its kind in documents: `data`.
+    /// Returns the kind of the reason as used in documents, such as `data`.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl Reason {
         }
     }
 
-    /// Where on the drive it was found; None if it has no place.
+    /// Returns its location on the drive; None if it has none.
     #[must_use]
     pub fn offset_bytes(&self) -> Option<u64> {
         match self {

@@ -1,4 +1,4 @@
-//! A deviation from the profile as data, and the only place that words it ("modified: ...").
+//! Deviations from the profile as data, and the only place that formats them as text ("modified: ...").
 
 use std::fmt;
 
@@ -22,22 +22,22 @@ pub enum Deviation {
         /// Its value in the profile.
         standard: String,
     },
-    /// A test has another workload than that of the profile.
+    /// The workload of a test differs from that of the profile.
     Workload {
         /// Title of the test.
         title: &'static str,
         /// The workload.
         is: String,
-        /// The one of the profile.
+        /// The workload in the profile.
         standard: String,
     },
-    /// The end of a test is none of those that the profile provides for.
+    /// The test ended in a way that the profile does not provide for.
     Ending {
         /// Title of the test.
         title: String,
         /// How it ended.
         is: String,
-        /// How it should have.
+        /// The required end.
         standard: String,
     },
     /// The target is a regular file.
@@ -73,7 +73,7 @@ pub enum Deviation {
         /// Which.
         fault: InjectedFault,
     },
-    /// The target was purged by a method that the PTS does not accept.
+    /// The target was purged with a method that the PTS does not accept.
     Purge {
         /// Which.
         method: String,
@@ -82,40 +82,40 @@ pub enum Deviation {
     SamplesRead,
     /// The write cache is not in the state required by the profile.
     WriteCache {
-        /// Whether it is enabled.
+        /// Whether the cache is enabled.
         is_on: bool,
     },
-    /// A step cannot be done on this target.
+    /// A step is not possible on this target.
     Skipped {
         /// Which.
         what: String,
         /// Why.
         why: String,
     },
-    /// This version of the specification does not have the test or the block size.
+    /// This version of the specification does not contain the test or the block size.
     NotInProfile {
-        /// Test, as the subject of a sentence.
+        /// Name of the test as the subject of a sentence.
         subject: String,
         /// The version.
         revision: &'static str,
     },
-    /// Large sectors exclude sizes of a composite workload.
+    /// Large sectors exclude some block sizes of a composite workload.
     Composite {
         /// Smallest size that was used.
         smallest_bytes: u32,
-        /// Share of I/Os that use it instead of a smaller one.
+        /// Percentage of I/Os that use it instead of a smaller size.
         enlarged_percent: u8,
         /// The device's sectors.
         sector_bytes: u32,
     },
-    /// A test that no version of the specification has.
+    /// The test is in no version of the specification.
     BeyondTheStandard {
         /// Title of the test.
         title: String,
     },
-    /// A test for hard disks.
+    /// The test is meant for hard disks.
     ForHardDisks,
-    /// The target of such a test is not known to be a hard disk.
+    /// The test is meant for hard disks, and the target is not known to be one.
     NotAHardDisk {
         /// Title of the test.
         title: String,
@@ -129,7 +129,7 @@ pub enum Deviation {
     Interrupted {
         /// Its duration.
         length_ns: u64,
-        /// The workload that followed the interruption.
+        /// The workload after the interruption.
         before: String,
     },
     /// The run was interrupted too often to list every interruption.
@@ -145,7 +145,7 @@ pub enum Deviation {
     Errors {
         /// How many.
         count: u64,
-        /// The workload in which it occurred.
+        /// The workload in which the errors occurred.
         workload: String,
     },
 }
@@ -157,22 +157,22 @@ pub enum ReportedBy {
     Target,
     /// Purge.
     Purge,
-    /// Durations, amounts, range, demand.
+    /// The clause about durations, amounts, range and demand.
     Settings,
     /// Write cache.
     WriteCache,
     /// Course.
     Course,
-    /// End of the test.
+    /// The clause about the end of the test.
     Ending,
     /// I/O errors.
     Errors,
-    /// No clause of its own: it is listed among the other deviations.
+    /// The deviation has no clause of its own and is listed among the others.
     Others,
 }
 
 impl Deviation {
-    /// Returns the clause that reports it.
+    /// Returns the clause that reports the deviation.
     #[must_use]
     pub const fn reported_by(&self) -> ReportedBy {
         match self {
@@ -266,7 +266,7 @@ pub fn texts(deviations: &[Deviation]) -> Vec<String> {
     deviations.iter().map(Deviation::to_string).collect()
 }
 
-/// Deviations as one text.
+/// Formats several deviations as one text.
 #[must_use]
 pub fn listed(deviations: &[Deviation]) -> String {
     texts(deviations).join("; ")

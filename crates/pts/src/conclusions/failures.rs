@@ -1,5 +1,5 @@
-//! I/Os of a test that the device failed. A failed I/O ends its workload, so most of them are in workloads that never
-//! completed, and only the journal has their counts.
+//! Failed I/Os of a test. A failed I/O ends its workload, so most failures belong to workloads that never
+//! completed, whose counts are only in the journal.
 
 use record::{Entry, Event};
 
@@ -8,7 +8,7 @@ use crate::Deviation;
 /// The failed I/Os of one workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failures {
-    /// Sequence number of the journal record that has them.
+    /// Sequence number of the journal record that contains them.
     pub record: u64,
     /// The workload.
     pub workload: String,
@@ -16,7 +16,7 @@ pub struct Failures {
     pub count: u64,
 }
 
-/// The failed I/Os of `test`; after a restart, only those since the restart.
+/// Returns the failed I/Os of `test`; after a restart, only those since the restart.
 #[must_use]
 pub fn failures(test: &str, entries: &[Entry]) -> Vec<Failures> {
     let mut all = Vec::new();
@@ -46,7 +46,7 @@ pub fn failures(test: &str, entries: &[Entry]) -> Vec<Failures> {
     all
 }
 
-/// One deviation for each workload by name.
+/// Returns one deviation for each workload by name.
 pub(crate) fn deviations(failures: &[Failures]) -> Vec<Deviation> {
     let mut all: Vec<(u64, &str)> = Vec::new();
     for failed in failures {

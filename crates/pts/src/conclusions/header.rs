@@ -1,4 +1,4 @@
-//! The page header of a test, as printed by the editions of the PTS.
+//! The page header of a test, in the format of the editions of the PTS.
 
 use record::{Purged, Range};
 use stdx::units::amount_base2;
@@ -15,7 +15,7 @@ pub enum Convergence {
     NotReached,
     /// The test has not completed its rounds.
     NotComplete,
-    /// The test does not look for steady state.
+    /// The test does not require steady state.
     NotSought,
 }
 
@@ -35,11 +35,11 @@ impl std::fmt::Display for Convergence {
 pub struct TestHeader {
     /// `REQUIRED` or `OPTIONAL`.
     pub requirement: &'static str,
-    /// Purge method, or why the target was not purged yet.
+    /// Purge method, or the reason why the target has not been purged yet.
     pub purge: String,
-    /// Workload-independent preconditioning: `2X SEQ/128KiB`.
+    /// Workload-independent preconditioning, such as `2X SEQ/128KiB`.
     pub workload_independent: Option<String>,
-    /// Workload-dependent preconditioning: `Full IOPS Loop`.
+    /// Workload-dependent preconditioning, such as `Full IOPS Loop`.
     pub workload_dependent: String,
     /// Data pattern: `RND`.
     pub data_pattern: String,
@@ -49,13 +49,13 @@ pub struct TestHeader {
     pub threads: u16,
     /// Whether steady state was reached.
     pub convergence: Convergence,
-    /// Rounds of the measurement window: `1-5`.
+    /// Rounds of the measurement window, such as `1-5`.
     pub rounds: String,
-    /// Length and amount written of a test that ends by them: `24 h 1.9 TB`.
+    /// Duration and amount written, for a test that ends because of them: `24 h 1.9 TB`.
     pub length: Option<String>,
-    /// Active range of preconditioning: `100%`.
+    /// Active range of preconditioning, such as `100%`.
     pub pc_ar: String,
-    /// Active range of the test: `100%`.
+    /// Active range of the test, such as `100%`.
     pub test_ar: String,
     /// Active range amount: `16 GiB` or `100%`.
     pub ar_amount: String,
@@ -65,7 +65,8 @@ pub struct TestHeader {
     pub phases: Phases,
 }
 
-/// The phases of a test as printed in the page header of PTS-E 1.1 and 2.0. Absent phases print `None` and `N/A`.
+/// The phases of a test as printed in the page header of PTS-E 1.1 and 2.0. Phases that do not occur are printed
+/// as `None` and `N/A`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phases {
     /// Pre Condition 1: workload, TC/QD, duration.
@@ -91,7 +92,7 @@ impl Default for Phases {
 }
 
 impl TestHeader {
-    /// Fields common to all tests; `range` is the range of the test loop.
+    /// Returns the fields that all tests have; `range` is the range of the test loop.
     pub(crate) fn of(context: &Context<'_>, family: &str, purge: Option<&Purged>, range: Range) -> Self {
         let settings = context.settings;
         let (ar_amount, ar_segments) = match (settings.active_range_amount_bytes, range.segments) {
@@ -117,7 +118,8 @@ impl TestHeader {
         }
     }
 
-    /// Rounds of the window in the header format of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
+    /// Formats the rounds of the window as in page headers of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT
+    /// ACHIEVED)`.
     pub(crate) fn steady_rounds(&self) -> String {
         let missed = if self.convergence == Convergence::NotReached { " (NOT ACHIEVED)" } else { "" };
         format!("{}{missed}", self.rounds)
@@ -138,7 +140,7 @@ impl TestHeader {
     }
 }
 
-/// A length as page headers print it: `20 Minutes`.
+/// Formats a duration as in page headers: `20 Minutes`.
 pub(crate) fn titled(length: &str) -> String {
     length.replace("minutes", "Minutes")
 }

@@ -4,10 +4,11 @@ use record::Segment;
 
 use crate::Deviation;
 
-/// Beyond this number, interruptions are counted instead of listed.
+/// Above this number, interruptions are counted instead of listed.
 const GAPS_LISTED: usize = 3;
 
-/// Problems in the segments of a test. Timeline tests collect them, because they keep no segments.
+/// Problems in the segments of a test. Timeline tests collect problems immediately, because they do not keep
+/// their segments.
 #[derive(Debug, Default)]
 pub(crate) struct Incidents {
     gaps: Vec<(u64, String)>,
@@ -22,7 +23,7 @@ impl Incidents {
         self.buffered |= segment.io_path.is_buffered();
     }
 
-    /// Note about gaps in a timeline test: the drive recovers while it is idle.
+    /// Returns the note about gaps in a timeline test: the drive recovers while it is idle.
     pub fn note(&self) -> Option<String> {
         let text = "INTERRUPTED: the timeline has a gap; the PTS requires a restart at the purge";
         (!self.gaps.is_empty()).then(|| text.into())
@@ -33,7 +34,7 @@ impl Incidents {
             let total_ns = self.gaps.iter().map(|gap| gap.0).fold(0, u64::saturating_add);
             all.push(Deviation::InterruptedOften { times: self.gaps.len(), total_ns });
         } else {
-            // Do not remove duplicates: two interruptions of the same length are two events.
+            // Duplicates are kept: two interruptions of the same length are two events.
             all.extend(self.gaps.iter().map(|(length_ns, before)| Deviation::Interrupted {
                 length_ns: *length_ns,
                 before: before.clone(),

@@ -1,5 +1,5 @@
-//! Marks: figures read off a curve. The PTS names but does not define them, so the tester may set another value, which
-//! is shown as such.
+//! Marks: figures that are read off a curve. The PTS names but does not define them, so the tester may set other
+//! values, which are labelled as such.
 
 use record::SaturationMarks;
 
@@ -8,32 +8,32 @@ use crate::exhibits::unit::Unit;
 /// A mark on a curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Name by which the tester sets it: `peak-drop`.
+    /// Name with which the tester sets the mark, such as `peak-drop`.
     pub key: &'static str,
-    /// Name as printed: `Peak drop`.
+    /// Name as printed, such as `Peak drop`.
     pub name: String,
-    /// IOPS, or minutes for a time since the start.
+    /// Value in IOPS, or in minutes since the start.
     pub unit: Unit,
     /// The computed value.
     pub computed: Option<f64>,
-    /// The value that the tester set.
+    /// The value set by the tester.
     pub set: Option<f64>,
-    /// Bytes written until then, for a time within the test.
+    /// For a time within the test: number of bytes written until then.
     pub written_bytes: Option<u64>,
 }
 
 impl Mark {
-    /// The value that counts.
+    /// Returns the value that applies.
     #[must_use]
     pub fn value(&self) -> Option<f64> {
         self.set.or(self.computed)
     }
 }
 
-/// Reads marks as the tester sets them: `peak-drop=60`.
+/// Parses marks in the tester's notation, such as `peak-drop=60`.
 ///
 /// # Errors
-/// States the known names, or what is valid.
+/// Returns an error that lists the known names, or states what is valid.
 pub fn marks(all: &[String]) -> Result<SaturationMarks, String> {
     let mut marks = SaturationMarks::default();
     for text in all {
@@ -57,16 +57,16 @@ pub fn marks(all: &[String]) -> Result<SaturationMarks, String> {
     Ok(marks)
 }
 
-/// Checks that marks which the tester set are on a curve.
+/// Returns an error that names the first mark set by the tester that is not on the curve.
 ///
 /// # Errors
-/// States the first one that is not.
+/// Returns an error that names the first such mark.
 pub fn check_marks<'m>(marks: impl IntoIterator<Item = &'m Mark>) -> Result<(), String> {
     let mut all = marks.into_iter().peekable();
     if all.peek().is_none() {
         return Err("the run has no WSAT test whose marks could be set".into());
     }
-    // Only a minute within the test has an amount that was written until then.
+    // Only a minute within the test has an amount written until then.
     let is_beyond =
         |mark: &&Mark| mark.unit == Unit::Minutes && mark.set.is_some() && mark.written_bytes.is_none();
     match all.find(is_beyond) {

@@ -7,7 +7,7 @@ use crate::conclusions::incidents::Incidents;
 use crate::method::profile::CELL_NS;
 use crate::{Context, Deviation, Outcome, PROFILES, Profile};
 
-/// All deviations of a run from its profile, in report order.
+/// Returns all deviations of a run from its profile, in the order of the report.
 #[must_use]
 pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> Vec<Deviation> {
     let not_pts = run.plan.iter().filter_map(|plan| plan.not_pts.clone());
@@ -34,7 +34,7 @@ pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> 
     all
 }
 
-/// Settings that differ from the profile.
+/// Returns the settings that differ from the profile.
 #[must_use]
 pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
     let standard = profile.settings(settings.seed);
@@ -57,8 +57,8 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
         differs("queue depth", settings.queue_depth.to_string(), standard.queue_depth.to_string());
     }
     let (written, tested) = (settings.precondition_range_percent, settings.test_range_percent);
-    // A choice that the specification leaves to the tester counts as the standard one. It is one for both ranges: what
-    // is tested has been preconditioned.
+    // A choice that the specification leaves to the tester counts as standard. The same percentage must apply to
+    // both ranges, because the tested range must have been preconditioned.
     let is_choice = written == tested && profile.further_range_percents.contains(&tested);
     let mut range_differs = |name: &str, is: u8, standard: u8| {
         if is != standard && !is_choice {
@@ -67,7 +67,7 @@ pub fn deviations(settings: &Settings, profile: &Profile) -> Vec<Deviation> {
     };
     range_differs("PC AR", written, standard.precondition_range_percent);
     range_differs("Test AR", tested, standard.test_range_percent);
-    // The number of segments matters only for an amount.
+    // The number of segments matters only if there is an amount.
     let amount_of = |s: &Settings| s.active_range_amount_bytes.map(|bytes| (bytes, s.active_range_segments));
     let chosen = settings.active_range_amount_bytes;
     let standard_amount = match chosen {
@@ -100,10 +100,10 @@ pub(crate) fn by_purge(purge: Option<&Purged>, all: &mut Vec<Deviation>) {
     }
 }
 
-/// Reports a test that the operator ended without steady state before the rounds that the profile provides for.
+/// Reports a test that the operator ended without steady state before the number of rounds in the profile.
 pub(crate) fn by_rounds(context: &Context<'_>, outcome: &Outcome) -> Option<Deviation> {
     let (limit, standard) = (context.settings.max_rounds, context.profile.settings(0).max_rounds);
-    // The limit ends only tests that nothing but steady state ends as well.
+    // The round limit applies only to tests whose only other end condition is steady state.
     let is_ended = outcome.converged == Some(false) && outcome.stop.is_none() && outcome.ending.is_none();
     (is_ended && limit < standard).then(|| Deviation::Ending {
         title: outcome.title.clone(),
@@ -120,7 +120,7 @@ pub(crate) fn by_skips(skips: impl Iterator<Item = Note>, all: &mut Vec<Deviatio
     }
 }
 
-/// Note about cells with I/Os smaller than the device's sectors.
+/// Returns the note about cells with I/Os smaller than the device's sectors.
 pub(crate) fn skip_note(block_bytes: u32, target: &TargetFacts) -> Note {
     Note::Skipped {
         what: format!("all {} cells", block_size(u64::from(block_bytes))),
@@ -128,7 +128,7 @@ pub(crate) fn skip_note(block_bytes: u32, target: &TargetFacts) -> Note {
     }
 }
 
-/// Reports histograms over another time than the profile's, which shorter cells shorten as well.
+/// Reports histograms whose duration differs from the profile; shorter cells also shorten histograms.
 pub(crate) fn by_histogram(context: &Context<'_>, minutes: u32, all: &mut Vec<Deviation>) {
     let standard = u64::from(minutes) * CELL_NS;
     let is = context.minutes_ns(minutes);
@@ -138,7 +138,7 @@ pub(crate) fn by_histogram(context: &Context<'_>, minutes: u32, all: &mut Vec<De
     }
 }
 
-/// Reports a test that this version of the specification lacks, or all versions.
+/// Reports a test that this version of the specification does not contain, or that no version contains.
 pub(crate) fn by_family(family: &str, title: &str, profile: &Profile, all: &mut Vec<Deviation>) {
     if PROFILES.iter().all(|profile| profile.listed(family).is_none()) {
         all.push(Deviation::BeyondTheStandard { title: title.to_owned() });

@@ -18,11 +18,12 @@ use crate::{Deviation, Stop, TestHeader};
 pub struct Outcome {
     /// Name of the test, as in `plateau run NAME`.
     pub test: String,
-    /// Title on pages: `IOPS`.
+    /// Title on pages, such as `IOPS`.
     pub title: String,
-    /// The title without a block size, as figures are named when runs are compared: `Throughput`.
+    /// The title without a block size, used in the names of figures when runs are compared, such as
+    /// `Throughput`.
     pub subject: String,
-    /// Clause printed on reports: `8.0`; None if the profile does not list the test.
+    /// Clause printed on reports, such as `8.0`; None if the profile does not list the test.
     pub clause: Option<&'static str>,
     /// Purpose of the test, in one sentence.
     pub purpose: String,
@@ -34,24 +35,24 @@ pub struct Outcome {
     pub rounds: u32,
     /// Whether steady state was reached; None if the test is incomplete or has no steady state.
     pub converged: Option<bool>,
-    /// How the test ended, if conditions other than steady state end it as well; None if only steady state and the limit
-    /// on rounds do, or if its length is fixed.
+    /// How the test ended, if it has end conditions other than steady state and the round limit; None if it has
+    /// not, or if its length is fixed.
     pub ending: Option<Ending>,
-    /// Whether the drive is accepted; None if the test does not decide that, or has not.
+    /// Whether the drive is accepted; None if the test does not determine this, or has not yet.
     pub acceptance: Option<Acceptance>,
     /// Marks on its curve, which the tester may set.
     pub marks: Vec<Mark>,
-    /// The deciding windows, one entry per tracking variable; empty before five rounds.
+    /// The deciding windows, one entry per tracking variable; empty before there are five rounds.
     pub window: Vec<(String, WindowStats)>,
-    /// The judged loops of rounds, in order; results come from the last one.
+    /// The evaluated loops of rounds, in order; results come from the last one.
     pub loops: Vec<JudgedLoop>,
-    /// Status of each tracking variable, and why it is not steady.
+    /// Status of each tracking variable, with the reason if it is not steady.
     pub explained: Vec<Explanation>,
     /// Report pages in order.
     pub pages: Vec<Page>,
-    /// Pages beyond those of the specification, which reports print in annex B.
+    /// Pages beyond those of the specification, which are printed in annex B.
     pub beyond: Vec<Page>,
-    /// Rates over the number of outstanding I/Os, by workload.
+    /// Rates by number of outstanding I/Os, for each workload.
     pub sweeps: Vec<DemandSweep>,
     /// Figures in the section "Select Performance Data".
     pub key_figures: Vec<KeyFigure>,
@@ -59,14 +60,14 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// Deviations from the profile caused by the course of this run: purge method, gaps, skipped cells.
     pub modified: Vec<Deviation>,
-    /// Number of cells that the host may have limited: `5 of 280 cells`; None if there are none.
+    /// Number of cells that the host may have limited, such as `5 of 280 cells`; None if there are none.
     pub host_limited: Option<String>,
     /// Why the test is incomplete; None if it is complete.
     pub stop: Option<Stop>,
 }
 
 impl Outcome {
-    /// The rounds of the loops that did not reach steady state: `25 rounds of preconditioning`.
+    /// The rounds of the loops that did not reach steady state, such as `25 rounds of preconditioning`.
     #[must_use]
     pub fn missed_rounds(&self) -> String {
         let of = |name: &str| if name.is_empty() { String::new() } else { format!(" of {name}") };

@@ -1,4 +1,4 @@
-//! The answers that a custom test received, and which of its rounds count.
+//! The answers of a custom test, and the rounds that its results are based on.
 
 use record::{CustomCell, CustomRounds, CustomTest, Purged, Segment};
 
@@ -71,7 +71,7 @@ impl<'a> CustomAnswers<'a> {
         Ok(())
     }
 
-    /// Adds a completed round and judges it if there are tracking variables.
+    /// Adds a completed round, and evaluates steady state if there are tracking variables.
     pub fn finish(
         &mut self,
         context: &Context<'_>,
@@ -97,7 +97,8 @@ impl<'a> CustomAnswers<'a> {
         Ok(verdict)
     }
 
-    /// Half-open range of the rounds to average, counted from 0: from the first steady window on, or the last ones.
+    /// Returns the half-open range of the rounds to average, counted from 0: from the first steady window on, or
+    /// the last ones.
     pub fn results(&self) -> std::ops::Range<usize> {
         let (done, averaged) = (self.rounds.len(), self.test.average.rounds as usize);
         let entered =
@@ -108,7 +109,7 @@ impl<'a> CustomAnswers<'a> {
         }
     }
 
-    /// Number range of the averaged rounds: `5-8`.
+    /// Returns the numbers of the averaged rounds, such as `5-8`.
     pub fn result_names(&self) -> String {
         let results = self.results();
         match results.len() {

@@ -7,7 +7,7 @@ use crate::Context;
 use crate::exhibits::unit::Unit;
 use crate::method::profile::{Demand, mix_name};
 
-/// Figure measured in a cell.
+/// A figure measured in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
     Iops,
@@ -35,7 +35,7 @@ pub struct Mean {
     /// Maximum response time over all rounds; None for a scaled simulated drive.
     pub max_ms: Option<f64>,
     pub host_limited: bool,
-    /// True if one of its segments completed too few I/Os to draw conclusions.
+    /// Whether too few I/Os completed in one of its segments to draw conclusions.
     pub coarse: bool,
 }
 
@@ -53,7 +53,7 @@ pub fn unit(figure: CustomFigure) -> Unit {
     Figure::from(figure).unit()
 }
 
-/// Demand of a cell; values that the plan does not specify come from the settings.
+/// Returns the demand of a cell; values that the plan does not specify come from the settings.
 pub fn demand(context: &Context<'_>, cell: &CustomCell) -> Demand {
     Demand {
         threads: cell.threads.unwrap_or(context.settings.threads),
@@ -61,7 +61,7 @@ pub fn demand(context: &Context<'_>, cell: &CustomCell) -> Demand {
     }
 }
 
-/// Name of a cell as a tracking variable and in charts: `RND 4KiB W, TC 8 QD 32`.
+/// Returns the name of a cell as a tracking variable and in charts, such as `RND 4KiB W, TC 8 QD 32`.
 pub fn name(context: &Context<'_>, cell: &CustomCell) -> String {
     let load = Load { access: cell.access, read_percent: cell.read_percent };
     format!("{}, {}", load.name(Some(cell.block_bytes)), demand_name(demand(context, cell)))
@@ -86,7 +86,7 @@ impl From<CustomFigure> for Figure {
 }
 
 impl Figure {
-    /// The figures that a test reports in tables, beginning with its main figure.
+    /// The figures in the tables of a test, starting with its main figure.
     pub fn shown(first: CustomFigure, has_maxima: bool) -> Vec<Self> {
         let mut all = match first {
             CustomFigure::Iops => vec![Self::Iops, Self::MeanLatency],
@@ -135,7 +135,7 @@ impl Figure {
         }
     }
 
-    /// Whether `a` is a better value of this figure than `b`.
+    /// Returns whether `a` is a better value of this figure than `b`.
     pub fn is_better(self, a: f64, b: f64) -> bool {
         match self {
             Self::Iops | Self::Megabytes => a > b,

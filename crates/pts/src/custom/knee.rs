@@ -1,8 +1,10 @@
-//! The knee of the demand curve: the point beyond which more outstanding I/Os increase response times instead of IOPS.
+//! The knee of the demand curve: the point beyond which more outstanding I/Os increase response times instead of
+//! IOPS.
 //!
-//! It is the point with the highest IOPS per ms of mean response time. Before it, doubling the outstanding
-//! I/Os multiplies the IOPS by more than 1.41; after it, by less. Among points within 3 % of the best one,
-//! the fewest outstanding I/Os are chosen, then the fewest threads, because that loads the host least.
+//! It is the point with the highest IOPS per ms of mean response time. Below the knee, doubling the
+//! outstanding I/Os multiplies the IOPS by more than 1.41; above it, by less. Among points within 3 % of the
+//! best one, the one with the fewest outstanding I/Os is chosen, then the fewest threads, because it loads
+//! the host least.
 
 use crate::method::profile::Demand;
 
@@ -29,7 +31,7 @@ pub struct Point {
 pub struct Knee {
     /// Point with the highest IOPS per ms of response time: the recommended demand.
     pub at: Point,
-    /// Point of lowest demand with at least 95 % of the highest IOPS.
+    /// The point of lowest demand with at least 95 % of the highest IOPS.
     pub saturated: Point,
     /// Point with the highest IOPS.
     pub highest: Point,
@@ -40,14 +42,14 @@ impl Point {
         u32::from(self.demand.threads) * u32::from(self.demand.queue_depth)
     }
 
-    /// IOPS per ms of response time.
+    /// Returns the IOPS per ms of response time.
     fn power(&self) -> Option<f64> {
         self.mean_ms.filter(|ms| *ms > 0.0 && self.iops > 0.0).map(|ms| self.iops / ms)
     }
 }
 
 impl Knee {
-    /// The knee among `points`; None if nothing was measured.
+    /// Returns the knee among `points`; None if nothing was measured.
     #[must_use]
     pub fn of(points: &[Point]) -> Option<Self> {
         let at = least(points, Point::power, AS_GOOD)?;
@@ -56,7 +58,7 @@ impl Knee {
     }
 }
 
-/// Point of lowest demand whose value is at least `share` of the maximum.
+/// Returns the point of lowest demand whose value is at least `share` of the maximum.
 fn least(points: &[Point], value: impl Fn(&Point) -> Option<f64>, share: f64) -> Option<Point> {
     let best = points.iter().filter_map(&value).max_by(f64::total_cmp)?;
     let good = points.iter().filter(|point| value(point).is_some_and(|value| value >= share * best));

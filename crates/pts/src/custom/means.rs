@@ -1,4 +1,4 @@
-//! The cells of a custom test, averaged over the rounds that count.
+//! The cells of a custom test, averaged over the rounds on which results are based.
 
 use record::{CustomCell, Segment};
 

@@ -1,4 +1,4 @@
-//! Pages of a custom test: steady-state judgement, tables and charts over the loop dimensions, and the knee.
+//! Pages of a custom test: steady state, tables and charts over the loop dimensions, and the knee.
 
 mod layout;
 
@@ -26,7 +26,7 @@ use record::{Access, CustomFigure, CustomRounds};
 
 /// Printed in headers instead of REQUIRED or OPTIONAL.
 const REQUIREMENT: &str = "NOT A PTS TEST";
-/// If a round has few cells, those of at least this length are plotted over time.
+/// If a round has few cells, cells of at least this length are plotted over time.
 const LONG_NS: u64 = 300 * stdx::units::SECOND_NS;
 const FEW_CELLS: usize = 4;
 const SAMPLES: usize = 300;
@@ -151,7 +151,7 @@ fn header(context: &Context<'_>, answers: &CustomAnswers<'_>) -> TestHeader {
     }
 }
 
-/// Lists `names` without duplicates; abbreviates many names to the first and the last.
+/// Lists `names` without duplicates; a long list is abbreviated to its first and last entry.
 fn listed(names: impl Iterator<Item = String>) -> String {
     const MANY: usize = 3;
     let mut all: Vec<String> = Vec::new();
@@ -244,7 +244,7 @@ fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> 
     pages
 }
 
-/// The tracking variables over all rounds, and the deciding window.
+/// Shows the tracking variables over all rounds, and the deciding window.
 fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page> {
     let unit = figures::unit(answers.test.figure);
     let window = answers.steady.clone().unwrap_or_else(|| answers.history.named_window());
@@ -263,7 +263,7 @@ fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page>
     pages
 }
 
-/// IOPS or MB/s over time within long cells, one cell after another.
+/// Shows IOPS or MB/s over time within long cells, one cell after another.
 fn over_time(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Option<Page> {
     let long = |cell: &record::CustomCell| cell.run_ns >= LONG_NS;
     if answers.cells.len() > FEW_CELLS || !answers.cells.iter().any(long) {
@@ -311,7 +311,7 @@ fn points_of(means: &[Mean], load: (Load, u32)) -> Vec<Point> {
     same.map(point).collect()
 }
 
-/// IOPS or MB/s of each workload over its outstanding I/Os.
+/// Shows IOPS or MB/s of each workload over its outstanding I/Os.
 fn sweeps(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<DemandSweep> {
     let figure = match answers.test.figure {
         CustomFigure::MegabytesPerSecond => Figure::Megabytes,
@@ -326,7 +326,7 @@ fn sweeps(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<DemandSweep> {
     loads(means).into_iter().filter_map(of).collect()
 }
 
-/// The knee of each workload, unless one of its cells has too few I/Os.
+/// Returns the knee of each workload, unless one of its cells has too few I/Os.
 fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
     let is_sound =
         |load: &(Load, u32)| !means.iter().any(|mean| (mean.load, mean.block_bytes) == *load && mean.coarse);
@@ -335,12 +335,12 @@ fn knees(means: &[Mean]) -> Vec<(String, Knee)> {
 }
 
 fn proposal(knees: &[(String, Knee)]) -> Option<Point> {
-    // `max_by` returns the last of equal elements; `rev` makes that the first knee of equal demand.
+    // `max_by` returns the last of equal elements; with `rev`, that is the first knee of equal demand.
     let all = knees.iter().rev().map(|(_, knee)| knee.at);
     all.max_by_key(|point| outstanding(point.demand))
 }
 
-/// The recommended demand, if the plan requested a knee.
+/// Shows the recommended demand, if the plan requested a knee.
 fn proposed(answers: &CustomAnswers<'_>, means: &[Mean]) -> Option<String> {
     let knees = knees(means);
     let point = proposal(&knees).filter(|_| answers.test.finds_knee)?;
@@ -381,7 +381,8 @@ fn knee_page(means: &[Mean]) -> Page {
     Page { remarks, ..Page::of("knee", "Demand Intensity - Knee", Exhibit::Facts(facts)) }
 }
 
-/// One figure per cell in a short loop, or the best cell per workload in a long one; for a map, the knees.
+/// Returns one figure per cell for a short loop, the best cell per workload for a long one, and the knees for
+/// a map.
 fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
     if answers.test.finds_knee {
         let knees = knees(means);
@@ -425,7 +426,7 @@ fn key_figures(answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<KeyFigure> {
 
 fn key_figure(name: String, figure: Figure, value: Option<f64>, host_limited: bool) -> KeyFigure {
     let unit = figure.unit();
-    // IOPS as whole numbers, as in PTS summaries.
+    // Formats IOPS as whole numbers, as in PTS summaries.
     let decimals = if figure == Figure::Iops { 0 } else { unit.decimals() };
     KeyFigure { name, value, absent: "n/a", unit, decimals, host_limited }
 }

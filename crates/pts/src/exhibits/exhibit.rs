@@ -1,8 +1,10 @@
-//! Test results as data. Tests emit exhibits; renderers handle kinds of exhibit and know nothing about tests.
+//! Test results as data. Tests produce exhibits; renderers handle kinds of exhibit and do not depend on
+//! tests.
 
 use super::reading::ReadingHint;
 
-/// What a page shows, whatever its title says: pages of one test with equal keys can be compared between runs.
+/// The content of a page, independent of its title: pages of one test with equal keys can be compared between
+/// runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageKey(String);
 
@@ -21,7 +23,8 @@ impl From<String> for PageKey {
 /// One page of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// What it shows; None if it shows how steady state was reached, which is not compared between runs.
+    /// Key of its content; None if the page shows how steady state was reached, which is not compared between
+    /// runs.
     pub key: Option<PageKey>,
     /// Title of the plot or table, as worded in the PTS.
     pub title: String,
@@ -56,7 +59,7 @@ pub enum Exhibit {
 }
 
 impl Exhibit {
-    /// How to read it; None if it is not a chart.
+    /// Returns how to read it; None if it is not a chart.
     #[must_use]
     pub const fn reading(&self) -> Option<ReadingHint> {
         match self {
@@ -86,7 +89,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines without guides or highlighted interval; each axis is given as label and scale.
+    /// Creates lines without guides or highlighted interval; each axis is given as label and scale.
     pub(crate) fn plain(
         reading: ReadingHint,
         x: (&str, Scale),
@@ -116,7 +119,8 @@ pub enum Scale {
     LinearZoomed,
     /// Integers.
     Integer,
-    /// Rounds of a test: integers. A chart over rounds shows the way to steady state, not a result.
+    /// Rounds of a test: integers. Returns whether this is a chart over rounds, which shows the way to steady
+    /// state rather than a result.
     Rounds,
     /// Logarithmic, base 10.
     Log10,
@@ -185,7 +189,7 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// Replaces maxima, which are not meaningful on a scaled simulated drive.
+/// Text printed instead of maxima, which are not meaningful on a scaled simulated drive.
 pub const SCALED: &str = "n/a (scaled)";
 
 /// One cell of a table.
@@ -218,7 +222,7 @@ pub struct Facts {
     pub heading: String,
     /// Pairs of label and value as printed.
     pub items: Vec<(String, String)>,
-    /// Whether any value has the mark of host-limited numbers, which the page must then explain.
+    /// Returns whether any value has the mark of host-limited numbers, which the page must then explain.
     pub host_limited: bool,
 }
 
@@ -244,7 +248,7 @@ pub struct Columns3d {
 /// A response-time histogram with confidence levels (PTS 2.0).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResponseTimes {
-    /// Describes the measurement and gives the figures that may lie outside the plot.
+    /// Describes the measurement, and contains the figures that may lie outside of the plot.
     pub caption: String,
     /// I/Os per bin in ascending order; empty bins are omitted.
     pub bins: Vec<Bin>,

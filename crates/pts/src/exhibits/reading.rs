@@ -1,6 +1,7 @@
-//! What each kind of chart shows. The crate that draws charts says in one sentence how to read it.
+//! The content of each kind of chart. The crate that draws charts has a sentence for each kind that explains
+//! how to read it.
 
-/// What a chart shows, which decides how to read it.
+/// What a chart shows, which determines how to read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadingHint {
     /// Values over rounds.
@@ -11,21 +12,21 @@ pub enum ReadingHint {
     Determination,
     /// Values by block size, one series per mix.
     ByBlockSize,
-    /// Values by share of reads.
+    /// Values by percentage of reads.
     ByMix,
     /// Columns by block size and mix.
     Columns,
-    /// IOPS of a saturated drive, minute by minute.
+    /// IOPS under write saturation, minute by minute.
     Saturation,
-    /// Response times of a saturated drive, minute by minute.
+    /// Response times under write saturation, minute by minute.
     SaturationTimes,
-    /// Minutes by amount written.
+    /// IOPS under write saturation by amount written.
     OverWritten,
-    /// Minutes by drive fills.
+    /// IOPS under write saturation by drive fills.
     OverFills,
-    /// Bursts and idle times.
+    /// Bursts of writes, and the idle times between them.
     Idling,
-    /// Access groups one after another.
+    /// The access groups, one after another.
     AccessGroups,
     /// Values by position on the medium.
     ByPosition,
@@ -35,11 +36,11 @@ pub enum ReadingHint {
     ByDepth,
     /// Response times by IOPS.
     Intensity,
-    /// Rates by outstanding I/Os.
+    /// Rates by number of outstanding I/Os.
     ByOutstanding,
-    /// Response times by outstanding I/Os.
+    /// Response times by number of outstanding I/Os.
     TimesByOutstanding,
-    /// Rates by outstanding I/Os, one series per run.
+    /// Rates by number of outstanding I/Os, one series per run.
     Runs,
     /// Columns of CPU load by threads and queue depth.
     Processor,

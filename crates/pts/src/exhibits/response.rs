@@ -1,5 +1,5 @@
-//! Response times: percentiles supported by enough I/Os, and the histogram with confidence levels (the page of PTS 2.0
-//! shared by WSAT, LAT, CBW and DIRTH).
+//! Response times: percentiles with a sufficient number of I/Os, and the histogram with confidence levels (the page
+//! of PTS 2.0 shared by WSAT, LAT, CBW and DIRTH).
 
 use record::Segment;
 use stdx::Histogram;
@@ -9,8 +9,8 @@ use stdx::units::grouped;
 use crate::Context;
 use crate::exhibits::exhibit::{Bin, Cell, Exhibit, Page, PageKey, ResponseTimes, Row, SCALED, Table};
 
-/// A percentile, stored as the fraction of I/Os beyond it, which is exact where 99.999 % as a floating-point fraction
-/// is not.
+/// A percentile, stored as the fraction of I/Os beyond it, which is exact even where 99.999 % as a floating-point
+/// fraction is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Percentile {
     /// Percentage as printed: `99.999`.
@@ -55,19 +55,19 @@ pub const IOS_BEYOND: u64 = 10;
 const SLOTS_IN_BIN: usize = 16;
 
 impl Percentile {
-    /// The percentile in ms; None if there are too few I/Os.
+    /// Returns the percentile in ms; None if there are too few I/Os.
     #[must_use]
     pub fn of(self, histogram: &Histogram) -> Option<f64> {
         if self.is_known_from(histogram.count()) { self.estimate(histogram) } else { None }
     }
 
-    /// The percentile in ns; None if there are too few I/Os.
+    /// Returns the percentile in ns; None if there are too few I/Os.
     #[must_use]
     pub fn ns_of(self, histogram: &Histogram) -> Option<u64> {
         self.of(histogram).map(|ms| (ms * 1e6).round() as u64)
     }
 
-    /// Whether enough of `ios` I/Os lie beyond the percentile.
+    /// Returns whether a sufficient number of `ios` I/Os is beyond the percentile.
     pub(crate) fn is_known_from(self, ios: u64) -> bool {
         ios >= (IOS_BEYOND * 1_000_000).div_ceil(u64::from(self.beyond_ppm))
     }
@@ -78,8 +78,8 @@ impl Percentile {
     }
 }
 
-/// The highest percentile supported by enough I/Os. It replaces maxima on the pages of a scaled drive, which
-/// has no meaningful ones; title, axis and remark name it.
+/// The highest percentile that is based on a sufficient number of I/Os. It replaces maxima on the pages of a
+/// scaled drive, where maxima are not meaningful; title, axis and remark name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tail(Option<Percentile>);
 
@@ -95,12 +95,13 @@ impl Tail {
         self.0.and_then(|percentile| percentile.of(histogram))
     }
 
-    /// Key of the page of maxima: it can be compared only if it shows the same.
+    /// Returns the key of the page of maxima: it can be compared only with a page that shows the same
+    /// percentile.
     pub fn key(self, key: &str) -> PageKey {
         format!("{key}-{}", self.0.map_or("none", |percentile| percentile.name)).into()
     }
 
-    /// `title` of the page of maxima, extended by the percentile shown instead.
+    /// Extends `title` of the page of maxima by the percentile that is shown instead.
     pub fn title(self, title: &str) -> String {
         match self.0 {
             Some(percentile) => format!("{title}: n/a, {} % shown", percentile.name),
@@ -113,7 +114,7 @@ impl Tail {
         self.0.map_or_else(|| "n/a (ms)".into(), |percentile| format!("{} % latency (ms)", percentile.name))
     }
 
-    /// Explains why the page does not show maxima; None if it does.
+    /// Returns a remark that explains why the page does not show maxima; None if it does.
     pub fn remark(self, context: &Context<'_>) -> Option<String> {
         let why = context.maxima_note()?;
         Some(match self.0 {
@@ -221,7 +222,7 @@ fn bins(histogram: &Histogram) -> Vec<Bin> {
 
 /// Percentiles in ms from the median upwards, one row per histogram.
 pub(crate) fn upper_half(heading: &str, rows_are: &str, histograms: &[(String, &Histogram)]) -> Table {
-    // False, because these are simulated drives, which the host cannot limit.
+    // Never host-limited, because these are simulated drives, which the host cannot limit.
     table(heading, rows_are, &PERCENTILES[MEDIAN..], histograms, false)
 }
 

@@ -1,4 +1,4 @@
-//! Rates over the number of outstanding I/Os, which comparisons draw with one line per drive.
+//! Rates by number of outstanding I/Os, which comparisons draw with one line per drive.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,28 @@ use crate::exhibits::unit::Unit;
 /// One workload at several numbers of outstanding I/Os.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DemandSweep {
-    /// The workload: `RND 4KiB R`.
+    /// The workload, such as `RND 4KiB R`.
     pub workload: String,
     /// Unit of the values.
     pub unit: Unit,
-    /// At least two points, by rising number of outstanding I/Os.
+    /// At least two points, in ascending number of outstanding I/Os.
     pub points: Vec<SweepPoint>,
 }
 
 /// The rate at one number of outstanding I/Os.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SweepPoint {
-    /// Threads times queue depth.
+    /// Number of threads times queue depth.
     pub outstanding: u32,
     /// Mean of the cells with this product of threads and queue depth.
     pub value: f64,
-    /// Whether one of them may reflect the host instead of the drive.
+    /// Whether any of these cells may reflect the host instead of the drive.
     pub host_limited: bool,
 }
 
 impl DemandSweep {
-    /// A sweep over `cells`, each with its outstanding I/Os, its rate, and whether it is host-limited; None if the
-    /// number of outstanding I/Os does not vary.
+    /// Returns the sweep over `cells`, each with its outstanding I/Os, its rate, and whether it is host-limited;
+    /// None if the number of outstanding I/Os does not vary.
     pub(crate) fn of(
         workload: String,
         unit: Unit,

@@ -1,4 +1,4 @@
-//! Units of figures: what is measured, how it is printed, and which values are better.
+//! Units of figures: how they are printed, and which values are better.
 
 /// Unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub enum Unit {
     Gigabytes,
     /// Power.
     Watts,
-    /// I/Os per second for each watt.
+    /// I/Os per second per watt.
     IopsPerWatt,
-    /// Throughput for each watt, in powers of 1000.
+    /// Throughput per watt, in powers of 1000.
     MegabytesPerSecondPerWatt,
 }
 

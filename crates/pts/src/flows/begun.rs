@@ -6,8 +6,8 @@ use crate::conclusions::modified;
 use crate::{Context, Outcome, Stop, Test, TestHeader};
 
 impl Outcome {
-    /// The fields that do not depend on measurements: name, header, deviations from the profile. `range` is the range
-    /// of the test loop.
+    /// Sets the fields that do not depend on measurements: name, header, deviations from the profile. `range` is
+    /// the range of the test loop.
     pub(crate) fn begun(
         test: &Test,
         context: &Context<'_>,

@@ -29,17 +29,17 @@ pub const PAGE_BYTES: u32 = 4096;
 /// LBA groups from the start of the range: name, percentage of I/Os, percentage of the range.
 const GROUPS: [(&str, u8, u8); 3] = [("A", 50, 5), ("B", 30, 15), ("C", 20, 80)];
 
-/// Block sizes of a run. They are those of the table, except that the operator may have the smallest possible
-/// size replace those that are smaller than the device's sectors.
+/// Block sizes of a run. The block sizes are those of the table, except that the operator may replace those
+/// smaller than the device's sectors by the smallest possible size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composite {
     sizes: Vec<(u32, u8)>,
-    /// Percentage of I/Os that are larger than the table requires.
+    /// Percentage of I/Os that are larger than specified in the table.
     enlarged_percent: u8,
 }
 
 impl Composite {
-    /// The composite for this device and these settings.
+    /// Returns the composite for this device and these settings.
     pub fn of(context: &Context<'_>) -> Self {
         let sector = context.target.logical_block_bytes;
         let possible = |&(bytes, _): &(u32, u8)| bytes.is_multiple_of(sector);
@@ -54,7 +54,7 @@ impl Composite {
         Self { sizes, enlarged_percent }
     }
 
-    /// The sizes of the table from 4 KiB on; the smaller ones are replaced by it.
+    /// Returns the sizes of the table from 4 KiB on; smaller ones become 4 KiB.
     pub fn in_pages() -> Self {
         let is_smaller = |size: &&(u32, u8)| size.0 < PAGE_BYTES;
         let enlarged_percent = SIZES.iter().filter(is_smaller).map(|size| size.1).sum();
@@ -63,7 +63,7 @@ impl Composite {
         Self { sizes, enlarged_percent }
     }
 
-    /// Rejects a device that does not support all sizes, before touching anything.
+    /// Rejects a device that does not support all sizes, before anything is written.
     pub fn check(&self, context: &Context<'_>) -> Result<(), Stop> {
         let sector = context.target.logical_block_bytes;
         let impossible = self.sizes.iter().filter(|size| !size.0.is_multiple_of(sector));
@@ -79,7 +79,7 @@ impl Composite {
         )))
     }
 
-    /// Deviation from the table; None if there is none.
+    /// Returns the deviation from the table; None if there is none.
     pub fn modification(&self, context: &Context<'_>) -> Option<Deviation> {
         let smallest_bytes = self.sizes.first()?.0;
         (self.enlarged_percent > 0).then_some(Deviation::Composite {
@@ -89,7 +89,7 @@ impl Composite {
         })
     }
 
-    /// Applies the sizes and groups of the composite to `workload`; its percentage of reads applies to every size.
+    /// Applies the sizes and groups of the composite to `workload`; its percentage of reads applies to all sizes.
     pub fn apply(&self, workload: Workload) -> Workload {
         let read_percent = workload.read_percent;
         let kind = |&(block_bytes, share_percent): &(u32, u8)| IoKind {
@@ -103,7 +103,7 @@ impl Composite {
         Workload { zones, ..workload }.of_kinds(self.sizes.iter().map(kind).collect())
     }
 
-    /// The page with both tables (PTS-E 1.1).
+    /// Returns the page with both tables (PTS-E 1.1).
     pub fn page(&self) -> Page {
         let size = |&(bytes, _): &(u32, u8)| kib(bytes.into());
         let sizes = Table {
@@ -138,7 +138,7 @@ fn row(name: &str, shares: impl Iterator<Item = u8>) -> Row {
     Row { name: name.into(), cells: shares.map(|share| Cell::Value(f64::from(share))).collect() }
 }
 
-/// Formats as `A (first 5 %)`, `B (5 to 20 %)`.
+/// Formats the groups as `A (first 5 %)`, `B (5 to 20 %)`.
 fn group_names() -> Vec<String> {
     let mut from = 0;
     let name = |(name, _, range): (&str, u8, u8)| {

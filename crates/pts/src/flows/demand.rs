@@ -1,5 +1,5 @@
-//! Demand variation: IOPS and response times as the number of threads and outstanding I/Os varies. Shared flow of ECW,
-//! CBW (clause 13) and DIRTH (clause 14 of PTS-E 1.1 and PTS 2.0).
+//! Demand variation: IOPS and response times at different numbers of threads and outstanding I/Os. ECW, CBW (clause
+//! 13) and DIRTH (clause 14 of PTS-E 1.1 and PTS 2.0) share this flow.
 
 mod answers;
 mod pages;
@@ -64,7 +64,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut DemandAns
     Ok(())
 }
 
-/// Part B: rounds over all demands, from high to low, until the highest demand is steady.
+/// Part B: rounds over all demands, from high to low, until the values at the highest demand are steady.
 fn vary(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut DemandAnswers) -> Result<(), Stop> {
     for round in 1.. {
         bench.note(Note::RoundStarted { round, cells: CELLS })?;

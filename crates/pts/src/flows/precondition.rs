@@ -1,5 +1,5 @@
-//! Time-based workload-dependent preconditioning, shared by HIR and the demand variation tests: rounds of 30 minutes of
-//! writes, one minute of which is tracked, until that minute is steady.
+//! Time-based workload-dependent preconditioning, shared by HIR and the demand variation tests: rounds of 30
+//! minutes of writes, until one tracked minute of each round is steady.
 
 use record::{Note, Workload};
 
@@ -29,7 +29,7 @@ impl Precondition {
         Self { rounds: Vec::new(), history: History::of(vec![variable]), converged: false, minute }
     }
 
-    /// The loop as judged; `name` distinguishes it from others of the test.
+    /// Returns the loop as evaluated; `name` distinguishes it from other loops of the test.
     pub fn judged(&self, name: &'static str) -> JudgedLoop {
         JudgedLoop {
             name,
@@ -40,7 +40,7 @@ impl Precondition {
         }
     }
 
-    /// Runs the rounds, each minute built by `workload` from round and step.
+    /// Runs the rounds; `workload` creates each minute from round and step.
     pub fn run(
         &mut self,
         context: &Context<'_>,

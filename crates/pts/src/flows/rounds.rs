@@ -10,13 +10,13 @@ use crate::method::profile::Cell;
 use crate::method::steady::WINDOW_ROUNDS;
 use crate::{Bench, Context, Outcome, Stop};
 
-/// Index of the last segment in a round that follows an interruption; None without an interruption.
+/// Index of the last segment in a round that follows an interruption; None if there was none.
 #[must_use]
 pub fn gap_at(segments: &[Segment]) -> Option<usize> {
     segments.iter().rposition(|segment| segment.gap_before.is_some())
 }
 
-/// Result of judging a round.
+/// Result of evaluating a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Another round is needed.
@@ -27,8 +27,8 @@ pub(crate) enum Verdict {
     Exhausted,
 }
 
-/// Judges a completed round under the gap rule: no window spans an interruption. `gap` is the index of the step that
-/// followed the interruption.
+/// Evaluates a completed round under the gap rule: no window spans an interruption. `gap` is the index of the step
+/// that followed the interruption.
 pub(crate) fn judge(
     context: &Context<'_>,
     bench: &mut dyn Bench,
@@ -38,7 +38,7 @@ pub(crate) fn judge(
     tracked: Vec<Tracked>,
 ) -> Result<Verdict, Stop> {
     if let Some(step) = gap {
-        // A round that starts right after the gap is valid; a round that contains the gap is not.
+        // A round that starts right after the gap is valid, but a round that contains the gap is not.
         let first_round = if step == 0 { number } else { number + 1 };
         history.restart();
         bench.note(Note::WindowRestarted { first_round })?;
@@ -63,7 +63,7 @@ pub(crate) struct Round {
     pub segments: Vec<Segment>,
 }
 
-/// The completed rounds of a test loop and their judgements.
+/// The completed rounds of a test loop, with their steady-state evaluations.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     pub done: Vec<Round>,
@@ -76,7 +76,7 @@ impl Rounds {
         Self { done: Vec::new(), history: History::of(variables), converged: false }
     }
 
-    /// Adds a completed round and returns whether the loop is over.
+    /// Adds a completed round, and returns whether the loop is over.
     fn finish(
         &mut self,
         context: &Context<'_>,
@@ -92,9 +92,9 @@ impl Rounds {
         Ok(verdict != Verdict::Continue)
     }
 
-    /// Runs the test loop: rounds over `cells` in order, each cell built by `workload` from the completed rounds, the
-    /// number of the round, step and cell, until the values that `track` extracts are steady or the round limit is
-    /// reached.
+    /// Runs the test loop: rounds over `cells` in order, until the values that `track` extracts are steady or the
+    /// round limit is reached. `workload` creates each cell from the completed rounds, the number of the round, the
+    /// step and the cell.
     pub fn repeat<C: Copy>(
         &mut self,
         context: &Context<'_>,
@@ -148,30 +148,30 @@ impl Rounds {
         }
     }
 
-    /// The rounds from which results are computed: the five of the window, or the latest ones available.
+    /// Returns the rounds on which results are based: the five of the window, or the latest ones available.
     pub fn results(&self) -> &[Round] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.done[self.done.len().saturating_sub(taken)..]
     }
 
-    /// Mean over the result rounds; None if a round lacks the value.
+    /// Returns the mean over the result rounds; None if a round lacks the value.
     pub fn mean(&self, value: impl Fn(&[Segment]) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> = self.results().iter().map(|round| value(&round.segments)).collect();
         values.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
     }
 
-    /// Whether `cell` was host-limited in any of the result rounds.
+    /// Returns whether `cell` was host-limited in any of the result rounds.
     pub fn is_host_limited(&self, cell: Cell) -> bool {
         self.results().iter().filter_map(|round| find(&round.segments, cell)).any(Segment::is_host_limited)
     }
 
-    /// The value of each round, for plotting.
+    /// Returns the value of each round, for plotting.
     pub fn points(&self, value: impl Fn(&[Segment]) -> Option<f64>) -> Vec<(f64, f64)> {
         let point = |round: &Round| Some((f64::from(round.number), value(&round.segments)?));
         self.done.iter().filter_map(point).collect()
     }
 
-    /// Number range of the result rounds: `5-9`.
+    /// Returns the numbers of the result rounds, such as `5-9`.
     pub fn names(&self) -> String {
         match self.results() {
             [] => "none".into(),
@@ -185,7 +185,7 @@ impl Rounds {
         self.done.len() as u32
     }
 
-    /// Notes about the results.
+    /// Returns notes about the results.
     fn notes(&self, complete: bool) -> Vec<String> {
         match (complete, self.converged) {
             (true, true) => Vec::new(),

@@ -11,7 +11,7 @@ use crate::exhibits::response::{self, Percentile};
 use crate::exhibits::unit::Unit;
 use crate::method::profile::mix_name;
 
-/// The kind for jobs of a load generator.
+/// The test kind for jobs of a load generator.
 pub(super) const KIND: Kind = Kind {
     name: "jobs",
     title: "Jobs",
@@ -49,7 +49,7 @@ const COLUMNS: [Percentile; 5] = [
     response::FIVE_NINES,
 ];
 
-/// Name of the job and its workload: `randread: RND 4KiB R, TC 1 QD 32`.
+/// Name of the job and its workload, such as `randread: RND 4KiB R, TC 1 QD 32`.
 fn name(reading: &Reading) -> String {
     let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
     let size = match reading.block_bytes {
@@ -137,7 +137,8 @@ fn times(readings: &[Reading]) -> Table {
     }
 }
 
-/// The percentile from the histogram if there is one, otherwise as reported; None if there are too few I/Os.
+/// Returns the percentile from the histogram if there is one, otherwise as reported; None if there are too
+/// few I/Os.
 fn at(reading: &Reading, percentile: Percentile) -> Option<f64> {
     if let Some(record::Times(histogram)) = &reading.times {
         return percentile.of(histogram);

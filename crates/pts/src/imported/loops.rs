@@ -160,7 +160,7 @@ fn throughput_figures(view: &View<'_>) -> Vec<KeyFigure> {
         .collect()
 }
 
-/// Window of the tracking variable: history, and determination if there are five values.
+/// Shows the window of the tracking variable: history, and determination if there are five values.
 fn window(view: &View<'_>, tracked: &TrackedSeries, unit: Unit, with_history: bool) -> Vec<Page> {
     if tracked.points.is_empty() {
         return Vec::new();

@@ -9,7 +9,7 @@ use crate::exhibits::unit::Unit;
 use crate::method::profile;
 use crate::tests::{not_judged, saturation_figures};
 
-/// The kind for write saturation.
+/// The test kind for write saturation.
 pub(super) const KIND: Kind = Kind {
     name: "wsat",
     title: "WSAT",
@@ -36,7 +36,7 @@ fn stated(view: &View<'_>, name: &str) -> Option<f64> {
 fn figures(view: &View<'_>) -> Vec<KeyFigure> {
     let curve: Vec<f64> = view.points(STIMULUS, iops).into_iter().map(|(_, value)| value).collect();
     let worked_out = saturation_figures(&curve, minutes(view));
-    // Only the source can say that the drive was steady.
+    // Only the source can state that the drive was steady.
     let last = match stated(view, STEADY) {
         Some(value) => (STEADY.to_owned(), Some(value)),
         None => (format!("RND 4KiB W, {}", not_judged(worked_out.2)), worked_out.1),
@@ -114,7 +114,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
     pages
 }
 
-/// The published values by unit; drive fills are calculated from amounts and capacity.
+/// Shows the published values by unit; drive fills are calculated from amounts and capacity.
 fn table(view: &View<'_>) -> Page {
     let capacity = view.context.target.capacity_bytes as f64 / 1e9;
     let mut rows: Vec<Row> = Vec::new();

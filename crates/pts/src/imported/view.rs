@@ -1,4 +1,4 @@
-//! An imported test, and the values that its pages need from it.
+//! An imported test, and the values from it that its pages need.
 
 use record::{ImportedTest, Origin, Reading};
 
@@ -56,7 +56,7 @@ impl View<'_> {
         reading.round.is_some_and(|round| (first..=last).contains(&round))
     }
 
-    /// The reported mean over the window, or else the mean of the rounds in it.
+    /// Returns the reported mean over the window or, if absent, the mean of the rounds in it.
     pub fn mean(&self, spot: Spot, measure: Measure) -> Option<f64> {
         if let Some(stated) = self.of(spot).find(|r| r.round.is_none()).and_then(measure) {
             return Some(stated);
@@ -111,7 +111,7 @@ impl View<'_> {
     }
 }
 
-/// Judges the measurement window stated by the source, based on its values.
+/// Evaluates the measurement window stated by the source, based on its values.
 pub(crate) fn judged(test: &ImportedTest, tracked: &TrackedSeries) -> Option<WindowStats> {
     let (first, last) = test.window?;
     let inside = |(round, _): &&(f64, f64)| (f64::from(first)..=f64::from(last)).contains(round);

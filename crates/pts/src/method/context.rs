@@ -1,4 +1,4 @@
-//! Everything a test knows before it starts, and the workloads derived from it.
+//! The input of a test, and the workloads derived from it.
 
 use record::{Access, DataPattern, Range, Regime, RunFile, Settings, TargetFacts, Until, Workload};
 use stdx::rng::split_mix;
@@ -11,12 +11,12 @@ use crate::method::range;
 /// Block size of the workload-independent preconditioning.
 pub const PRECONDITION_BLOCK: u32 = 128 * KIB as u32;
 
-/// Everything a test knows before it starts.
+/// The input of a test.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// Version of the specification.
     pub profile: &'static Profile,
-    /// Settings after applying defaults and options.
+    /// Settings with defaults and options applied.
     pub settings: &'a Settings,
     /// The target.
     pub target: &'a TargetFacts,
@@ -26,19 +26,20 @@ impl<'a> Context<'a> {
     /// The context of a run.
     ///
     /// # Errors
-    /// Returns an error if this build does not know the run's profile.
+    /// Returns an error if the profile of the run is unknown to this build.
     pub fn of(run: &'a RunFile) -> Result<Self, String> {
         Ok(Self { profile: Profile::of(run)?, settings: &run.settings, target: &run.target })
     }
 
-    /// Factor by which a simulated drive and its minutes are scaled down; 1 for real and unscaled drives.
+    /// Returns the factor by which a simulated drive and its minutes are scaled down; 1 for real and unscaled
+    /// drives.
     #[must_use]
     pub fn scale_divisor(&self) -> u32 {
         self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor.max(1))
     }
 
-    /// Whether maximum response times are meaningful. A scaled drive does a fraction of the work, so its longest stall
-    /// differs from that of the full-size drive.
+    /// Returns whether maximum response times are meaningful. A scaled drive does a fraction of the work, so its
+    /// longest stall differs from that of the full-size drive.
     #[must_use]
     pub fn has_maxima(&self) -> bool {
         self.scale_divisor() == 1
@@ -58,7 +59,7 @@ impl<'a> Context<'a> {
         range::share_of(self.target.capacity_bytes, self.settings.precondition_range_percent)
     }
 
-    /// Part of the LBA space that the test touches.
+    /// The part of the LBA space that the test accesses.
     #[must_use]
     pub fn test_range(&self) -> Range {
         let within = range::share_of(self.target.capacity_bytes, self.settings.test_range_percent);
@@ -77,7 +78,7 @@ impl<'a> Context<'a> {
         self.precondition_at(self.demand(None), PRECONDITION_BLOCK)
     }
 
-    /// Workload-independent preconditioning with another demand and block size, for Throughput.
+    /// Workload-independent preconditioning with a different demand and block size, for Throughput.
     #[must_use]
     pub fn precondition_at(&self, demand: Demand, block_bytes: u32) -> Workload {
         let amount =
@@ -123,7 +124,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// One cell of a random test loop; `step` is its index in the round.
+    /// Returns one cell of a random test loop; `step` is its index in the round.
     #[must_use]
     pub fn cell(&self, round: u32, step: u32, read_percent: u8, block_bytes: u32) -> Workload {
         Workload {
@@ -144,7 +145,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// A cell with an explicit demand.
+    /// Returns a cell with an explicit demand.
     #[must_use]
     pub fn cell_at(&self, demand: Demand, round: u32, step: u32, cell: Cell) -> Workload {
         Workload {
@@ -154,7 +155,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Demand of a test: the recommended one, unless the operator set another one for the run.
+    /// Returns the demand of a test: the recommended one, unless the operator set another one for the run.
     #[must_use]
     pub fn demand(&self, recommended: Option<Demand>) -> Demand {
         let chosen = Demand { threads: self.settings.threads, queue_depth: self.settings.queue_depth };
@@ -163,20 +164,21 @@ impl<'a> Context<'a> {
         recommended.filter(|_| is_open).unwrap_or(chosen)
     }
 
-    /// The whole Test AR. Timeline tests do not use AR segments, even on client drives.
+    /// Returns the whole Test AR. Timeline tests do not use AR segments, even on client drives.
     #[must_use]
     pub fn whole_test_range(&self) -> Range {
         range::share_of(self.target.capacity_bytes, self.settings.test_range_percent)
     }
 
-    /// Length of `minutes` minutes of the specification. A cell takes one minute of the specification, so
-    /// shorter cells shorten every part of a run.
+    /// Returns the length of `minutes` minutes of the specification. A cell takes one minute of the
+    /// specification, so shorter cells shorten every part of a run.
     #[must_use]
     pub fn minutes_ns(&self, minutes: u32) -> u64 {
         self.settings.cell_ns.saturating_mul(u64::from(minutes))
     }
 
-    /// `minutes` minutes of the specification as they are printed: their actual length where cells have another one.
+    /// Formats `minutes` minutes of the specification for printing: their actual length, if cells have a different
+    /// one.
     #[must_use]
     pub fn minutes_in_words(&self, minutes: u32) -> String {
         if self.settings.cell_ns == CELL_NS {
@@ -186,7 +188,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Length of `seconds` seconds of the specification, scaled like minutes.
+    /// Returns the length of `seconds` seconds of the specification, scaled like minutes.
     #[must_use]
     pub fn seconds_ns(&self, seconds: u32) -> u64 {
         self.settings.cell_ns.saturating_mul(u64::from(seconds)) / 60
@@ -198,12 +200,12 @@ impl<'a> Context<'a> {
         (u128::from(ns) * u128::from(self.settings.cell_ns) / u128::from(CELL_NS)) as u64
     }
 
-    /// Seed of one step.
+    /// Returns the seed of one step.
     pub(crate) fn seed(&self, round: u32, step: u32) -> u64 {
         seed_of(self.settings.seed, round, step)
     }
 
-    /// The members of `blocks` that the device does not support because its sectors are larger.
+    /// Returns the members of `blocks` that the device does not support because its sectors are larger.
     #[must_use]
     pub fn impossible(&self, blocks: &[u32]) -> Vec<u32> {
         let sector = self.target.logical_block_bytes;

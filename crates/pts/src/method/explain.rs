@@ -1,5 +1,5 @@
-//! Explains why a test is not steady: the latest window compared with its limits and, after enough rounds, a diagnosis
-//! of the values.
+//! Explains why a test is not steady: compares the latest window with its limits and, after a sufficient number of
+//! rounds, diagnoses the values.
 
 use stdx::units::grouped;
 
@@ -25,11 +25,11 @@ pub struct Explanation {
     pub variable: String,
     /// Value in the latest round.
     pub latest: f64,
-    /// The five latest rounds; None before five rounds.
+    /// The window of the five latest rounds; None before there are five.
     pub window: Option<WindowStats>,
     /// Behaviour of an unsteady variable; None if it is steady or has too few rounds.
     pub diagnosis: Option<Diagnosis>,
-    /// When steady state is expected; None if it is reached.
+    /// Round in which steady state is expected; None if it has been reached.
     pub forecast: Option<Forecast>,
 }
 
@@ -46,7 +46,7 @@ pub enum Diagnosis {
         /// Period in rounds.
         period_rounds: u32,
     },
-    /// One round of the window deviates; the other four are within the limits.
+    /// One round of the window deviates, and the other four are within the limits.
     Outlier {
         /// Number of the outlying round.
         round: u32,
@@ -107,7 +107,7 @@ pub fn diagnose(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
     Some(oscillation.or_else(|| outlier(rounds)).unwrap_or(scatter))
 }
 
-/// The first peak, in rounds, of the autocorrelation of `rests`, which have zero mean and no slope.
+/// Returns the first peak, in rounds, of the autocorrelation of `rests`, which have zero mean and no slope.
 fn period(rests: &[f64], mean: f64) -> Option<u32> {
     let count = rests.len();
     let variance = rests.iter().map(|r| r * r).sum::<f64>() / count as f64;
@@ -142,7 +142,7 @@ fn outlier(rounds: &[(u32, f64)]) -> Option<Diagnosis> {
 }
 
 impl Explanation {
-    /// The criteria that fail: range, slope or both; empty if the variable is steady.
+    /// Returns the criteria that fail: range, slope or both; empty if the variable is steady.
     #[must_use]
     pub fn blocked_by(&self) -> &'static [&'static str] {
         let Some(window) = self.window.filter(|window| !window.steady) else { return &[] };
@@ -157,7 +157,7 @@ impl Explanation {
 }
 
 impl std::fmt::Display for Explanation {
-    /// Formats as `RND 4KiB W: 912.0, mean 1,003.2 in rounds 21-25, range 31.0 % (limit 20 %), …`.
+    /// Formats the status as `RND 4KiB W: 912.0, mean 1,003.2 in rounds 21-25, range 31.0 % (limit 20 %), …`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.variable, figure(self.latest))?;
         let Some(window) = &self.window else {
@@ -209,7 +209,7 @@ impl std::fmt::Display for Diagnosis {
     }
 }
 
-/// Uses three decimals for small values, as IOPS and MB/s are large and response times in ms are small.
+/// Uses three decimals for small values: IOPS and MB/s are large, whereas response times in ms are small.
 fn figure(value: f64) -> String {
     grouped(value, if value < 10.0 { 3 } else { 1 })
 }

@@ -1,22 +1,24 @@
-//! Finds where the throughput of continuous writes falls, as it does once a cache is full.
+//! Finds the point at which the throughput of continuous writes falls, for example because a cache is full.
 //!
-//! The series is divided into two parts of constant throughput by least squares. A division counts as a fall only if it
-//! explains most of the variance and the second part is clearly slower, so noise around a constant throughput is none.
+//! The series is divided into two parts of constant throughput by least squares. A division counts as a fall only
+//! if it explains most of the variance and the second part is clearly slower, so noise around a constant throughput
+//! does not count.
 
 use record::Segment;
 
-/// A fall leaves at most this share of the earlier throughput.
+/// Maximum throughput after a fall, as a fraction of the earlier throughput.
 const FALLEN_SHARE: f64 = 0.80;
-/// Smallest share of the variance that the division must explain.
+/// Minimum fraction of the variance that the division must explain.
 const EXPLAINED_SHARE: f64 = 0.50;
-/// Fewest intervals after a fall, so that a single slow interval is none.
+/// Minimum number of intervals after a fall, so that a single slow interval does not count.
 const INTERVALS_AFTER: usize = 3;
 
-/// Most slow intervals that are skipped at the start, and their largest share of the highest throughput.
+/// Maximum number of slow intervals that are skipped at the start, and their maximum fraction of the highest
+/// throughput.
 const INTERVALS_SKIPPED: usize = 10;
 const SLOW_SHARE: f64 = 0.50;
 
-/// What was written in one interval.
+/// Bytes written in one interval, and its length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Interval {
     pub bytes: u64,
@@ -27,11 +29,11 @@ pub(crate) struct Interval {
 /// The first fall of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Fall {
-    /// Intervals before it; the fall is within the last of them or the first after it.
+    /// Number of intervals before the fall, which is within the last of them or the first one after it.
     pub intervals: usize,
-    /// Bytes written until then, interpolated within these two.
+    /// Number of bytes written until the fall, interpolated within these two intervals.
     pub bytes: f64,
-    /// Median throughput before and after it in bytes per second.
+    /// Median throughput before and after the fall, in bytes per second.
     pub before: f64,
     pub after: f64,
 }
@@ -42,7 +44,7 @@ impl Interval {
     }
 }
 
-/// Mean throughput in bytes per second; `None` without intervals.
+/// Returns the mean throughput in bytes per second; `None` if there are no intervals.
 pub(crate) fn mean_rate(intervals: &[Interval]) -> Option<f64> {
     let seconds: f64 = intervals.iter().map(|interval| interval.seconds).sum();
     let bytes: u64 = intervals.iter().map(|interval| interval.bytes).sum();
@@ -67,8 +69,8 @@ pub(crate) fn intervals(segment: &Segment, most: usize) -> Vec<Interval> {
     all.into_iter().filter(|interval| interval.seconds > 0.0).collect()
 }
 
-/// Finds the first fall of `series`; `None` if its throughput never falls for good. A drive may first complete what it did
-/// while it was idle, so a few slow intervals at the start are skipped.
+/// Finds the first fall of `series`; `None` if its throughput never falls permanently. A drive may first complete
+/// its background work, so a few slow intervals at the start are skipped.
 pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
     let skipped = start(series);
     let fall = fall_of(&series[skipped..])?;
@@ -76,7 +78,8 @@ pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
     Some(Fall { intervals: fall.intervals + skipped, bytes: fall.bytes + bytes as f64, ..fall })
 }
 
-/// The first interval that is not slow compared with the fastest one; 0 if it is not among the first.
+/// Returns the first interval that is not slow compared with the fastest one; 0 if there is none among the
+/// first.
 fn start(series: &[Interval]) -> usize {
     let fastest = series.iter().map(|interval| interval.rate()).fold(0.0, f64::max);
     let is_fast = |interval: &Interval| interval.rate() >= SLOW_SHARE * fastest;
@@ -90,7 +93,7 @@ fn fall_of(series: &[Interval]) -> Option<Fall> {
     if low > FALLEN_SHARE * high {
         return None;
     }
-    // A series of several falls is divided at the largest; the first one is before it.
+    // A series with several falls is divided at the largest one, so search for an earlier one before it.
     fall_of(before).or_else(|| {
         let share = |interval: Interval| ((interval.rate() - low) / (high - low)).clamp(0.0, 1.0);
         let until_fall = |interval: Interval| {
@@ -103,8 +106,8 @@ fn fall_of(series: &[Interval]) -> Option<Fall> {
     })
 }
 
-/// Number of intervals in the first part of the best division into a faster and a slower part, weighted by time; `None`
-/// if it does not explain the series.
+/// Returns the number of intervals in the first part of the best division into a faster and a slower part, weighted
+/// by time; `None` if no division explains the series.
 fn division(series: &[Interval]) -> Option<usize> {
     let (mut seconds, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for interval in series {
@@ -127,7 +130,7 @@ fn division(series: &[Interval]) -> Option<usize> {
     best.filter(|(explained, _)| *explained >= EXPLAINED_SHARE * total).map(|(_, at)| at)
 }
 
-/// The lowest throughput that is not exceeded in half of the time.
+/// Returns the median throughput, weighted by time.
 fn median_rate(intervals: &[Interval]) -> f64 {
     let mut ordered: Vec<(f64, f64)> = intervals.iter().map(|i| (i.rate(), i.seconds)).collect();
     ordered.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -137,7 +140,7 @@ fn median_rate(intervals: &[Interval]) -> f64 {
         passed += seconds;
         passed >= half
     };
-    // Sums in another order may differ in the last digit.
+    // Sums in a different order may differ in the last digit.
     ordered.iter().find(reaches).or(ordered.last()).map_or(0.0, |(rate, _)| *rate)
 }
 
@@ -146,7 +149,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Writes at each of `levels` (bytes per second, bytes) in turn, in intervals of a second, with relative `noise`.
+    /// Returns writes at each of `levels` (bytes per second, bytes) in turn, in intervals of a second, with
+    /// relative `noise`.
     fn written(levels: &[(f64, f64)], noise: &[f64]) -> Vec<Interval> {
         let (mut series, mut level, mut left) = (Vec::new(), 0, levels[0].1);
         while level < levels.len() {
@@ -159,7 +163,7 @@ mod tests {
                 if left <= 0.0 {
                     level += 1;
                     left = levels.get(level).map_or(0.0, |level| level.1);
-                    // Rounding must not leave a sliver of the second.
+                    // Rounding must not leave a tiny remainder of the second.
                     room = if room < 1e-9 { 0.0 } else { room };
                 }
             }

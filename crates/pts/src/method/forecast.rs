@@ -7,7 +7,8 @@ use crate::method::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS, WindowStats
 const ROUNDS_TO_FORECAST: usize = 4;
 /// Forecast horizon.
 const HORIZON_ROUNDS: u32 = 100;
-/// Ratios of successive steps to try, in percent: from a curve that levels off at once to one that is nearly straight.
+/// Ratios of successive steps to try, in percent: from a curve that levels off at once to one that is nearly
+/// straight.
 const RATIOS: std::ops::RangeInclusive<u32> = 1..=99;
 /// Mean range of five normally distributed values, in standard deviations.
 const RANGE_OF_FIVE: f64 = 2.326;
@@ -19,7 +20,7 @@ const SLOPE_OF_FIVE: f64 = 1.009;
 pub enum Forecast {
     /// The first window within the limits ends with this round.
     Round(u32),
-    /// Not in the next 100 rounds.
+    /// Steady state is not expected in the next 100 rounds.
     Beyond,
     /// Too few rounds for a forecast.
     TooFew,
@@ -74,7 +75,7 @@ impl Forecast {
 }
 
 impl Curve {
-    /// The best least-squares fit: for each ratio, fits a line over `ratio ^ round`.
+    /// Finds the best least-squares fit: for each ratio, fits a line over `ratio ^ round`.
     fn through(values: &[f64]) -> Self {
         let curves = RATIOS.map(|percent| Self::with_ratio(values, f64::from(percent) / 100.0));
         curves.min_by(|a, b| a.deviation.total_cmp(&b.deviation)).expect("there are ratios")
@@ -90,7 +91,7 @@ impl Curve {
         let step = covariance / spread;
         let level = value - step * power;
         let squares: f64 = powers.iter().zip(values).map(|(p, v)| (v - level - step * p).powi(2)).sum();
-        // Fitting three parameters leaves this many degrees of freedom.
+        // Number of degrees of freedom that remain after fitting three parameters.
         let free = (values.len() - 3) as f64;
         Self { level, step, ratio, deviation: (squares / free).sqrt() }
     }
@@ -122,7 +123,7 @@ mod tests {
         (1..).zip(values.iter().copied()).collect()
     }
 
-    /// First round in which the values are steady.
+    /// Returns the first round in which the values are steady.
     fn settles(value: impl Fn(u32) -> f64) -> Option<u32> {
         let mut history = History::of(vec!["a".into()]);
         (1..=100).find(|round| history.judge(*round, vec![value(*round)]).steady)

@@ -1,4 +1,4 @@
-//! Values of the tracking variables by round, and the steady-state judgement of their latest window.
+//! Values of the tracking variables by round, and the steady-state evaluation of their latest window.
 
 use record::{Judgement, Segment, VariableJudgement};
 
@@ -14,14 +14,14 @@ pub struct Tracked {
 }
 
 impl Tracked {
-    /// Extracts the value from a segment; 0 without a segment or without I/O.
+    /// Extracts the value from a segment; 0 if there is no segment or no I/O.
     pub(crate) fn of(segment: Option<&Segment>, value: impl FnOnce(&Segment) -> Option<f64>) -> Self {
         let host_limited = segment.is_some_and(Segment::is_host_limited);
         Self { value: segment.and_then(value).unwrap_or(0.0), host_limited }
     }
 }
 
-/// A value that the host did not limit.
+/// Returns a value that the host did not limit.
 impl From<f64> for Tracked {
     fn from(value: f64) -> Self {
         Self { value, host_limited: false }
@@ -36,13 +36,13 @@ pub struct History {
 }
 
 impl History {
-    /// An empty history of the named variables.
+    /// Creates an empty history of the named variables.
     #[must_use]
     pub fn of(variables: Vec<String>) -> Self {
         Self { variables, rounds: Vec::new() }
     }
 
-    /// Number of rounds eligible for a window: all since the last interruption.
+    /// Returns the number of rounds eligible for a window: all since the last interruption.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.rounds.len() as u32
@@ -54,12 +54,12 @@ impl History {
         self.rounds.is_empty()
     }
 
-    /// Drops all rounds after an interruption, because no window may span it.
+    /// Removes all rounds before an interruption, because no window may span it.
     pub fn restart(&mut self) {
         self.rounds.clear();
     }
 
-    /// Appends one value per variable for `round` and judges the latest five rounds.
+    /// Appends one value per variable for `round` and evaluates the latest five rounds.
     ///
     /// # Panics
     /// If the number of values differs from the number of variables.
@@ -83,7 +83,8 @@ impl History {
         Judgement { round, steady: variables.iter().all(|v| v.steady), variables }
     }
 
-    /// Steady-state criteria of each variable over the five latest rounds; empty before five rounds.
+    /// Returns the steady-state criteria of each variable over the five latest rounds; empty before there are
+    /// five.
     #[must_use]
     pub fn window(&self) -> Vec<WindowStats> {
         let Some(latest) = self.rounds.last_chunk::<WINDOW_ROUNDS>() else { return Vec::new() };
@@ -102,7 +103,7 @@ impl History {
         &self.variables
     }
 
-    /// Rounds and values of one variable since the last interruption.
+    /// Returns rounds and values of one variable since the last interruption.
     #[must_use]
     pub fn values(&self, variable: usize) -> Vec<(u32, f64)> {
         let value = |(round, values): &(u32, Vec<Tracked>)| Some((*round, values.get(variable)?.value));

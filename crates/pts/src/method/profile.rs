@@ -14,11 +14,11 @@ pub struct Profile {
     pub revision: &'static str,
     /// Class of drive as printed: `Client` or `Enterprise`.
     pub class: &'static str,
-    /// Determines the report pages of each test.
+    /// Edition, which determines the report pages of each test.
     pub edition: Edition,
     /// The tests that this version defines.
     pub tests: &'static [Listed],
-    /// Tracking variables of the IOPS test; all must be steady in the same window.
+    /// Tracking variables of the IOPS test; all of them must be steady in the same window.
     pub iops_tracking: &'static [Cell],
     /// Block sizes of the Throughput test in bytes; each is a separate test, run in this order.
     pub throughput_blocks: &'static [u32],
@@ -32,9 +32,9 @@ pub struct Profile {
     pub write_cache: WriteCache,
     /// Whether the determination box includes the correlation coefficient (2.0.2).
     pub reports_correlation: bool,
-    /// Thread count that the specification recommends, or our default if it leaves the choice to the tester.
+    /// Thread count recommended by the specification, or our default if the choice is left to the tester.
     pub threads: u16,
-    /// Outstanding I/Os per thread, recommended or default.
+    /// Recommended or default number of outstanding I/Os per thread.
     pub queue_depth: u16,
     /// Whether the tester may choose thread count and queue depth freely; if so, no choice is a modification.
     pub demand_is_free: bool,
@@ -48,7 +48,7 @@ pub struct Profile {
     pub further_range_percents: &'static [u8],
     /// Further active range amounts that the tester may choose.
     pub further_amounts_bytes: &'static [u64],
-    /// What no source confirms of this version, so that it was taken from another one.
+    /// Properties of this version that no source confirms, so that they were taken from another version.
     pub unsourced: &'static [&'static str],
 }
 
@@ -108,9 +108,9 @@ pub struct SaturationEnd {
     pub minutes: u32,
     /// Whether steady state ends the test (1.1 and later).
     pub when_steady: bool,
-    /// Whether the operator may continue after the end (1.0: published reports did).
+    /// Whether the operator may continue the test after this end (1.0: published reports did).
     pub may_continue: bool,
-    /// Minutes up to which the operator may extend the duration.
+    /// Limit in minutes up to which the operator may extend the test.
     pub most_minutes: u32,
 }
 
@@ -125,19 +125,19 @@ pub struct Cell {
 
 /// Length of a cell in the PTS: one minute.
 pub const CELL_NS: u64 = 60 * stdx::units::SECOND_NS;
-/// Rounds after which a test that is not steady ends.
+/// Number of rounds after which a test that is not steady ends.
 pub const MAX_ROUNDS: u32 = 25;
 /// Amount of workload-independent preconditioning, in user capacities.
 pub const PRECONDITION_CAPACITIES: u32 = 2;
 
 impl Profile {
-    /// The entry for `family`, or None if this version lacks the test.
+    /// Returns the entry for `family`, or None if this version lacks the test.
     #[must_use]
     pub fn listed(&self, family: &str) -> Option<&'static Listed> {
         self.tests.iter().find(|listed| listed.family == family)
     }
 
-    /// The settings of an unmodified run.
+    /// Returns the settings of an unmodified run.
     #[must_use]
     pub const fn settings(&self, seed: u64) -> Settings {
         Settings {
@@ -183,7 +183,8 @@ impl Cell {
     }
 }
 
-/// An R/W mix in the notation of the PTS: `65/35`. Saturates, because an untrusted run file may contain more than 100.
+/// An R/W mix in the notation of the PTS: `65/35`. Saturates, because an untrusted run file may contain more than
+/// 100.
 pub(crate) fn mix_name(read_percent: u8) -> String {
     format!("{read_percent}/{}", 100_u8.saturating_sub(read_percent))
 }

@@ -23,7 +23,7 @@ pub const PROFILES: &[Profile] = &[
     pts_e_2_0::PROFILE,
 ];
 
-/// Replaces the version of the specification in imported runs.
+/// Used for imported runs instead of a version of the specification.
 const IMPORTED: Profile = Profile {
     name: "imported",
     revision: "NOT PTS",
@@ -45,10 +45,11 @@ impl Profile {
         })
     }
 
-    /// The profile of a run. Imported runs have a special profile, which is not part of the specification.
+    /// Returns the profile of a run. Imported runs have a special profile, which is not part of the
+    /// specification.
     ///
     /// # Errors
-    /// Returns an error if this build does not know the run's profile.
+    /// Returns an error if the profile of the run is unknown to this build.
     pub fn of(run: &RunFile) -> Result<&'static Self, String> {
         if run.origin.is_some() { Ok(&IMPORTED) } else { Self::named(&run.profile) }
     }

@@ -6,7 +6,7 @@ pub const WINDOW_ROUNDS: usize = 5;
 pub const RANGE_LIMIT: f64 = 0.20;
 /// Largest allowed rise or fall of the fitted line over the window, as a fraction of the mean.
 pub const SLOPE_LIMIT: f64 = 0.10;
-/// Lets a value exactly on a limit pass on every platform.
+/// Tolerance with which a value exactly on a limit passes on every platform.
 const TOLERANCE: f64 = 1e-9;
 
 /// The steady-state criteria of one tracking variable over its five latest values.
@@ -32,14 +32,14 @@ pub struct WindowStats {
     pub slope_allowed: f64,
     /// Correlation between value and round (PTS 2.0.2); None if all values are equal.
     pub correlation: Option<f64>,
-    /// True if both excursions are within their limits and the mean is positive.
+    /// Returns true if both excursions are within their limits and the mean is positive.
     pub steady: bool,
-    /// Whether any of the values may reflect the host instead of the drive.
+    /// Returns whether any of the values may reflect the host instead of the drive.
     pub host_limited: bool,
 }
 
 impl WindowStats {
-    /// Judges the values of five consecutive rounds, the last of which is `last_round`.
+    /// Evaluates the values of five consecutive rounds, the last of which is `last_round`.
     ///
     /// # Panics
     /// If `last_round` is below 4; rounds are numbered from 0.
@@ -77,7 +77,7 @@ impl WindowStats {
         }
     }
 
-    /// Value of the fitted line at `round`.
+    /// Returns the value of the fitted line at `round`.
     #[must_use]
     pub fn fit_at(&self, round: f64) -> f64 {
         self.slope * round + self.intercept
@@ -87,7 +87,7 @@ impl WindowStats {
     #[must_use]
     pub fn formula(&self) -> String {
         let sign = if self.intercept < 0.0 { '-' } else { '+' };
-        // Milliseconds need more decimals than IOPS.
+        // Values in milliseconds need more decimals than IOPS.
         let decimals = if self.mean.abs() < 100.0 { 6 } else { 3 };
         format!("{:.decimals$} * R {sign} {:.decimals$}", self.slope, self.intercept.abs())
     }

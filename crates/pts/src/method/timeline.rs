@@ -1,5 +1,5 @@
-//! Samples of timeline tests, a minute or less each. A test keeps thousands of them, so a whole segment with
-//! its histograms would take too much memory.
+//! Samples of timeline tests, each a minute long or less. A test keeps thousands of them, so whole segments
+//! with their histograms would take too much memory.
 
 use record::{Direction, Segment};
 
@@ -8,7 +8,8 @@ use crate::method::history::Tracked;
 /// Measurements of one interval of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
-    /// End of the sample in minutes of the specification, since the purge or since this phase of the test began.
+    /// End of the sample in minutes of the specification, since the purge or since the start of this phase of
+    /// the test.
     pub minute: f64,
     pub iops: f64,
     pub megabytes_per_second: f64,
@@ -18,12 +19,12 @@ pub(crate) struct Sample {
     pub mean_ms: Option<f64>,
     /// None without I/O.
     pub max_ms: Option<f64>,
-    /// Whether the host may have limited the workload that the sample is part of.
+    /// Whether the host may have limited the workload to which the sample belongs.
     pub host_limited: bool,
 }
 
 impl Sample {
-    /// The IOPS as a tracking variable.
+    /// Returns the IOPS as a tracking variable.
     pub fn tracked(&self) -> Tracked {
         Tracked { value: self.iops, host_limited: self.host_limited }
     }
@@ -42,8 +43,8 @@ impl Sample {
     }
 }
 
-/// Splits a segment, which takes `minutes` and begins at `start`, into at most `most` samples of about equal length.
-/// Returns fewer if the segment was recorded in fewer intervals.
+/// Splits a segment, which takes `minutes` and starts at `start`, into at most `most` samples of about equal
+/// length. Returns fewer if the segment was recorded in fewer intervals.
 pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -> Vec<Sample> {
     let series = &segment.series;
     let intervals = series.read_ios.len().min(series.write_ios.len());
@@ -85,7 +86,7 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -
     (0..samples).map(sample).collect()
 }
 
-/// Whether the host may have limited any of `samples`.
+/// Returns whether the host may have limited any of `samples`.
 pub(crate) fn is_host_limited(samples: &[Sample]) -> bool {
     samples.iter().any(|sample| sample.host_limited)
 }

@@ -4,7 +4,7 @@ use record::{DEPTH_KEPT_SHARE, Segment};
 
 use crate::quality::few_ios::kinds_among;
 
-/// Note about these cells; `None` if all of them maintained the queue depth.
+/// Returns a note about these cells; `None` if all of them maintained the queue depth.
 pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     let (count, kinds) = kinds_among(cells, Segment::is_shallow)?;
     Some(format!(

@@ -1,11 +1,13 @@
-//! Cells of a simulated drive that lasted longer than was asked for. A scaled drive divides the length of a cell, which may
-//! then be over before anything completes, so the simulator extends it until enough I/Os have completed.
+//! Cells of a simulated drive that lasted longer than requested. A scaled drive divides the length of a cell, which
+//! may then be over before any I/O completes, so the simulator extends it until a sufficient number of I/Os has
+//! completed.
 
 use record::Segment;
 
 use crate::Deviation;
 
-/// The deviation of the test `title` by the extended ones among `workloads`; None if there are none.
+/// Returns the deviation of the test `title` because of extended cells among `workloads`; None if there are
+/// none.
 pub fn among<'a>(
     title: &str,
     workloads: impl Iterator<Item = &'a Segment>,
@@ -20,7 +22,7 @@ pub fn among<'a>(
             largest = largest.max(factor);
         }
     }
-    // Rounded up, so that no cell was extended further than stated.
+    // The factor is rounded up, so that no cell was extended further than stated.
     let up_to_tenths = (largest * 10.0).ceil() as u64;
     let title = title.to_owned();
     (extended > 0).then_some(Deviation::Extended { title, extended, all, up_to_tenths })
@@ -32,7 +34,7 @@ mod tests {
     use crate::method::timeline::tests::segment;
     use record::{IoEngine, Until};
 
-    /// A minute requested, at scale 1/10, and how many seconds it took.
+    /// A cell of a requested minute at scale 1/10, with its actual length in seconds.
     fn minute(seconds: u64) -> Segment {
         let mut segment = segment(vec![1; seconds as usize], seconds * 1_000_000_000);
         segment.workload.until = Until::DurationNs(60_000_000_000);

@@ -5,15 +5,15 @@ use stdx::units::count_of;
 
 /// With fewer I/Os than this, a single I/O changes the figure by more than a tenth.
 const FEW: u64 = 10;
-/// Beyond this number, kinds of cells are counted instead of listed.
+/// Above this number, kinds of cells are counted instead of listed.
 const LISTED: usize = 6;
 
-/// Whether the figures of this cell are coarse.
+/// Returns whether the figures of this cell are coarse.
 pub fn has_few(segment: &Segment) -> bool {
     segment.read.ios + segment.write.ios < FEW
 }
 
-/// Note about these cells; None if enough I/Os completed in all of them.
+/// Returns a note about these cells; None if a sufficient number of I/Os completed in all of them.
 pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     let (count, kinds) = kinds_among(cells, has_few)?;
     Some(format!(
@@ -22,7 +22,8 @@ pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     ))
 }
 
-/// Number of cells that satisfy `such` (`2 of 56 cells`), and their kinds; None if there are none.
+/// Returns the number of cells that satisfy `such` (`2 of 56 cells`), and their kinds; None if there are
+/// none.
 pub fn kinds_among<'a>(
     cells: impl Iterator<Item = &'a Segment>,
     such: impl Fn(&Segment) -> bool,

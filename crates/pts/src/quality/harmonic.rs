@@ -1,5 +1,5 @@
-//! Plausibility check for a matrix of IOPS. For a mix, a drive that does one thing at a time takes the time
-//! of the reads plus that of the writes, so its IOPS follow the harmonic law 1/X(r) = (1-r)/W + r/R.
+//! Plausibility check for a matrix of IOPS. A drive that does one thing at a time takes the time of the reads
+//! plus that of the writes for a mix, so its IOPS follow the harmonic law 1/X(r) = (1-r)/W + r/R.
 
 use stdx::units::{block_size, grouped};
 
@@ -7,17 +7,18 @@ use crate::method::profile::{Cell, mix_name};
 
 /// Deviations by more than this fraction are reported.
 const ALLOWED: f64 = 0.5;
-/// Beyond this number, cells are counted instead of listed.
+/// Above this number, cells are counted instead of listed.
 const LISTED: usize = 4;
 
-/// IOPS of a mix according to the law; None if the IOPS of reads or writes alone are not positive.
+/// Returns the IOPS of a mix according to the law; None if the IOPS of reads or writes alone are not
+/// positive.
 #[must_use]
 pub fn expected(read_percent: u8, writes: f64, reads: f64) -> Option<f64> {
     let share = f64::from(read_percent) / 100.0;
     (writes > 0.0 && reads > 0.0).then(|| 1.0 / ((1.0 - share) / writes + share / reads))
 }
 
-/// Note about cells that deviate from the law by more than half; None if there are none.
+/// Returns a note about cells that deviate from the law by more than half; None if there are none.
 pub(crate) fn note(cells: impl Iterator<Item = Cell>, iops: impl Fn(Cell) -> Option<f64>) -> Option<String> {
     let departure = |cell: Cell| {
         let of = |read_percent| iops(Cell { read_percent, ..cell });

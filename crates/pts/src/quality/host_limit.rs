@@ -3,16 +3,16 @@
 use record::{HOST_LIMIT_SHARE, Segment};
 use stdx::units::count_of;
 
-/// Beyond this number, kinds of cells are counted instead of listed.
+/// Above this number, kinds of cells are counted instead of listed.
 const LISTED: usize = 6;
 
-/// Follows a number that the host may have limited.
+/// The mark after a number that the host may have limited.
 pub const MARK: &str = "*";
-/// Explains the mark; printed wherever the mark occurs.
+/// Explanation of the mark, printed wherever the mark occurs.
 pub const LEGEND: &str = "host-limited: more than 70 % of the host ceiling or CPU time; this figure may \
                           reflect the host rather than the drive";
 
-/// Appends the mark to `text` if it is host-limited.
+/// Appends the mark to `text` if the value is host-limited.
 #[must_use]
 pub fn marked(text: String, host_limited: bool) -> String {
     if host_limited { text + MARK } else { text }
@@ -26,9 +26,9 @@ pub fn legend() -> String {
 
 /// The host-limited cells of a test.
 pub(crate) struct Limited {
-    /// Number of affected cells and of all cells: `5 of 280 cells`.
+    /// Number of affected cells and of all cells, such as `5 of 280 cells`.
     pub count: String,
-    /// Note about these cells.
+    /// Returns a note about these cells.
     pub note: String,
 }
 

@@ -23,7 +23,7 @@ struct Temperatures {
     unsteady: Vec<String>,
 }
 
-/// Notes about unsteady variables of `test` that drift with the temperature.
+/// Returns notes about unsteady variables of `test` that drift with the temperature.
 pub(crate) fn notes(test: &str, entries: &[Entry]) -> Vec<String> {
     let mut observed = Temperatures::default();
     let mut inside = false;
@@ -83,7 +83,8 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
         return None;
     }
     let way = if drift < 0.0 { "falls" } else { "rises" };
-    // Round and temperature correlate with the value, so the product has the sign of the temperature's change.
+    // Both round and temperature correlate with the value, so their product has the sign of the temperature's
+    // change.
     let warms = drift * thermal > 0.0;
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(
@@ -150,7 +151,7 @@ mod tests {
         assert!(notes("iops", &journal(falling, |_| None)).is_empty());
         let swinging = |round: u32| if round.is_multiple_of(2) { 15_000.0 } else { 20_000.0 };
         assert!(notes("iops", &journal(swinging, warming)).is_empty());
-        // The drive warms up at the start, then the drift continues at constant temperature.
+        // The drive warms up at the start, then the drift continues at a constant temperature.
         let soon_warm = |round: u32| Some(if round < 3 { 30 } else { 45 });
         assert!(notes("iops", &journal(falling, soon_warm)).is_empty());
         assert!(notes("lat", &journal(falling, warming)).is_empty(), "another test");

@@ -1,4 +1,4 @@
-//! A bench that answers from a journal, for reports, for repeated judgement, and for resuming.
+//! A bench that answers from a journal: for reports, for repeated evaluation, and for resuming.
 
 use std::collections::VecDeque;
 
@@ -55,13 +55,13 @@ impl Replay {
         replay
     }
 
-    /// True if no answers are left, so that the next one must come from elsewhere.
+    /// Returns true if no answers are left, so that the next one must come from elsewhere.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.answers.is_empty()
     }
 
-    /// The workloads among the remaining answers, measured or not.
+    /// Returns the workloads among the remaining answers, measured or not.
     fn workloads(&self) -> impl Iterator<Item = &Segment> {
         self.answers.iter().filter_map(|event| match event {
             Event::Measured(segment) | Event::Preconditioned(segment) => Some(segment),
@@ -69,7 +69,7 @@ impl Replay {
         })
     }
 
-    /// The measured cells among the remaining answers.
+    /// Returns the measured cells among the remaining answers.
     fn measured(&self) -> impl Iterator<Item = &Segment> {
         self.answers.iter().filter_map(|event| match event {
             Event::Measured(segment) => Some(segment),
@@ -77,8 +77,8 @@ impl Replay {
         })
     }
 
-    /// Whether the journal already contains `note`. A note follows from the answers before it, so notes are matched by
-    /// position, not by their numbers: a build that rounds differently must not record a note twice.
+    /// Returns whether the journal already contains `note`. A note is derived from the answers before it, so notes
+    /// are matched by position, not by their numbers: a build that rounds differently must not record a note twice.
     pub fn had_noted(&mut self, note: &Note) -> bool {
         if !self.is_exhausted() {
             return true;
@@ -114,7 +114,7 @@ fn diverged<T>(requested: &str, found: &Event) -> Result<T, Stop> {
         Event::Idled { length_ns } => format!("idle of {length_ns} ns"),
         _ => "something else".to_owned(),
     };
-    // Both are printed in short; they may differ in what is left out.
+    // Both are printed in short form; they may differ in properties that are omitted.
     let other =
         if found == requested { " with other threads, queue depth, offsets, data or seed" } else { "" };
     Err(Stop::Diverged(format!("it requests {requested}, the journal contains {found}{other}")))
@@ -158,7 +158,7 @@ impl Bench for Replay {
     }
 }
 
-/// A whole run as judged by this build.
+/// A whole run as evaluated by this build.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
     /// One outcome for each started test.
@@ -167,11 +167,11 @@ pub struct Replayed {
     pub modified: Vec<crate::Deviation>,
 }
 
-/// Replays every started test of a run and judges it with this build.
+/// Replays and evaluates every started test of a run with this build.
 ///
 /// # Errors
-/// Returns an error if this build does not know the profile or a test, or the recorded workloads differ from
-/// those requested now.
+/// Returns an error if the profile or a test is unknown to this build, or if the recorded workloads differ
+/// from those requested now.
 pub fn replay(run: &RunFile, entries: &[Entry]) -> Result<Replayed, String> {
     if let Some(origin) = &run.origin {
         let outcomes = imported::replay(run, origin, entries)?;

@@ -1,4 +1,4 @@
-//! How far a run is, and whether its tests reached steady state.
+//! The progress of a run, and whether its tests reached steady state.
 
 use record::{Entry, Event};
 
@@ -7,20 +7,21 @@ use crate::Outcome;
 /// State of a run whose journal can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// A process is working on it.
+    /// A process is working on the run.
     Running,
-    /// Complete; every test that asks for steady state reached it.
+    /// Complete; all tests that require steady state reached it.
     Steady,
     /// Complete; a test did not reach steady state.
     Unsteady,
-    /// Complete; no test asks for steady state.
+    /// Complete; no test requires steady state.
     Complete,
     /// Interrupted, or a drive failed.
     Incomplete,
 }
 
 impl Standing {
-    /// Judges a run by its journal and outcomes. `in_progress` states whether a process holds the journal.
+    /// Determines the state of a run from its journal and outcomes. `in_progress` states whether a process
+    /// has locked the journal.
     #[must_use]
     pub fn of(entries: &[Entry], outcomes: &[Outcome], in_progress: bool) -> Self {
         let is_closed = entries.iter().any(|entry| matches!(entry.event, Event::Closed));
@@ -38,7 +39,7 @@ impl Standing {
         }
     }
 
-    /// The verdict over all tests, as printed.
+    /// Returns the verdict over all tests, as printed.
     #[must_use]
     pub const fn verdict(self) -> &'static str {
         match self {

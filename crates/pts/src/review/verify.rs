@@ -7,23 +7,23 @@ use crate::{Bench, Context, Outcome, Replay, Stop, Task};
 /// Relative tolerance for equal values: a decimal number in a journal may lose its last bit.
 const TOLERANCE: f64 = 1e-9;
 
-/// One test of a run, judged again.
+/// One test of a run, evaluated again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verified {
     /// Name of the test.
     pub test: String,
-    /// Number of recorded judgements that were compared.
+    /// Number of recorded evaluations that were compared.
     pub judgements: usize,
-    /// True if the recorded end was compared; false for an interrupted test.
+    /// Whether the recorded end was compared; false for an interrupted test.
     pub ended: bool,
-    /// Differences from the judgement of this build, in journal order.
+    /// Differences from the evaluation of this build, in journal order.
     pub differences: Vec<Difference>,
 }
 
 /// A difference between the journal and this build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Sequence number of the journal record; None if the journal lacks one.
+    /// Sequence number of the journal record; None if the journal lacks the record.
     pub record: Option<u64>,
     /// Describes both sides.
     pub text: String,
@@ -37,10 +37,10 @@ struct Recorded<'a> {
     last: u64,
 }
 
-/// Judges every started test of a run again.
+/// Evaluates every started test of a run again.
 ///
 /// # Errors
-/// Returns an error if this build does not know the profile or a test.
+/// Returns an error if the profile or a test is unknown to this build.
 pub fn verify(run: &RunFile, entries: &[Entry]) -> Result<Vec<Verified>, String> {
     let context = Context::of(run)?;
     let mut all = Vec::new();
@@ -137,7 +137,7 @@ fn word(judgement: &Judgement) -> &'static str {
     if judgement.steady { "steady" } else { "not steady" }
 }
 
-/// Describes how two judgements of a round differ; None if they agree.
+/// Describes how two evaluations of a round differ; None if they agree.
 fn contrast(then: &Judgement, today: &Judgement) -> Option<String> {
     if then.round != today.round {
         return Some(format!("it judges round {}, but this build judges round {}", then.round, today.round));
@@ -179,7 +179,7 @@ fn equal(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// A replay that also records the judgements of rounds.
+/// A replay that also records the evaluations of rounds.
 struct Listener {
     replay: Replay,
     judged: Vec<Judgement>,

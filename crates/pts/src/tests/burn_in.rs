@@ -1,5 +1,5 @@
-//! Burn-in (no clause of the PTS; beyond the standard): hours of load whose data is verified, then one verdict on the drive
-//! from its data, its I/Os and its health.
+//! Burn-in (no clause of the PTS; beyond the standard): hours of load whose data is verified, followed by one
+//! verdict on the drive, based on its data, its I/Os and its health.
 
 mod answers;
 mod limits;
@@ -45,7 +45,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut BurnInAns
         let segment = bench.run(&answers.load.workload(context, cell))?;
         answers.incidents.see(&segment);
         answers.parts.push(Part::of(&segment));
-        // Nothing that follows could change the verdict.
+        // No later result could change the verdict.
         if answers.parts.last().is_some_and(Part::is_bad) {
             break;
         }

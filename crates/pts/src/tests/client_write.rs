@@ -1,6 +1,6 @@
-//! Sustained client write (no clause of the PTS; beyond the standard): a purged drive is written sequentially until its
-//! SLC cache is full and the throughput has settled, then again after idle times of increasing length, which show how
-//! much of the cache the drive has emptied.
+//! Sustained client write (no clause of the PTS; beyond the standard): a purged drive is written sequentially until
+//! its SLC cache is full and the throughput has settled, then again after idle times of increasing length, which
+//! show how much of the cache the drive has emptied.
 
 mod answers;
 mod pages;
@@ -73,7 +73,8 @@ fn write(
     Ok(())
 }
 
-/// A chunk is a fixed part of the test range, so that no drive overwrites data before all of its range is written.
+/// Chunks are fixed parts of the test range, so that no data is overwritten before the whole range has been
+/// written.
 fn workload(context: &Context<'_>, round: u32, chunk: u32) -> Workload {
     let demand = context.demand(Some(DEMAND));
     let range = context.whole_test_range();

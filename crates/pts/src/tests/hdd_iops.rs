@@ -1,5 +1,5 @@
-//! IOPS by zone, following TKperf's test of hard disks: random I/O with three mixes and three block sizes in each of
-//! 128 zones. Not part of any version of the PTS.
+//! IOPS by zone, following TKperf's test of hard disks: random I/O with three mixes and three block sizes in each
+//! of 128 zones. It is not part of any version of the PTS.
 
 use stdx::units::KIB;
 

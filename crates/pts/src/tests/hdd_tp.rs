@@ -1,5 +1,5 @@
-//! Throughput by zone, following TKperf's test of hard disks: all 128 zones with 1024 KiB blocks, then all with 4 KiB
-//! blocks; sequential reads, then writes, in each. Not part of any version of the PTS.
+//! Throughput by zone, following TKperf's test of hard disks: all 128 zones with 1024 KiB blocks, then all with 4
+//! KiB blocks; sequential reads, then writes, in each. It is not part of any version of the PTS.
 
 use stdx::units::KIB;
 

@@ -1,6 +1,6 @@
-//! Host idle recovery (PTS-E 1.1 and PTS 2.0 clause 11): how a drive that is steady under random writes uses idle time.
-//! Bursts of writes alternate with idle times of increasing length; after each length, continuous writes return the
-//! drive to its baseline.
+//! Host idle recovery (PTS-E 1.1 and PTS 2.0 clause 11): how a drive that is steady under random writes uses idle
+//! time. Bursts of writes alternate with idle times of increasing length; after each length, continuous writes
+//! return the drive to its baseline.
 
 mod answers;
 mod pages;
@@ -15,7 +15,7 @@ use answers::{BURST_SECONDS, RETURN_MINUTES, RecoveryAnswers, STIMULUS, State, W
 
 /// Number of bursts in a wait state.
 const BURSTS: u32 = 360;
-/// Samples of access C: one per burst.
+/// Number of samples of access C: one per burst.
 const RETURN_SAMPLES: usize = 360;
 
 /// The HIR test.

@@ -1,7 +1,7 @@
-//! Write saturation (PTS 1.0 clause 7; PTS-E 1.1 and PTS 2.0 clause 10): random 4 KiB writes to a fresh drive, minute
-//! by minute, until the required amount is written, the time limit is reached, or (1.1 and later) the drive is steady.
-//! The tester may choose another length, and PTS 2.0 offers other workloads.
-//! Steady state tracks the minute after every 30 minutes. PTS 2.0 then records every response time for 20 minutes.
+//! Write saturation (PTS 1.0 clause 7; PTS-E 1.1 and PTS 2.0 clause 10): random 4 KiB writes to a fresh drive,
+//! minute by minute, until the required amount is written, the time limit is reached, or (1.1 and later) the drive
+//! is steady. The tester may choose a different length, and PTS 2.0 offers other workloads. Steady state tracks the
+//! minute after every 30 minutes. PTS 2.0 then records every response time for 20 minutes.
 
 mod answers;
 mod figures;

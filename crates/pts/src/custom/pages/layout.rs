@@ -175,7 +175,7 @@ impl Layout {
         }
     }
 
-    /// Chart of a figure; None if no dimension with an order varies.
+    /// Returns the chart of a figure; None if no varying dimension has an order.
     pub fn lines(&self, figure: Figure, means: &[Mean]) -> Option<Lines> {
         let (x, label, scale) = self.horizontal(means)?;
         let by = if self.columns == x { self.rows } else { self.columns };
@@ -225,7 +225,7 @@ impl Layout {
     }
 }
 
-/// With mixes on the horizontal axis, random and sequential workloads are separate lines.
+/// If mixes are on the horizontal axis, random and sequential workloads are separate lines.
 fn orders(x: Dimension, place: Place) -> Vec<(Place, Option<Access>)> {
     match x {
         Dimension::Load => [Access::Random, Access::Sequential].map(|order| (place, Some(order))).into(),
@@ -250,7 +250,7 @@ fn position(x: Dimension, mean: &Mean) -> f64 {
     }
 }
 
-/// The dimensions in which demand varies: none, TC, QD, both independently, or pairs.
+/// Returns the dimensions in which demand varies: none, TC, QD, both independently, or pairs.
 fn varied_demand(means: &[Mean]) -> Vec<Dimension> {
     let (threads, depth) = (Dimension::Threads.places(means).len(), Dimension::Depth.places(means).len());
     match (threads > 1, depth > 1) {

@@ -34,7 +34,7 @@ pub struct Drawn {
 }
 
 impl DemandAnswers {
-    /// The rounds that results are computed from: the five of the window, or the latest ones available.
+    /// Returns the rounds on which results are based: the five of the window, or the latest ones available.
     pub fn results(&self) -> &[Vec<Point>] {
         let taken = (self.history.len() as usize).clamp(1, WINDOW_ROUNDS);
         &self.rounds[self.rounds.len().saturating_sub(taken)..]

@@ -72,7 +72,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
     }
 }
 
-/// IOPS of the stimulus over its outstanding I/Os.
+/// Returns the IOPS of the stimulus by number of outstanding I/Os.
 fn sweep(answers: &DemandAnswers) -> Option<DemandSweep> {
     let means = answers.means();
     let cells = means.iter().map(|point| (point.outstanding(), point.iops, point.host_limited));
@@ -253,7 +253,7 @@ fn rising() -> impl Iterator<Item = u16> {
 fn by_depth(answers: &DemandAnswers) -> Vec<Series> {
     let series = |(index, queue_depth): (usize, u16)| Series {
         name: format!("QD {queue_depth}"),
-        // A round begins with the cells of the largest thread count.
+        // A round starts with the cells of the largest thread count.
         points: (1..)
             .map(f64::from)
             .zip(&answers.rounds)
@@ -267,7 +267,7 @@ fn at(means: &[Point], threads: u16, queue_depth: u16) -> Option<&Point> {
     means.iter().find(|point| point.demand == Demand { threads, queue_depth })
 }
 
-/// One series per thread count, with one point per queue depth, ascending.
+/// Returns one series per thread count, with one point per queue depth, ascending.
 fn by_threads(means: &[Point], point: impl Fn(&Point) -> Option<(f64, f64)>) -> Vec<Series> {
     let series = |threads: u16| Series {
         name: format!("TC {threads}"),
@@ -290,7 +290,7 @@ fn demand_intensity(means: &[Point]) -> Page {
     Page::of("intensity", "Demand Intensity", Exhibit::Lines(lines))
 }
 
-/// CPU load on the host, by cell.
+/// Returns the CPU load on the host, by cell.
 fn processor(context: &Context<'_>, means: &[Point]) -> Page {
     let percent = |threads, queue_depth| at(means, threads, queue_depth)?.processor_percent;
     let names = || rising().map(|value| value.to_string()).collect::<Vec<_>>();
@@ -355,7 +355,7 @@ fn key_figures(answers: &DemandAnswers) -> Vec<KeyFigure> {
     let read = answers.pattern.read_percent;
     let mix = match answers.pattern.stimulus {
         Stimulus::Block(_) => answers.pattern.name(read),
-        // The title of the test says what it is.
+        // The title of the test already states what the workload is.
         Stimulus::Composite => mix_name(read),
     };
     let figure = |(name, point): (&str, Point)| {

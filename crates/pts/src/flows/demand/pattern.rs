@@ -15,7 +15,7 @@ pub const HIGHEST: Demand = Demand { threads: 32, queue_depth: 32 };
 pub const BETWEEN_MINUTES: u32 = 5;
 pub const BEFORE_HISTOGRAM_MINUTES: u32 = 60;
 pub const HISTOGRAM_MINUTES: u32 = 10;
-/// Round numbers from which each phase of the test counts, so that their seeds differ.
+/// First round numbers of the phases of the test, chosen so that their seeds differ.
 pub const VARIATION_ROUNDS: u32 = 1_000;
 pub const HISTOGRAM_ROUNDS: u32 = 2_000;
 
@@ -43,12 +43,12 @@ pub fn demands() -> impl Iterator<Item = Demand> {
 }
 
 impl Pattern {
-    /// The pattern for `minutes`; `place` is the round and the step within it.
+    /// Returns the pattern for `minutes`; `place` is the round and the step within it.
     pub fn load(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
         self.mixed(context, demand, place, minutes, self.read_percent)
     }
 
-    /// The pattern with writes only.
+    /// Returns the pattern with writes only.
     pub fn writes(&self, context: &Context<'_>, demand: Demand, place: (u32, u32), minutes: u32) -> Workload {
         self.mixed(context, demand, place, minutes, 0)
     }

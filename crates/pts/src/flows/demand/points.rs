@@ -42,7 +42,7 @@ impl Point {
     }
 }
 
-/// Mean of each cell over `rounds`, which contain the same cells.
+/// Returns the mean of each cell over `rounds`, which contain the same cells.
 pub fn means(rounds: &[Vec<Point>]) -> Vec<Point> {
     let Some(first) = rounds.first() else { return Vec::new() };
     let cell = |(index, point): (usize, &Point)| {
@@ -64,7 +64,7 @@ pub struct Chosen {
     pub max: Point,
     pub mid: Point,
     pub min: Point,
-    /// True if no point met the response time limit; `max` is then the point with the lowest response time.
+    /// Whether no point met the response time limit; `max` is then the point with the lowest response time.
     pub all_slow: bool,
 }
 
@@ -73,7 +73,7 @@ impl Chosen {
     pub fn of(points: &[Point]) -> Option<Self> {
         let min = *points.iter().find(|point| point.outstanding() == 1)?;
         let quick = || points.iter().filter(|point| point.is_quick());
-        // Ties go to the lower demand, then to fewer threads, because they load the host less.
+        // In a tie, the lower demand is chosen, then fewer threads, because they load the host less.
         let rank = |point: &Point| (point.outstanding(), point.demand.threads);
         let by_demand = |a: &&Point, b: &&Point| rank(a).cmp(&rank(b));
         let fastest = quick().max_by(|a, b| a.iops.total_cmp(&b.iops).then(by_demand(b, a)));

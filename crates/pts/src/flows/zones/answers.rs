@@ -6,7 +6,7 @@ use super::sweep::{Figure, Sweep};
 use crate::conclusions::incidents::Incidents;
 use crate::method::profile::Cell;
 
-/// One completed cell. A test has a thousand of them, so the segments with all their histograms are not kept.
+/// One completed cell. A test has a thousand answers, so the segments with their histograms are not kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     /// Zone number, starting at 0.

@@ -52,7 +52,7 @@ pub fn outcome(context: &Context<'_>, answers: &ZoneAnswers, stop: Option<Stop>)
     }
 }
 
-/// A property of all cells, without duplicates.
+/// Returns a property of all cells, without duplicates.
 fn listed(sweep: &Sweep, of: impl Fn(&Cell) -> String) -> String {
     let mut all: Vec<String> = Vec::new();
     for text in cells(sweep).iter().map(of) {
@@ -111,7 +111,7 @@ fn pages(context: &Context<'_>, answers: &ZoneAnswers) -> Vec<Page> {
     pages
 }
 
-/// Line chart over the middle of each zone.
+/// Returns a line chart over the middle of each zone.
 fn over_place(
     context: &Context<'_>,
     answers: &ZoneAnswers,
@@ -142,7 +142,7 @@ fn places(context: &Context<'_>) -> String {
     )
 }
 
-/// Table columns: the values of a box plot, and both ends of the disk.
+/// Columns of the table: the values of a box plot, and both ends of the disk.
 const COLUMNS: [&str; 7] = ["First Zone", "Last Zone", "Minimum", "25 %", "Median", "75 %", "Maximum"];
 
 fn table(answers: &ZoneAnswers) -> Table {
@@ -179,7 +179,7 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * place.fract())
 }
 
-/// Figures for both ends of the disk, with the smallest random or the largest sequential blocks.
+/// Returns figures for both ends of the disk, with the smallest random or the largest sequential blocks.
 fn key_figures(answers: &ZoneAnswers) -> Vec<KeyFigure> {
     let block_bytes = match answers.sweep.figure {
         Figure::Iops => 4096,

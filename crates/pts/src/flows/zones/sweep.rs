@@ -61,7 +61,7 @@ impl Sweep {
         }
     }
 
-    /// Number of rounds: zones times passes.
+    /// Returns the number of rounds, which is zones times passes.
     pub fn rounds(&self) -> u32 {
         ZONES * self.passes.len() as u32
     }
@@ -73,7 +73,7 @@ impl Sweep {
         let block = largest.unwrap_or(0);
         let threads = match self.figure {
             Figure::Iops => 1,
-            // Each thread has a separate part of the zone.
+            // Each thread has its own part of the zone.
             Figure::Throughput => u64::from(self.demand(context).threads),
         };
         let needed = block * threads;
@@ -91,7 +91,7 @@ impl Sweep {
     }
 }
 
-/// Length of each zone. The remainder at the end, below 512 KiB, is not touched.
+/// Returns the length of each zone. The remainder at the end, less than 512 KiB, is not accessed.
 pub fn zone_bytes(context: &Context<'_>) -> u64 {
     let bytes = context.whole_test_range().segment_bytes / u64::from(ZONES);
     bytes - bytes % ZONE_ALIGNMENT_BYTES

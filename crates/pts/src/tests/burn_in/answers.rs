@@ -1,4 +1,4 @@
-//! The answers that the test received, and the verdict that follows from them.
+//! The answers of the test, and the resulting verdict.
 
 use record::{Health, Purged, Segment, Verified};
 
@@ -15,7 +15,7 @@ pub struct BurnInAnswers {
     pub load: Load,
     pub purge: Option<Purged>,
     pub parts: Vec<Part>,
-    /// Readings from the start of the test to the end of the run.
+    /// Health readings from the start of the test to the end of the run.
     pub health: Vec<Health>,
     pub incidents: Incidents,
 }
@@ -40,14 +40,14 @@ impl Part {
         }
     }
 
-    /// Whether its data was wrong, or an I/O failed.
+    /// Whether wrong data was found or an I/O failed.
     pub fn is_bad(&self) -> bool {
         self.verified.wrong_blocks > 0 || self.verified.failed.is_some()
     }
 }
 
 impl BurnInAnswers {
-    /// The verdict; None if the load is not complete and nothing speaks against the drive yet.
+    /// Returns the verdict; None if the load is not complete and there is no reason to reject the drive yet.
     pub fn acceptance(&self, complete: bool) -> Option<Acceptance> {
         let mut reasons = Vec::new();
         let blocks = self.parts.iter().map(|part| part.verified.wrong_blocks).sum();
@@ -60,7 +60,7 @@ impl BurnInAnswers {
         (complete || !reasons.is_empty()).then_some(Acceptance { reasons, unchecked })
     }
 
-    /// The cells that no failed I/O ended; the others have no amounts.
+    /// Returns the cells that were not ended by a failed I/O; the others have no amounts.
     pub fn complete_parts(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| part.verified.failed.is_none())
     }

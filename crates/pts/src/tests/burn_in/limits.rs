@@ -1,11 +1,12 @@
-//! Length and limits of a burn-in: settings with defaults. Values that a drive does not report are not judged.
+//! Length and limits of a burn-in: settings with defaults. Values that a drive does not report are not
+//! evaluated.
 
 use record::Health;
 
 use crate::Context;
 use crate::conclusions::acceptance::Reason;
 
-/// The limits of a run.
+/// Returns the limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Hours of load.
@@ -18,7 +19,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The defaults, replaced by the settings of the run.
+    /// Returns the defaults, replaced by the settings of the run.
     pub fn of(context: &Context<'_>) -> Result<Self, String> {
         let further = &context.settings.further;
         let number = |name: &str, default: u32| match further.get(name) {
@@ -35,16 +36,17 @@ impl Limits {
         })
     }
 
-    /// Adds what in the `health` of a drive exceeds the limits, and returns the limits that could not be checked.
+    /// Adds the values in the `health` of a drive that exceed the limits, and returns the limits that could not
+    /// be checked.
     pub fn judge(&self, health: &[Health], reasons: &mut Vec<Reason>) -> Vec<&'static str> {
         let mut unchecked = Vec::new();
         let mut grown = |what, of: fn(&Health) -> Option<u64>, allowed| {
             let values: Vec<u64> = health.iter().filter_map(of).collect();
-            // One reading does not show growth.
+            // Growth cannot be determined from a single reading.
             if values.len() < 2 {
                 return unchecked.push(what);
             }
-            // A counter that fell was reset, and has grown from zero to its new value since.
+            // A counter that fell was reset, and has since grown from zero to its new value.
             let growth = |pair: &[u64]| pair[1].checked_sub(pair[0]).unwrap_or(pair[1]);
             let by = values.windows(2).map(growth).fold(0, u64::saturating_add);
             if by > allowed {
@@ -74,7 +76,7 @@ impl Limits {
         unchecked
     }
 
-    /// The limits in words, in the order of the page.
+    /// Returns descriptions of the limits, in the order of the page.
     pub fn in_words(&self) -> String {
         format!(
             "at most {} more media errors and {} more reallocated sectors, {} % endurance used, {} degrees C, at least {} % \

@@ -9,9 +9,9 @@ use crate::{Context, Stop};
 
 /// A cell takes ten minutes of the specification.
 pub const CELL_MINUTES: u32 = 10;
-/// Verification takes one thread.
+/// Verification requires a single thread.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
-/// Blocks whose writes are tracked at a time; takes 256 MiB of memory.
+/// Number of blocks whose writes are tracked at a time, which takes 256 MiB of memory.
 const MOST_BLOCKS: u64 = 1 << 26;
 const MIXED: Cell = Cell { block_bytes: 64 * KIB as u32, read_percent: 50 };
 const ENTERPRISE_READ_PERCENT: u8 = 40;
@@ -25,7 +25,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// The one that the settings name; the value was checked when it was given.
+    /// Returns the load named in the settings; the value was checked when it was read.
     pub fn of(context: &Context<'_>) -> Self {
         match context.settings.further.get("burn-in-load").map(String::as_str) {
             Some("jesd219") => Self::Jesd219(Composite::in_pages()),
@@ -33,7 +33,7 @@ impl Load {
         }
     }
 
-    /// Rejects a device whose sectors are too large, before touching anything.
+    /// Rejects a device whose sectors are too large, before anything is written.
     pub fn check(&self, context: &Context<'_>) -> Result<(), Stop> {
         match self {
             Self::Mixed => Ok(()),
@@ -56,7 +56,7 @@ impl Load {
         }
     }
 
-    /// One cell. A range with too many blocks is divided into equal windows, which take turns.
+    /// One cell. A range with too many blocks is divided into equal windows, which are loaded in turn.
     pub fn workload(&self, context: &Context<'_>, cell: u32) -> Workload {
         let plain = match self {
             Self::Mixed => context.cell_at(DEMAND, 1, cell, MIXED),

@@ -9,17 +9,20 @@ use crate::method::profile::Demand;
 use crate::method::steady::{WINDOW_ROUNDS, WindowStats};
 
 pub const BLOCK_BYTES: u32 = 128 * KIB as u32;
-/// Recommended demand, that of sequential writes in PTS 2.0; the operator may override it for the run.
+/// Recommended demand, equal to that of sequential writes in PTS 2.0; the operator may override it for the
+/// run.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
-/// Number of chunks in the test range. Five of them, 8 % of the range, show whether the throughput has settled.
+/// Number of chunks in the test range. Number of chunks (five are 8 % of the range) that show whether the
+/// throughput has settled.
 pub const CHUNKS: u32 = 64;
-/// Most intervals of a chunk.
+/// Maximum number of intervals of a chunk.
 pub const INTERVALS: usize = 32;
 /// Idle times, in minutes.
 pub const IDLE_MINUTES: [u32; 4] = [1, 5, 15, 60];
-/// A chunk is as slow as the settled drive if its throughput is at most this multiple of it.
+/// A chunk is as slow as the settled drive if its throughput is at most this multiple of the settled
+/// throughput.
 const SLOW: f64 = 1.20;
-/// This many slow chunks in a row end the writes after an idle time.
+/// Number of consecutive slow chunks that end the writes after an idle time.
 const SLOW_CHUNKS: usize = 3;
 
 /// All answers received by the test, whether or not it completed.
@@ -63,19 +66,19 @@ impl Stretch {
         chunks.into_iter().map(|(from, to)| mean_rate(&self.intervals[from..to]).unwrap_or(0.0))
     }
 
-    /// Mean throughput of the first chunk.
+    /// Returns the mean throughput of the first chunk.
     pub fn first_rate(&self) -> Option<f64> {
         self.rates().next()
     }
 
-    /// Whether the last chunks are as slow as the drive after its first writes.
+    /// Returns whether the last chunks are as slow as the drive after its first writes.
     pub fn has_returned_to(&self, settled: Option<f64>) -> bool {
         let limit = SLOW * settled.unwrap_or(f64::INFINITY);
         let last = self.rates().rev().take(SLOW_CHUNKS);
         last.len() == SLOW_CHUNKS && last.into_iter().all(|rate| rate <= limit)
     }
 
-    /// Whether none of it was faster than the settled drive.
+    /// Returns whether no chunk was faster than the settled drive.
     pub fn is_slow(&self, settled: Option<f64>) -> bool {
         settled.is_some_and(|settled| self.rates().all(|rate| rate <= SLOW * settled))
     }
@@ -85,8 +88,8 @@ impl Stretch {
     }
 }
 
-/// Whether the throughput has fallen, and the last five chunks are all after the fall and steady by the criteria of the
-/// PTS.
+/// Returns whether the throughput has fallen and the last five chunks are all after the fall and steady by the
+/// criteria of the PTS.
 pub fn has_settled(fresh: &Stretch, fall: Option<Fall>) -> bool {
     let Some(fall) = fall else { return false };
     let number = fresh.starts.len();
@@ -99,13 +102,13 @@ pub fn has_settled(fresh: &Stretch, fall: Option<Fall>) -> bool {
 }
 
 impl WriteAnswers {
-    /// The fall of the first writes.
+    /// Returns the fall of the first writes.
     pub fn fall(&self) -> Option<Fall> {
         first_fall(&self.fresh.intervals)
     }
 
-    /// Mean throughput of the last five chunks of the first writes, in bytes per second; of fewer if the fall is among
-    /// them. `None` until these writes are complete.
+    /// Returns the mean throughput of the last five chunks of the first writes, in bytes per second, without chunks
+    /// up to the fall. `None` until these writes are complete.
     pub fn sustained(&self) -> Option<f64> {
         if !self.fresh.complete {
             return None;

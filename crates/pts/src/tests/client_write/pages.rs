@@ -75,13 +75,13 @@ fn notes(answers: &WriteAnswers, complete: bool) -> Vec<String> {
     notes
 }
 
-/// What a drive had recovered in an idle time.
+/// How far a drive recovered in an idle time.
 struct Recovered {
-    /// Bytes that it wrote faster than the settled drive.
+    /// Number of bytes that it wrote faster than the settled drive.
     bytes: Option<f64>,
-    /// Throughput until then, or of the first chunk, in bytes per second.
+    /// Throughput of these bytes or, if there are none, of the first chunk, in bytes per second.
     rate: Option<f64>,
-    /// Why there are no bytes.
+    /// Why the number of bytes is absent.
     absent: &'static str,
     host_limited: bool,
 }
@@ -100,7 +100,7 @@ fn recovered(answers: &WriteAnswers, index: usize) -> Recovered {
     }
 }
 
-/// The fall, once the first writes are complete.
+/// Returns the fall, if the first writes are complete.
 fn found(answers: &WriteAnswers) -> Option<Fall> {
     answers.fall().filter(|_| answers.fresh.complete)
 }

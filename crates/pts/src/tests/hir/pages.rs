@@ -85,7 +85,8 @@ fn notes(answers: &RecoveryAnswers, complete: bool) -> Vec<String> {
     notes
 }
 
-/// IOPS of the preconditioned drive: the mean of the window, or else the last tracked minute.
+/// Returns the IOPS of the preconditioned drive: the mean of the window or, if there is none, the last
+/// tracked minute.
 fn steady(answers: &RecoveryAnswers) -> Option<f64> {
     let window = answers.precondition.history.window().first().map(|window| window.mean);
     window
@@ -129,7 +130,7 @@ fn pages(context: &Context<'_>, answers: &RecoveryAnswers) -> Vec<Page> {
     pages
 }
 
-/// Seconds of writing and of idle time: `5/10`.
+/// Formats the seconds of writing and of idle time, such as `5/10`.
 fn seconds(wait: u32) -> String {
     format!("{BURST_SECONDS}/{}", wait * BURST_SECONDS)
 }
@@ -208,17 +209,18 @@ fn first_minute(state: &State) -> Option<f64> {
     mean(state.baseline.iter().take(samples_of_a_minute(&state.baseline)).map(|sample| sample.iops))
 }
 
-/// Length of a sample of the return. Short cells have fewer samples than there are bursts.
+/// Returns the length of a sample of the return. Short cells have fewer samples than there are bursts.
 fn sample_seconds(baseline: &[Sample]) -> f64 {
     f64::from(RETURN_MINUTES) * 60.0 / baseline.len() as f64
 }
 
-/// Number of samples whose length is nearest to a minute; at least one.
+/// Returns the number of samples whose length is nearest to a minute; at least one.
 fn samples_of_a_minute(baseline: &[Sample]) -> usize {
     (60.0 / sample_seconds(baseline)).round().max(1.0) as usize
 }
 
-/// Seconds of the return from which the mean of each minute stays near `steady` until its end; None if the end is not.
+/// Returns the seconds of the return from which the mean of each minute stays near `steady` until the end; None if
+/// the end is not near it.
 fn back_after_seconds(baseline: &[Sample], steady: f64) -> Option<f64> {
     let near = |minute: &[Sample]| {
         mean(minute.iter().map(|sample| sample.iops))

@@ -6,7 +6,7 @@ use crate::flows::composite::Composite;
 use crate::flows::rounds::Rounds;
 use crate::method::profile::Demand;
 
-/// Demand of the public description of the workload.
+/// Demand from the public description of the workload.
 pub const DEMAND: Demand = Demand { threads: 4, queue_depth: 256 };
 pub const READ_PERCENT: u8 = 40;
 /// Tracking variable.

@@ -1,4 +1,4 @@
-//! Pages of the test: the workload, the way to steady state, and the response times.
+//! Pages of the test: the workload, the convergence to steady state, and the response times.
 
 use record::Segment;
 

@@ -68,7 +68,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, sto
     }
 }
 
-/// Figure of a cell in the tables, computed over the result rounds.
+/// Returns a figure of a cell for the tables, computed over the result rounds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Figure {
     Iops,
@@ -85,7 +85,7 @@ impl Figure {
             Self::Average => rounds.mean(|segments| average_of(segments, cell)),
             Self::FiveNines => FIVE_NINES.of(&answers.times(cell)),
             Self::Maximum if !context.has_maxima() => None,
-            // The overall maximum, because a mean of maxima would not describe any I/O.
+            // This is the overall maximum, because a mean of maxima would not describe any I/O.
             Self::Maximum => {
                 let maxima = rounds.results().iter().filter_map(|round| maximum_of(&round.segments, cell));
                 maxima.max_by(f64::total_cmp)

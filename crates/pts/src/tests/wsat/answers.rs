@@ -25,15 +25,15 @@ pub struct SaturationAnswers {
     /// The 99.999 % response time of each minute; None if there are too few I/Os.
     pub five_nines_ms: Vec<Option<f64>>,
     pub written_bytes: u64,
-    /// On the target's clock, which a scaled drive divides.
+    /// Time on the target's clock, which a scaled drive divides.
     pub elapsed_ns: u64,
     pub history: History,
     pub cycles: u32,
     pub converged: bool,
     pub end: Option<End>,
-    /// The first end that the profile provides for, and its minute.
+    /// Returns the first end that the profile provides for, and its minute.
     pub required_end: Option<(End, u32)>,
-    /// The same without the time limit, which the tester may extend in some profiles.
+    /// Returns the same without the time limit, which the tester may extend in some profiles.
     pub untimed_end: Option<(End, u32)>,
     /// Number of minutes that a simulated drive extended.
     pub extended: u32,
@@ -46,14 +46,14 @@ pub struct SaturationAnswers {
 pub enum Level {
     /// Five samples are steady.
     Steady,
-    /// Five samples were judged and are not steady.
+    /// Five samples were evaluated and are not steady.
     NotSteady,
-    /// There were fewer than five samples, or the profile does not judge them.
+    /// There were fewer than five samples, or the profile does not evaluate them.
     NotJudged,
 }
 
 impl Level {
-    /// Its name in key figures, for a test of `minutes` minutes.
+    /// Returns its name in key figures, for a test of `minutes` minutes.
     pub fn name(self, minutes: usize) -> String {
         match self {
             Self::Steady => "steady state".into(),
@@ -63,7 +63,7 @@ impl Level {
     }
 }
 
-/// The minutes from which the level of a curve is computed unless it is steady.
+/// Returns the minutes over which the level of a curve is averaged if it is not steady.
 pub fn last_minutes(minutes: usize) -> String {
     match minutes {
         0 | LAST_MINUTES.. => format!("of the last {LAST_MINUTES} minutes"),
@@ -72,7 +72,7 @@ pub fn last_minutes(minutes: usize) -> String {
     }
 }
 
-/// What the end of a curve of `minutes` minutes is called if nothing says that it is steady.
+/// Returns the name for the end of a curve of `minutes` minutes that is not known to be steady.
 pub fn not_judged(minutes: usize) -> String {
     format!("mean {}, not judged", last_minutes(minutes))
 }

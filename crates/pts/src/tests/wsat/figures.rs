@@ -3,11 +3,11 @@
 
 use crate::method::timeline::mean;
 
-/// Minutes during which a drive counts as fresh.
+/// Number of minutes during which a drive counts as fresh.
 pub const FRESH_MINUTES: usize = 60;
-/// Number of last minutes that are averaged if the drive is not judged to be steady.
+/// Number of final minutes that are averaged if the drive is not steady.
 pub const LAST_MINUTES: usize = 30;
-/// A drop counts if it persists in at least the first number of the following minutes, out of the second.
+/// A drop counts if it persists for at least the first number of minutes within the second number.
 const DROP_STAYS: (usize, usize) = (5, 6);
 /// Length of the moving average, and its maximum relative distance from the level.
 const AVERAGE_MINUTES: usize = 10;
@@ -18,11 +18,11 @@ const SETTLED_WITHIN: f64 = 0.10;
 pub struct Figures {
     /// Fresh out of the box: the best minute of the first hour.
     pub fresh: Option<f64>,
-    /// Where the curve ends: the mean of the five samples that are steady, or else of the last 30 minutes (of all,
-    /// if there are fewer).
+    /// Level at the end of the curve: the mean of the five steady samples, or else of the last 30 minutes (of all
+    /// minutes if there are fewer).
     pub level: Option<f64>,
-    /// First minute of the drop from fresh IOPS to the level; None if fresh IOPS are within 10 % of the level or below
-    /// it.
+    /// First minute of the drop from fresh IOPS to the level; None if fresh IOPS are within 10 % of the level or
+    /// below it.
     pub drop_minute: Option<usize>,
     /// First minute from which the moving average stays near the level; not before the drop.
     pub settled_minute: Option<usize>,
@@ -43,7 +43,8 @@ impl Figures {
     }
 }
 
-/// First minute below the midpoint of `fresh` and `level` that is followed by enough others below it.
+/// Returns the first minute below the midpoint of `fresh` and `level` that is followed by a sufficient number
+/// of others below it.
 fn peak_drop(iops: &[f64], fresh: f64, level: f64) -> Option<usize> {
     let middle = fresh - 0.5 * (fresh - level);
     let (stays, of) = DROP_STAYS;
@@ -54,9 +55,9 @@ fn peak_drop(iops: &[f64], fresh: f64, level: f64) -> Option<usize> {
     (0..iops.len()).find(dropped).map(|index| index + 1)
 }
 
-/// First minute, `earliest` or later, from which the ten-minute average stays within 10 % of `level` until the end. The
-/// average of minutes that contain the last fresh one can be within it, so without `earliest` a drive would be
-/// settled before it drops.
+/// Returns the first minute, not before `earliest`, from which the ten-minute average stays within 10 % of `level`
+/// until the end. An average that includes the last fresh minute can be within this range, so without `earliest`, a
+/// drive would count as settled before it drops.
 fn settled(iops: &[f64], level: f64, earliest: usize) -> Option<usize> {
     let is_near = |minutes: &[f64]| {
         mean(minutes.iter().copied()).is_some_and(|m| (m - level).abs() <= SETTLED_WITHIN * level + 1e-9)
@@ -71,9 +72,10 @@ pub fn drive_fills(written_bytes: u64, capacity_bytes: u64) -> f64 {
     written_bytes as f64 / capacity_bytes.max(1) as f64
 }
 
-/// FOB IOPS, level and minutes of a curve measured by another tool, whose samples take `minutes` each.
+/// Returns FOB IOPS, level and minutes of a curve measured by another tool, whose samples take `minutes`
+/// each.
 pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>, usize) {
-    // The figures are defined per minute, so average shorter samples.
+    // The figures are defined per minute, so shorter samples are averaged.
     let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };
     let by_minute: Vec<f64> =
         iops.chunks(group).map(|some| some.iter().sum::<f64>() / some.len() as f64).collect();

@@ -1,4 +1,4 @@
-//! How long the test is: the conditions of the profile that end it, and those that the tester chose.
+//! The length of the test: the end conditions of the profile, and those that the tester chose.
 
 use record::SaturationUntil;
 
@@ -13,11 +13,11 @@ pub enum End {
     Steady,
     /// Both the amount and the time.
     Both,
-    /// The hard limit of a test that waits for both.
+    /// The absolute time limit of a test that waits for both.
     Limit,
 }
 
-/// Hours after which a test ends that waits for both amount and time.
+/// Number of hours after which a test that waits for both amount and time ends.
 pub const HARD_LIMIT_HOURS: u32 = 240;
 
 /// The conditions.
@@ -29,7 +29,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// What the profile requires.
+    /// Returns the conditions of the profile.
     pub fn required(context: &Context<'_>) -> Self {
         Self {
             conditions: context.profile.saturation_end,
@@ -38,13 +38,13 @@ impl Length {
         }
     }
 
-    /// What the profile requires, without the time limit.
+    /// Returns the conditions of the profile, without the time limit.
     pub fn untimed(context: &Context<'_>) -> Self {
         let required = Self::required(context);
         Self { conditions: SaturationEnd { minutes: u32::MAX, ..required.conditions }, ..required }
     }
 
-    /// What the tester chose, or else what the profile requires.
+    /// Returns the conditions that the tester chose or, by default, those of the profile.
     pub fn of(context: &Context<'_>) -> Self {
         let (required, chosen) = (Self::required(context), context.settings.wsat);
         let conditions = SaturationEnd {
@@ -55,7 +55,7 @@ impl Length {
         Self { conditions, until: chosen.until.unwrap_or(required.until), ..required }
     }
 
-    /// The condition that ends the test after `minute`.
+    /// Returns the condition that ends the test after `minute`.
     pub fn end(&self, minute: u32, written_bytes: u64, is_steady: bool) -> Option<End> {
         let amount = self.capacity_bytes.saturating_mul(u64::from(self.conditions.capacities));
         let (is_written, is_over) = (written_bytes >= amount, minute >= self.conditions.minutes);
@@ -68,30 +68,30 @@ impl Length {
         }
     }
 
-    /// Whether a test that went on after `end` to its minute `minutes` is still within the specification. Published reports
-    /// of 1.0 went on to 29 capacities, and 2.0 allows 24 hours in place of 6.
+    /// Returns whether a test that continued after `end` until minute `minutes` still conforms to the
+    /// specification. Published reports of 1.0 continued to 29 capacities, and 2.0 allows 24 hours instead of 6.
     pub fn may_continue(&self, end: End, minutes: u32) -> bool {
         self.conditions.may_continue || (end == End::Time && minutes <= self.conditions.most_minutes)
     }
 
-    /// The amount: `4 x capacity`.
+    /// Formats the amount, such as `4 x capacity`.
     pub fn amount(&self) -> String {
         format!("{} x capacity", self.conditions.capacities)
     }
 
-    /// The time: `24 h`.
+    /// Formats the time, such as `24 h`.
     pub fn time(&self) -> String {
         format!("{} h", self.conditions.minutes / 60)
     }
 
-    /// The conditions, with how steady state is judged.
+    /// Describes the conditions, and how steady state is evaluated.
     pub fn words(&self) -> String {
         self.worded(
             "five samples 31 minutes apart whose range is within 20 % and whose slope is within 10 % of their mean",
         )
     }
 
-    /// The conditions for the outline of the test.
+    /// Describes the conditions for the outline of the test.
     pub fn in_short(&self) -> String {
         self.worded("five samples 31 minutes apart that are steady")
     }
@@ -108,7 +108,7 @@ impl Length {
         }
     }
 
-    /// The end, as a part of a sentence.
+    /// Describes the end, as part of a sentence.
     pub fn met(&self, end: End, minute: u32) -> String {
         let amount = self.amount();
         match end {

@@ -1,4 +1,4 @@
-//! What is written or read: random 4 KiB writes, or one of the workloads that PTS 2.0 offers instead.
+//! The workload of the test: random 4 KiB writes, or one of the alternatives in PTS 2.0.
 
 use record::{Access, SaturationLoad, Workload};
 use stdx::units::{KIB, block_size};
@@ -8,16 +8,16 @@ use crate::flows::composite::Composite;
 use crate::method::profile::{Cell, Edition, mix_name};
 use crate::{Context, Stop};
 
-/// The workload of a run.
+/// Returns the workload of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     access: Access,
-    /// None for the composite.
+    /// Order, mix and block size; None for the composite.
     block_bytes: Option<u32>,
     read_percent: u8,
 }
 
-/// The workload of every version.
+/// The workload in every version of the specification.
 const STIMULUS: Load = Load { access: Access::Random, block_bytes: Some(4 * KIB as u32), read_percent: 0 };
 
 impl Load {
@@ -28,12 +28,12 @@ impl Load {
             Some(SaturationLoad::Oltp) => load(Access::Random, Some(8 * KIB as u32), 65),
             Some(SaturationLoad::Video) => load(Access::Sequential, Some(128 * KIB as u32), 90),
             Some(SaturationLoad::Metadata) => load(Access::Sequential, Some(512), 50),
-            // The mix of the composite in CBW; no source states another one.
+            // The mix of the composite in CBW; no source states a different one.
             Some(SaturationLoad::Composite) => load(Access::Random, None, 40),
         }
     }
 
-    /// One minute; `from_block` is where sequential access continues.
+    /// Returns one minute of load; `from_block` is where sequential access continues.
     pub fn workload(self, context: &Context<'_>, cycle: u32, step: u32, from_block: u64) -> Workload {
         let cell = Cell { block_bytes: self.block_bytes.unwrap_or(0), read_percent: self.read_percent };
         let workload = Workload {
@@ -48,12 +48,12 @@ impl Load {
         }
     }
 
-    /// Refuses a device that cannot do it, before anything is touched.
+    /// Refuses a device that does not support the workload, before anything is written.
     pub fn check(self, context: &Context<'_>) -> Result<(), Stop> {
         if self.block_bytes.is_none() { Composite::of(context).check(context) } else { Ok(()) }
     }
 
-    /// How it deviates from the profile, and the composite from its table.
+    /// Returns the deviations from the profile, and those of the composite from its table.
     pub fn deviations(self, context: &Context<'_>) -> Vec<Deviation> {
         let is_offered = self == STIMULUS || context.profile.edition >= Edition::V2_0;
         let other = (!is_offered).then(|| Deviation::Workload {
@@ -65,7 +65,7 @@ impl Load {
         other.into_iter().chain(composite.flatten()).collect()
     }
 
-    /// Name in tables: `RND 4KiB W`.
+    /// Returns the name in tables, such as `RND 4KiB W`.
     pub fn name(self) -> String {
         let mix = match self.read_percent {
             0 => "W".to_owned(),
@@ -74,7 +74,7 @@ impl Load {
         format!("{} {mix}", self.sizes())
     }
 
-    /// Name in page headers, where a load of writes only has no mix: `RND 4KiB`.
+    /// Returns the name in page headers, which omits the mix for write-only loads: `RND 4KiB`.
     pub fn header_name(self) -> String {
         if self.read_percent == 0 { self.sizes() } else { self.name() }
     }
@@ -88,7 +88,7 @@ impl Load {
         self.block_bytes.map_or_else(|| "Composite".into(), |bytes| block_size(bytes.into()))
     }
 
-    /// The mix as in page headers: `0:100`.
+    /// Returns the mix in the notation of page headers, such as `0:100`.
     pub fn mix(self) -> String {
         format!("{}:{}", self.read_percent, 100 - self.read_percent)
     }

@@ -1,4 +1,5 @@
-//! The marks on the curve, as facts below it and as key figures. Those that the tester set are named as such.
+//! The marks on the curve, as facts below it and as key figures. Those set by the tester are labelled as
+//! such.
 
 use stdx::units::{amount_base10, grouped};
 
@@ -11,7 +12,7 @@ use crate::method::timeline::{Sample, is_host_limited};
 use crate::quality::host_limit::marked;
 use crate::{Context, KeyFigure};
 
-/// FOB, level, peak drop and time to steady state.
+/// Returns FOB, level, peak drop and time to steady state.
 pub fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figures) -> Vec<Mark> {
     let set = context.settings.wsat.marks;
     let last = last_minutes(answers.minutes.len());
@@ -47,7 +48,7 @@ pub fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figur
     ]
 }
 
-/// One note per mark that the tester set.
+/// Returns one note per mark that the tester set.
 pub fn notes(marks: &[Mark]) -> Vec<String> {
     let note = |mark: &Mark| {
         let value = grouped(mark.set?, 0);
@@ -106,7 +107,7 @@ pub fn key_figures(answers: &SaturationAnswers, marks: &[Mark], limited: [bool; 
     names.into_iter().zip(marks).zip(limited).map(figure).collect()
 }
 
-/// Whether the host may have limited the minutes from which fresh IOPS and the level are computed.
+/// Returns whether the host may have limited the minutes from which fresh IOPS and the level are computed.
 pub fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     let is_best = |sample: &&Sample| Some(sample.iops) == figures.fresh;
     let mut first_hour = answers.minutes.iter().take(FRESH_MINUTES);
@@ -122,7 +123,7 @@ pub fn limited(answers: &SaturationAnswers, figures: &Figures) -> [bool; 2] {
     [fresh, level]
 }
 
-/// Bytes written until the end of `minute`; None beyond the end of the test.
+/// Returns the number of bytes written until the end of `minute`; None beyond the end of the test.
 fn written(answers: &SaturationAnswers, minute: usize) -> Option<u64> {
     Some(answers.minutes.get(..minute)?.iter().map(|sample| sample.written_bytes).sum())
 }

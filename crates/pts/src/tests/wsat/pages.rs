@@ -47,7 +47,7 @@ pub fn outcome(
         length: length(context, answers),
         ..begun.header
     };
-    // Another condition may end the test before there is anything to judge.
+    // Another condition may end the test before there is a window to evaluate.
     let has_verdict = judged && !(complete && answers.level() == Level::NotJudged);
     let header = match has_verdict {
         true => header.judged(answers.converged, complete, answers.history.window().first()),
@@ -104,7 +104,8 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
     phases
 }
 
-/// Time and amount written so far, as published reports print them in place of rounds: `24 h 1.9 TB`.
+/// Formats the time and amount written so far, which published reports print in place of rounds: `24 h 1.9
+/// TB`.
 fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
     let ns = context.minutes_ns(answers.minutes.len() as u32);
     let minutes = ns / (60 * SECOND_NS);
@@ -117,7 +118,7 @@ fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> 
     (!answers.minutes.is_empty()).then(|| format!("{time} {}", amount_base10(answers.written_bytes)))
 }
 
-/// The conditions that end the test, and the one that did.
+/// Returns the end conditions of the test, and the one that was met.
 fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
     let (length, required) = (Length::of(context), Length::required(context));
     let minutes = answers.minutes.len() as u32;
@@ -135,7 +136,7 @@ fn ending(context: &Context<'_>, answers: &SaturationAnswers) -> Ending {
         None => ("; none of the required conditions was met".to_owned(), true),
         Some((_, minute)) if minute == minutes => (String::new(), false),
         Some(first) => {
-            // Only the time may be extended: another condition that is met afterwards ends the test.
+            // Only the time may be extended: if another condition is met afterwards, it ends the test.
             let later = answers.untimed_end.filter(|(_, minute)| first.0 == End::Time && *minute < minutes);
             let met = [Some(first), later].into_iter().flatten();
             let met: Vec<String> = met.map(|(end, minute)| required.met(end, minute)).collect();
@@ -200,7 +201,7 @@ fn notes(context: &Context<'_>, answers: &SaturationAnswers, judged: bool, compl
     notes
 }
 
-/// The duration of the test, for the full-size drive as well if a scaled one was simulated.
+/// Formats the duration of the test; for a scaled simulated drive, also that for the full-size drive.
 fn lasted(context: &Context<'_>, answers: &SaturationAnswers) -> String {
     let (minutes, divisor) = (answers.minutes.len(), context.scale_divisor());
     let simulated = span(answers.elapsed_ns);
@@ -216,7 +217,7 @@ fn lasted(context: &Context<'_>, answers: &SaturationAnswers) -> String {
     }
 }
 
-/// Remark on curves whose minutes were extended, so that amounts and minutes do not match.
+/// Remark on curves with extended minutes, in which amounts and minutes do not match.
 fn extended_remark(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
     let (minutes, extended) = (answers.minutes.len(), answers.extended);
     let took = span(answers.elapsed_ns.saturating_mul(context.scale_divisor().into()));
@@ -294,7 +295,7 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
     pages
 }
 
-/// The average response time of each minute.
+/// Shows the average response time of each minute.
 fn average_over_time(answers: &SaturationAnswers) -> Page {
     let points = answers.minutes.iter().filter_map(|sample| Some((sample.minute, sample.mean_ms?))).collect();
     let series = vec![Series { name: answers.load.name(), points }];
@@ -304,7 +305,7 @@ fn average_over_time(answers: &SaturationAnswers) -> Page {
     Page::of("average-over-time", "WSAT Average Latency v Time", Exhibit::Lines(lines))
 }
 
-/// Response times as the drive fills.
+/// Shows response times by drive fills.
 fn response_times(context: &Context<'_>, answers: &SaturationAnswers) -> Page {
     let fills: Vec<f64> = Over::Fills.points(context, answers).into_iter().map(|point| point.0).collect();
     let series = |name: &str, values: Vec<Option<f64>>| {

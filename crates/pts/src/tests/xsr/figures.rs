@@ -6,13 +6,15 @@ use crate::method::timeline::mean;
 const LAST_MINUTES: f64 = 60.0;
 const RECOVERED_SHARE: f64 = 0.90;
 
-/// Index of the first sample of `again` that reaches the mean of `before`, which includes the fresh drive.
+/// Returns the index of the first sample of `again` that reaches the mean of `before`, which includes the
+/// fresh drive.
 pub fn recovery(before: &[f64], again: &[f64]) -> Option<usize> {
     reached(again, mean(before.iter().copied())?)
 }
 
-/// Index of the first sample of `again` that reaches 90 % of the mean of the last hour of `before`, which takes `minutes`.
-/// The mean of the whole group includes the time in which the drive was fresh, whose speed never returns.
+/// Returns the index of the first sample of `again` that reaches 90 % of the mean of the last hour of `before`,
+/// which takes `minutes`. The mean of the whole group includes the time when the drive was fresh, whose throughput
+/// is never reached again.
 pub fn recovery_of_last_hour(before: &[f64], minutes: f64, again: &[f64]) -> Option<usize> {
     // Short cells have fewer samples than minutes.
     let hour = (LAST_MINUTES * before.len() as f64 / minutes).round().max(1.0) as usize;
@@ -30,7 +32,8 @@ mod tests {
 
     #[test]
     fn recovery_has_two_references() {
-        // 500 while fresh for an hour, then 300: the mean is 400, that of the last hour 300.
+        // With 500 in the first hour, while the drive is fresh, then 300: the mean is 400, and that of the
+        // last hour is 300.
         let before: Vec<f64> = (0..120).map(|minute| if minute < 60 { 500.0 } else { 300.0 }).collect();
         let again: Vec<f64> =
             (0..120).map(|minute| f64::from(minute).mul_add(10.0, 100.0).min(310.0)).collect();
