@@ -6,7 +6,7 @@ use console::printer::PrintError;
 use device::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
 
-/// Every exit code except 0 (success), and its meaning. The manual is generated from this table.
+/// All exit codes except 0 (success), with their meanings. The manual is generated from this table.
 pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::Internal, "internal error: a bug, or the system refused an ordinary call"),
     (Exit::Usage, "the command line is wrong, or requests an impossible setting; nothing was touched"),
@@ -35,7 +35,7 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
 ];
 
-/// Why the program did not succeed; the value is the exit code of the process.
+/// Why the program failed; the value is the exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Internal = 1,
@@ -56,7 +56,8 @@ impl Exit {
         self as u8
     }
 
-    /// Rank among several failures; the highest one decides: a failed device matters more than an interruption.
+    /// Rank among several failures, of which the highest decides: a failed device matters more than an
+    /// interruption.
     pub const fn gravity(self) -> u8 {
         match self {
             Self::InProgress | Self::Interrupted => 0,
@@ -72,14 +73,14 @@ impl Exit {
     }
 }
 
-/// An error with its exit code, and the run to which it belongs if one was begun.
+/// An error with its exit code, and the run to which it belongs if one was started.
 #[derive(Debug)]
 pub struct Failure {
     pub exit: Exit,
     pub run: Option<String>,
-    /// Results before the failure; printed with the error in one JSON document.
+    /// Results before the failure, which are printed with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
-    /// Whether the error is already in the document with the results on standard output.
+    /// Whether the document on standard output already contains the error.
     already_printed: bool,
     /// Prints nothing.
     is_silent: bool,
@@ -117,7 +118,7 @@ impl Failure {
         self
     }
 
-    /// Marks the error as part of the printed document, so that it is only written to standard error.
+    /// Marks the error as part of the printed document, so that it is written only to standard error.
     pub fn already_printed(mut self) -> Self {
         self.already_printed = true;
         self
@@ -128,7 +129,8 @@ impl Failure {
         Self { is_silent: true, ..Self::text(exit, "") }
     }
 
-    /// Returns the whole chain of causes on one line, without the numbers of system errors; it has their text.
+    /// Returns the whole chain of causes on one line, without the numbers of system errors, whose text it
+    /// contains.
     pub fn message(&self) -> String {
         let text = format!("{:#}", self.error);
         let mut parts = text.split(" (os error ");
@@ -142,12 +144,12 @@ impl Failure {
         })
     }
 
-    /// Returns whether the failure is silent, that is, affects the exit code only.
+    /// Returns whether the failure is silent, that is, affects only the exit code.
     pub const fn is_silent(&self) -> bool {
         self.is_silent
     }
 
-    /// Returns the error as a document, with the results before it; `None` if it has already been printed.
+    /// Returns the error as a document, preceded by the results; `None` if it has already been printed.
     pub fn document(&self) -> Option<serde_json::Value> {
         if self.already_printed {
             return None;
@@ -169,7 +171,7 @@ impl From<DriveError> for Failure {
             DriveKind::Disturbed | DriveKind::Stopped => Exit::Interrupted,
             DriveKind::Invalid => Exit::Usage,
         };
-        // Its text contains the causes already.
+        // Its text already contains the causes.
         Self::text(exit, message::of_drive(&error))
     }
 }

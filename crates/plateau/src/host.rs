@@ -1,5 +1,5 @@
-//! The host and the drive's settings around a run: facts that are recorded, checks, and changes that are made for the
-//! duration of a run and restored afterwards. What is measured, and in which order, is decided in `run`.
+//! The host and the drive's settings around a run: facts that are recorded, checks, and changes that are made for
+//! the duration of a run and restored afterwards. What is measured, and in which order, is decided in `run`.
 
 pub(crate) mod checks;
 pub(crate) mod facts;

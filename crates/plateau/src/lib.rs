@@ -1,10 +1,10 @@
 //! `plateau`: the SNIA SSS Performance Test Specification for solid-state drives.
 //!
-//! Every command is one file in `commands/` and one line in the table of commands. Standard output receives only the
+//! Each command is one file in `commands/` and one line in the table of commands. Standard output receives only the
 //! result of a command; progress, warnings and errors go to standard error.
 //!
-//! The public parts of this library are [`main`], the program, and [`course`], a run without its command line. The
-//! hidden module `untrusted` is for the fuzz targets.
+//! The public parts of this library are [`main`], the program, and [`course`], a run independent of its command
+//! line. The hidden module `untrusted` is for fuzz targets.
 #![forbid(unsafe_code)]
 
 mod cli;
@@ -34,7 +34,7 @@ use output::verbose;
 pub use run::course;
 use run::signals;
 
-/// Disables all output to standard error, for simulations that nobody watches.
+/// Disables all output to standard error, for simulations.
 pub fn mute() {
     printer::mute();
 }
@@ -58,7 +58,7 @@ pub fn main() -> ExitCode {
     ended(commands::run(&cli), cli.json)
 }
 
-/// Prints help and version as results; any other message of clap is a usage error.
+/// Prints help and version as results; all other messages of clap are usage errors.
 fn answered(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         // Parsing failed, so look for the option in the arguments.

@@ -1,5 +1,5 @@
-//! `plateau load`: the assignment of fio's jobs to targets and stages. What the jobs mean and how their results read is
-//! in the crate `fio`; only the command in `commands/load.rs` performs I/O.
+//! `plateau load`: the assignment of fio's jobs to targets and stages. The crate `fio` interprets jobs and formats
+//! their results; only the command in `commands/load.rs` performs I/O.
 
 pub(crate) mod plan;
 #[cfg(test)]

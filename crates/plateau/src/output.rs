@@ -1,5 +1,5 @@
-//! What a user receives: results and failures, summaries, and output files. The streams are those of `console`.
-//! Nothing here decides how a run continues.
+//! Output for the user: results and failures, summaries, and output files. The streams themselves belong to
+//! `console`. Nothing here decides how a run continues.
 
 pub(crate) mod file;
 pub(crate) mod listing;

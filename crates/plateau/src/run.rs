@@ -1,5 +1,5 @@
-//! A run, from its request to its end: what was requested, whether it is possible, and its execution on one or several
-//! targets, with interruption and resumption. Nothing here parses a command line or formats a result.
+//! A run, from its request to its end: the request, checks of whether it is possible, and its execution on one or
+//! several targets, with interruption and resumption. Code here neither parses a command line nor formats results.
 
 pub(crate) mod active_range;
 pub(crate) mod campaign;

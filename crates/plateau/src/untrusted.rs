@@ -1,4 +1,4 @@
-//! Parsers of files that an attacker may have crafted, exposed for the fuzz targets and the test of their corpora.
+//! Parsers of files that an attacker may have crafted, exposed for fuzz targets and for the test of their corpora.
 //! The commands use the same parsers.
 
 use device::{KnownSettings, Tuning};
@@ -9,10 +9,10 @@ use crate::host::tuning;
 use crate::host::write_cache;
 use crate::output::signature;
 
-/// Everything that a restore record can request.
+/// All settings that a restore record can request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Noted {
-    /// Settings of the host or of a device; refused ones are omitted.
+    /// Settings of the host or of a device; refused settings are omitted.
     pub tunings: Vec<Tuning>,
     /// Whether the drive's write cache was on.
     pub write_cache_was_on: Option<bool>,
@@ -34,7 +34,7 @@ pub fn note(bytes: &[u8], known: &KnownSettings) -> Noted {
 /// Returns the bytes of the signature in a `signature.json`.
 ///
 /// # Errors
-/// States what is wrong with the signature.
+/// Returns an error that states what is wrong with the signature.
 pub fn signature(text: &str) -> Result<[u8; 64], String> {
     signature::parse(text).map(|signature| signature.to_bytes())
 }

@@ -13,7 +13,7 @@ fn disk() -> TargetFacts {
     TargetFacts { rotational: Some(true), ..target(512) }
 }
 
-/// A disk whose IOPS fall to half towards the end.
+/// A disk whose IOPS drop to half towards the end.
 fn sloping() -> Fake {
     Fake::new(|_, workload| 2_000 - 10 * (workload.range.start_bytes / GB))
 }
@@ -97,7 +97,7 @@ fn the_place_on_the_disk_is_shown() {
             _ => None,
         })
         .collect();
-    // IOPS fall from 2,000 to 1,010 in steps of whole GB.
+    // IOPS drop from 2,000 to 1,010 in steps of whole GB.
     assert_eq!((values[0], values[1], values[2], values[6]), (2_000.0, 1_010.0, 1_010.0, 2_000.0));
     assert!((1_490.0..=1_520.0).contains(&values[4]), "{values:?}");
     assert_eq!(outcome.key_figures[0].value, Some(2_000.0));

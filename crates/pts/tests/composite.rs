@@ -12,7 +12,7 @@ use support::{Fake, run_on, run_with, tables, target, titles};
 
 const MINUTE_NS: u64 = 60_000_000_000;
 const STEPS: [u32; 7] = [32, 16, 8, 6, 4, 2, 1];
-/// Block sizes in bytes and their percentage of the I/Os.
+/// Block sizes in bytes, and their percentage of the I/Os.
 const SIZES: [(u32, u8); 12] = [
     (512, 4),
     (1024, 1),

@@ -34,7 +34,7 @@ fn the_loop_is_the_one_of_the_specification() {
 #[test]
 fn preconditioning_has_the_thread_count_and_queue_depth_of_the_test() {
     // According to 3.1.2 and 3.1.3 of the IOPS pseudo code in PTS-E 1.1, both are the same as in step 2.1; PTS
-    // 2.0.2 says the same.
+    // 2.0.2 agrees.
     for (profile, chosen, demand) in
         [("pts-e-1.1", None, (2, 16)), ("pts-e-2.0", None, (4, 32)), ("pts-e-2.0", Some((3, 7)), (3, 7))]
     {

@@ -25,7 +25,7 @@ const ZONES: [(u32, u64); 3] = [(50, 5), (30, 20), (20, 100)];
 const BINS: u64 = 16;
 const IOS: u32 = 200_000;
 
-/// The workload of the test with this seed.
+/// Returns the workload of the test with this seed.
 fn workload(seed: u64) -> Workload {
     let mut bench = Fake::new(|_, _| 1_000);
     drop(run_on("jesd219", "pts-e-2.0", &target(512), &mut bench));
@@ -33,7 +33,7 @@ fn workload(seed: u64) -> Workload {
     Workload { seed, ..measured }
 }
 
-/// Chi-square statistic of counts whose expectations are proportional to `shares`.
+/// Returns the chi-square statistic of counts whose expectations are proportional to `shares`.
 fn chi_square(counts: &[u32], shares: &[f64]) -> f64 {
     let (all, whole) = (f64::from(counts.iter().sum::<u32>()), shares.iter().sum::<f64>());
     let term = |(count, share): (&u32, &f64)| {

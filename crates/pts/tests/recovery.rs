@@ -45,7 +45,7 @@ fn hir_takes_930_minutes_after_its_preconditioning() {
 #[test]
 fn hir_compares_wait_states_with_steady_state() {
     let mut bench = Fake::new(|_, _| 1_000);
-    // Bursts are twice as fast; each return to baseline slows down after two minutes.
+    // Bursts are twice as fast; each return to the baseline slows down after two minutes.
     bench.iops_of_second = Some(Box::new(|_, w, second| match w.until {
         record::Until::DurationNs(ns) if ns < MINUTE_NS => 2_000,
         record::Until::DurationNs(ns) if ns > MINUTE_NS && second < 120 => 1_600,
@@ -78,7 +78,7 @@ fn hir_compares_wait_states_with_steady_state() {
 #[test]
 fn hir_has_returned_only_if_it_stays_back() {
     // The drive is steady at first, a fifth slower from the third minute of each return on, and in the last ten
-    // minutes steady again or not.
+    // minutes either steady again or not.
     let returns = |last: u64| {
         let mut bench = Fake::new(|_, _| 1_000);
         bench.iops_of_second = Some(Box::new(move |_, w, second| match w.until {
@@ -93,12 +93,12 @@ fn hir_has_returned_only_if_it_stays_back() {
     assert_eq!(returns(800), vec![Cell::Absent("not reached".into()); 5]);
 }
 
-/// With cells of 2 s a return has 60 samples, so a minute has two of them.
+/// With cells of 2 s, a return has 60 samples, so a minute has two of them.
 #[test]
 fn hir_with_short_cells_counts_minutes_and_not_samples() {
     let settings = Settings { cell_ns: 2_000_000_000, ..Profile::named("pts-e-1.1").unwrap().settings(1) };
     let mut bench = Fake::new(|_, _| 1_000);
-    // Below steady state for 2 of the 30 minutes, worse in the first of them.
+    // The mean is below steady state for 2 of the 30 minutes, and lower in the first of them.
     bench.iops_of_second = Some(Box::new(|_, w, second| match w.until {
         record::Until::DurationNs(ns) if ns > 30_000_000_000 && second < 2 => 400,
         record::Until::DurationNs(ns) if ns > 30_000_000_000 && second < 4 => 600,
@@ -207,7 +207,7 @@ fn xsr_says_when_the_bandwidth_is_back() {
     }
 }
 
-/// With cells of half a second a group of 8 h has 240 samples of two minutes.
+/// With cells of half a second, a group of 8 h has 240 samples of two minutes.
 #[test]
 fn xsr_with_short_cells_counts_minutes_and_not_samples() {
     let settings = Settings { cell_ns: 500_000_000, ..Profile::named("pts-e-2.0").unwrap().settings(1) };
@@ -227,7 +227,7 @@ fn xsr_with_short_cells_counts_minutes_and_not_samples() {
     assert_eq!(outcome.key_figures[1].value, Some(12.0));
 }
 
-/// With cells of 0.7 s a group of 8 h has 336 samples of 10/7 minutes, and one of 6 h takes 252 samples.
+/// With cells of 0.7 s, a group of 8 h has 336 samples of 10/7 minutes, and one of 6 h takes 252 samples.
 #[test]
 fn xsr_with_short_cells_counts_minutes_since_its_third_group_for_both_references() {
     let settings = Settings { cell_ns: 700_000_000, ..Profile::named("pts-e-2.0").unwrap().settings(1) };
@@ -244,7 +244,7 @@ fn xsr_with_short_cells_counts_minutes_since_its_third_group_for_both_references
     let outcome = run_with("xsr", "pts-e-2.0", &settings, &target(512), &mut bench);
     let Exhibit::Lines(lines) = &outcome.pages[0].exhibits[0] else { panic!("no time line") };
     assert_eq!(lines.series.iter().map(|s| s.points.len()).collect::<Vec<_>>(), [336, 252, 336]);
-    // The 21st sample reaches 300, the 7th 90 % of it.
+    // The 21st sample reaches 300, and the 7th reaches 90 % of it.
     let texts: Vec<&str> = recovery(&outcome).items.iter().map(|item| item.1.as_str()).collect();
     assert_eq!(texts, ["minute 30", "minute 10"]);
     let found: Vec<f64> = outcome.key_figures.iter().map(|figure| figure.value.unwrap()).collect();

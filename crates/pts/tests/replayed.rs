@@ -87,7 +87,7 @@ fn numbers_and_key_figures_are_marked_where_a_cell_of_theirs_is() {
                 let (run, entries, _) = recorded_by(fake, test, file);
                 let outcome = pts::replay(&run, &entries).unwrap().outcomes.remove(0);
                 assert_eq!(outcome.host_limited.is_some(), share > 0.7, "{} {}", test.name, profile.name);
-                // Access patterns are requested, not measured.
+                // Access patterns are requested rather than measured.
                 let measured = outcome.pages.iter().filter(|page| !page.title.starts_with("Access Pattern"));
                 let tables = measured.flat_map(|page| &page.exhibits).filter_map(|e| match e {
                     Exhibit::Table(table) => Some(table),

@@ -59,7 +59,7 @@ fn four_capacities_before_the_fifth_sample_end_the_test_without_a_verdict() {
 
 #[test]
 fn only_what_was_judged_is_called_steady() {
-    // IOPS fall by a quarter over the last 150 minutes, as in some published runs.
+    // IOPS drop by a quarter over the last 150 minutes, as in some published runs.
     let falling = |profile: &str| {
         let mut bench = Fake::new(|_, _| 0);
         let minute = std::cell::Cell::new(0);
@@ -300,7 +300,7 @@ fn a_length_that_the_profile_does_not_provide_for_is_named() {
 fn up_to_24_hours_conform_to_2_0() {
     let long = SaturationChoice { hours: Some(24), ..SaturationChoice::NONE };
     let by_time = SaturationChoice { until: Some(SaturationUntil::Time), ..long };
-    // Never steady; steady from its tenth sample on, so in minute 434.
+    // The drive is never steady, or steady from its tenth sample on, which is in minute 434.
     let restless: fn(u32) -> u64 = |cycle| 100 * u64::from(1 + cycle % 2);
     let settles: fn(u32) -> u64 = |cycle| if cycle < 10 { 100 * u64::from(1 + cycle % 2) } else { 100 };
     for profile in ["pts-e-2.0", "pts-c-2.0"] {
@@ -329,13 +329,14 @@ fn to_wait_for_both_amount_and_time_has_a_hard_limit() {
     assert!(outcome.notes[0].ends_with("the hard limit was reached"), "{:?}", outcome.notes);
 }
 
-/// A cell of the simulator may take longer than a scaled minute. Its amount is that of the time that it took.
+/// A cell of the simulator may take longer than a scaled minute. Its amount corresponds to the time that it
+/// took.
 #[test]
 fn extended_cells_are_not_called_minutes_of_the_drive() {
     let simulated =
         SimulatedFacts { model: "m".into(), model_version: 1, scale_divisor: 4, seed: 1, faults: Vec::new() };
     let scaled = TargetFacts { simulated: Some(simulated), ..target(512) };
-    // The bench takes a whole minute for each quarter of one.
+    // The bench takes a whole minute for each quarter of a minute.
     let outcome = run_on("wsat", "pts-e-2.0", &scaled, &mut Fake::new(|_, _| 1_000));
     let note = &outcome.notes[0];
     assert!(note.starts_with("ended after 155 cells, which took 10 h 20 min of the whole drive"), "{note}");
@@ -373,7 +374,7 @@ fn the_workloads_of_2_0() {
         } else {
             assert_eq!(first.block_bytes, block_bytes);
         }
-        // Sequential minutes continue where the previous one ended; random ones do not have a position.
+        // Sequential minutes continue where the previous one ended; random minutes have no position.
         let is_sequential = access == Access::Sequential;
         assert!(
             bench.requested.windows(2).all(|pair| (pair[1].from_block > pair[0].from_block) == is_sequential)

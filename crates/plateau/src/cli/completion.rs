@@ -11,13 +11,14 @@ use pts::TESTS;
 use crate::output::places;
 use crate::output::summary;
 
-/// The completion script that `plateau completions` prints sets this variable. Not `COMPLETE`, the default of
-/// clap_complete, which may be set for another program.
+/// The completion script that `plateau completions` prints sets this variable. This is not `COMPLETE`, the
+/// default of clap_complete, which may be set for another program.
 pub const VARIABLE: &str = "PLATEAU_COMPLETE";
 /// Maximum number of runs to offer.
 const MOST_RUNS: usize = 200;
 
-/// Answers a completion request of the shell about the command line that `command` builds; returns if there is none.
+/// Answers a completion request from the shell for the command line that `command` builds; returns if there is no
+/// request.
 pub fn answer(command: fn() -> Command) {
     CompleteEnv::with_factory(command).var(VARIABLE).complete();
 }
@@ -64,7 +65,7 @@ pub fn word() -> ArgValueCompleter {
     })
 }
 
-/// Completes the last of several tests separated by commas.
+/// Completes the last of several tests that are separated by commas.
 fn tests(typed: &OsStr) -> Vec<Candidate> {
     let typed = typed.to_string_lossy();
     let (before, last) = typed.rfind(',').map_or(("", &*typed), |comma| typed.split_at(comma + 1));

@@ -1,4 +1,4 @@
-//! Options that have no meaning for a simulated drive. They are refused rather than ignored, because a user who typed
+//! Options that do not apply to a simulated drive. They are refused rather than ignored, because a user who typed
 //! one expects it to have an effect. Settings of a plan may be intended for other targets and are not refused.
 
 use plans::settings::Given;
@@ -12,7 +12,7 @@ pub fn all_simulated(requests: &[RunRequest]) -> Option<&str> {
     requests.first().filter(|_| requests.iter().all(is_simulated)).map(|first| &*first.target)
 }
 
-/// Refuses the first option that has no meaning for `target`.
+/// Refuses the first option that does not apply to `target`.
 pub fn check<'a>(target: &str, typed: impl IntoIterator<Item = &'a Given>, erase: &[String]) -> Done {
     if !target.starts_with("sim:") {
         return Ok(());

@@ -9,7 +9,7 @@ use crate::cli::completion;
 use crate::output::options::Outputs;
 use crate::output::standing::State;
 
-/// The operator's labels of a run.
+/// The operator's labels for a run.
 #[derive(Debug, Clone, Args, Default)]
 pub struct Labelling {
     /// Name the run; RUN may then be this name
@@ -24,7 +24,7 @@ pub struct Labelling {
 }
 
 impl Labelling {
-    /// Returns the labels as they are stored with the run.
+    /// Returns the labels in the form in which they are stored with the run.
     pub fn labels(&self) -> Labels {
         let mut tags = self.tag.clone();
         tags.sort();
@@ -63,7 +63,7 @@ pub struct Runs {
     pub limit: Option<usize>,
 }
 
-/// Order of a list of runs.
+/// Sort order of a list of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Sort {
     /// The newest run first
@@ -103,7 +103,7 @@ pub struct Open {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The runs; of several, each output is a folder with one file or folder per run
+    /// The runs; if there are several, each output is a folder with one file or folder per run
     #[arg(value_name = "RUN", required_unless_present = "all", add = completion::run())]
     pub runs: Vec<String>,
     /// Export every run in the library

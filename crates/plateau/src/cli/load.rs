@@ -1,4 +1,4 @@
-//! The options of `plateau load`. Those of the load itself are the options of jobs, with the same names.
+//! The options of `plateau load`. Options of the load itself are those of jobs, with the same names.
 
 use clap::{Args, ValueEnum};
 
@@ -38,7 +38,7 @@ pub struct Load {
     pub output_format: OutputFormat,
 }
 
-/// Follows the options in `plateau load --help` and in its man page.
+/// Text after the options in `plateau load --help` and in its man page.
 pub const AFTER_HELP: &str = "\
 A job file consists of sections, each with its name in brackets and one of these options per line; [global] applies to the \
 sections after it. On the command line, filename, cpus_allowed, numa_cpu_nodes, hipri and sqthread_poll apply to the jobs of the \

@@ -1,4 +1,5 @@
-//! Simulated drives as users type them: `sim:` and a model or an unambiguous prefix of one, in upper or lower case.
+//! Names of simulated drives as users type them: `sim:` and a model or an unambiguous prefix of one, in upper or
+//! lower case.
 
 use std::path::Path;
 
@@ -10,8 +11,8 @@ use crate::failure::{Done, Exit, Failure};
 const PREFIX: &str = "sim:";
 const ENDING: &str = ".toml";
 
-/// Returns a typed target in the form in which it is stored: simulated drives with the full name of their model,
-/// others unchanged.
+/// Converts a typed target to the form in which it is stored: simulated drives get the full name of their model,
+/// others are unchanged.
 pub fn target(typed: &str) -> Done<String> {
     if typed.trim().is_empty() {
         let text =
@@ -28,10 +29,10 @@ pub fn target(typed: &str) -> Done<String> {
     }
 }
 
-/// Like [`target`], for a command that does not create files.
+/// Same as [`target`], for a command that does not create files.
 pub fn existing_target(typed: &str) -> Done<String> {
     let target = target(typed)?;
-    // The names of arrays, and of drives behind a RAID controller, contain a colon.
+    // The names of arrays, and of drives on a RAID controller, contain a colon.
     if target.contains(':') || Path::new(&target).symlink_metadata().is_ok() {
         return Ok(target);
     }
@@ -54,10 +55,10 @@ pub fn named_model(name: &str) -> Done<Model> {
     device::model_of(&name).map_err(|e| Failure::text(Exit::Unusable, format!("{name}: {e}")))
 }
 
-/// Returns the target `typed`, a simulated drive, with the full name of its model.
+/// Returns the simulated drive `typed` as a target with the full name of its model.
 ///
 /// # Errors
-/// Returns an error if there is no such model, or more than one.
+/// Returns an error if no model matches, or more than one.
 pub fn in_full(typed: &str, model: &str) -> Result<String, String> {
     named(model).map(|model| format!("{PREFIX}{model}")).map_err(|why| format!("{typed}: {why}"))
 }
@@ -66,13 +67,13 @@ fn usage(text: String) -> Failure {
     Failure::text(Exit::Usage, text)
 }
 
-/// Returns what follows `sim:`.
+/// Returns the text after `sim:`.
 pub fn simulated(target: &str) -> Option<&str> {
     let (prefix, model) = target.split_at_checked(PREFIX.len())?;
     prefix.eq_ignore_ascii_case(PREFIX).then_some(model)
 }
 
-/// Returns the built-in model with exactly this name, in any case.
+/// Returns the built-in model with exactly this name, ignoring case.
 pub fn built_in(name: &str) -> Option<&'static str> {
     MODELS.iter().map(|(known, _)| *known).find(|known| known.eq_ignore_ascii_case(name))
 }
@@ -82,10 +83,11 @@ pub fn lacks_prefix(typed: &str, model: &str) -> String {
     format!("{typed}: no such file; did you mean {PREFIX}{model}? (./{typed} names a new file)")
 }
 
-/// Returns the model `name`, or the only one that begins with it. The path of a model file is returned unchanged.
+/// Returns the model `name`, or the only model whose name starts with it. The path of a model file is returned
+/// unchanged.
 ///
 /// # Errors
-/// Returns an error if there is no such model, or more than one.
+/// Returns an error if no model matches, or more than one.
 fn named(name: &str) -> Result<String, String> {
     if name.ends_with(ENDING) {
         return Ok(name.to_owned());

@@ -14,7 +14,8 @@ pub fn parse() -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-/// Lets options take `-1`, so that each can report which numbers are valid; clap would take it for an unknown option.
+/// Lets options take values such as `-1`, so that each can report which numbers are valid; clap would mistake them
+/// for unknown options.
 fn with_negative_numbers(command: Command) -> Command {
     let takes_value = |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values();
     let allowed = |arg: Arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg };

@@ -8,7 +8,7 @@ use stdx::files::Links;
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Size limit: plans are short.
+/// Size limit of a plan file, which is always short.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads the plan in a file; returns the plan or its errors.

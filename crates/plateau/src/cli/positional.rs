@@ -1,16 +1,16 @@
-//! The meaning of the words of `plateau run` and `plateau plan`: tests, a preset and targets, in any order.
+//! Interprets the words of `plateau run` and `plateau plan`: tests, a preset and targets, in any order.
 
 use pts::{PROFILES, Profile, TESTS};
 use stdx::nearest;
 
 use crate::cli::models;
 
-/// Stands for every test of the profile.
+/// Stands for all tests of the profile.
 pub const ALL: &str = "all";
 /// Common alternative names of test families.
 pub const ALIASES: &[(&str, &str)] = &[("latency", "lat"), ("throughput", "tp"), ("saturation", "wsat")];
 
-/// The words, classified by their meaning.
+/// The words by their meaning.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Meaning {
     /// Tests and families as named by `Test` and `Profile`, or the plan's own tests.
@@ -25,15 +25,15 @@ enum Word {
     Tests(Vec<String>),
     Preset(&'static str),
     Target(String),
-    /// Neither a known name nor an existing path.
+    /// The word is neither a known name nor an existing path.
     Unknown(String),
 }
 
-/// Classifies `words`. `custom_tests` are those of the plan, if an option selected one. `exists` reports whether a path
-/// exists.
+/// Classifies `words`. `custom_tests` are the tests of the plan, if an option selected one. `exists` returns
+/// whether a path exists.
 ///
 /// # Errors
-/// Names the word that cannot be classified, with suggestions.
+/// Returns an error that names the word that cannot be classified, with suggestions.
 pub fn meaning(
     words: &[String],
     custom_tests: Option<&[String]>,
@@ -56,7 +56,7 @@ pub fn meaning(
         }
     }
     let says_what_to_run = !meaning.tests.is_empty() || meaning.preset.is_some() || custom_tests.is_some();
-    // A bare name means a new file only if it can have no other meaning.
+    // A bare name denotes a new file only if it can have no other meaning.
     let may_be_new = says_what_to_run && meaning.targets.is_empty() && unknown.len() == 1;
     for word in unknown {
         if !may_be_new {
@@ -100,7 +100,7 @@ fn word_of(
     if word.contains(['/', ':', '.']) {
         return Ok(Word::Target(word.to_owned()));
     }
-    // `iops, lat` arrives as the words `iops,` and `lat`, or as one word if it is quoted.
+    // `iops, lat` arrives as the words `iops,` and `lat`, or as a single word if it is quoted.
     let parts: Vec<&str> =
         word.split([',', ' ', '+']).map(str::trim).filter(|part| !part.is_empty()).collect();
     let known: Vec<Option<String>> = parts.iter().map(|part| test_of(part, custom_tests)).collect();
@@ -132,7 +132,7 @@ pub fn test_named(name: &str) -> Option<String> {
     test_of(name, None).filter(|name| name != ALL)
 }
 
-/// Returns the test, family or own test that `part` names.
+/// Returns the test, family or custom test that `part` names.
 fn test_of(part: &str, custom_tests: Option<&[String]>) -> Option<String> {
     if custom_tests.is_some_and(|own| own.iter().any(|name| name == part)) {
         return Some(part.to_owned());

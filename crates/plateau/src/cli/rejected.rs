@@ -10,7 +10,7 @@ use crate::cli::models;
 use crate::cli::positional;
 use crate::failure::{Exit, Failure};
 
-/// Names of commands in other programs, with the equivalent here.
+/// Names of commands in other programs, with the equivalent command here.
 const OTHER_NAMES: &[(&[&str], &str)] = &[
     (&["ls"], "`plateau runs` lists runs, `plateau list` block devices"),
     (&["history", "results"], "`plateau runs` lists runs"),
@@ -34,7 +34,7 @@ const OTHER_NAMES: &[(&[&str], &str)] = &[
 pub fn failure(error: &clap::Error) -> Failure {
     let hint = hint(error);
     let text = error.render().to_string();
-    // Drop clap's tip to pass `--yes` as a value, which does not help, and its similar names if there is a better
+    // Remove clap's tip to pass `--yes` as a value, which does not help, and its suggestions if there is a better
     // hint.
     let is_tip = |line: &str| {
         let line = line.trim_start();
@@ -77,7 +77,8 @@ fn hint(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// The hint for an unknown command, in lower case. `is_near` is set if clap suggests similar ones.
+/// Returns the hint for an unknown command, in lower case. `is_near` is set if clap suggests similar
+/// commands.
 fn of_command(typed: &str, is_near: bool) -> Option<String> {
     if let Some((_, hint)) = OTHER_NAMES.iter().find(|(names, _)| names.contains(&typed)) {
         return Some(format!("{hint}."));
@@ -108,7 +109,7 @@ const OTHER_OPTIONS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// The hint for an option that confirms something in other programs.
+/// Returns the hint for an option that confirms an action in other programs.
 fn of_confirmation(argument: &str, of: &impl Fn(&str) -> bool) -> Option<&'static str> {
     if of("rm") && ["-y", "-f", "-r", "-rf", "--force", "--confirm"].contains(&argument) {
         return Some("Confirm with --yes: `plateau rm --yes RUN`.");

@@ -14,7 +14,7 @@ pub type ResumableSettings = SettingOptions<Resumable>;
 /// Settings that are also options of `load`.
 pub type SimFaultSettings = SettingOptions<SimFaults>;
 
-/// A part of the table.
+/// A subset of the table.
 pub trait Part {
     fn includes(setting: &Setting) -> bool;
 }
@@ -59,7 +59,7 @@ impl<P: Part> SettingOptions<P> {
         Self { given, part: PhantomData }
     }
 
-    /// The settings that were given.
+    /// The settings that the user specified.
     pub fn given(&self) -> &[Given] {
         &self.given
     }

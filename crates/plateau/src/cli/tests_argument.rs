@@ -1,4 +1,4 @@
-//! The names of tests on a command line. Help and completion list them; they are checked once the profile is known.
+//! The names of tests on a command line. Help and completion list them; they are checked when the profile is known.
 
 use std::ffi::OsStr;
 

@@ -17,7 +17,7 @@ const ONE_OF: &[[&str; 2]] = &[
 /// Options that have no effect without another one.
 const NEEDED: &[[&str; 2]] = &[["rate_process", "rate_iops"], ["cmd_type", "ioengine"]];
 
-/// The names of each option with hyphens, as in Plateau's own options.
+/// Variants of the option names with hyphens, as in Plateau's own options.
 static HYPHENED: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     let names = |key: &'static Key| [&key.name].into_iter().chain(key.aliases);
     let hyphened = |key| names(key).filter(|name| name.contains('_')).map(|name| name.replace('_', "-"));
@@ -31,7 +31,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Returns the options that were given, as options of a job.
+    /// Returns the specified options as options of a job.
     pub fn given(&self) -> &[(&'static str, String)] {
         &self.given
     }
@@ -84,7 +84,7 @@ fn argument(key: &'static Key, hyphened: &'static [String]) -> Arg {
     }
 }
 
-/// Formats a text like other help texts. Text in backticks is a value and is not changed.
+/// Formats a text in the style of other help texts. Text in backticks is a value and is not changed.
 fn sentence(about: &str) -> String {
     let mut chars = about.chars();
     let first = chars.next().into_iter().flat_map(char::to_uppercase);

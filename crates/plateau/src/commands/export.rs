@@ -32,7 +32,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let runs = if options.all {
         let (runs, unreadable) = library.list()?;
-        // An incomplete export would be mistaken for the whole library.
+        // An incomplete export could be mistaken for the whole library.
         unreadable.into_iter().next().map_or(Ok(runs), |error| Err(Failure::from(error)))?
     } else {
         options.runs.iter().map(|name| library.find(name)).collect::<Result<_, _>>()?

@@ -33,14 +33,14 @@ pub fn run(cli: &Cli, options: &Import) -> Done {
     ))
 }
 
-/// Reads the whole file, unless it is too large for any supported format.
+/// Reads the whole file, unless it is too large for all supported formats.
 fn contents(path: &Path) -> Done<Vec<u8>> {
     let bytes = stdx::files::read(path, Links::Followed, import::largest_bytes() as u64);
     let bytes = bytes.with_context(|| format!("cannot read {}", path.display()));
     bytes.map_err(|error| Failure::new(Exit::Usage, error))
 }
 
-/// Parses the whole file before it creates a run.
+/// Parses the whole file before creating a run.
 pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Option<&str>) -> Done<Run> {
     let (format, imported) = import::read(bytes, format).map_err(|error| unreadable(file, error))?;
     let source = Source {
@@ -57,7 +57,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
     for event in events {
         journal.append(event)?;
     }
-    // Open it like any other run, which makes the names in it safe to print.
+    // Opening it like any other run makes the names in it safe to print.
     Ok(Run::open(&run.dir)?)
 }
 

@@ -16,7 +16,7 @@ use crate::run::request;
 pub fn run(cli: &Cli, options: &Info) -> Done {
     let size = options.size.as_deref().map(parse_size).transpose();
     let size_bytes = size.map_err(|text| Failure::text(Exit::Usage, format!("--size: {text}")))?;
-    // Show the simulated drive that a run uses by default.
+    // Shows the simulated drive that a run would use by default.
     let sim_seed = request::USUAL_SEED;
     let open = OpenOptions { size_bytes, scale: options.scale.clone(), sim_seed, ..OpenOptions::default() };
     let drive = device::open(&models::target(&options.target)?, &open)?;

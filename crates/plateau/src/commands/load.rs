@@ -1,7 +1,7 @@
 //! `plateau load`: runs a job, or a fio job file, on a target.
 //!
-//! Targets that are only read are opened read-only and need no confirmation. Every target that is written to is armed
-//! exactly as by `plateau run`, and all of them are armed before the first I/O.
+//! Targets that are only read are opened read-only and need no confirmation. Every target that is written is armed
+//! exactly as by `plateau run`, and all targets are armed before the first I/O.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::run::signals;
 use fio::Job;
 use fio::result::{Document, Part};
 
-/// A target, opened with only the rights that its jobs need.
+/// A target, opened with only the permissions that its jobs need.
 enum Opened {
     ToRead(Reader),
     ToWrite(Armed),
@@ -80,7 +80,7 @@ fn open_all(request: &LoadRequest, options: &Load, libraries: &[PathBuf]) -> Don
     Ok(opened)
 }
 
-/// Runs the streams of one stage concurrently, as (job, its part).
+/// Runs the streams of one stage concurrently, and returns (job, part) pairs.
 fn run_stage(
     jobs: &[Job],
     stage: &[usize],
@@ -152,7 +152,7 @@ fn run_stage(
     Ok(results)
 }
 
-/// Stores in each segment the share of the host's ceiling that it used.
+/// Stores in each segment the fraction of the host's ceiling that it used.
 fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
         let Outcome::Finished(segment) = outcome else { continue };
@@ -273,7 +273,7 @@ struct Watch {
 /// Progress shared with the board.
 struct Streams {
     what: String,
-    /// Latest tick of each stream, and when the last one arrived.
+    /// Latest tick of each stream, and the time at which the last tick arrived.
     ticks: Mutex<(Vec<Option<Tick>>, Duration)>,
     /// Whether maximum response times are meaningful.
     has_maxima: bool,

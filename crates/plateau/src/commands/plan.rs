@@ -1,4 +1,5 @@
-//! `plateau plan TESTS TARGET`: what a run would take, write and erase. The target is inspected, not touched.
+//! `plateau plan TESTS TARGET`: what a run would take, write and erase. The target is inspected but not
+//! changed.
 
 mod endurance;
 mod presets;
@@ -24,7 +25,7 @@ use crate::run::request::RunRequest;
 use crate::run::speeds::{self, Known};
 use endurance::Endurance;
 
-/// Everything that the command prints.
+/// All results that the command prints.
 struct Planned {
     file: RunFile,
     refusals: Vec<String>,

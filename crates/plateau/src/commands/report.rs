@@ -47,7 +47,7 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
         );
     }
     let lines: Vec<String> = written.iter().map(|(_, path)| path.display().to_string()).collect();
-    // Do not append a list of files to a result on standard output.
+    // A list of files must not be appended to a result on standard output.
     if outputs.iter().any(|(_, path)| file::is_stdout(path)) {
         Ok(())
     } else {

@@ -26,8 +26,8 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     library.sweep()?;
     let mut stored = library.find(&options.run)?;
     let id = stored.file.id.clone();
-    // Any user may have written the run that was found. If only this user can write to its directory, the run can no
-    // longer be replaced, so read it again and resume that content.
+    // Any user may have written the run that was found. If only this user can write to its directory, the run can
+    // no longer be replaced, so read it again and resume that content.
     let is_own = places::is_own_run(&stored.dir);
     if is_own.is_ok() {
         stored = Run::open(&stored.dir)?;
@@ -36,7 +36,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         let text = format!("run {id} is imported and cannot be resumed; import its file again");
         return Err(Failure::text(Exit::Usage, text).of_run(&id));
     }
-    // Do not open the journal of a complete run for writing.
+    // The journal of a complete run must not be opened for writing.
     if lifecycle::is_complete(&stored.load()?) {
         crate::output::printer::print_line(&format!("run {id} is already complete"));
         return lifecycle::finish(cli, stored)?.done();
@@ -74,7 +74,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     if stored.file.target.kind == TargetKind::Simulated {
         rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut progress)?;
     }
-    // The run ended while its estimates were made.
+    // The run ended while its estimates were being made.
     if loaded.entries.len() == 1 {
         journal.append(lifecycle::estimated(&stored.file, &library)?)?;
     }
@@ -110,7 +110,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
         libraries: Vec::new(),
         sim_virtual_ticks: false,
     };
-    // Opening it would create it again, as a sparse file without preconditioning.
+    // Opening the target would create it again, as a sparse file without preconditioning.
     if file.target.kind == TargetKind::File && !Path::new(&file.target.path).exists() {
         return Err(Failure::text(
             Exit::Unusable,
@@ -132,7 +132,7 @@ fn open_again(file: &RunFile) -> Done<Drive> {
     }
     let drive = opened?;
     let is = drive.facts();
-    // Do not compare the capacity of an array, which is known only once it exists; its members are compared instead.
+    // The capacity of an array is known only when it exists, so compare its members instead.
     let capacity_of = |facts: &TargetFacts| facts.array.is_none().then_some(facts.capacity_bytes);
     let same = (&was.identity, capacity_of(was), was.logical_block_bytes, &was.array)
         == (&is.identity, capacity_of(is), is.logical_block_bytes, &is.array);
@@ -157,7 +157,8 @@ fn open_again(file: &RunFile) -> Done<Drive> {
 }
 
 /// Returns the identities that confirm the members of an array before it is opened: the typed ones, or those of the
-/// run if no other user can have written it. If others can write to the run's directory, it confirms nothing.
+/// run if no other user can have written the run. If others can write to the run's directory, the run confirms
+/// nothing.
 fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) -> Done<Vec<String>> {
     let target = &run.file.target;
     if !erase.is_empty() || target.simulated.is_some() {
@@ -182,9 +183,9 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
     Ok(members.filter(|member| member.serial.is_some()).map(|member| member.identity.clone()).collect())
 }
 
-/// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for a
-/// device that can be recognized with certainty, by its serial number or because it has not been detached since, and
-/// for a file that was neither recreated nor copied.
+/// Returns the identities that need not be typed again. The confirmation given when the run began remains valid for
+/// a device that can be recognized with certainty, by its serial number or because it has not been detached since,
+/// and for a file that was neither recreated nor copied.
 fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String]) -> Done<Vec<String>> {
     let (was, is) = (&file.target, drive.facts());
     if was.array.is_some() {

@@ -24,7 +24,7 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
     }
     let mut requests = RunRequest::each(&options.request, &options.handling)?;
     requests.iter_mut().for_each(|each| each.labels = options.labels.labels());
-    // If there is a real target as well, the options apply to it.
+    // If there is also a real target, the options apply to it.
     if let Some(simulated) = inapplicable::all_simulated(&requests) {
         let typed = options.request.settings.given().iter().chain(options.handling.given());
         inapplicable::check(simulated, typed, &options.erase)?;
@@ -37,7 +37,7 @@ pub fn run(cli: &Cli, options: &Run) -> Done {
         }
         return campaign::run(cli, requests, &options.erase);
     }
-    // Check now: the outputs are written hours later.
+    // The outputs are written hours later, so check them now.
     file::check(options.report.iter().map(PathBuf::as_path), cli.json)?;
     let done = lifecycle::perform(cli.library.as_deref(), requests.remove(0), &options.erase)?;
     let publication = publication::of(&done, &Publisher::default())?;

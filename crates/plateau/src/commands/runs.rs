@@ -22,14 +22,15 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
     options.profile.as_deref().map_or(Ok(()), |profile| check_profile(profile, &runs))?;
     options.model.as_deref().map_or(Ok(()), |model| check_model(model, &runs))?;
     list(cli, options, &library, runs)?;
-    // Report unreadable runs, because the list is incomplete without them.
+    // Unreadable runs are reported, because the list is incomplete without them.
     let mut failures: Vec<Failure> = unreadable.into_iter().map(Failure::from).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
     failures.iter().for_each(|failure| printer::print_line(&format!("plateau: {}", failure.message())));
     Err(last.already_printed())
 }
 
-/// Refuses a test that neither Plateau nor any run has: its name must be mistyped, and an empty list would hide that.
+/// Refuses a test that neither Plateau nor any run contains: its name must be mistyped, and an empty list would
+/// hide that.
 fn check_test(test: &str, runs: &[Run]) -> Done {
     let own = || runs.iter().flat_map(|run| run.file.tests.iter().map(String::as_str));
     if positional::test_named(test).is_some() || own().any(|name| name.eq_ignore_ascii_case(test)) {
@@ -46,7 +47,7 @@ fn check_test(test: &str, runs: &[Run]) -> Done {
     Err(Failure::text(Exit::Usage, format!("--test: {text}")))
 }
 
-/// Refuses the beginning of a profile that neither Plateau nor any run has.
+/// Refuses a prefix that matches no profile of Plateau or of any run.
 fn check_profile(profile: &str, runs: &[Run]) -> Done {
     let lower = profile.to_lowercase();
     let built_in = || PROFILES.iter().map(|profile| profile.name);
@@ -61,7 +62,8 @@ fn check_profile(profile: &str, runs: &[Run]) -> Done {
     Err(Failure::text(Exit::Usage, format!("--profile: no profile begins with '{profile}'; {hint}")))
 }
 
-/// Refuses a mistyped simulated drive. Models of real drives are not checked, as no run may have them yet.
+/// Refuses a mistyped simulated drive. Models of real drives are not checked, because no run may have used
+/// them yet.
 fn check_model(model: &str, runs: &[Run]) -> Done {
     let filters = Runs { model: Some(model.to_owned()), ..Runs::default() };
     let name = models::simulated(model).unwrap_or(model);
@@ -70,7 +72,8 @@ fn check_model(model: &str, runs: &[Run]) -> Done {
     if is_known || runs.iter().any(|run| listing::is_meant(&run.file, &filters)) {
         return Ok(());
     }
-    // Compare a part of a name with equally long beginnings, but not a few letters, which resemble everything.
+    // Part of a name is compared with prefixes of the same length, but a few letters are not, because they
+    // resemble everything.
     let beginnings = built_in().map(|known| known.get(..name.len()).unwrap_or(known));
     let meant = (name.len() > 4).then(|| stdx::nearest(name, beginnings)).flatten();
     meant.map_or(Ok(()), |meant| {
@@ -83,7 +86,7 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
     let count = runs.len();
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.file, options));
     let limit = options.limit.unwrap_or(usize::MAX);
-    // Read journals only of runs that may be listed.
+    // Journals are read only for runs that may be listed.
     let by_file = options.state.is_empty() && options.sort == Sort::Newest;
     let mut listed: Vec<Listed> =
         meant.take(if by_file { limit } else { usize::MAX }).map(listing::listed).collect();

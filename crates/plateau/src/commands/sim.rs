@@ -111,7 +111,7 @@ fn points(lines: &[String]) -> String {
     lines.iter().map(|line| format!("  * {line}\n")).collect()
 }
 
-/// Formats the data that the model was compared with, the aims, and whether they are met.
+/// Formats the measurements with which the model was compared, the targets, and whether they are met.
 fn calibration(known: &Calibration) -> String {
     let mut out = String::new();
     if !known.source.is_empty() {
@@ -134,7 +134,7 @@ fn calibration(known: &Calibration) -> String {
     out + &points(&known.notes)
 }
 
-/// Formats every measured figure with the simulated one, good or bad.
+/// Formats all measured figures with the simulated ones, good or bad.
 fn figures(known: &Calibration) -> String {
     let mut out = String::new();
     if !(known.rows.is_empty() && known.figures.is_empty()) {

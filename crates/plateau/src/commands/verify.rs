@@ -1,4 +1,4 @@
-//! `plateau verify RUN`: checks the hash chain of the journal and repeats its judgements.
+//! `plateau verify RUN`: checks the hash chain of the journal and evaluates the run again.
 
 use pts::verify::Verified;
 use record::{Digest, Loaded, Origin, Run};
@@ -64,7 +64,7 @@ pub fn run(cli: &Cli, options: &Verify) -> Done {
     Err(Failure::text(Exit::Run, problem).of_run(&run.file.id).with_document(document))
 }
 
-/// Refuses records in an order that no run writes, which a valid hash chain does not exclude.
+/// Refuses records in an order in which no run writes them, because a valid hash chain does not exclude this.
 fn check_order(run: &Run, loaded: &Loaded) -> Done {
     record::check_order(&run.file.tests, &loaded.entries).map_err(|misplaced| {
         let text = format!(
@@ -76,7 +76,7 @@ fn check_order(run: &Run, loaded: &Loaded) -> Done {
     })
 }
 
-/// Verifies an imported run, which has no judgements: checks its journal and its file.
+/// Verifies an imported run, which has no evaluations: checks its journal and its file.
 fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
     let path = run.dir.join(IMPORTED);
     let kept = stdx::files::read(&path, Links::Refused, import::largest_bytes() as u64);
@@ -106,7 +106,7 @@ fn imported(cli: &Cli, run: &Run, origin: &Origin, loaded: &Loaded) -> Done {
 }
 
 /// Describes the journal. The hash chain cannot show whether whole records are missing at the end; only the closing
-/// record can.
+/// record shows that.
 fn journal(loaded: &Loaded) -> String {
     let (records, digest) = (loaded.entries.len(), loaded.digest);
     let intact = if lifecycle::is_complete(loaded) { "intact" } else { "intact as far as it goes" };

@@ -1,7 +1,7 @@
-//! The text of errors of targets: what happened and why, which the error itself says, and which
-//! option of this program to type next.
+//! Messages for errors of targets: what happened and why, as stated by the error itself, and which option of
+//! this program to type next.
 //!
-//! Only here are errors of the crates below connected with the options of this program.
+//! Only this module connects errors of the crates below with options of this program.
 
 mod array;
 mod command;
@@ -16,7 +16,7 @@ pub use command::why_not;
 use next::{erase, then};
 pub use refusal::of_refusal;
 
-/// Returns the text of an error, with what to type next.
+/// Returns the message of an error, with the next step.
 pub fn of_drive(error: &DriveError) -> String {
     match error {
         DriveError::Refused { target, refusals } => {

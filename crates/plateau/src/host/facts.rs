@@ -1,10 +1,11 @@
-//! Facts about the host, from the kernel; stored with every run, because a result without them means little.
+//! Facts about the host, from the kernel; stored with every run, because results are of little value without
+//! them.
 
 use std::path::{Path, PathBuf};
 
 use record::{HostFacts, TargetFacts, TargetKind};
 
-/// Collects what can be read; anything else is absent.
+/// Collects the facts that can be read; all others are absent.
 pub fn facts(target: &TargetFacts) -> HostFacts {
     let disk = (target.kind == TargetKind::Block).then(|| queue_owner(&target.path)).flatten();
     HostFacts {

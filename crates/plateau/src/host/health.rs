@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::{Entry, Event, Health};
 use stdx::units::amount_base10;
 
-/// Formats what a drive reports, on one line; none if it reports nothing.
+/// Formats the health of a drive on one line; `None` if the drive reports nothing.
 pub fn line(health: &Health) -> Option<String> {
     let mut parts = Vec::new();
     let mut add = |text: Option<String>| parts.extend(text);
@@ -23,7 +23,7 @@ pub fn line(health: &Health) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Formats the change in the drive's health over a run, on one line; none if it reported nothing.
+/// Formats the change in the drive's health over a run on one line; `None` if the drive reported nothing.
 pub fn over(entries: &[Entry]) -> Option<String> {
     let readings: Vec<&Health> = entries
         .iter()

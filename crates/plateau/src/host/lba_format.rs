@@ -1,7 +1,7 @@
 //! Sets the LBA format of an NVMe namespace for a run and restores it at the end.
 //!
-//! Formatting erases the drive, so the format is restored only when every test is complete: until then, `resume`
-//! needs the data. If it was not restored, the next run on the drive does so.
+//! Formatting erases the drive, so the format is restored only when all tests are complete: until then, `resume`
+//! needs the data. If the format was not restored, the next run on the drive restores it.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub struct Changed {
     note: Note,
 }
 
-/// Before a new run: sets the requested format, or restores the one that an earlier run left changed.
+/// Before a new run: sets the requested format, or restores the format that an earlier run changed.
 pub fn prepare(armed: &mut Armed, state: &Path, requested: Option<u8>) -> Done {
     let left = left_over(armed, state)?;
     let now = armed.lba_format();
@@ -31,7 +31,8 @@ pub fn prepare(armed: &mut Armed, state: &Path, requested: Option<u8>) -> Done {
         Some(requested) if now != Some(requested) => {
             armed.check_lba_format(requested)?;
             printer::print_line(&format!("formatting the drive to LBA format {requested}"));
-            // Write the record again even if one is left: a crash may occur before the drive has been formatted.
+            // The record is written again even if one exists: a crash may occur before the drive has been
+            // formatted.
             drop(left);
             let identity = armed.facts().identity.clone();
             let note = own
@@ -57,7 +58,7 @@ pub fn prepare(armed: &mut Armed, state: &Path, requested: Option<u8>) -> Done {
     Ok(())
 }
 
-/// When a run begins or continues: returns the format to restore at its end, if any.
+/// When a run starts or continues: returns the format to restore at its end, if any.
 pub fn begin(armed: &Armed, state: &Path, journal: &mut Journal) -> Done<Option<Changed>> {
     let Some(changed) = left_over(armed, state)? else { return Ok(None) };
     if let Some(is) = armed.lba_format() {
@@ -66,13 +67,13 @@ pub fn begin(armed: &Armed, state: &Path, journal: &mut Journal) -> Done<Option<
     Ok(Some(changed))
 }
 
-/// Restores the format after every test is complete. A failure is reported, and the restore record is kept.
+/// Restores the format after all tests are complete. A failure is reported, and the restore record is kept.
 pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     let Some(was) = armed.lba_format() else { return };
     match armed.set_lba_format(changed.was) {
         Ok(()) => {
             changed.note.done();
-            // The run is over; a failing journal has already been reported.
+            // The run is over, and a failure of the journal has already been reported.
             drop(journal.append(Event::LbaFormat { was, is: changed.was, restored: true }));
         }
         Err(error) => printer::print_line(&format!(

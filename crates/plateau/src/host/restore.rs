@@ -1,8 +1,8 @@
-//! Restore records: what has to be restored after a run.
+//! Restore records: settings to restore after a run.
 //!
-//! A record is on disk before anything is changed, and is removed once everything in it has been restored, so that the
-//! next start on the same drive can restore it after a crash. Other processes ignore it while the process that wrote
-//! it is alive.
+//! A record is on disk before any setting is changed, and is removed after all of its settings have been restored.
+//! After a crash, the next start on the same drive can therefore restore them. Other processes ignore a record
+//! while the process that wrote it is alive.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::host::state::{self, State, StateFolder};
 use crate::output::printer;
 
-/// Larger than any record.
+/// Size limit, larger than any record.
 const MOST_BYTES: u64 = 1 << 20;
 /// File systems limit names to 255 bytes.
 const MOST_NAME_BYTES: usize = 200;
@@ -27,12 +27,12 @@ const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".ar
 pub struct Note {
     folder: Box<dyn StateFolder>,
     name: String,
-    /// Locked until it is closed.
+    /// The file, which is locked until it is closed.
     _file: Box<dyn Stored>,
 }
 
 impl Note {
-    /// Writes a record of what has to be restored on the drive with this identity; returns once it is on disk.
+    /// Writes a record of the settings to restore on the drive with this identity; returns when it is on disk.
     pub fn write(state: &(impl State + ?Sized), kind: &str, identity: &str, content: &Value) -> Done<Self> {
         let name = name(kind, identity);
         let folder = state.make().map_err(untrusted)?;
@@ -55,8 +55,8 @@ impl Note {
         Ok(Self { folder, name, _file: file })
     }
 
-    /// Returns the record left by a dead process, with null content if it is unreadable. Ignores records that another
-    /// user can have written.
+    /// Returns the record left by a process that died; its content is null if it is unreadable. Ignores records
+    /// that another user can have written.
     pub fn left_over(
         state: &(impl State + ?Sized),
         kind: &str,
@@ -86,7 +86,7 @@ impl Note {
     }
 }
 
-/// Returns the content of a record; null if it is torn, too long or unreadable.
+/// Returns the content of a record; null if it is incomplete, too long or unreadable.
 pub fn content_of(file: &mut dyn Stored) -> Value {
     file.read(MOST_BYTES).map_or(Value::Null, |bytes| parse(&bytes))
 }
@@ -96,8 +96,8 @@ pub fn parse(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or(Value::Null)
 }
 
-/// Warns of records that are ignored: those in a library, which others may have written, and all in a state folder
-/// that others can write to.
+/// Warns about records that are ignored: those in a library, which others may have written, and all records in a
+/// state folder that others can write to.
 pub fn warn_of_untrusted(library: &Library, state: &Path) {
     if let Err(error) = OwnedFolder::open(state) {
         printer::print_line(&format!(
@@ -138,7 +138,7 @@ fn chain(error: &Unowned) -> String {
     }
 }
 
-/// Returns a file name for the records of one drive. Different identities have different names.
+/// Returns a file name for the records of one drive. Different identities yield different names.
 fn name(kind: &str, identity: &str) -> String {
     let mut plain = String::new();
     for byte in identity.bytes() {

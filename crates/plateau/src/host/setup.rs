@@ -14,14 +14,14 @@ use crate::host::tuning::{self, Tuned, Tuner};
 use crate::host::write_cache::{self, Changed};
 use crate::output::printer;
 
-/// What has to be restored.
+/// Settings to restore.
 pub struct HostSetup {
     cache: Option<Changed>,
     tuned: Option<Tuned>,
     format: Option<lba_format::Changed>,
 }
 
-/// Restores what a crash left changed, checks the host, and applies the run's settings.
+/// Restores the settings that a crash left changed, checks the host, and applies the run's settings.
 pub fn begin(
     armed: &mut Armed,
     state: &Path,
@@ -42,7 +42,8 @@ pub fn begin(
     }
 }
 
-/// Restores everything, the LBA format only after a complete run; reports anything that cannot be restored.
+/// Restores all settings, but the LBA format only after a complete run; reports settings that cannot be
+/// restored.
 pub fn end(host_setup: HostSetup, armed: &mut Armed, journal: &mut Journal, is_complete: bool) {
     if let Some(changed) = host_setup.cache {
         write_cache::restore(armed, changed, journal);
@@ -54,11 +55,11 @@ pub fn end(host_setup: HostSetup, armed: &mut Armed, journal: &mut Journal, is_c
 }
 
 fn restore_tuned(tuned: Option<Tuned>, journal: &mut Journal) {
-    // The run is over; a failing journal has already been reported.
+    // The run is over, and a failure of the journal has already been reported.
     tuned.into_iter().flat_map(Tuned::restore).for_each(|event| drop(journal.append(event)));
 }
 
-/// Checks the host in the state it has during the run, that is, after tuning.
+/// Checks the host in its state during the run, that is, after tuning.
 fn look(armed: &Armed, state: &Path, tune: bool, journal: &mut Journal) -> Done<Option<Tuned>> {
     let tuner = tune.then(|| Tuner::begin(state)).transpose()?;
     let mut looked = armed.host_look();

@@ -1,5 +1,5 @@
-//! Where restore records are kept: a directory that no other user can write to, or that of a simulation; and the host
-//! whose settings they restore.
+//! The location of restore records: a directory that no other user can write to, or that of a simulation; and the
+//! host whose settings they restore.
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -13,10 +13,10 @@ use stdx::files::{OwnedFolder, Unowned, try_lock_each};
 
 /// The location of restore records, which need not exist yet.
 pub trait State {
-    /// Opens the directory; none if it does not exist.
+    /// Opens the directory; returns `None` if it does not exist.
     ///
     /// # Errors
-    /// When another user can have written to it, or the system refuses.
+    /// Returns an error if another user can have written to it, or if a system call fails.
     fn open(&self) -> Result<Option<Box<dyn StateFolder>>, Unowned>;
 
     /// Opens the directory, creating it if it does not exist.
@@ -31,16 +31,16 @@ pub trait StateFolder: Debug + Send {
     /// Returns its path.
     fn path(&self) -> &Path;
 
-    /// Returns the names in it.
+    /// Returns the names in the directory.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the directory cannot be read.
     fn names(&self) -> Result<Vec<OsString>, Unowned>;
 
-    /// Opens a file; none if it does not exist.
+    /// Opens a file; returns `None` if it does not exist.
     ///
     /// # Errors
-    /// When it is not a regular file of the effective user that no other user can write to.
+    /// Returns an error if it is not a regular file of the effective user that no other user can write to.
     fn file(&self, name: &str) -> Result<Option<Box<dyn Stored>>, Unowned>;
 
     /// Opens a file, creating it if it does not exist.
@@ -61,32 +61,32 @@ pub trait StateFolder: Debug + Send {
     /// Renames a file, replacing an existing one.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Returns an error if a system call fails.
     fn rename(&self, from: &str, to: &str) -> Result<(), Unowned>;
 
     /// Removes a file; succeeds if it does not exist.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Returns an error if a system call fails.
     fn remove(&self, name: &str) -> Result<(), Unowned>;
 
-    /// Returns once created and removed names are on disk.
+    /// Returns when all creations and removals of files are on disk.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Returns an error if a system call fails.
     fn sync(&self) -> Result<(), Unowned>;
 }
 
 /// The state of a file's lock.
 #[derive(Debug)]
 pub enum Standing {
-    /// Was not locked; this process now holds the lock until the file is closed.
+    /// The file was not locked; this process now holds the lock until the file is closed.
     Free(Box<dyn Stored>),
-    /// Locked by another process.
+    /// The file is locked by another process.
     Held,
     /// The file does not exist.
     Missing,
-    /// It could not be determined.
+    /// The state could not be determined.
     Unknown,
 }
 
@@ -95,19 +95,19 @@ pub trait Host: Send + Sync {
     /// Validates a recorded setting; returns it if it is one that Plateau changes.
     ///
     /// # Errors
-    /// The reason if it is not, or no longer exists.
+    /// Returns the reason if it is not, or no longer exists.
     fn accept(&self, noted: Tuning) -> Result<Tuning, DriveError>;
 
-    /// Sets the value and confirms it.
+    /// Sets the value and verifies it.
     ///
     /// # Errors
-    /// When the kernel does not accept the value.
+    /// Returns an error if the kernel does not accept the value.
     fn set(&self, tuning: &Tuning, value: &str) -> Result<(), DriveError>;
 
     /// Returns whether the setting has this value.
     fn is(&self, tuning: &Tuning, value: &str) -> bool;
 
-    /// Returns an id of the current boot; settings do not outlive it.
+    /// Returns an id of the current boot; settings do not survive a reboot.
     fn boot(&self) -> Option<String>;
 }
 
@@ -147,7 +147,7 @@ impl StateFolder for OwnedFolder {
     fn standings(&self, names: &[&str]) -> Vec<Standing> {
         let files: Vec<Result<Option<File>, Unowned>> =
             names.iter().map(|name| Self::file(self, name)).collect();
-        // All at once: confirming a held lock takes a while.
+        // All locks are checked at once, because confirming that a lock is held takes time.
         let known: Vec<&File> = files.iter().flatten().flatten().collect();
         let mut locked = try_lock_each(&known).into_iter();
         let mut standing = |file| match file {
@@ -193,10 +193,10 @@ impl Host for KnownSettings {
     }
 }
 
-/// Replaces the content of a newly opened file; returns once it is on disk.
+/// Replaces the content of a newly opened file; returns when it is on disk.
 ///
 /// # Errors
-/// When the system refuses.
+/// Returns an error if a system call fails.
 pub fn replace(file: &mut dyn Stored, content: &[u8]) -> io::Result<()> {
     file.set_len(0)?;
     file.append(content)?;

@@ -1,7 +1,7 @@
-//! Settings that `--tune` changes for a run, restored at its end and after a crash.
+//! Settings that `--tune` changes for a run, and that are restored at its end and after a crash.
 //!
-//! Settings of a device last as long as it is attached; a record of an earlier attachment is obsolete and is not
-//! restored. Settings of the host concern every run on it, so the last tuning run restores them.
+//! Settings of a device exist as long as it is attached; a record of an earlier attachment is obsolete and is
+//! not restored. Settings of the host affect all runs on it, so the last tuning run restores them.
 
 mod noted;
 mod shared;
@@ -23,7 +23,7 @@ use shared::Shared;
 
 const KIND: &str = "tuning";
 
-/// A tuning run. While it exists, no other run restores host settings.
+/// A tuning run. As long as this value exists, no other run restores host settings.
 pub struct Tuner {
     shared: Shared,
     host: Arc<dyn Host>,
@@ -42,7 +42,7 @@ impl Tuner {
     /// Registers a tuning run; call this before inspecting the host.
     ///
     /// # Errors
-    /// When others can write to the state directory, or the system refuses.
+    /// Returns an error if others can write to the state directory, or if a system call fails.
     pub fn begin(state: &(impl State + ?Sized)) -> Done<Self> {
         Self::begin_on(state, Arc::new(KnownSettings::of_this_host()))
     }
@@ -58,7 +58,7 @@ impl Tuner {
     /// Changes all settings or none.
     ///
     /// # Errors
-    /// When a setting cannot be changed, or its record cannot be written.
+    /// Returns an error if a setting cannot be changed or its record cannot be written.
     pub fn set(
         self,
         facts: &TargetFacts,
@@ -73,7 +73,7 @@ impl Tuner {
         match set {
             Ok((of_host, of_device)) => Ok(Tuned { shared, host, of_host, of_device }),
             Err(failure) => {
-                // The failure to change a setting is the one to report.
+                // Report the failure to change a setting, not a later one.
                 drop(shared.leave());
                 Err(failure)
             }
@@ -98,7 +98,7 @@ fn set_device(
     let note = Note::write(state, KIND, &facts.identity, &content)?;
     for (done, tuning) in tunings.iter().enumerate() {
         if let Err(error) = host.set(tuning, &tuning.to) {
-            // The setting that failed may have been changed; those before it were.
+            // The setting that failed may have been changed; those before it have been.
             drop(host.set(tuning, &tuning.was));
             if tunings[..done].iter().all(|tuning| host.set(tuning, &tuning.was).is_ok()) {
                 note.done();
@@ -116,8 +116,8 @@ impl Tuned {
         self.of_host.iter().chain(of_device).map(|tuning| event(tuning, false))
     }
 
-    /// Restores everything that no other run needs, and reports what was restored; anything that cannot be restored
-    /// is left to the next start.
+    /// Restores all settings that no other run needs, and reports them; settings that cannot be restored are left
+    /// to the next start.
     pub fn restore(self) -> Vec<Event> {
         let mut events = Vec::new();
         match self.shared.leave() {
@@ -157,13 +157,14 @@ pub fn restore_left_over(facts: &TargetFacts, state: &(impl State + ?Sized)) -> 
 /// Restores settings on another host.
 ///
 /// # Errors
-/// When the system refuses.
+/// Returns an error if a system call fails.
 pub fn restore_on(facts: &TargetFacts, state: &(impl State + ?Sized), host: &dyn Host) -> Done {
     shared::restore_left_over(state, host)?;
     let Some((note, content)) = Note::left_over(state, KIND, &facts.identity)? else { return Ok(()) };
     let noted_at = content["attachment"].as_str();
     let (is_attached, is_boot) = (noted_at == facts.attachment.as_deref(), is_same_boot(noted_at, host));
-    // A reattached drive has new settings. A loop device keeps its queue, including settings that are still changed.
+    // A reattached drive has new settings. A loop device keeps its queue, including settings that are still
+    // changed.
     let lives =
         |tuning: &Tuning| is_attached || is_boot && is_virtual(&tuning.path) && host.is(tuning, &tuning.to);
     let living = noted(&content, host, lives);
@@ -278,7 +279,7 @@ mod tests {
     fn after_a_crash_what_still_lives_is_put_back() {
         let cases = [
             ("b:1", ["bfq", "powersave"]),
-            // Reattached: the device has new settings.
+            // The device was reattached and has new settings.
             ("b:2", ["none", "powersave"]),
         ];
         for (attachment, expected) in cases {

@@ -24,7 +24,7 @@ pub trait Cached {
     /// Sets the cache; returns once the drive reports the new state.
     ///
     /// # Errors
-    /// When the drive refuses.
+    /// Returns an error if the drive refuses.
     fn switch(&mut self, on: bool) -> Result<(), DriveError>;
 }
 
@@ -45,11 +45,12 @@ impl Cached for Armed {
 /// The original state of a drive's write cache.
 pub struct Changed {
     was_on: bool,
-    /// None for a simulated drive: it does not outlive the run, so nothing has to be restored.
+    /// `None` for a simulated drive: it does not outlive the run, so no setting has to be restored.
     note: Option<Note>,
 }
 
-/// Restores what an earlier run left, then sets the requested state; returns what has to be restored, if anything.
+/// Restores the setting that an earlier run changed, then sets the requested state; returns the setting to
+/// restore, if any.
 pub fn set(
     armed: &mut Armed,
     state: &Path,
@@ -61,7 +62,7 @@ pub fn set(
     bring(armed, state, profile, choice, journal)
 }
 
-/// Sets the requested state, assuming that no earlier run left anything to restore.
+/// Sets the requested state, assuming that no earlier run left a setting to restore.
 pub fn bring(
     armed: &mut Armed,
     state: &Path,
@@ -88,7 +89,7 @@ pub fn bring(
 /// Inverts the state of the cache.
 ///
 /// # Errors
-/// When the record cannot be written, or the drive refuses.
+/// Returns an error if the record cannot be written, or if the drive refuses.
 pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bool) -> Done<Changed> {
     let identity = drive.identity();
     let content = json!({ "identity": identity, "was_on": was_on });
@@ -97,7 +98,7 @@ pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bo
     match drive.switch(!was_on) {
         Ok(()) => Ok(Changed { was_on, note }),
         Err(error) => {
-            // Nothing is left to restore; the failure of the drive is the one to report.
+            // Nothing is left to restore, so report the failure of the drive.
             drop(drive.switch(was_on));
             note.into_iter().for_each(Note::done);
             Err(error.into())
@@ -112,7 +113,7 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
     match put_back(armed, changed) {
         Ok(()) => {
             let event = Event::WriteCache { was_on: Some(!was_on), is_on: Some(was_on), restored: true };
-            // The run is over; a failing journal has already been reported.
+            // The run is over, and a failure of the journal has already been reported.
             drop(journal.append(event));
         }
         Err(error) => printer::print_line(&format!(
@@ -127,7 +128,7 @@ pub fn restore(armed: &mut Armed, changed: Changed, journal: &mut Journal) {
 /// Restores the cache without a journal.
 ///
 /// # Errors
-/// When the drive refuses.
+/// Returns an error if the drive refuses.
 pub fn put_back(drive: &mut impl Cached, changed: Changed) -> Result<(), DriveError> {
     drive.switch(changed.was_on)?;
     changed.note.into_iter().for_each(Note::done);
@@ -137,7 +138,7 @@ pub fn put_back(drive: &mut impl Cached, changed: Changed) -> Result<(), DriveEr
 /// After a crash, restores a recorded state that was not restored.
 ///
 /// # Errors
-/// When the drive refuses, or the system does.
+/// Returns an error if the drive refuses or a system call fails.
 pub fn restore_left_over(drive: &mut impl Cached, state: &(impl State + ?Sized)) -> Done {
     let Some((note, content)) = Note::left_over(state, KIND, &drive.identity())? else {
         return Ok(());
@@ -159,7 +160,8 @@ pub fn noted(content: &Value) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// Runs on the same model do not share a drive: a record of one would be mistaken for a left-over of the other.
+    /// Runs on the same model do not share a drive: a record of one run would be mistaken for a left-over of
+    /// another.
     #[test]
     fn a_simulated_drive_leaves_no_note() {
         let dir = tempfile::tempdir().expect("a folder");

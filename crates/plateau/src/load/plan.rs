@@ -26,7 +26,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The requested jobs.
 pub struct LoadRequest {
     pub jobs: Vec<Job>,
-    /// The job file, if there is one.
+    /// The job file, if any.
     pub file: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Need {
     end_bytes: Option<u64>,
 }
 
-/// How I/Os reach a target; the same for all of its jobs.
+/// How I/Os are submitted to a target; the same for all of its jobs.
 #[derive(Clone, PartialEq, Eq)]
 struct Manner {
     engine: Engine,
@@ -222,7 +222,7 @@ impl Need {
         let mut run = RunSettings::of(PROFILES[0].settings(options.seed));
         run.apply(options.sim_faults.given()).map_err(usage)?;
         let open = OpenOptions {
-            // An existing file keeps its length unless the jobs reach beyond it.
+            // An existing file keeps its length unless the jobs extend beyond it.
             size_bytes: self.end_bytes.filter(|end| is_file && *end > length),
             scale: options.scale.clone().filter(|_| for_simulated),
             sim_seed: options.seed,
@@ -244,7 +244,7 @@ impl Need {
 /// Assigns the typed identities to the targets.
 ///
 /// # Errors
-/// When an identity matches no target: the user probably meant another one.
+/// Returns an error if an identity matches no target, because the user probably meant another one.
 pub fn confirmations(typed: &[String], writing: &[&TargetFacts]) -> Done<Vec<Option<String>>> {
     if let [only] = writing {
         return match typed {

@@ -5,7 +5,7 @@ use device::OpenOptions;
 use engine::{Flow, Outcome};
 use fio::{Job, parse};
 
-/// Every zone ends at a boundary of the witness's 64 parts of the drive.
+/// Every zone ends at a boundary of the 64 parts of the drive that the witness counts.
 const JOB: &str = "\
 [global]
 filename=sim

@@ -1,5 +1,5 @@
-//! Writes every output file of a command: regular files are replaced atomically, links are not followed, and nothing
-//! but a regular file is overwritten.
+//! Writes all output files of commands: regular files are replaced atomically, links are not followed, and other
+//! objects are never overwritten.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
 use crate::output::run_files::{IMPORTED, LOGO};
 
-/// Paths that mean standard output. The last three are links, which would not be followed otherwise.
+/// Paths that stand for standard output. The last three are links, which would otherwise not be followed.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// Bytes to read in order to identify the type of a file.
+/// Number of bytes to read in order to identify the type of a file.
 const BEGINNING_BYTES: u64 = 4096;
 
 /// Returns whether an output is standard output.
@@ -22,8 +22,8 @@ pub fn is_stdout(path: &Path) -> bool {
     STDOUT.iter().any(|name| path == Path::new(name))
 }
 
-/// Refuses outputs that cannot be written, before any is created. `json` is set if standard output is used for a JSON
-/// document.
+/// Refuses outputs that cannot be written, before any of them is created. `json` is set if standard output is used
+/// for a JSON document.
 pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done {
     let mut streams = usize::from(json);
     for path in files {

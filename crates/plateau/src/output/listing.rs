@@ -1,4 +1,4 @@
-//! Runs as a list: filters and order.
+//! Lists of runs: filters and sort order.
 
 use std::path::PathBuf;
 
@@ -16,11 +16,11 @@ pub struct Listed {
     pub file: RunFile,
     pub dir: PathBuf,
     pub state: State,
-    /// Its current activity, the reason why it cannot be read, or its state as text.
+    /// Its current activity, the reason why it cannot be read, or its state, as text.
     pub text: String,
 }
 
-/// Returns whether a run matches the filters that can be decided by its `run.json`.
+/// Returns whether a run matches the filters that need only its `run.json`.
 pub fn is_meant(file: &RunFile, requested: &Runs) -> bool {
     let has = |text: Option<&str>, part: &Option<String>| {
         let part = part.as_deref().map(str::to_lowercase);

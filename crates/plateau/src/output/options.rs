@@ -31,22 +31,22 @@ pub fn by_extension(path: &Path) -> Result<(&'static Format, PathBuf), String> {
 /// Checks that the name of an output does not contradict the option that selects the format; see [`check_name`].
 ///
 /// # Errors
-/// Suggests the other option, or another name.
+/// The error suggests the other option, or another name.
 pub fn check(format: &Format, path: &Path) -> Result<(), String> {
     let ends: &[&str] = match format.make {
         Make::Folder(_) => &[],
-        // It shares its extension with another format, which the name alone would select.
+        // The format shares its extension with another format, which the name alone would select.
         Make::File(_) if format.extensions.is_empty() => &["json"],
         Make::File(_) => format.extensions,
     };
     check_name(format.name, ends, path)
 }
 
-/// Checks that a file name does not have the extension of another format, because a PDF in `x.html` would be opened by
-/// the wrong program. Unknown extensions are allowed. `ends` are those of `option`; empty for a folder.
+/// Checks that a file name does not have the extension of another format, because a PDF in `x.html` would be opened
+/// by the wrong program. Unknown extensions are allowed. `ends` are the extensions of `option`; empty for a folder.
 ///
 /// # Errors
-/// Suggests the other option, or another name.
+/// The error suggests the other option, or another name.
 pub fn check_name(option: &str, ends: &[&str], path: &Path) -> Result<(), String> {
     let Some(end) = path.extension().map(|end| end.to_string_lossy().to_lowercase()) else { return Ok(()) };
     let of_end = |format: &&Format| format.name == end || format.extensions.contains(&&*end);

@@ -27,7 +27,7 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
     Ok(Library::at(whole?))
 }
 
-/// Returns the folders whose files must not become targets; empty if this user has no library.
+/// Returns the folders whose files must not be used as targets; empty if this user has no library.
 pub fn libraries(option: Option<&Path>) -> Vec<PathBuf> {
     library(option).map(|library| library.root().to_owned()).into_iter().collect()
 }
@@ -46,8 +46,8 @@ pub fn state() -> Done<PathBuf> {
     }
 }
 
-/// Returns the folders to which the records of a journal are copied if somebody else removed or changed it and its
-/// library is not writable.
+/// Returns the folders to which the records of a journal are copied if it was removed or changed and its library
+/// is not writable.
 pub fn refuges() -> Vec<PathBuf> {
     state().into_iter().chain(std::iter::once(std::env::temp_dir())).collect()
 }
@@ -57,8 +57,9 @@ pub fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Checks that only this user (or root, for folders above it) can have written a run; otherwise returns the reason. No
-/// other user can then replace it either, so content that is read at `dir` afterwards was written by this user.
+/// Checks that only this user (or root, for the folders above it) can have written a run; otherwise returns the
+/// reason. As a result, no other user can replace it, so content that is read at `dir` afterwards was written by
+/// this user.
 pub fn is_own_run(dir: &Path) -> Result<(), String> {
     let dir = std::path::absolute(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let chain = |error: Unowned| format!("{:#}", anyhow::Error::new(error));
@@ -72,7 +73,7 @@ pub fn is_own_run(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the command line as typed, to be stored in the run.
+/// Returns the command line as typed, for storage in the run.
 pub fn command_line() -> Vec<String> {
     let typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     std::iter::once("plateau".to_owned()).chain(typed).collect()

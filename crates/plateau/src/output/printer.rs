@@ -25,7 +25,7 @@ pub fn print_json(document: &serde_json::Value) -> Done {
     print_document(document)
 }
 
-/// Prints a type whose keys keep their order.
+/// Prints a document whose keys keep their order.
 pub fn print_document(document: &impl Serialize) -> Done {
     Ok(console::printer::print_document(document)?)
 }
@@ -35,13 +35,13 @@ pub fn outcome(printed: std::io::Result<()>) -> Done {
     Ok(console::printer::outcome(printed)?)
 }
 
-/// Prints an error, and with `json` a document that also has the results before it.
+/// Prints an error; with `json`, also a document with the error and the results before it.
 pub fn print_failure(failure: &Failure, json: bool) {
     if failure.is_silent() {
         return;
     }
     if let Some(document) = failure.document().filter(|_| json) {
-        // The process already fails; a second error could not be reported.
+        // The process already fails, so a second error could not be reported.
         drop(print_document(&document));
     }
     print_line(&format!("plateau: {}", failure.message()));

@@ -1,4 +1,5 @@
-//! Sponsor, auditor, notes and logo of a report: taken from the command line, or else from the plan of the run.
+//! Sponsor, auditor, notes and logo of a report: taken from the command line or, by default, from the plan of
+//! the run.
 
 use std::path::Path;
 
@@ -24,7 +25,7 @@ pub fn picture(path: &Path) -> Done<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the values of the command line; those that are missing come from the plan of the run.
+/// Returns the values of the command line, completed by those of the run's plan.
 ///
 /// # Errors
 /// Returns an error if a logo cannot be read or is not an image.
@@ -43,7 +44,7 @@ pub fn of(run: &Run, typed: &Publisher) -> Done<Publication> {
     })
 }
 
-/// Returns the logo with which the run started; refuses a replacement.
+/// Returns the logo with which the run was started; refuses a replacement.
 ///
 /// # Errors
 /// Returns an error if it cannot be read, or was replaced.

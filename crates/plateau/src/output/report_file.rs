@@ -27,13 +27,13 @@ pub fn named(files: &[PathBuf]) -> Done<Vec<(&'static Format, PathBuf)>> {
     all.map_err(|text| Failure::text(Exit::Usage, text))
 }
 
-/// Drops outputs that were named before. Refuses one file for two formats, of which the second would replace the first.
+/// Removes duplicate outputs. Refuses the same file for two formats, because the second would replace the first.
 pub fn once_each(
     named: impl Iterator<Item = (&'static Format, PathBuf)>,
 ) -> Done<Vec<(&'static Format, PathBuf)>> {
     let mut outputs: Vec<(&'static Format, PathBuf)> = Vec::new();
     for (format, path) in named {
-        // `d1` and `./d1` are one file.
+        // `d1` and `./d1` are the same file.
         let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let is_known = |known: &PathBuf| whole(known) == whole(&path) && !file::is_stdout(known);
         match outputs.iter().find(|(_, known)| is_known(known)) {
@@ -50,8 +50,8 @@ pub fn once_each(
     Ok(outputs)
 }
 
-/// Writes `run` in every requested format; returns the formats with the absolute paths of the files. `json` is set if
-/// standard output is used for a JSON document.
+/// Writes `run` in every requested format; returns the formats with the absolute paths of the files. `json` is set
+/// if standard output is used for a JSON document.
 pub fn write_all(
     run: &Run,
     requested: &[(&'static Format, PathBuf)],

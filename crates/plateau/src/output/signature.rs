@@ -77,7 +77,7 @@ pub fn check(run: &Run, digest: &str, key: &Path) -> Done {
     })
 }
 
-/// Parses the signature in a `signature.json`; otherwise returns what is wrong with it.
+/// Parses the signature in a `signature.json`; the error states what is wrong with it.
 pub fn parse(text: &str) -> Result<Signature, String> {
     let document: Value =
         serde_json::from_str(text).map_err(|error| format!("is not a signature: {error}"))?;

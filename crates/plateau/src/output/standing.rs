@@ -1,4 +1,4 @@
-//! The state of a run, as `plateau runs` lists it and its `--state` selects it.
+//! The state of a run, as listed by `plateau runs` and selected with `--state`.
 
 use clap::ValueEnum;
 use pts::Standing;

@@ -1,4 +1,4 @@
-//! A run as a screenful of text, and as one JSON document.
+//! A run as a page of text, and as one JSON document.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct Summary {
     pub run: Run,
     pub loaded: Loaded,
     pub replayed: Replayed,
-    /// Whether a process is executing it.
+    /// Whether a process is executing the run.
     is_in_progress: bool,
 }
 
@@ -41,8 +41,9 @@ impl Summary {
 
     /// Returns the summary of a run that another process may be executing.
     pub fn live(run: Run) -> Done<Self> {
-        // Check this before loading the journal: in the other order, a run that completes in between would be shown
-        // as interrupted. If it is unknown, as without file locks, the run counts as not in progress.
+        // Check this before loading the journal: otherwise, a run that completes in between would be shown as
+        // interrupted. If this cannot be determined, for example without file locks, the run counts as not in
+        // progress.
         let is_in_progress = run.is_in_progress().unwrap_or(false);
         Ok(Self { is_in_progress, ..Self::of(run)? })
     }
@@ -64,7 +65,7 @@ impl Summary {
         !self.is_closed() && self.is_in_progress
     }
 
-    /// Returns the activity of a run in progress, and since when; `None` for others.
+    /// Returns the activity of a run in progress, and its start; `None` for other runs.
     pub fn in_progress(&self) -> Option<String> {
         if !self.is_running() {
             return None;
@@ -198,7 +199,7 @@ impl Summary {
         })
     }
 
-    /// Whether a test of it rejects the drive.
+    /// Returns whether one of its tests rejects the drive.
     pub fn is_rejected(&self) -> bool {
         let verdicts = self.replayed.outcomes.iter().filter_map(|outcome| outcome.acceptance.as_ref());
         verdicts.into_iter().any(|acceptance| !acceptance.is_pass())
@@ -223,7 +224,7 @@ fn labels(labels: &record::Labels) -> Vec<(&'static str, String)> {
     name.into_iter().chain(tags).chain(notes).collect()
 }
 
-/// Formats the time between two moments of the wall clock; 0 if the clock was set back.
+/// Formats the time between two wall-clock times; 0 if the clock was set back.
 fn elapsed(since: jiff::Timestamp, now: jiff::Timestamp) -> String {
     span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
 }
@@ -293,7 +294,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
-        // The source of an imported run reported this without the values.
+        // The source of an imported run stated this without the values.
         (Some(true), None) => {
             format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
         }

@@ -1,4 +1,5 @@
-//! The output of `--verbose`: each step that changes a drive, the host or a journal, once it is done.
+//! The output of `--verbose`: each step that changes a drive, the host or a journal, after it has been
+//! performed.
 
 use log::{LevelFilter, Log, Metadata, Record};
 
@@ -8,7 +9,7 @@ struct ToStandardError;
 
 impl Log for ToStandardError {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // Messages of third-party libraries are not about the drive.
+        // Messages of third-party libraries do not concern the drive.
         let of_us = metadata.target().split("::").next();
         of_us.is_some_and(|part| ["admin", "device", "engine", "plateau", "record"].contains(&part))
     }

@@ -7,10 +7,10 @@ use record::RunFile;
 use stdx::units::amount_base2;
 
 /// Checks that the requested AR amount fits into the test range of this device. The amount of a profile may be
-/// larger: the whole range is then used, and the header reports that.
+/// larger: then the whole range is used, and the header shows that.
 ///
 /// # Errors
-/// Reports the available range and a valid amount.
+/// Returns an error with the available range and a valid amount.
 pub fn check(run: &RunFile, given: &BTreeSet<&'static str>) -> Result<(), String> {
     let is_requested = given.contains("ar-amount") || given.contains("ar-segments");
     let Some(amount) = run.settings.active_range_amount_bytes.filter(|_| is_requested) else {

@@ -27,7 +27,7 @@ use crate::run::signals;
 use crate::run::speeds;
 use concurrent::Target;
 
-/// A target whose run has begun.
+/// A target whose run has started.
 struct Begun {
     run: StoredRun,
     metering: Option<Metering>,
@@ -37,7 +37,7 @@ struct Begun {
     usual_purge: Option<Duration>,
 }
 
-/// How one run ended.
+/// How a run ended.
 type Ended = (StoredRun, Done);
 
 pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
@@ -55,7 +55,7 @@ pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     power::check_campaign(source.as_ref())?;
     let looked_at = look(requests, &library)?;
     let shared = check(&looked_at, &library)?;
-    // From here on, an interruption must restore what the runs have changed.
+    // From here on, an interruption must restore the settings that the runs have changed.
     let interrupted = signals::watch()?;
     let armed = arm(looked_at, erase)?;
     let begun = begin(armed, shared, &library, logo.as_deref(), source.as_ref())?;
@@ -69,7 +69,7 @@ pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     print_results(cli, &campaign, ended)
 }
 
-/// Opens every target without touching it, and assigns each a share of the processors.
+/// Opens all targets without changing them, and assigns each a share of the processors.
 fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> {
     let is_simulated = |request: &RunRequest| request.target.starts_with("sim:");
     let operators = all[0].run.placement.clone();
@@ -86,7 +86,8 @@ fn look(all: Vec<RunRequest>, library: &Library) -> Done<Vec<(RunFile, Drive)>> 
     all.into_iter().map(look_at).collect()
 }
 
-/// Refuses targets that cannot be tested at the same time; returns what each run must report about the others.
+/// Refuses targets that cannot be tested at the same time; returns the remarks that each run must report about
+/// the others.
 fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<String>>> {
     let mut targets = Vec::new();
     for (file, _) in looked_at {
@@ -126,7 +127,7 @@ fn cpu_ns_per_io() -> Done<f64> {
     Ok(costs.last().map_or(0.0, |cost| cost.cpu_ns))
 }
 
-/// Arms every target before anything is written to one.
+/// Arms all targets before any of them is written.
 fn arm(looked_at: Vec<(RunFile, Drive)>, erase: &[String]) -> Done<Vec<(RunFile, Armed)>> {
     let identities: Vec<&str> = looked_at.iter().map(|(file, _)| file.target.identity.as_str()).collect();
     if let Some(stranger) = erase.iter().find(|typed| !identities.contains(&typed.as_str())) {
@@ -183,7 +184,7 @@ fn begin(
     Ok(begun)
 }
 
-/// `a` to `z`, then `za` and so on: distinguishes the runs of a campaign.
+/// Letters `a` to `z`, then `za` and so on, which distinguish the runs of a campaign.
 fn suffix(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     format!("{}{letter}", "z".repeat(index / 26))
@@ -217,7 +218,7 @@ fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
     })
 }
 
-/// Prints every run; the most severe failure decides the exit code.
+/// Prints the results of all runs; the most severe failure determines the exit code.
 fn print_results(cli: &Cli, campaign: &str, ended: Vec<Ended>) -> Done {
     let (mut documents, mut failures): (Vec<Value>, Vec<Failure>) = (Vec::new(), Vec::new());
     for (run, done) in ended {

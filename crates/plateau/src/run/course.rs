@@ -1,8 +1,8 @@
 //! Executes a run independently of the command line: on any storage, for any audience, at any time.
 //!
 //! `run` and `resume` consist of the same functions. All inputs are passed in: the disk with its wall clock, the id
-//! of the run, the host, the audience, and the Ctrl-C flag. With a simulated drive there are no others, so the same
-//! inputs yield the same journal.
+//! of the run, the host, the audience, and the Ctrl-C flag. With a simulated drive, there are no other inputs, so
+//! the same inputs yield the same journal.
 
 use std::sync::atomic::AtomicBool;
 
@@ -28,7 +28,8 @@ pub struct Ended {
     pub exit: u8,
     /// The error message.
     pub message: String,
-    /// True for Ctrl-C, and for a failed device or storage. On a drive without faults, others are defects.
+    /// Whether the cause is Ctrl-C, or a failed device or storage. On a drive without faults, all other
+    /// causes are defects.
     pub may_resume: bool,
 }
 
@@ -68,7 +69,7 @@ pub struct Reopened {
     pub loaded: Loaded,
 }
 
-/// Returns the run that `words` request, as arguments of `plateau run`, without facts about this host.
+/// Returns the run requested by `words`, which are arguments of `plateau run`, without facts about this host.
 ///
 /// # Errors
 /// Returns an error if the command line is invalid, or the target is not a simulated drive.
@@ -109,7 +110,7 @@ pub fn simulated_drive(file: &RunFile, resumed: bool) -> Result<Armed, Ended> {
     armed.map_err(|error| Failure::from(error).into())
 }
 
-/// Begins a run and executes its tests.
+/// Starts a run and executes its tests.
 ///
 /// # Errors
 /// Returns an error if the run does not complete.
@@ -178,15 +179,15 @@ impl Resumption {
 /// Repeats everything in the journal on a drive in its initial state, and compares the results.
 ///
 /// # Errors
-/// Names the first record with a different result.
+/// Returns an error that names the first record with a different result.
 pub fn repeats(file: &RunFile, loaded: &Loaded) -> Result<(), Ended> {
     let mut armed = simulated_drive(file, true)?;
     let (gap, interrupted) = (Gap { length_ns: 0 }, AtomicBool::new(false));
     Ok(rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut Nobody)?)
 }
 
-/// Sets the write cache, executes the tests, and restores it. Writes no restore record, because the simulated drive
-/// does not outlive the process.
+/// Sets the write cache, executes the tests, and restores the cache. No restore record is written, because the
+/// simulated drive does not outlive the process.
 fn perform(
     run: &StoredRun,
     armed: &mut Armed,

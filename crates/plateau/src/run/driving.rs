@@ -6,7 +6,7 @@ use record::Driving;
 /// Returns the requested options for the drive.
 ///
 /// # Errors
-/// Lists the supported engines.
+/// Returns an error that lists the supported engines.
 pub fn way(driving: Option<&Driving>) -> Result<(Engine, Polling), String> {
     let Some(driving) = driving else { return Ok((Engine::Auto, Polling::No)) };
     let engine = match &driving.ioengine {
@@ -16,7 +16,7 @@ pub fn way(driving: Option<&Driving>) -> Result<(Engine, Polling), String> {
     Ok((engine, polling(driving.hipri, driving.sqthread_poll)))
 }
 
-/// The command line accepts only one of the two.
+/// The command line accepts only one of these.
 pub fn polling(hipri: bool, sqthread_poll: bool) -> Polling {
     match (hipri, sqthread_poll) {
         (true, _) => Polling::Completions,

@@ -1,4 +1,4 @@
-//! Labels that an operator may give to a run.
+//! Labels that an operator may assign to a run.
 
 use record::{Labels, Library};
 
@@ -6,10 +6,10 @@ use crate::output::printer;
 
 const MOST_CHARACTERS: usize = 200;
 
-/// Warns if another run already has the name, because it then identifies neither.
+/// Warns if another run already has the name, because the name then identifies neither of them.
 pub fn warn_of_namesakes(library: &Library, labels: &Labels) {
     let Some(name) = &labels.name else { return };
-    // If the library cannot be read, the run itself will report that.
+    // If the library cannot be read, the run itself reports that.
     let Ok((runs, _)) = library.list() else { return };
     let namesakes = runs.iter().filter(|run| run.file.labels.name.as_ref() == Some(name));
     let ids: Vec<&str> = namesakes.map(|run| &*run.file.id).collect();

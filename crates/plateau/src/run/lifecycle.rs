@@ -45,7 +45,7 @@ pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]
     request.open.libraries = vec![library.root().to_owned()];
     let source = power::requested(&request.run)?;
     let (file, drive) = prepare(request, Being::now())?;
-    // From here on, an interruption must restore what the run has changed.
+    // From here on, an interruption must restore the settings that the run has changed.
     let interrupted = signals::watch()?;
     let (mut file, mut armed) = take(file, drive, erase)?;
     if file.target.simulated.is_none() {
@@ -72,7 +72,7 @@ pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]
 pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile, Armed)> {
     let state = places::state()?;
     if file.handling.lba_format.is_some() && file.target.kind == TargetKind::File {
-        // A file does not exist before it is armed.
+        // A file does not exist until it is armed.
         let text = "only NVMe namespaces have a choice of LBA formats; omit --lba-format";
         return Err(Failure::text(Exit::Usage, text));
     }
@@ -81,7 +81,8 @@ pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile,
     // The sector size of a new file, and the capacities of an array and of a reformatted drive, are known only now.
     file.target = armed.facts().clone();
     if file.target.kind == TargetKind::File {
-        // The run may be resumed in another working directory, where a relative path would mean another file.
+        // The run may be resumed in another working directory, where a relative path would lead to a
+        // different file.
         let whole = std::path::absolute(&file.target.path)?;
         file.target.path = whole.to_str().map_or(file.target.path, str::to_owned);
     }
@@ -104,8 +105,8 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
         plan.logo_sha256 = logo.map(|bytes| Digest::of(bytes).to_string());
     }
     let logo = logo.map(|bytes| (LOGO, bytes));
-    // Create the run before the estimate: the probe of a simulated drive may take seconds, in which `plateau status`
-    // must already list it.
+    // Create the run before the estimate: probing a simulated drive may take seconds, during which `plateau status`
+    // must already list the run.
     let (run, mut journal) = library.create_with(file, logo.as_slice())?;
     match estimated(&run.file, library) {
         Ok(event) => {
@@ -121,7 +122,7 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
     }
 }
 
-/// The estimates of a run, as they follow its opening.
+/// The estimates of a run, which follow its opening in the journal.
 pub fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
     let known = speeds::of(file, &Assumptions::default(), library)?;
     let estimates =
@@ -129,12 +130,13 @@ pub fn estimated(file: &RunFile, library: &Library) -> Done<Event> {
     Ok(Event::Estimated(estimate::cost::estimated(&estimates, &known.source)))
 }
 
-/// Returns the first line of a run: its id and target.
+/// Returns the first line about a run: its id and target.
 pub fn announcement(file: &RunFile) -> String {
     format!("run {} on {}", file.id, summary::target(file))
 }
 
-/// Distinguishes a run from others with the same command line, started at another time or on another host.
+/// Distinguishes a run from others with the same command line that were started at another time or on another
+/// host.
 pub struct Being {
     /// Beginning of the run's id.
     pub prefix: String,
@@ -156,9 +158,9 @@ impl Being {
     }
 }
 
-/// Dismantles arrays left by interrupted runs if each member is confirmed, so that the members are drives again
-/// before any target is inspected. A failure does not prevent tests of other drives; the members of an array that
-/// remains are refused.
+/// Dismantles arrays left by interrupted runs if each member is confirmed, so that the members are separate
+/// drives again before any target is inspected. A failure does not prevent tests of other drives; the members of
+/// an array that remains are refused.
 pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     let state = places::state()?;
     restore::warn_of_untrusted(library, &state);
@@ -171,7 +173,7 @@ pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
     Ok(())
 }
 
-/// Prepares the requested run: opens its target and checks everything that can be checked without touching it.
+/// Prepares the requested run: opens its target and checks everything that can be checked without changing it.
 pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let drive = device::open(&request.target, &request.open)?;
@@ -217,7 +219,8 @@ pub struct Work<'a> {
     pub metering: Option<Metering>,
 }
 
-/// Executes the rest of a run. Applies the changes to drive and host before it, and restores them after it.
+/// Executes the rest of a run. Applies the changes to drive and host before the run, and restores them
+/// afterwards.
 pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
     let Work { run, armed, journal, interrupted, handling, progress, metering } = work;
     journal.set_refuges(places::refuges());
@@ -241,7 +244,7 @@ pub fn execute(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done 
     let dissolved = armed.dissolve().map_err(|error| Failure::from(error).of_run(&run.file.id));
     result?;
     dissolved?;
-    // The report is read from the journal's path, where the file that was written must still be.
+    // The report is read from the journal's path, at which the written file must still exist.
     Ok(journal.check_in_place()?)
 }
 
@@ -283,7 +286,7 @@ pub fn tests(work: Work<'_>, entries: &[record::Entry], begin: Begin) -> Done {
 /// Returns whether the run would fail at the same place each time it is resumed.
 fn is_stuck(file: &RunFile, failure: &Failure) -> bool {
     let Some(simulated) = &file.target.simulated else { return false };
-    // Whatever else ends a run has passed when it is resumed.
+    // All other causes no longer exist when the run is resumed.
     let is_media = |fault: &InjectedFault| matches!(fault, InjectedFault::Media { .. });
     let may_have_ended_it = |fault: &&InjectedFault| {
         use InjectedFault::{Flip, LostWrites, Throttle};
@@ -298,8 +301,8 @@ pub fn is_complete(loaded: &Loaded) -> bool {
     loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
 }
 
-/// Returns the interruption since the last result, which the next result has to state. If a resumed run was
-/// interrupted again before it measured anything, that is longer than the time since its last record.
+/// Returns the interruption since the last result, which the next result must state. If a resumed run was
+/// interrupted again before it had measured anything, this is longer than the time since its last record.
 pub fn gap_before_answer(loaded: &Loaded, gap: Gap) -> Gap {
     let is_answer = |event: &Event| {
         matches!(
@@ -331,13 +334,13 @@ pub fn finish(cli: &Cli, run: StoredRun) -> Done<Accepted> {
     Ok(accepted)
 }
 
-/// Whether the drive of a run is accepted, as far as a test decides that.
+/// Returns whether the drive of a run is accepted, if a test determines that.
 #[must_use]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted(bool);
 
 impl Accepted {
-    /// Decides the exit code of a command whose result has been printed.
+    /// Determines the exit code of a command whose result has been printed.
     pub fn done(self) -> Done {
         if self.0 { Ok(()) } else { Err(Failure::silent(Exit::Rejected)) }
     }

@@ -12,9 +12,9 @@ use record::{Entry, Event, Placement, RunFile};
 
 use crate::failure::{Done, Exit, Failure};
 
-/// Length of the measurement of the idle power.
+/// Duration of the idle power measurement.
 const USUAL_IDLE: Duration = Duration::from_secs(30);
-/// Interval at which a request to stop is noticed.
+/// Interval at which stop requests are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A requested source of power.
@@ -24,7 +24,7 @@ pub struct Requested {
     idle: Duration,
 }
 
-/// An open source of power, and how long the idle power is measured.
+/// An open source of power, and the duration of the idle power measurement.
 #[derive(Debug)]
 pub struct Metering {
     pub sampler: Sampler,
@@ -41,7 +41,7 @@ impl From<PowerError> for Failure {
     }
 }
 
-/// Returns the source that a command line names.
+/// Returns the source that the command line names.
 pub fn requested(run: &RunSettings) -> Done<Option<Requested>> {
     let Some(source) = &run.power else {
         if run.power_idle_seconds.is_some() {
@@ -71,8 +71,8 @@ pub fn check_campaign(requested: Option<&Requested>) -> Done {
     }
 }
 
-/// Returns the source of a run that is resumed: that with which it started. If others may have written `run.json`, a
-/// program or a port named there is used only if the command line names it as well.
+/// Returns the source of a run that is resumed, which is the one with which it was started. If others may have
+/// written `run.json`, a program or port in it is used only if the command line names it as well.
 pub fn of_resumed(
     file: &RunFile,
     typed: &RunSettings,
@@ -114,7 +114,7 @@ pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>)
     };
     let sys = around.sys.clone();
     let near = device::attached(&armed.facts().path).numa_node;
-    // The load reports a placement that is impossible.
+    // An impossible placement is reported by the load.
     let places = Places::of(&sys, near, placement.cloned()).ok();
     let spare = places.and_then(|places| places.spare());
     let sampler = Sampler::start(requested.named.open(around)?, spare);
@@ -122,8 +122,8 @@ pub fn open(requested: &Requested, armed: &Armed, placement: Option<&Placement>)
 }
 
 impl Metering {
-    /// Measures the idle power, unless the run has measured it already or is stopped meanwhile. Sends no command to the
-    /// drive, and does not touch its clock.
+    /// Measures the idle power, unless the run has already measured it or is stopped in the meantime. Sends no
+    /// command to the drive, and does not change its clock.
     pub fn idle(
         &self,
         entries: &[Entry],

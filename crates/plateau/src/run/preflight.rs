@@ -1,4 +1,4 @@
-//! Executes the tests against a bench that only checks: finds impossible settings before anything is touched.
+//! Executes the tests on a bench that only checks them: finds impossible settings before anything is changed.
 
 use pts::{Bench, Context, Stop, Task};
 use record::{Direction, Note, Purged, RunFile, Segment, Series, TargetFacts, Workload};
@@ -26,7 +26,7 @@ struct Preflight<'a> {
 }
 
 impl Preflight<'_> {
-    /// Every outstanding I/O on a real device has a buffer; I/Os on a simulated drive have none.
+    /// On a real device, each outstanding I/O has a buffer; on a simulated drive, it has none.
     fn check_memory(&self, workload: &Workload) -> Result<(), Stop> {
         let Some(memory) = self.memory_bytes.filter(|_| self.target.simulated.is_none()) else {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Rebuilds the state of a simulated drive, which does not outlive the process, by repeating the completed steps.
 //!
-//! The simulator is deterministic, so this restores the exact state. Every step is compared with the journal; if one
+//! The simulator is deterministic, so this restores the exact state. Each step is compared with the journal; if one
 //! differs, the run is not resumed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +16,13 @@ use crate::failure::{Done, Exit, Failure};
 struct Waiting<'a> {
     audience: &'a mut dyn Audience,
     interrupted: &'a AtomicBool,
-    /// Length of all segments, and of those already repeated, on the drive's clock.
+    /// Total length of all segments, and of those already repeated, on the drive's clock.
     total_ns: u64,
     done_ns: u64,
 }
 
 impl Waiting<'_> {
-    /// Reports that a share of a segment of this length is done.
+    /// Reports that a fraction of a segment of this length is done.
     fn share_done(&mut self, segment_ns: u64, share: f64) -> Flow {
         let done_ns = self.done_ns as f64 + segment_ns as f64 * share;
         self.audience.share_done(done_ns / self.total_ns.max(1) as f64);
@@ -45,8 +45,8 @@ fn segments(entries: &[Entry]) -> impl Iterator<Item = &Segment> {
     })
 }
 
-/// Restores the state of `armed` at the end of the journal, then idles for the length of the gap, as a real drive
-/// would have done.
+/// Restores the state of `armed` at the end of the journal, then leaves it idle for the length of the gap, as a
+/// real drive would have been.
 pub fn rebuild(
     armed: &mut Armed,
     entries: &[Entry],
@@ -84,12 +84,13 @@ pub fn rebuild(
 
 fn purge_again(armed: &mut Armed, purged: &Purged, seq: u64) -> Done {
     let again = armed.purge_again(purged)?;
-    // The description of the purge has changed between builds; its duration has not.
+    // The description of the purge has changed between builds, but its duration has not.
     let same = (again.start_ns, again.end_ns) == (purged.start_ns, purged.end_ns);
     if same { Ok(()) } else { Err(differs(seq, &format!("purge by {}", purged.method))) }
 }
 
-/// Repeats a power loss, because the drive's state depends on what was written before it and what was lost.
+/// Repeats a power loss, because the drive's state depends on the data written before it and the data lost in
+/// it.
 fn cut_again(armed: &mut Armed, cut: &Cut, seq: u64) -> Done {
     let again = armed.run(&cut.workload, &mut |_| Flow::Continue);
     let same = matches!(&again, Err(DriveError::Simulated(failure)) if failure.cut.as_deref() == Some(cut));

@@ -1,5 +1,5 @@
-//! A rehearsal: runs the tests on a simulated drive that is small enough to finish soon, and scales its times and
-//! amounts to the planned drive. The code of the tests is the same.
+//! A rehearsal: runs the tests on a simulated drive that is small enough to complete soon, and scales its times
+//! and amounts to the planned drive. The code of the tests is the same.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -25,14 +25,14 @@ const OTHER_CAPACITY: f64 = 0.1;
 #[derive(Debug)]
 pub struct Rehearsal {
     pub model: String,
-    /// Model, version, scale and seed: the label of every simulated number.
+    /// Model, version, scale and seed: the label of all simulated numbers.
     pub label: String,
     pub scale_divisor: u32,
     /// Capacity of the model at full size.
     pub capacity_bytes: u64,
     /// Capacity of the planned drive at full size.
     pub target_bytes: u64,
-    /// Wall-clock time of a run on the target on this host; only for a simulated target.
+    /// Wall-clock time on this host of a run on the target; only for a simulated target.
     pub wall_seconds: Option<f64>,
     pub tests: Vec<Rehearsed>,
 }
@@ -51,7 +51,7 @@ pub struct Rehearsed {
     pub figures: Vec<KeyFigure>,
 }
 
-/// The results of a test over its rounds or over time.
+/// The results of a test by round or by time.
 #[derive(Debug)]
 pub struct Curve {
     /// The displayed variable, such as `RND 4KiB W`.
@@ -120,8 +120,8 @@ fn divisor_of(capacity_bytes: u64) -> u32 {
     u32::try_from(divisor).unwrap_or(Scale::MAX).clamp(1, Scale::MAX)
 }
 
-/// Uses the scale of the target if it is similarly small, so that the rehearsal equals the run: shorter cells more
-/// often end by their number of I/Os instead of their time.
+/// Uses the scale of the target if it is similarly small, so that the rehearsal equals the run: the shorter cells
+/// are, the more often their number of I/Os ends them instead of their time.
 fn divisor_for(capacity_bytes: u64, of_target: u32) -> u32 {
     let divisor = divisor_of(capacity_bytes);
     if of_target >= divisor / 2 { of_target } else { divisor }
@@ -140,7 +140,7 @@ impl Rehearsal {
     }
 }
 
-/// A bench on the simulated drive that counts the cost of the tests on the target.
+/// A bench on the simulated drive that computes the cost of the tests on the target.
 struct Stage<'a> {
     armed: &'a mut Armed,
     interrupted: &'a AtomicBool,
@@ -148,7 +148,7 @@ struct Stage<'a> {
     fills: f64,
     /// Divisor of the target's times.
     divisor: f64,
-    /// I/Os of the simulated drive, and the equivalent I/Os of the target.
+    /// Number of I/Os of the simulated drive, and the equivalent number on the target.
     done_ios: f64,
     target_ios: f64,
     duration_ns: f64,
@@ -195,8 +195,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Returns values over rounds if there are judgements, otherwise over time; a test whose timeline is the result
-    /// always uses time.
+    /// Returns values by round if steady state was evaluated, otherwise by time; a test whose timeline is the
+    /// result always uses time.
     fn curve(self, task: Task<'_>) -> Curve {
         match self.variable {
             Some(name) if !task.is_timeline() => {
@@ -226,8 +226,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Counts a segment on the clock of the target: a duration as requested, and an amount with the time that follows
-    /// from its rate, up to the limit.
+    /// Counts a segment on the clock of the target: a duration as requested, and an amount with the time that
+    /// results from its rate, up to the limit.
     fn count(&mut self, segment: &Segment) {
         let (request, seconds) = (&segment.workload, segment.seconds().max(1e-9));
         let write_rate = segment.write.bytes as f64 / seconds;

@@ -1,10 +1,10 @@
-//! Finds a drive by the identity that it reports, when its device path has changed since the run began.
+//! Finds a drive by the identity that it reports if its device path has changed since the run was started.
 
 use device::{Listed, list};
 use record::{TargetFacts, TargetKind};
 
 /// Returns the new path of the drive `was`, if its serial number is reported by exactly one device of this host.
-/// `None` if the old path still refers to it.
+/// Returns `None` if the old path still leads to the drive.
 pub fn path_now(was: &TargetFacts) -> Option<String> {
     let path = only(&list().ok()?, was)?;
     (std::fs::canonicalize(&path).ok() != std::fs::canonicalize(&was.path).ok()).then_some(path)

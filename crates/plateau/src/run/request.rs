@@ -22,7 +22,7 @@ pub const USUAL_SEED: u64 = 1;
 /// A requested run.
 #[derive(Debug)]
 pub struct RunRequest {
-    /// Test names without duplicates; families are expanded.
+    /// Test names without duplicates, with families expanded.
     pub tests: Vec<String>,
     pub target: String,
     pub profile: &'static Profile,
@@ -47,7 +47,7 @@ impl RunRequest {
     /// Returns the requested run, on one target.
     ///
     /// # Errors
-    /// Returns an error if something is missing or unknown, or there is more than one target.
+    /// Returns an error if a value is missing or unknown, or if there is more than one target.
     pub fn of(options: &RequestOptions, handling: &ResumableSettings) -> Done<Self> {
         let mut each = Self::each_of("plan", options, handling)?;
         if each.len() > 1 {
@@ -61,12 +61,12 @@ impl RunRequest {
     /// Returns one requested run per target, at least one.
     ///
     /// # Errors
-    /// Returns an error if something is missing or unknown.
+    /// Returns an error if a value is missing or unknown.
     pub fn each(options: &RequestOptions, handling: &ResumableSettings) -> Done<Vec<Self>> {
         Self::each_of("run", options, handling)
     }
 
-    /// `command` is the one to recommend if something is missing.
+    /// `command` is the command to recommend if a value is missing.
     fn each_of(command: &str, options: &RequestOptions, handling: &ResumableSettings) -> Done<Vec<Self>> {
         let usage = |text: String| Failure::text(Exit::Usage, text);
         let named = named_plan(options)?;
@@ -135,7 +135,7 @@ impl RunRequest {
     }
 }
 
-/// Reads the plan or preset that an option names.
+/// Reads the plan or preset named by an option.
 fn named_plan(options: &RequestOptions) -> Done<Option<Chosen>> {
     if let Some(path) = &options.plan {
         let plan =
@@ -176,7 +176,8 @@ fn check_complete(command: &str, meaning: &Meaning, chosen: Option<&Chosen>) -> 
     }
 }
 
-/// Refuses tests that are not part of the preset: they would run with its settings, under its name.
+/// Refuses tests that are not part of the preset, because they would run with its settings and under its
+/// name.
 fn check_part(command: &str, meaning: &Meaning, name: &str, preset: &Plan) -> Result<(), String> {
     let Some(test) = meaning.tests.iter().find(|test| !preset.tests.contains(test)) else { return Ok(()) };
     let target = meaning.targets.join(" ");
@@ -220,7 +221,7 @@ fn kept(plan: &Plan, tests: &[String]) -> PlanFacts {
         auditor: publisher.auditor.clone(),
         notes: publisher.notes.clone(),
         logo: publisher.logo.as_ref().map(|_| crate::output::run_files::LOGO.to_owned()),
-        // Set once the image has been read.
+        // Set after the image has been read.
         logo_sha256: None,
         custom_tests: plan.custom_tests.iter().filter(|test| tests.contains(&test.name)).cloned().collect(),
     }

@@ -1,7 +1,7 @@
 //! The live bench: results are taken from the journal until it ends, then from the drive.
 //!
-//! Only this module connects the method (`pts`) and the device (`device`). Every result of the drive is on disk before
-//! the test or the audience receives it.
+//! Only this module connects the method (`pts`) and the device (`device`). Every result of the drive is on disk
+//! before the test or the audience receives it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,7 +19,7 @@ use crate::failure::{Done, Exit, Failure};
 /// Minimum interval of health readings while a test measures; shorter on a scaled drive.
 const HEALTH_EVERY_NS: u64 = 60 * SECOND_NS;
 
-/// Where a session begins.
+/// The point at which a session starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begin {
     /// A new run.
@@ -27,7 +27,7 @@ pub enum Begin {
     /// After the last result in the journal, following this interruption. A test whose timeline is the result is
     /// restarted at its purge.
     Continue(Gap),
-    /// As for `Continue`, but timelines continue with a gap.
+    /// Same as `Continue`, but timelines continue with a gap.
     ContinueTimeline(Gap),
     /// At the purge of the interrupted test.
     RestartTest,
@@ -43,11 +43,11 @@ pub struct Session<'a> {
     purge: PurgeOptions,
     /// Time of the last health reading, on the drive's clock.
     health_read_ns: Option<u64>,
-    /// Power meters of the host, for readings of health; `None` if the drive is simulated.
+    /// Power meters of the host, for health readings; `None` if the drive is simulated.
     meters: Option<HostMeters>,
     /// Samples power during loads.
     sampler: Option<Sampler>,
-    /// Whether the user knows that power cannot be measured.
+    /// Whether the user has been informed that power cannot be measured.
     has_warned: bool,
     gap: Option<Gap>,
     ceiling: Option<Ceiling>,
@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
         Self { sampler, ..self }
     }
 
-    /// Executes every test of `run` that is not completed in `entries`.
+    /// Executes all tests of `run` that are not complete in `entries`.
     pub fn execute(&mut self, run: &RunFile, entries: &[Entry], begin: Begin) -> Done {
         let context = Context::of(run).map_err(|e| Failure::text(Exit::Run, e))?;
         self.ceiling.clone_from(&run.ceiling);
@@ -129,13 +129,14 @@ impl<'a> Session<'a> {
         let outcome = test.run(context, self);
         match outcome.stop {
             None => {
-                // The test is also judged by how the drive is after its last cell.
+                // The verdict on the test also depends on the state of the drive after its last cell.
                 self.read_health().map_err(|stop| self.failure_of(&stop))?;
                 let ended = Event::TestEnded { test: test.name().into(), converged: outcome.converged };
                 self.keep(ended).map_err(|stop| self.failure_of(&stop))
             }
             Some(stop) => {
-                // Ignore errors here: the journal itself may have failed, and the first failure is the one to report.
+                // Errors are ignored here: the journal itself may have failed, and the first failure must be
+                // reported.
                 drop(self.journal.append(Event::Interrupted { reason: stop.to_string() }));
                 Err(self.failure_of(&stop))
             }
@@ -175,7 +176,7 @@ impl<'a> Session<'a> {
         self.health_read_ns = Some(at_ns);
         let power_milliwatts = self.meters.as_mut().map(HostMeters::read).unwrap_or_default();
         let health = Health { power_milliwatts, ..self.armed.health() };
-        // Do not record an empty reading: files and many virtual devices report nothing.
+        // Empty readings are not recorded: files and many virtual devices report nothing.
         if health == Health::default() { Ok(()) } else { self.keep(Event::Health { at_ns, health }) }
     }
 
@@ -187,7 +188,7 @@ impl<'a> Session<'a> {
 
     fn device(&mut self, mut error: DriveError) -> Stop {
         if let Some(cut) = error.take_cut() {
-            // If the journal fails as well, report the device, which failed first.
+            // If the journal fails as well, report the failure of the device, which came first.
             drop(self.keep(Event::Cut(*cut)));
         }
         self.fail(error.into())
@@ -209,7 +210,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends a measurement of power. A run does not fail because its meter does.
+    /// Ends a measurement of power. A failure of the meter does not make the run fail.
     fn power(&mut self, begun: Option<Result<(), PowerError>>) -> Option<Power> {
         let sampler = self.sampler.as_ref()?;
         let measured = begun?.and_then(|()| sampler.end());
@@ -241,7 +242,7 @@ impl<'a> Session<'a> {
         self.check_interrupted()
     }
 
-    /// Adds facts to a segment that the crate `device` does not have.
+    /// Adds facts to a segment that are not available to the crate `device`.
     fn completed(&mut self, mut segment: Segment) -> Segment {
         let share = self.ceiling.as_ref().and_then(|ceiling| ceiling.share_of(&segment));
         if let Some(host) = &mut segment.host {

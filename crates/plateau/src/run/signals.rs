@@ -1,4 +1,4 @@
-//! Signals that stop a run in an orderly way, and the message that is shown if that takes long.
+//! Signals that stop a run in an orderly way, and the message that is shown if stopping takes long.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,12 +10,14 @@ use signal_hook::iterator::Signals;
 use crate::failure::{Done, Exit};
 use crate::output::printer;
 
-/// A load checks the flag once a second, so an interruption that takes longer is waiting for the device.
+/// A load checks the flag once a second, so if an interruption takes longer, the load is waiting for the
+/// device.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Makes a write beyond the limit of `ulimit -f` fail instead of ending the process with settings changed.
+/// Makes a write beyond the limit of `ulimit -f` fail, instead of ending the process while settings are
+/// changed.
 pub fn prepare() -> Done {
-    // Any handler suffices: without a handler, the signal ends the process; with one, the write fails with EFBIG.
+    // Any handler is sufficient: without one, the signal ends the process; with one, the write fails with EFBIG.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     Ok(())
 }
@@ -45,7 +47,7 @@ pub fn watch() -> Done<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Returns whether the process was started with this signal ignored, as `nohup` does; it then stays ignored.
+/// Returns whether the process was started with this signal ignored, as with `nohup`; it then stays ignored.
 fn is_ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -16,7 +16,7 @@ use crate::cli::Assumptions;
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
 
-/// Approximate capacity of the drive for a probe, which takes a second or two.
+/// Approximate capacity of the drive used for a probe, which takes a second or two.
 const PROBE_BYTES: u64 = 1_000_000_000;
 /// Number of latest runs of a drive to use.
 const EARLIER_RUNS: usize = 5;
@@ -65,7 +65,7 @@ pub fn estimates(file: &RunFile, assumed: &Assumed) -> Result<Vec<Estimate>, Str
     file.tests.iter().map(|name| estimate(&context, Task::named(file, name)?, assumed)).collect()
 }
 
-/// Returns typical speeds, and whether they follow from a typed sequential speed.
+/// Returns typical speeds, and whether they are derived from a typed sequential speed.
 fn usual(file: &RunFile, write: Option<f64>, read: Option<f64>) -> (Known, bool) {
     if let Some(speed) = write.or(read) {
         let assumed = Assumed::usual(write.unwrap_or(speed), read.unwrap_or(speed));
@@ -97,7 +97,7 @@ fn measured(file: &RunFile, library: &Library) -> Done<Option<(Observed, String)
 
 /// Returns results of other runs on the same drive, from the oldest to the newest.
 fn earlier(file: &RunFile, library: &Library) -> Option<(Observed, String)> {
-    // The run of the estimate may exist already.
+    // The run being estimated may already exist.
     let same = |run: &&Run| run.file.id != file.id && is_same_drive(&run.file, file);
     let (runs, _) = library.list().ok()?;
     let mut latest: Vec<(String, Vec<Event>)> = Vec::new();
@@ -156,7 +156,7 @@ fn modelled(target: &TargetFacts) -> Option<f64> {
     let held_us = if timing.die_held_through_transfer { unit_bytes / timing.channel_mb_per_s } else { 0.0 };
     let channels = f64::from(geometry.channels);
     let dies = channels * f64::from(geometry.dies_per_channel);
-    // Bytes per microsecond are MB/s.
+    // Bytes per microsecond equal MB/s.
     let limits = [
         dies * unit_bytes / (timing.program_us + held_us),
         channels * timing.channel_mb_per_s,
@@ -182,7 +182,7 @@ fn probe(file: &RunFile) -> Done<(Observed, String)> {
     let target = bench.armed.facts().clone();
     let small = RunFile { target: target.clone(), ..file.clone() };
     let context = Context::of(&small).map_err(usage)?;
-    // Custom tests of a plan need no further kinds of load.
+    // Custom tests of a plan need no additional kinds of load.
     let tests: Vec<&Test> = file.tests.iter().filter_map(|name| Test::named(name).ok()).collect();
     estimate::probe::run(&context, &tests, &mut bench).map_err(|stop| usage(stop.to_string()))?;
     let observed = Observed::of(&target, &bench.events);

@@ -1,4 +1,4 @@
-//! A journal of what the fake bench answers.
+//! A journal of the answers of the fake bench.
 
 use pts::{Bench, Context, Outcome, Profile, Stop, Test};
 use record::{Entry, Event, HostFacts, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Settings, Workload};

@@ -27,10 +27,11 @@ impl Endurance {
         }
     }
 
-    /// Derives the rating from the drive's wear. That is a whole percentage, so the middle of its step is used.
+    /// Derives the rating from the drive's wear. The wear is a whole percentage, so the middle of its step is
+    /// used.
     fn derived(health: &Health) -> Option<Self> {
         let (used, written) = (health.percentage_used?, health.host_written_bytes?);
-        // Nothing can be derived from 0 %, and the counter saturates at 255 %.
+        // No rating can be derived from 0 %, and the counter saturates at 255 %.
         if used == 0 || used == u8::MAX || written == 0 {
             return None;
         }

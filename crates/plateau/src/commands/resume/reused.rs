@@ -1,4 +1,4 @@
-//! Whether a file was used for something else since the run on it was interrupted.
+//! Determines whether a file was used for another purpose since the run on it was interrupted.
 //!
 //! The confirmation of a run covers only the data that the run itself wrote. The content of a file can be replaced
 //! without replacing the file: `mkfs`, `cp` and `dd` keep its inode.
@@ -9,11 +9,11 @@ use device::FileState;
 use jiff::Timestamp;
 use record::{Entry, Event};
 
-/// Tolerance: file systems store times in steps of up to 2 s (FAT).
+/// Tolerance, because file systems store times in steps of up to 2 s (FAT).
 const TIME_STEP: Duration = Duration::from_secs(2);
 
-/// Returns why the file may contain other data; `None` without evidence. After a crash, the modification time proves
-/// nothing, because the run may have written to the file after its last record.
+/// Returns why the file may contain other data; `None` if there is no evidence. After a crash, the modification
+/// time proves nothing, because the run may have written to the file after its last record.
 pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Option<String> {
     if let Some(signature) = now.signatures.first() {
         return Some(signature.to_string());
@@ -28,7 +28,7 @@ pub fn evidence(now: &FileState, written_bytes: u64, entries: &[Entry]) -> Optio
     })
 }
 
-/// Returns when the run was stopped in an orderly way; `None` after a crash.
+/// Returns the time at which the run was stopped in an orderly way; `None` after a crash.
 fn stopped(entries: &[Entry]) -> Option<Timestamp> {
     let since_resumed =
         entries.iter().rev().take_while(|entry| !matches!(entry.event, Event::Resumed { .. }));

@@ -20,11 +20,11 @@ use crate::output::places;
 use crate::output::printer;
 use crate::output::summary::Summary;
 
-/// Simulated bytes per trial; larger drives would only take longer.
+/// Bytes simulated per trial; larger drives would only take longer.
 const TRIAL_BYTES: u64 = 2_500_000_000;
-/// Rounds of a trial and of the final score.
+/// Number of rounds of a trial, and of the final score.
 const ROUNDS: (u32, u32) = (4, 6);
-/// Rounds to average if the run did not reach steady state.
+/// Number of rounds to average if the run did not reach steady state.
 const LAST_ROUNDS: u32 = 5;
 
 pub fn run(cli: &Cli, options: &SimFit) -> Done {
@@ -154,7 +154,7 @@ fn measured(summary: &Summary) -> Result<Measured, String> {
     })
 }
 
-/// Returns the measured segments of the latest start of the IOPS test, with their rounds.
+/// Returns the measured segments since the IOPS test last started, with their rounds.
 fn segments(summary: &Summary) -> Vec<(u32, &Segment)> {
     let mut found = Vec::new();
     let (mut inside, mut round) = (false, 0);
@@ -175,7 +175,7 @@ fn segments(summary: &Summary) -> Vec<(u32, &Segment)> {
     found
 }
 
-/// Returns the initial model: the one that was named, or the built-in one with the smallest error.
+/// Returns the initial model: the specified one, or the built-in one with the smallest error.
 fn start(
     options: &SimFit,
     file: &RunFile,
@@ -194,7 +194,7 @@ fn start(
     };
     if let Some(name) = &options.from {
         let model = adapted(named_model(name)?);
-        // The capacity of the run may be invalid for a model of another size.
+        // The capacity of the run may be invalid for a model of a different size.
         return Model::from_toml(&model.to_toml())
             .map_err(|e| Failure::text(Exit::Usage, format!("{name} with the capacity of the run: {e}")));
     }
@@ -214,7 +214,7 @@ fn start(
     best.map(|(_, model)| model).ok_or_else(none)
 }
 
-/// Updates the model's description: its origin, goodness of fit and deviations.
+/// Updates the description of the model: its origin, the quality of the fit, and deviations.
 fn describe(
     model: &mut Model,
     from: &str,

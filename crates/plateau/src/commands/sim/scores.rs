@@ -15,7 +15,7 @@ pub fn held_out(score: &Score) -> String {
     )
 }
 
-/// Returns whether a limit is met, as a word.
+/// Returns whether a limit is met, as text.
 pub fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "MISSED" }
 }

@@ -50,7 +50,7 @@ pub(super) fn text(error: &AdminError) -> String {
     }
 }
 
-/// Returns why a purge method is not used, with what helps.
+/// Returns why a purge method is not used, with a remedy.
 pub fn why_not(why: &WhyNot) -> String {
     let next = match why {
         WhyNot::Locked => Some(RESCUE),

@@ -1,6 +1,6 @@
-//! Parts of the next step that several messages have.
+//! Parts of next steps that several messages share.
 
-/// Appends the next step, if there is one.
+/// Appends the next step, if any.
 pub(super) fn then(what: &impl ToString, next: Option<&str>) -> String {
     let what = what.to_string();
     match next {

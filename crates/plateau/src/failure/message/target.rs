@@ -7,7 +7,7 @@ use stdx::units::amount_base2;
 
 use super::next::then;
 
-/// Numbers of errors that have one kind in the standard library.
+/// Error numbers that the standard library combines into one kind.
 const EPERM: i32 = 1;
 const EACCES: i32 = 13;
 
@@ -81,7 +81,7 @@ fn of_kind(kind: &WrongKind) -> String {
     }
 }
 
-/// Returns what helps with an error of the system.
+/// Returns the remedy for a system error.
 fn of_system(error: &io::Error) -> Option<&'static str> {
     match error.raw_os_error()? {
         EACCES => Some("run as root, or as a member of the group that owns it"),

@@ -1,4 +1,4 @@
-//! Messages, word by word, of errors that name options.
+//! Checks messages of errors that name options, word by word.
 
 use std::io;
 use std::path::PathBuf;

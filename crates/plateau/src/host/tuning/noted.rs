@@ -1,4 +1,4 @@
-//! Changed settings in a restore record, and what restores them.
+//! Changed settings in a restore record, and the code that restores them.
 
 use device::Tuning;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::failure::message::of_drive;
 use crate::host::state::Host;
 use crate::output::printer;
 
-/// Restores a setting; a failure is reported and does not prevent a run.
+/// Restores a setting; a failure is reported but does not prevent a run.
 pub(super) fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {
     let undone = host.set(tuning, &tuning.was);
     if let Err(error) = &undone {
@@ -33,7 +33,7 @@ pub(super) fn read_all(content: &Value) -> impl Iterator<Item = Tuning> {
     content["tunings"].as_array().into_iter().flatten().filter_map(read)
 }
 
-/// Returns a setting as it is recorded.
+/// Returns a setting in the form in which it is recorded.
 pub(super) fn written(tuning: &Tuning) -> Value {
     json!({
         "setting": tuning.setting,

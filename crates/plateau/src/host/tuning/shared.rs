@@ -1,9 +1,9 @@
-//! Host settings that several runs tune concurrently: the first run that needs a setting changes it, the last run
-//! restores all of them.
+//! Host settings that several runs tune concurrently: the first run that needs a setting changes it, and the last
+//! run restores all of them.
 //!
-//! A folder that does not outlive a reboot, like the settings themselves, holds one file per tuning run, and one with
-//! the original settings. Each run keeps its file locked. The kernel releases a lock with its process, so a file left
-//! by a crash does not count as a live run. All operations hold one more lock.
+//! A folder that does not survive a reboot, like the settings themselves, contains one file per tuning run, and one
+//! with the original settings. Each run keeps its file locked. The kernel releases the locks of a process that
+//! ends, so a file left by a crash does not count as a live run. All operations take one additional lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -29,13 +29,13 @@ pub struct Shared {
     folder: Box<dyn StateFolder>,
     host: Arc<dyn Host>,
     own: String,
-    /// Locked until this run ends.
+    /// The file of this run, locked until the run ends.
     _alive: Box<dyn Stored>,
 }
 
-/// Restores settings left by runs if none of them is alive.
+/// Restores settings left by earlier runs if none of them is alive.
 pub fn restore_left_over(state: &(impl State + ?Sized), host: &dyn Host) -> Done {
-    // Users are warned elsewhere of a folder that others can write to.
+    // Users are warned elsewhere about a folder that others can write to.
     let Ok(Some(folder)) = state.open() else { return Ok(()) };
     if matches!(folder.file(ORIGINALS), Ok(None)) {
         return Ok(());
@@ -68,7 +68,7 @@ impl Shared {
         write(&*self.folder, &*self.host, &all)?;
         for (done, tuning) in tunings.iter().enumerate() {
             if let Err(error) = self.host.set(tuning, &tuning.to) {
-                // The setting that failed may have been changed; those before it were.
+                // The setting that failed may have been changed; those before it have been.
                 drop(self.host.set(tuning, &tuning.was));
                 let mut undone = tunings[..done].iter().filter(is_new);
                 if undone.all(|tuning| self.host.set(tuning, &tuning.was).is_ok()) {
@@ -80,8 +80,8 @@ impl Shared {
         Ok(all)
     }
 
-    /// Leaves; the last run restores everything and returns it. Anything that cannot be restored is left to the next
-    /// run.
+    /// Unregisters the run; the last run restores all settings and returns them. Settings that cannot be restored
+    /// are left to the next run.
     pub fn leave(self) -> Done<Vec<Tuning>> {
         let _locked = lock(&*self.folder)?;
         self.folder.remove(&self.own).map_err(failed)?;
@@ -138,13 +138,13 @@ fn living(folder: &dyn StateFolder) -> usize {
             false
         }
         Standing::Missing => false,
-        // If unknown, assume that the run is alive.
+        // If this cannot be determined, assume that the run is alive.
         Standing::Held | Standing::Unknown => true,
     };
     runs.iter().zip(folder.standings(&runs)).map(lives).filter(|lives| *lives).count()
 }
 
-/// Returns the original settings; ignores those of an earlier boot, and any that Plateau does not change.
+/// Returns the original settings; ignores those of an earlier boot, and those that Plateau does not change.
 fn originals(folder: &dyn StateFolder, host: &dyn Host) -> Vec<Tuning> {
     let Ok(Some(mut file)) = folder.file(ORIGINALS) else { return Vec::new() };
     let content = restore::content_of(&mut *file);
@@ -236,7 +236,7 @@ mod tests {
         third.apply(&[]).expect("set");
         assert_eq!(first.leave().expect("left"), []);
         assert_eq!(now(dir.path()), "performance");
-        // A crash: the run does not leave, but its lock is released.
+        // In a crash, the run does not unregister, but its lock is released.
         drop(second);
         assert_eq!(now(dir.path()), "performance");
         assert_eq!(third.leave().expect("left"), [tuning]);
@@ -250,7 +250,7 @@ mod tests {
         let tuning = governor(dir.path());
         let (first, second) = (join(dir.path()).expect("joined"), join(dir.path()).expect("joined"));
         first.apply(std::slice::from_ref(&tuning)).expect("set");
-        // It read the setting before the first run changed it, or the user changed it in the meantime.
+        // The run read the setting before the first run changed it, or the user changed it in the meantime.
         let other = Tuning { was: "ondemand".into(), ..tuning.clone() };
         second.apply(&[other]).expect("set");
         second.leave().expect("left");
@@ -270,7 +270,7 @@ mod tests {
         drop(runs);
         restore_at(dir.path()).expect("nobody lives");
         assert_eq!((now(dir.path()).as_str(), files(dir.path())), ("powersave", 2));
-        // The same if the next start tunes as well: it begins from the original settings.
+        // The same is true if the next start tunes as well: it begins with the original settings.
         drop(join(dir.path()).expect("joined").apply(std::slice::from_ref(&tuning)).expect("set"));
         let next = join(dir.path()).expect("joined");
         assert_eq!(now(dir.path()), "powersave");

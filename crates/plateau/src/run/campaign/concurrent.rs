@@ -49,7 +49,7 @@ pub fn refusal(targets: &[Target], purge: Option<&str>) -> Option<String> {
     })
 }
 
-/// Namespaces report the serial number of their controller, so an equal serial number alone proves nothing.
+/// Namespaces report the serial number of their controller, so equal serial numbers alone prove nothing.
 fn same_serial(a: &Target, b: &Target) -> bool {
     a.facts.serial.is_some()
         && (&a.facts.serial, &a.facts.model, &a.facts.identity)
@@ -89,7 +89,7 @@ pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<
     all
 }
 
-/// Returns every link once, in the order of the targets.
+/// Returns each link once, in the order of the targets.
 fn links(targets: &[Target]) -> Vec<&Link> {
     let mut all: Vec<&Link> = Vec::new();
     for link in targets.iter().flat_map(|target| &target.attached.links) {
