@@ -183,6 +183,10 @@ def compare_cells(where: str, script: Script, shown: list[dict[str, Any]], check
     for cell, theirs in zip(script.cells, shown):
         for key, value in _cell(cell, script).items():
             checks.equal(f"{where}: record {cell.segment.seq}: {key}", value, theirs.get(key))
+        combined = Histogram.merged(cell.segment.latency[way] for way in ("read", "write"))
+        for key, value in _times(combined, script.setup.scale > 1).items():
+            checks.equal(f"{where}: record {cell.segment.seq}: latency.{key}_ns", value,
+                         theirs["latency"].get(f"{key}_ns"))
         for way in ("read", "write"):
             for key, value in _way(cell.segment, way, script.setup.scale > 1).items():
                 checks.equal(f"{where}: record {cell.segment.seq}: {way}.{key}", value, theirs[way].get(key))
@@ -201,6 +205,14 @@ def _cell(cell: Cell, script: Script) -> dict[str, Any]:
         "bytes_per_second": segment.bytes_per_second, "errors": sum(error["count"] for error in segment.errors),
         "gap_before_ns": segment.gap_before["length_ns"] if segment.gap_before else None,
     }
+
+
+def _times(histogram: Histogram, scaled: bool) -> dict[str, Any]:
+    times: dict[str, Any] = {"mean": histogram.mean_ns}
+    times["max"] = histogram.max_ns if histogram.ios and not scaled else None
+    for level, key in CELL_LEVELS.items():
+        times[key] = histogram.percentile_ns(level)
+    return times
 
 
 def _way(segment: Segment, way: str, scaled: bool) -> dict[str, Any]:

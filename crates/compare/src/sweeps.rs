@@ -106,5 +106,6 @@ fn table(sweep: &DemandSweep, swept: &[Swept<'_>]) -> Table {
         columns: swept.iter().map(|(name, _)| name.clone()).collect(),
         rows: all.into_iter().map(row).collect(),
         decimals: 1,
+        units: sweep.unit.into(),
     }
 }

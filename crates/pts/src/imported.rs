@@ -82,6 +82,7 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         marks: Vec::new(),
         loops: Vec::new(),
         window: tracked.iter().zip(window).map(|(tracked, w)| (tracked.name.clone(), w)).collect(),
+        tracked_unit: tracked.as_ref().map(|tracked| tracked.unit),
         explained,
         pages: (kind.pages)(&view),
         beyond: Vec::new(),

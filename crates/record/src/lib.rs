@@ -64,5 +64,5 @@ pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{
     Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,
-    Zone, read_percent_of,
+    Zone, notation, read_percent_of,
 };

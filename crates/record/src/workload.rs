@@ -247,19 +247,25 @@ impl From<Access> for Order {
 impl std::fmt::Display for Workload {
     /// Formats the workload in PTS notation: `RND 4KiB W`, `SEQ 128KiB R`, `RND 64KiB 65/35`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let access = match self.access {
-            Access::Random => "RND",
-            Access::Sequential => "SEQ",
-        };
         let mut size = block_size(u64::from(self.block_bytes));
         if let Some(smallest) = self.kinds.iter().map(|kind| kind.block_bytes).min() {
             size = format!("{} to {size}", block_size(smallest.into()));
         }
-        match self.read_percent {
-            0 => write!(f, "{access} {size} W"),
-            100 => write!(f, "{access} {size} R"),
-            read => write!(f, "{access} {size} {read}/{}", 100u8.saturating_sub(read)),
-        }
+        f.write_str(&notation(self.access, &size, self.read_percent))
+    }
+}
+
+/// Formats a workload in PTS notation.
+#[must_use]
+pub fn notation(access: Access, size: &str, read_percent: u8) -> String {
+    let access = match access {
+        Access::Random => "RND",
+        Access::Sequential => "SEQ",
+    };
+    match read_percent {
+        0 => format!("{access} {size} W"),
+        100 => format!("{access} {size} R"),
+        read => format!("{access} {size} {read}/{}", 100u8.saturating_sub(read)),
     }
 }
 

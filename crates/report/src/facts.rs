@@ -10,6 +10,7 @@ pub(crate) mod figures;
 pub(crate) mod host_limit;
 pub(crate) mod interruptions;
 pub(crate) mod judged;
+pub(crate) mod observations;
 pub(crate) mod platform;
 pub(crate) mod scaled_clock;
 pub(crate) mod supplement;

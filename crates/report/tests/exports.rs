@@ -85,7 +85,25 @@ fn csv_has_a_row_for_every_cell_and_round_and_their_mean_is_the_table() {
     let file = |name: &str| rows(&files.iter().find(|(file, _)| file == name).unwrap().1);
     let cells = file("cells.csv");
     assert_eq!(cells.len(), bundle().measured());
+    for (name, content) in &files {
+        let all = rows(content);
+        assert!(!all.is_empty() || ["seconds.csv", "response_times.csv"].contains(&name.as_str()), "{name}");
+        for row in all {
+            assert_eq!(row["run"], "bundle", "{name}");
+            assert!(row.contains_key("unit") && row["simulated"].is_empty() && row["imported"].is_empty());
+        }
+    }
     let tables = file("tables.csv");
+    let units = |test: &str| {
+        let of_test = tables.iter().filter(|row| row["test"] == test);
+        of_test.map(|row| row["unit"].clone()).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(units("iops"), ["IOPS".to_owned()].into());
+    assert_eq!(units("tp-1024"), ["MB/s".to_owned()].into());
+    assert_eq!(units("lat"), ["ms".to_owned()].into());
+    let run = &file("run.csv")[0];
+    assert_eq!((run["firmware"].as_str(), run["conformance"].as_str()), ("E3000-120", "conforms"), "{run:?}");
+    assert_eq!(file("tests.csv").len(), 4);
     let table = tables.iter().filter(|row| row["test"] == "iops" && row["table"] == "IOPS");
     let mut compared = 0;
     for row in table {
@@ -175,22 +193,31 @@ fn follows(value: &Value, schema: &Value, root: &Value, place: &str) {
     }
 }
 
-#[test]
-fn spreadsheets_hold_numbers_as_numbers_and_charts_as_pictures() {
-    let book = bundle().export("xlsx").unwrap().swap_remove(0).1;
+/// The parts of a spreadsheet.
+fn parts(bundle: &Bundle) -> BTreeMap<String, String> {
+    let book = bundle.export("xlsx").unwrap().swap_remove(0).1;
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(book)).unwrap();
-    let mut sheets = String::new();
-    let mut pictures = 0;
+    let mut parts = BTreeMap::new();
     for index in 0..archive.len() {
         let mut file = archive.by_index(index).unwrap();
-        pictures += usize::from(file.name().unwrap().starts_with("xl/media/"));
-        if file.name().unwrap().starts_with("xl/worksheets/sheet") {
-            file.read_to_string(&mut sheets).unwrap();
-        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        parts.insert(file.name().unwrap().to_string(), text);
     }
-    assert_eq!(pictures, bundle().export("svg").unwrap().len());
+    parts
+}
+
+fn of_kind<'p>(parts: &'p BTreeMap<String, String>, prefix: &str) -> Vec<&'p str> {
+    parts.iter().filter(|(name, _)| name.starts_with(prefix)).map(|(_, text)| text.as_str()).collect()
+}
+
+#[test]
+fn spreadsheets_hold_numbers_with_formats_and_charts_that_refer_to_them() {
+    let parts = parts(bundle());
+    let sheets = of_kind(&parts, "xl/worksheets/sheet").concat();
     let mut numbers = 0;
-    for exhibit in bundle().outcomes.iter().flat_map(|o| &o.pages).flat_map(|page| &page.exhibits) {
+    let exhibits = || bundle().outcomes.iter().flat_map(|o| &o.pages).flat_map(|page| &page.exhibits);
+    for exhibit in exhibits() {
         let Exhibit::Table(table) = exhibit else { continue };
         for cell in table.rows.iter().flat_map(|row| &row.cells) {
             let Cell::Value(value) = cell else { continue };
@@ -199,6 +226,24 @@ fn spreadsheets_hold_numbers_as_numbers_and_charts_as_pictures() {
         }
     }
     assert!(numbers > 60, "{numbers}");
+    assert!(parts["xl/styles.xml"].contains("#,##0.000") && parts["xl/styles.xml"].contains("0.0%"));
+    let charts = of_kind(&parts, "xl/charts/chart");
+    let beyond = bundle().outcomes.iter().flat_map(|o| &o.beyond).flat_map(|page| &page.exhibits);
+    let drawn = exhibits().chain(beyond).filter(|e| charts::picture(e, "", charts::Size::DEFAULT).is_some());
+    assert_eq!(charts.len(), drawn.count());
+    assert!(charts.iter().all(|chart| chart.contains("'Chart data'!") && chart.contains("<c:ser>")));
+    assert!(!parts.keys().any(|name| name.starts_with("xl/media/")));
+    assert!(parts["xl/sharedStrings.xml"].contains("Queue depth (QD)"));
+}
+
+#[test]
+fn no_sheet_of_a_spreadsheet_is_empty() {
+    let cut = of(&Scenario { cut_after_cells: Some(0), ..Scenario::default() });
+    for parts in [parts(bundle()), parts(&cut)] {
+        for sheet in of_kind(&parts, "xl/worksheets/sheet") {
+            assert!(sheet.contains("<c r="), "{sheet}");
+        }
+    }
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn table() -> Table {
             row("1024", [Cell::Value(74.8), Cell::Value(202.7), Cell::Value(f64::NAN)]),
         ],
         decimals: 1,
+        units: pts::Unit::Iops.into(),
     }
 }
 

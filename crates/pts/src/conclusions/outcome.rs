@@ -44,6 +44,8 @@ pub struct Outcome {
     pub marks: Vec<Mark>,
     /// The deciding windows, one entry per tracking variable; empty before there are five rounds.
     pub window: Vec<(String, WindowStats)>,
+    /// Unit of the tracking variables; None if the test has none.
+    pub tracked_unit: Option<Unit>,
     /// The evaluated loops of rounds, in order; results come from the last one.
     pub loops: Vec<JudgedLoop>,
     /// Status of each tracking variable, with the reason if it is not steady.

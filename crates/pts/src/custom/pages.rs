@@ -59,6 +59,7 @@ pub fn outcome(context: &Context<'_>, answers: &CustomAnswers<'_>, stop: Option<
         explained: if judged { explain(&answers.history) } else { Vec::new() },
         loops: judged.then(|| loop_of(answers, &window)).into_iter().collect(),
         window,
+        tracked_unit: judged.then(|| figures::unit(answers.test.figure)),
         pages: pages(context, answers, &means),
         beyond: Vec::new(),
         sweeps: sweeps(answers, &means),

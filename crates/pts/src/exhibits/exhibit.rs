@@ -2,6 +2,7 @@
 //! tests.
 
 use super::reading::ReadingHint;
+use super::unit::Unit;
 
 /// The content of a page, independent of its title: pages of one test with equal keys can be compared between
 /// runs.
@@ -178,6 +179,37 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Number of decimal places.
     pub decimals: usize,
+    /// What the numbers count.
+    pub units: Units,
+}
+
+impl Table {
+    /// Unit of the numbers in a row and column, both from 0; empty for a ratio.
+    #[must_use]
+    pub fn unit(&self, row: usize, column: usize) -> &str {
+        match &self.units {
+            Units::All(unit) => unit,
+            Units::OfRows(units) => units.get(row).map_or("", String::as_str),
+            Units::OfColumns(units) => units.get(column).map_or("", String::as_str),
+        }
+    }
+}
+
+/// Units of the numbers in a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Units {
+    /// The same everywhere.
+    All(String),
+    /// One for each row.
+    OfRows(Vec<String>),
+    /// One for each column.
+    OfColumns(Vec<String>),
+}
+
+impl From<Unit> for Units {
+    fn from(unit: Unit) -> Self {
+        Self::All(unit.to_string())
+    }
 }
 
 /// One row of a table.

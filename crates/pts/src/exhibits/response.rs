@@ -8,6 +8,7 @@ use stdx::units::grouped;
 
 use crate::Context;
 use crate::exhibits::exhibit::{Bin, Cell, Exhibit, Page, PageKey, ResponseTimes, Row, SCALED, Table};
+use crate::exhibits::unit::Unit;
 
 /// A percentile, stored as the fraction of I/Os beyond it, which is exact even where 99.999 % as a floating-point
 /// fraction is not.
@@ -245,6 +246,7 @@ fn table(
         columns: percentiles.iter().map(|percentile| percentile.name.to_owned()).collect(),
         rows: histograms.iter().map(row).collect(),
         decimals: 3,
+        units: Unit::Milliseconds.into(),
     }
 }
 

@@ -32,6 +32,7 @@ impl Outcome {
             acceptance: None,
             marks: Vec::new(),
             window: Vec::new(),
+            tracked_unit: None,
             loops: Vec::new(),
             explained: Vec::new(),
             pages: Vec::new(),

@@ -4,7 +4,7 @@
 use record::{Access, IoKind, Workload, Zone};
 use stdx::units::{block_size, kib};
 
-use crate::exhibits::exhibit::{Cell, Exhibit, Page, Row, Table};
+use crate::exhibits::exhibit::{Cell, Exhibit, Page, Row, Table, Units};
 use crate::{Context, Deviation, Stop};
 
 /// Bytes per I/O, and percentage of I/Os.
@@ -113,6 +113,7 @@ impl Composite {
             columns: self.sizes.iter().map(size).collect(),
             rows: vec![row("Share of I/Os (%)", self.sizes.iter().map(|size| size.1))],
             decimals: 0,
+            units: Units::All("%".into()),
         };
         let groups = Table {
             heading: "Access Probabilities".into(),
@@ -124,6 +125,7 @@ impl Composite {
                 row("Share of the LBA space (%)", GROUPS.iter().map(|group| group.2)),
             ],
             decimals: 0,
+            units: Units::All("%".into()),
         };
         Page {
             key: Some("access-pattern".into()),

@@ -7,6 +7,7 @@ use super::view::{Kind, Measure, Spot, View};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
 use crate::exhibits::reading::ReadingHint;
+use crate::exhibits::unit::Unit;
 use crate::method::profile::mix_name;
 
 /// Random IOPS by area.
@@ -16,7 +17,7 @@ pub(super) const IOPS: Kind = Kind {
     subject: "IOPS by area",
     purpose: "random IOPS over the areas of a disk, as another tool measured them",
     tracked: None,
-    pages: |view| pages(view, "IOPS", 1, iops),
+    pages: |view| pages(view, Unit::Iops, 1, iops),
     figures: |_| Vec::<KeyFigure>::new(),
 };
 
@@ -27,11 +28,11 @@ pub(super) const THROUGHPUT: Kind = Kind {
     subject: "Throughput by area",
     purpose: "sequential throughput over the areas of a disk, as another tool measured it",
     tracked: None,
-    pages: |view| pages(view, "MB/s", 1, megabytes),
+    pages: |view| pages(view, Unit::MegabytesPerSecond, 1, megabytes),
     figures: |_| Vec::<KeyFigure>::new(),
 };
 
-fn pages(view: &View<'_>, unit: &str, decimals: usize, measure: Measure) -> Vec<Page> {
+fn pages(view: &View<'_>, unit: Unit, decimals: usize, measure: Measure) -> Vec<Page> {
     let mut pages = Vec::new();
     let mut rows = Vec::new();
     for read_percent in view.mixes() {
@@ -45,7 +46,7 @@ fn pages(view: &View<'_>, unit: &str, decimals: usize, measure: Measure) -> Vec<
             .filter(|series| !series.points.is_empty())
             .collect();
         let title = format!("{unit} v Area - R/W {}", mix_name(read_percent));
-        let (x, y) = (("Area (1: outside)", Scale::Integer), (unit, Scale::LinearFromZero));
+        let (x, y) = (("Area (1: outside)", Scale::Integer), (unit.symbol(), Scale::LinearFromZero));
         let lines = Lines::plain(ReadingHint::ByPosition, x, y, series);
         pages.push(Page::of(format!("over-areas-{read_percent}"), &title, Exhibit::Lines(lines)));
     }
@@ -61,6 +62,7 @@ fn pages(view: &View<'_>, unit: &str, decimals: usize, measure: Measure) -> Vec<
         columns: view.mixes().into_iter().map(mix_name).collect(),
         rows,
         decimals,
+        units: unit.into(),
     };
     pages.push(Page::of("table", &format!("{unit} - Tabular Data"), Exhibit::Table(table)));
     pages

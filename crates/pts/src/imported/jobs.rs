@@ -6,7 +6,7 @@ use stdx::units::block_size;
 use super::loops::{average, iops, maximum, megabytes};
 use super::view::{Kind, View};
 use crate::KeyFigure;
-use crate::exhibits::exhibit::{Cell, Exhibit, Page, Row, Table};
+use crate::exhibits::exhibit::{Cell, Exhibit, Page, Row, Table, Units};
 use crate::exhibits::response::{self, Percentile};
 use crate::exhibits::unit::Unit;
 use crate::method::profile::mix_name;
@@ -114,6 +114,7 @@ fn rates(readings: &[Reading]) -> Table {
         columns: vec!["IOPS".into(), "MB/s".into()],
         rows: readings.iter().map(row).collect(),
         decimals: 1,
+        units: Units::OfColumns([Unit::Iops, Unit::MegabytesPerSecond].map(|unit| unit.to_string()).into()),
     }
 }
 
@@ -134,6 +135,7 @@ fn times(readings: &[Reading]) -> Table {
         columns,
         rows: readings.iter().map(row).collect(),
         decimals: 3,
+        units: Unit::Milliseconds.into(),
     }
 }
 

@@ -6,7 +6,9 @@ use stdx::units::{KIB, block_size, kib};
 
 use super::view::{Kind, Measure, Spot, TrackedSeries, View, judged};
 use crate::KeyFigure;
-use crate::exhibits::exhibit::{Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::exhibit::{
+    Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table, Units,
+};
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
@@ -21,7 +23,7 @@ pub(super) const IOPS: Kind = Kind {
     title: "IOPS",
     subject: "IOPS",
     purpose: "random IOPS by R/W mix and block size, as another tool measured them",
-    tracked: Some(|view| tracked(view, FOUR_KIB, iops)),
+    tracked: Some(|view| tracked(view, FOUR_KIB, Unit::Iops, iops)),
     pages: iops_pages,
     figures: |view| {
         [(4, 0), (4, 100), (8, 0), (8, 100)]
@@ -36,7 +38,7 @@ pub(super) const THROUGHPUT: Kind = Kind {
     title: "Throughput",
     subject: "Throughput",
     purpose: "sequential throughput, as another tool measured it",
-    tracked: Some(|view| tracked(view, 1024 * KIB as u32, megabytes)),
+    tracked: Some(|view| tracked(view, 1024 * KIB as u32, Unit::MegabytesPerSecond, megabytes)),
     pages: throughput_pages,
     figures: throughput_figures,
 };
@@ -49,7 +51,7 @@ pub(super) const THROUGHPUT_1024: Kind =
 pub(super) const THROUGHPUT_128: Kind = Kind {
     name: "tp-128",
     title: "Throughput Test 128KiB",
-    tracked: Some(|view| tracked(view, 128 * KIB as u32, megabytes)),
+    tracked: Some(|view| tracked(view, 128 * KIB as u32, Unit::MegabytesPerSecond, megabytes)),
     ..THROUGHPUT
 };
 
@@ -59,7 +61,7 @@ pub(super) const LATENCY: Kind = Kind {
     title: "Latency",
     subject: "Latency",
     purpose: "response times at one outstanding I/O, as another tool measured them",
-    tracked: Some(|view| tracked(view, FOUR_KIB, average)),
+    tracked: Some(|view| tracked(view, FOUR_KIB, Unit::Milliseconds, average)),
     pages: latency_pages,
     figures: |view| {
         let ms = |read, kind, of: Measure, over| {
@@ -117,10 +119,10 @@ fn order_name(view: &View<'_>) -> &'static str {
     }
 }
 
-fn tracked(view: &View<'_>, block_bytes: u32, measure: Measure) -> TrackedSeries {
+fn tracked(view: &View<'_>, block_bytes: u32, unit: Unit, measure: Measure) -> TrackedSeries {
     let spot = Spot { block_bytes: view.test.tracked_block_bytes.unwrap_or(block_bytes), read_percent: 0 };
     let size = block_size(u64::from(spot.block_bytes));
-    TrackedSeries { name: format!("{} {size} W", order_name(view)), points: view.points(spot, measure) }
+    TrackedSeries { name: format!("{} {size} W", order_name(view)), unit, points: view.points(spot, measure) }
 }
 
 #[expect(clippy::too_many_arguments, reason = "every measure reads one field of a figure")]
@@ -161,7 +163,8 @@ fn throughput_figures(view: &View<'_>) -> Vec<KeyFigure> {
 }
 
 /// Shows the window of the tracking variable: history, and determination if there are five values.
-fn window(view: &View<'_>, tracked: &TrackedSeries, unit: Unit, with_history: bool) -> Vec<Page> {
+fn window(view: &View<'_>, tracked: &TrackedSeries, with_history: bool) -> Vec<Page> {
+    let unit = tracked.unit;
     if tracked.points.is_empty() {
         return Vec::new();
     }
@@ -205,11 +208,11 @@ fn iops_pages(view: &View<'_>) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     let title = "Steady State Convergence Plot - All Block Sizes";
     pages.extend(over_rounds(view, title, "IOPS (R/W 0/100)", 0, iops));
-    pages.extend(window(view, &tracked(view, FOUR_KIB, iops), Unit::Iops, true));
+    pages.extend(window(view, &tracked(view, FOUR_KIB, Unit::Iops, iops), true));
     pages.push(Page {
         key: Some("table".into()),
         title: "IOPS - ALL RW Mix & BS - Tabular Data".into(),
-        exhibits: vec![Exhibit::Table(table(view, "IOPS", 1, iops, Over::Mean))],
+        exhibits: vec![Exhibit::Table(table(view, "IOPS", iops, (Unit::Iops.into(), 1, Over::Mean)))],
         remarks: vec![view.mean_remark()],
     });
     let (mixes, sizes) = (view.mixes(), view.sizes());
@@ -225,12 +228,22 @@ fn throughput_pages(view: &View<'_>) -> Vec<Page> {
     pages.extend(over_rounds(view, "Throughput - SS Convergence - Write", "MB/s", 0, megabytes));
     pages.extend(over_rounds(view, "Throughput - SS Convergence - Read", "MB/s", 100, megabytes));
     let largest = view.sizes().last().copied().unwrap_or(0);
-    pages.extend(window(view, &tracked(view, largest, megabytes), Unit::MegabytesPerSecond, false));
-    let mut tables = vec![Exhibit::Table(table(view, "Throughput (MB/s)", 1, megabytes, Over::Mean))];
+    pages.extend(window(view, &tracked(view, largest, Unit::MegabytesPerSecond, megabytes), false));
+    let mut tables = vec![Exhibit::Table(table(
+        view,
+        "Throughput (MB/s)",
+        megabytes,
+        (Unit::MegabytesPerSecond.into(), 1, Over::Mean),
+    ))];
     let mut remarks = vec![view.mean_remark()];
     if view.origin.reports_mebibytes {
         let heading = "Throughput (MiB/s; TKperf prints these as MB/s)";
-        tables.push(Exhibit::Table(table(view, heading, 3, mebibytes, Over::Mean)));
+        tables.push(Exhibit::Table(table(
+            view,
+            heading,
+            mebibytes,
+            (Units::All("MiB/s".into()), 3, Over::Mean),
+        )));
         remarks.push("1 MiB/s = 1.048576 MB/s.".into());
     }
     pages.push(Page {
@@ -255,13 +268,23 @@ fn latency_pages(view: &View<'_>) -> Vec<Page> {
         over_rounds(view, &title("Average", mix), "Average latency (ms)", read_percent, average)
     }));
     pages.extend(over_rounds(view, &title("Maximum", "100 % writes"), "Maximum latency (ms)", 0, maximum));
-    pages.extend(window(view, &tracked(view, FOUR_KIB, average), Unit::Milliseconds, false));
+    pages.extend(window(view, &tracked(view, FOUR_KIB, Unit::Milliseconds, average), false));
     pages.push(Page {
         key: Some("table".into()),
         title: "Average and Maximum Response Time - Tabular Data".into(),
         exhibits: vec![
-            Exhibit::Table(table(view, "Average Response Time (ms)", 3, average, Over::Mean)),
-            Exhibit::Table(table(view, "Maximum Response Time (ms)", 3, maximum, Over::Largest)),
+            Exhibit::Table(table(
+                view,
+                "Average Response Time (ms)",
+                average,
+                (Unit::Milliseconds.into(), 3, Over::Mean),
+            )),
+            Exhibit::Table(table(
+                view,
+                "Maximum Response Time (ms)",
+                maximum,
+                (Unit::Milliseconds.into(), 3, Over::Largest),
+            )),
         ],
         remarks: vec![format!("{} Maxima are the largest over all of them.", view.mean_remark())],
     });
@@ -284,7 +307,12 @@ fn latency_pages(view: &View<'_>) -> Vec<Page> {
     pages
 }
 
-fn table(view: &View<'_>, heading: &str, decimals: usize, measure: Measure, over: Over) -> Table {
+fn table(
+    view: &View<'_>,
+    heading: &str,
+    measure: Measure,
+    (units, decimals, over): (Units, usize, Over),
+) -> Table {
     let mixes = view.mixes();
     let row = |block_bytes: u32| Row {
         name: kib(u64::from(block_bytes)),
@@ -303,6 +331,7 @@ fn table(view: &View<'_>, heading: &str, decimals: usize, measure: Measure, over
         columns: mixes.iter().map(|read| mix_name(*read)).collect(),
         rows: view.sizes().into_iter().map(row).collect(),
         decimals,
+        units,
     }
 }
 

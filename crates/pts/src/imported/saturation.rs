@@ -3,7 +3,7 @@
 use super::loops::{average, iops};
 use super::view::{Kind, Spot, View};
 use crate::KeyFigure;
-use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table, Units};
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::method::profile;
@@ -117,13 +117,15 @@ fn pages(view: &View<'_>) -> Vec<Page> {
 /// Shows the published values by unit; drive fills are calculated from amounts and capacity.
 fn table(view: &View<'_>) -> Page {
     let capacity = view.context.target.capacity_bytes as f64 / 1e9;
-    let mut rows: Vec<Row> = Vec::new();
+    let (mut rows, mut units): (Vec<Row>, Vec<String>) = (Vec::new(), Vec::new());
     for figure in &view.test.figures {
         let name = format!("{} ({})", figure.name, figure.unit);
         rows.push(Row { name, cells: vec![Cell::Value(figure.value)] });
+        units.push(figure.unit.clone());
         if figure.unit == "GB" && capacity > 0.0 {
             let name = format!("{} (drive fills)", figure.name);
             rows.push(Row { name, cells: vec![Cell::Value(figure.value / capacity)] });
+            units.push("drive fills".into());
         }
     }
     let table = Table {
@@ -133,6 +135,7 @@ fn table(view: &View<'_>) -> Page {
         columns: vec!["Value".into()],
         rows,
         decimals: 2,
+        units: Units::OfRows(units),
     };
     let mut page = Page::of("table", "WSAT - FOB, Steady State, Peak Drop", Exhibit::Table(table));
     page.remarks.push("Drive fills are calculated: amount written / user capacity.".into());

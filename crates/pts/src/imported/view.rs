@@ -4,7 +4,7 @@ use record::{ImportedTest, Origin, Reading};
 
 use crate::exhibits::exhibit::Page;
 use crate::method::steady::{WINDOW_ROUNDS, WindowStats};
-use crate::{Context, KeyFigure};
+use crate::{Context, KeyFigure, Unit};
 
 /// A kind of imported test.
 pub(crate) struct Kind {
@@ -23,9 +23,10 @@ pub(crate) struct Kind {
 /// Extracts a value from a reading, in the unit of a page.
 pub(crate) type Measure = fn(&Reading) -> Option<f64>;
 
-/// A tracking variable: name, and value in each round.
+/// A tracking variable: name, unit, and value in each round.
 pub(crate) struct TrackedSeries {
     pub name: String,
+    pub unit: Unit,
     pub points: Vec<(f64, f64)>,
 }
 

@@ -5,13 +5,11 @@ use pts::{Deviation, KeyFigure, Outcome, Profile};
 use record::RunFile;
 
 use super::publication::Publication;
-use crate::facts::answers::Answer;
 use crate::facts::conformance::{Conformance, Verdict};
 use crate::facts::dates::{self, SourceDate, TestDates};
 use crate::facts::drive_and_host::TextTable;
 use crate::facts::figures::{Figure, family};
 use crate::facts::interruptions::Interruption;
-use crate::facts::judged;
 use crate::facts::supplement::Supplement;
 
 /// The contents of a report.
@@ -91,13 +89,19 @@ impl Document {
     #[must_use]
     pub fn label(&self) -> Option<String> {
         let simulated = self.run.target.simulated.as_ref().map(record::SimulatedFacts::label);
-        simulated.or_else(|| self.run.origin.as_ref().map(|origin| format!("IMPORTED from {}", origin.tool)))
+        simulated.or_else(|| Some(self.imported()).filter(|label| !label.is_empty()))
     }
 
     /// Label that must accompany every number of a simulated drive; empty for a real drive.
     #[must_use]
     pub fn simulated(&self) -> String {
         self.run.target.simulated.as_ref().map(record::SimulatedFacts::label).unwrap_or_default()
+    }
+
+    /// Label that must accompany every number of an imported run; empty for others.
+    pub(crate) fn imported(&self) -> String {
+        let origin = self.run.origin.as_ref();
+        origin.map(|origin| format!("IMPORTED from {}", origin.tool)).unwrap_or_default()
     }
 
     /// Start and end of a test, or of the whole run, as printed.
@@ -134,10 +138,5 @@ impl Document {
             (true, WriteCache::Enabled) => "WCE requested, not set".into(),
             (true, WriteCache::Disabled) => "WCD requested, not set".into(),
         }
-    }
-
-    /// Whether the round of `answer` is in the window by which its loop of rounds was judged.
-    pub(crate) fn in_window(&self, answer: &Answer<'_>) -> bool {
-        judged::in_window(&self.outcomes, answer)
     }
 }

@@ -1,64 +1,65 @@
 //! Tidy tables: one row per observation, one file per kind of observation.
 
-use pts::exhibit::{Cell, Exhibit};
-use pts::response;
-use record::{Effort, Event, Power};
+mod cells;
+mod identity;
 
-use super::format::{Files, Format, Make, Source, access};
-use crate::facts::answers::{Answer, answers, percentile_ns};
-use crate::facts::efficiency::{Efficiency, Meter, Quantity};
+use pts::Unit;
+use pts::exhibit::{Cell, Exhibit};
+
+use super::format::{Files, Format, Make, Source};
+use crate::facts::answers::{Answer, answers};
 
 /// The CSV format.
 pub(super) const FORMAT: Format = Format {
     name: "csv",
-    about: "tidy CSV tables: cells.csv (one row per cell and round), seconds.csv, steady_state.csv, \
-            tables.csv, figures.csv, marks.csv, response_times.csv; readings.csv for imported runs",
+    about: "tidy CSV tables: run.csv, tests.csv, cells.csv (one row per workload), seconds.csv, \
+            steady_state.csv, tables.csv, figures.csv, marks.csv, response_times.csv",
     extensions: &[],
     make: Make::Folder(folder),
 };
 
+/// In the column `unit` of tables whose columns have different units.
+const NAMED: &str = "in the column names";
+
+type Content = fn(Source<'_>) -> Result<Vec<u8>, String>;
+
+/// The same files with the same columns, however the results came about.
+const FILES: [(&str, Content); 9] = [
+    ("run.csv", identity::run),
+    ("tests.csv", identity::tests),
+    ("cells.csv", cells::table),
+    ("seconds.csv", seconds),
+    ("steady_state.csv", steady_state),
+    ("tables.csv", tables),
+    ("figures.csv", figures),
+    ("marks.csv", marks),
+    ("response_times.csv", response_times),
+];
+
 fn folder(source: Source<'_>) -> Result<Files, String> {
-    let file = |name: &str, content: Result<Vec<u8>, String>| Ok((name.to_owned(), content?));
-    if source.document.run.origin.is_some() {
-        return [
-            file("readings.csv", readings(source)),
-            file("steady_state.csv", steady_state(source)),
-            file("tables.csv", tables(source)),
-            file("figures.csv", figures(source)),
-            file("marks.csv", marks(source)),
-            file("response_times.csv", response_times(source)),
-        ]
-        .into_iter()
-        .collect();
-    }
-    [
-        file("cells.csv", cells(source)),
-        file("seconds.csv", seconds(source)),
-        file("steady_state.csv", steady_state(source)),
-        file("tables.csv", tables(source)),
-        file("figures.csv", figures(source)),
-        file("marks.csv", marks(source)),
-        file("response_times.csv", response_times(source)),
-    ]
-    .into_iter()
-    .collect()
+    FILES.iter().map(|(name, content)| Ok(((*name).to_owned(), content(source)?))).collect()
 }
 
-/// Appends a column naming the simulated drive, since a table may be separated from its report, and a row from its
-/// table.
+/// A row without the columns that all tables share, and the unit of its values.
+type Record = (Vec<String>, String);
+
+/// Adds columns for the run, the unit, and where simulated or imported results come from, since a table may be separated
+/// from its report, and a row from its table.
 fn table(
     source: Source<'_>,
-    rows: impl IntoIterator<Item = Vec<String>>,
+    rows: impl IntoIterator<Item = Record>,
     heading: &[&str],
 ) -> Result<Vec<u8>, String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let failed = |error: csv::Error| error.to_string();
-    writer.write_record(heading.iter().copied().chain(["simulated"])).map_err(failed)?;
-    let simulated = source.document.simulated();
-    for row in rows {
-        writer
-            .write_record(row.iter().chain([&simulated]).map(|field| without_formula(field)))
-            .map_err(failed)?;
+    let headings =
+        ["run"].into_iter().chain(heading.iter().copied()).chain(["unit", "simulated", "imported"]);
+    writer.write_record(headings).map_err(failed)?;
+    let document = source.document;
+    let origin = [document.simulated(), document.imported()];
+    for (row, unit) in rows {
+        let fields = [&document.run.id].into_iter().chain(&row).chain([&unit]).chain(&origin);
+        writer.write_record(fields.map(|field| without_formula(field))).map_err(failed)?;
     }
     writer.into_inner().map_err(|error| error.to_string())
 }
@@ -72,174 +73,6 @@ fn without_formula(field: &str) -> String {
 
 fn optional<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
-}
-
-const CELLS: &[&str] = &[
-    "run",
-    "test",
-    "phase",
-    "round",
-    "in_window",
-    "record",
-    "access",
-    "block_bytes",
-    "read_percent",
-    "threads",
-    "queue_depth",
-    "start_ns",
-    "duration_ns",
-    "read_ios",
-    "write_ios",
-    "read_bytes",
-    "write_bytes",
-    "iops",
-    "bytes_per_second",
-    "latency_mean_ns",
-    "latency_p50_ns",
-    "latency_p99_ns",
-    "latency_p99_9_ns",
-    "latency_p99_99_ns",
-    "latency_p99_999_ns",
-    "latency_max_ns",
-    "errors",
-    "gap_before_ns",
-    "engine",
-    "host_share",
-    "user_ns",
-    "system_ns",
-    "voluntary_switches",
-    "involuntary_switches",
-    "host_limited",
-    "power_mean_watts",
-    "power_min_watts",
-    "power_max_watts",
-    "power_samples",
-    "attributed_watts",
-    "attributed_watts_uncertainty",
-    "iops_per_watt",
-    "iops_per_watt_uncertainty",
-    "bytes_per_second_per_watt",
-    "bytes_per_second_per_watt_uncertainty",
-];
-
-fn cells(source: Source<'_>) -> Result<Vec<u8>, String> {
-    let run = &source.document.run.id;
-    let meter = Meter::of(&source.document.run, source.entries);
-    let row = |answer: &Answer<'_>| [cell(run, answer, source), power(answer, &meter)].concat();
-    table(source, answers(source.entries).iter().map(row), CELLS)
-}
-
-fn cell(run: &str, answer: &Answer<'_>, source: Source<'_>) -> Vec<String> {
-    let Answer { record, test, phase, round, segment, .. } = answer;
-    let workload = &segment.workload;
-    let times = response::merged([*segment]);
-    let percentile = |beyond_ppm: u32| optional(percentile_ns(&times, beyond_ppm));
-    let effort = |of: fn(&Effort) -> u64| optional(segment.host.as_ref().map(|host| of(&host.effort)));
-    vec![
-        run.to_owned(),
-        (*test).to_owned(),
-        phase.name().into(),
-        optional(*round),
-        source.document.in_window(answer).to_string(),
-        record.to_string(),
-        access(workload.access).into(),
-        workload.block_bytes.to_string(),
-        workload.read_percent.to_string(),
-        workload.threads.to_string(),
-        workload.queue_depth.to_string(),
-        segment.start_ns.to_string(),
-        segment.end_ns.saturating_sub(segment.start_ns).to_string(),
-        segment.read.ios.to_string(),
-        segment.write.ios.to_string(),
-        segment.read.bytes.to_string(),
-        segment.write.bytes.to_string(),
-        segment.iops().to_string(),
-        (segment.megabytes_per_second() * 1e6).to_string(),
-        optional(times.mean()),
-        percentile(500_000),
-        percentile(10_000),
-        percentile(1_000),
-        percentile(100),
-        percentile(10),
-        optional(times.max().filter(|_| source.document.run.scale_divisor() == 1)),
-        segment.error_count().to_string(),
-        optional(segment.gap_before.map(|gap| gap.length_ns)),
-        segment.io_path.to_string(),
-        optional(segment.host_share()),
-        effort(|effort| effort.user_ns),
-        effort(|effort| effort.system_ns),
-        effort(|effort| effort.voluntary_switches),
-        effort(|effort| effort.involuntary_switches),
-        segment.is_host_limited().to_string(),
-    ]
-}
-
-/// Power of a cell, and what it did per watt; empty if not measured.
-fn power(answer: &Answer<'_>, meter: &Meter<'_>) -> Vec<String> {
-    let watts =
-        |of: fn(&Power) -> u64| optional(answer.segment.power.as_ref().map(|power| of(power) as f64 / 1e6));
-    let found = meter.efficiency(answer.segment);
-    let quantity = |of: fn(&Efficiency) -> Quantity, factor: f64| {
-        let quantity = found.as_ref().map(of);
-        let uncertainty = quantity.and_then(|quantity| quantity.uncertainty());
-        [quantity.map(|quantity| quantity.value), uncertainty]
-            .map(|value| optional(value.map(|v| v * factor)))
-    };
-    let mut row = vec![
-        watts(|power| power.mean_microwatts),
-        watts(|power| power.min_microwatts),
-        watts(|power| power.max_microwatts),
-        optional(answer.segment.power.as_ref().map(|power| power.samples)),
-    ];
-    row.extend(quantity(|found| found.watts, 1.0));
-    row.extend(quantity(|found| found.iops_per_watt, 1.0));
-    row.extend(quantity(|found| found.megabytes_per_second_per_watt, 1e6));
-    row
-}
-
-const READINGS: &[&str] = &[
-    "run",
-    "test",
-    "job",
-    "round",
-    "access",
-    "block_bytes",
-    "read_percent",
-    "threads",
-    "queue_depth",
-    "iops",
-    "bytes_per_second",
-    "latency_mean_ns",
-    "latency_max_ns",
-];
-
-/// Values of an imported run by workload; rows without a round are means over the window.
-fn readings(source: Source<'_>) -> Result<Vec<u8>, String> {
-    let run = &source.document.run.id;
-    let tests = source.entries.iter().filter_map(|entry| match &entry.event {
-        Event::Imported(test) => Some(test),
-        _ => None,
-    });
-    let rows = tests.flat_map(|test| {
-        test.readings.iter().map(|reading| {
-            vec![
-                run.clone(),
-                test.test.clone(),
-                optional(reading.name.clone()),
-                optional(reading.round),
-                access(reading.access).to_owned(),
-                reading.block_bytes.to_string(),
-                reading.read_percent.to_string(),
-                optional(reading.threads.or(test.threads)),
-                optional(reading.queue_depth.or(test.queue_depth)),
-                optional(reading.iops),
-                optional(reading.bytes_per_second),
-                optional(reading.latency_mean_ns),
-                optional(reading.latency_max_ns),
-            ]
-        })
-    });
-    table(source, rows, READINGS)
 }
 
 fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {
@@ -259,7 +92,7 @@ fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {
         let series = &segment.series;
         series.read_ios.iter().enumerate().map(move |(i, reads)| {
             let at = |column: &[u64]| optional(column.get(i));
-            vec![
+            let row = vec![
                 (*test).to_owned(),
                 record.to_string(),
                 (segment.start_ns + series.interval_ns * i as u64).to_string(),
@@ -268,7 +101,8 @@ fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {
                 at(&series.write_ios),
                 at(&series.latency_mean_ns),
                 if has_maxima { at(&series.latency_max_ns) } else { String::new() },
-            ]
+            ];
+            (row, NAMED.to_owned())
         })
     });
     table(source, rows, &heading)
@@ -299,7 +133,7 @@ fn steady_state(source: Source<'_>) -> Result<Vec<u8>, String> {
                 vec![outcome.test.clone(), name.clone(), s.first_round.to_string(), s.last_round.to_string()];
             row.extend(numbers.iter().map(f64::to_string));
             row.extend([optional(s.correlation), s.steady.to_string(), s.host_limited.to_string()]);
-            row
+            (row, optional(outcome.tracked_unit))
         })
     });
     table(source, rows, &heading)
@@ -311,19 +145,13 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
         for page in &outcome.pages {
             for exhibit in &page.exhibits {
                 let Exhibit::Table(table) = exhibit else { continue };
-                for row in &table.rows {
-                    for (column, cell) in table.columns.iter().zip(&row.cells) {
-                        let (value, absent) = match cell {
-                            Cell::Value(value) | Cell::HostLimited(value) => {
-                                (value.to_string(), String::new())
-                            }
-                            Cell::Absent(why) => (String::new(), why.clone()),
-                        };
-                        let limited = matches!(cell, Cell::HostLimited(_)).to_string();
-                        let place = [outcome.test.as_str(), &page.title, &table.heading, &row.name, column];
-                        rows.push(
-                            place.iter().map(|s| (*s).to_owned()).chain([value, limited, absent]).collect(),
-                        );
+                let place = |row: &str, column: &str| {
+                    [outcome.test.as_str(), &page.title, &table.heading, row, column].map(str::to_owned)
+                };
+                for (at, row) in table.rows.iter().enumerate() {
+                    for (column, (name, cell)) in table.columns.iter().zip(&row.cells).enumerate() {
+                        let fields = place(&row.name, name).into_iter().chain(value(cell)).collect();
+                        rows.push((fields, table.unit(at, column).to_owned()));
                     }
                 }
             }
@@ -332,39 +160,50 @@ fn tables(source: Source<'_>) -> Result<Vec<u8>, String> {
     table(source, rows, &["test", "page", "table", "row", "column", "value", "host_limited", "absent"])
 }
 
+/// The last three columns of a cell: value, mark, reason of its absence.
+fn value(cell: &Cell) -> [String; 3] {
+    match cell {
+        Cell::Value(value) => [value.to_string(), "false".into(), String::new()],
+        Cell::HostLimited(value) => [value.to_string(), "true".into(), String::new()],
+        Cell::Absent(why) => [String::new(), "false".into(), why.clone()],
+    }
+}
+
 /// Marks on curves; those that the tester set have the computed value beside them.
 fn marks(source: Source<'_>) -> Result<Vec<u8>, String> {
     let rows = source.document.outcomes.iter().flat_map(|outcome| {
         outcome.marks.iter().map(|mark| {
-            vec![
+            let row = vec![
                 outcome.test.clone(),
                 mark.key.to_owned(),
                 mark.name.clone(),
-                mark.unit.symbol().to_owned(),
                 optional(mark.value()),
                 optional(mark.computed),
                 mark.set.is_some().to_string(),
                 optional(mark.written_bytes),
-            ]
+            ];
+            (row, mark.unit.to_string())
         })
     });
-    let heading = ["test", "mark", "name", "unit", "value", "computed", "set_by_tester", "written_bytes"];
+    let heading = ["test", "mark", "name", "value", "computed", "set_by_tester", "written_bytes"];
     table(source, rows, &heading)
 }
 
 fn figures(source: Source<'_>) -> Result<Vec<u8>, String> {
     let rows = source.document.outcomes.iter().flat_map(|outcome| {
         outcome.key_figures.iter().map(|figure| {
-            vec![
+            let row = vec![
                 outcome.test.clone(),
                 figure.name.clone(),
-                figure.unit.to_string(),
                 optional(figure.value),
+                optional(outcome.converged),
+                outcome.stop.is_none().to_string(),
                 figure.host_limited.to_string(),
-            ]
+            ];
+            (row, figure.unit.to_string())
         })
     });
-    table(source, rows, &["test", "figure", "unit", "value", "host_limited"])
+    table(source, rows, &["test", "figure", "value", "steady", "complete", "host_limited"])
 }
 
 fn response_times(source: Source<'_>) -> Result<Vec<u8>, String> {
@@ -374,13 +213,14 @@ fn response_times(source: Source<'_>) -> Result<Vec<u8>, String> {
             for exhibit in &page.exhibits {
                 let Exhibit::ResponseTimes(times) = exhibit else { continue };
                 rows.extend(times.bins.iter().map(|bin| {
-                    vec![
+                    let row = vec![
                         outcome.test.clone(),
                         page.title.clone(),
                         bin.from_ms.to_string(),
                         bin.to_ms.to_string(),
                         bin.ios.to_string(),
-                    ]
+                    ];
+                    (row, Unit::Milliseconds.to_string())
                 }));
             }
         }

@@ -3,6 +3,7 @@
 use record::{Access, Entry};
 
 use crate::document::contents::Document;
+use crate::facts::judged::JudgedRun;
 
 /// Input of an export.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +12,14 @@ pub struct Source<'a> {
     pub document: &'a Document,
     /// The journal that the report is based on.
     pub entries: &'a [Entry],
+}
+
+impl<'a> Source<'a> {
+    /// The run and what is concluded from it.
+    pub(super) fn judged(self) -> JudgedRun<'a> {
+        let Document { run, profile, outcomes, .. } = self.document;
+        JudgedRun { run, profile, outcomes, entries: self.entries }
+    }
 }
 
 /// A format.

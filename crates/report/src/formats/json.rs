@@ -7,13 +7,14 @@ mod layout;
 use pts::exhibit::{self, Exhibit};
 use pts::steady::WindowStats;
 use pts::{Outcome, response};
-use record::{Direction, Effort, Settings};
+use record::{Direction, Effort, Segment, Settings};
 
 use super::format::{Format, Make, Source, access};
-use crate::facts::answers::{Answer, answers, percentile_ns};
+use crate::facts::answers::percentile_ns;
 use crate::facts::efficiency::Meter;
+use crate::facts::observations::{Observation, ResponseTimes, observations};
 use layout::{
-    Acceptance, Cell, Chart, CurveMark, Device, DirthSettings, Figure, Host, Link, Reason, Report,
+    Acceptance, Cell, Chart, CurveMark, Device, DirthSettings, Figure, Host, Latency, Link, Reason, Report,
     ReportMark, ReportOrigin, ReportSettings, Row, Series, Simulated, Stated, Table, Test, Way, Window,
     WsatSettings,
 };
@@ -27,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Schema version. Adding a key keeps it; removing a key or changing its meaning increments it.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The JSON schema of the document, as published in docs/reference/report-schema.json.
 #[must_use]
@@ -45,7 +46,7 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
 fn report(source: Source<'_>) -> Report {
     let document = source.document;
     let run = &document.run;
-    let all = answers(source.entries);
+    let all = observations(&source.judged());
     let marks = document.marks(None).into_iter();
     Report {
         schema_version: SCHEMA_VERSION,
@@ -160,7 +161,7 @@ fn word(choice: impl serde::Serialize) -> Option<String> {
     serde_json::to_value(choice).ok()?.as_str().map(str::to_owned)
 }
 
-fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
+fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test {
     let pages = || outcome.pages.iter().chain(&outcome.beyond);
     let exhibits = || pages().flat_map(|p| p.exhibits.iter().map(|e| (p.title.as_str(), e)));
     let figure = |f: &pts::KeyFigure| Figure {
@@ -181,7 +182,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Answer<'_>]) -> Test {
         converged: outcome.converged,
         stopped: outcome.stop.as_ref().map(ToString::to_string),
         acceptance: outcome.acceptance.as_ref().map(acceptance),
-        steady_state: outcome.window.iter().map(|(name, s)| window(name, s)).collect(),
+        steady_state: outcome.window.iter().map(|(name, s)| window(outcome, name, s)).collect(),
         figures: outcome.key_figures.iter().map(figure).collect(),
         marks: outcome.marks.iter().map(curve_mark).collect(),
         tables: exhibits().filter_map(table).collect(),
@@ -221,9 +222,10 @@ fn curve_mark(mark: &pts::Mark) -> CurveMark {
     }
 }
 
-fn window(name: &str, s: &WindowStats) -> Window {
+fn window(outcome: &Outcome, name: &str, s: &WindowStats) -> Window {
     Window {
         variable: name.into(),
+        unit: outcome.tracked_unit.map(|unit| unit.to_string()),
         first_round: s.first_round,
         last_round: s.last_round,
         mean: s.mean,
@@ -241,7 +243,8 @@ fn window(name: &str, s: &WindowStats) -> Window {
 
 fn table((page, exhibit): (&str, &Exhibit)) -> Option<Table> {
     let Exhibit::Table(table) = exhibit else { return None };
-    let row = |row: &exhibit::Row| Row {
+    let row = |(at, row): (usize, &exhibit::Row)| Row {
+        units: (0..row.cells.len()).map(|column| table.unit(at, column).to_owned()).collect(),
         name: row.name.clone(),
         values: row
             .cells
@@ -269,7 +272,7 @@ fn table((page, exhibit): (&str, &Exhibit)) -> Option<Table> {
         row_heading: table.row_heading.clone(),
         column_heading: table.column_heading.clone(),
         columns: table.columns.clone(),
-        rows: table.rows.iter().map(row).collect(),
+        rows: table.rows.iter().enumerate().map(row).collect(),
     })
 }
 
@@ -285,39 +288,48 @@ fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
     })
 }
 
-fn cell(source: Source<'_>, answer: &Answer<'_>) -> Cell {
-    let segment = answer.segment;
-    let workload = &segment.workload;
+fn cell(source: Source<'_>, observation: &Observation<'_>) -> Cell {
+    let segment = observation.segment;
     let has_maxima = source.document.run.scale_divisor() == 1;
-    let effort = |of: fn(&Effort) -> u64| segment.host.as_ref().map(|host| of(&host.effort));
+    let host = segment.and_then(|segment| segment.host.as_ref());
+    let effort = |of: fn(&Effort) -> u64| host.map(|host| of(&host.effort));
     Cell {
-        record: answer.record,
-        phase: answer.phase.name().into(),
-        round: answer.round,
-        in_window: source.document.in_window(answer),
-        workload: workload.to_string(),
-        access: access(workload.access).into(),
-        block_bytes: workload.block_bytes,
-        read_percent: workload.read_percent,
-        threads: workload.threads,
-        queue_depth: workload.queue_depth,
-        start_ns: segment.start_ns,
-        duration_ns: segment.end_ns.saturating_sub(segment.start_ns),
-        iops: segment.iops(),
-        bytes_per_second: segment.megabytes_per_second() * 1e6,
-        read: way(&segment.read, has_maxima),
-        write: way(&segment.write, has_maxima),
-        errors: segment.error_count(),
-        engine: segment.io_path.to_string(),
-        gap_before_ns: segment.gap_before.map(|gap| gap.length_ns),
-        host_share: segment.host_share(),
+        record: observation.record,
+        job: observation.job.map(str::to_owned),
+        phase: observation.phase.map(str::to_owned),
+        round: observation.round,
+        in_window: observation.in_window,
+        workload: observation.workload.clone(),
+        access: access(observation.access).into(),
+        block_bytes: observation.block_bytes,
+        read_percent: observation.read_percent,
+        threads: observation.threads,
+        queue_depth: observation.queue_depth,
+        start_ns: segment.map(|segment| segment.start_ns),
+        duration_ns: segment.map(|segment| segment.end_ns.saturating_sub(segment.start_ns)),
+        iops: observation.iops,
+        bytes_per_second: observation.bytes_per_second,
+        latency: latency(&observation.times),
+        read: segment.map(|segment| way(&segment.read, has_maxima)),
+        write: segment.map(|segment| way(&segment.write, has_maxima)),
+        errors: segment.map(Segment::error_count),
+        engine: segment.map(|segment| segment.io_path.to_string()),
+        gap_before_ns: segment.and_then(|segment| segment.gap_before).map(|gap| gap.length_ns),
+        host_share: segment.and_then(Segment::host_share),
         user_ns: effort(|effort| effort.user_ns),
         system_ns: effort(|effort| effort.system_ns),
         voluntary_switches: effort(|effort| effort.voluntary_switches),
         involuntary_switches: effort(|effort| effort.involuntary_switches),
-        host_limited: segment.is_host_limited(),
-        power: efficiency::of_cell(&Meter::of(&source.document.run, source.entries), segment),
+        host_limited: segment.map(Segment::is_host_limited),
+        power: segment.and_then(|segment| {
+            efficiency::of_cell(&Meter::of(&source.document.run, source.entries), segment)
+        }),
     }
+}
+
+fn latency(times: &ResponseTimes) -> Latency {
+    let [p50_ns, p99_ns, p99_9_ns, p99_99_ns, p99_999_ns] = times.percentiles;
+    Latency { mean_ns: times.mean, p50_ns, p99_ns, p99_9_ns, p99_99_ns, p99_999_ns, max_ns: times.max }
 }
 
 fn way(direction: &Direction, has_maxima: bool) -> Way {

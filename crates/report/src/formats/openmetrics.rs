@@ -156,6 +156,8 @@ fn write_family(out: &mut String, source: Source<'_>, family: &Family<'_>) {
     let simulated = source.document.simulated();
     let mut common = vec![("run", run.id.as_str()), ("model", model)];
     common.extend((!simulated.is_empty()).then_some(("simulated", simulated.as_str())));
+    let imported = source.document.imported();
+    common.extend((!imported.is_empty()).then_some(("imported", imported.as_str())));
     for (labels, value) in &family.samples {
         let labels: Vec<String> =
             common.iter().chain(labels).map(|(key, value)| format!("{key}=\"{}\"", escaped(value))).collect();

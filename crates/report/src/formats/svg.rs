@@ -23,8 +23,6 @@ pub(super) struct Chart {
     /// File name without extension: `iops-3-steady-state`, `lat-b1-average` beyond the pages of the specification.
     pub name: String,
     pub svg: String,
-    /// How to read it; empty for the chart of a whole test, which explains itself in the report.
-    pub reading: &'static str,
 }
 
 /// All charts of the report.
@@ -35,17 +33,15 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
         let pages = (1..).zip(&outcome.pages).map(|(number, page)| (format!("{number:02}"), page));
         let beyond = (1..).zip(&outcome.beyond).map(|(number, page)| (format!("b{number}"), page));
         for (number, page) in pages.chain(beyond) {
-            let drawn: Vec<(String, &'static str)> = page
+            let drawn: Vec<String> = page
                 .exhibits
                 .iter()
-                .filter_map(|e| {
-                    Some((charts::picture(e, &page.title, Size::DEFAULT)?, charts::sentence(e.reading()?)))
-                })
+                .filter_map(|exhibit| charts::picture(exhibit, &page.title, Size::DEFAULT))
                 .collect();
-            for (index, (svg, reading)) in drawn.iter().enumerate() {
+            for (index, svg) in drawn.iter().enumerate() {
                 let part = if drawn.len() > 1 { format!("-{}", index + 1) } else { String::new() };
                 let name = format!("{}-{number}-{}{part}", outcome.test, slug(&page.title));
-                all.push(Chart { name, svg: labelled(svg, Size::DEFAULT, &label), reading });
+                all.push(Chart { name, svg: labelled(svg, Size::DEFAULT, &label) });
             }
         }
     }
@@ -54,7 +50,7 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
         let name = format!("{}-whole-test", test.test);
         let outcome = source.document.outcomes.iter().find(|outcome| outcome.test == test.test);
         let svg = labelled(&svg, test.timeline.size(), &label(source, outcome));
-        all.push(Chart { name, svg, reading: "" });
+        all.push(Chart { name, svg });
     }
     all
 }

@@ -166,6 +166,7 @@ impl Layout {
                 })
                 .collect(),
             decimals: figure.unit().decimals(),
+            units: figure.unit().into(),
         };
         let sections = self.sections(means);
         if sections.is_empty() {

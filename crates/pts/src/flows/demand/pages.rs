@@ -54,6 +54,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
     );
     let header = TestHeader { phases, ..header };
     Outcome {
+        tracked_unit: Some(Unit::Iops),
         purpose: "show IOPS and response times over demand intensity, and the demand that serves a host best"
             .into(),
         outline: outline(answers),

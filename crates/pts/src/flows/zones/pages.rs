@@ -154,6 +154,7 @@ fn table(answers: &ZoneAnswers) -> Table {
         columns: COLUMNS.map(str::to_owned).into(),
         rows: cells(answers.sweep).into_iter().map(row).collect(),
         decimals: 1,
+        units: unit(answers.sweep).into(),
     }
 }
 

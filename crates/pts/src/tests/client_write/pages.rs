@@ -4,7 +4,7 @@ use stdx::units::{amount_base10, block_size, grouped};
 
 use super::answers::{BLOCK_BYTES, CHUNKS, DEMAND, IDLE_MINUTES, Stretch, WriteAnswers, has_settled};
 use crate::conclusions::header::{Phases, TestHeader};
-use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, Scale, Series, Table, Units};
 use crate::exhibits::reading::ReadingHint;
 use crate::method::fall::{Fall, Interval, first_fall};
 use crate::quality::host_limit::marked;
@@ -210,5 +210,6 @@ fn table(answers: &WriteAnswers) -> Table {
             row("Rate (MB/s)", &|found| Some(found.rate? / 1e6)),
         ],
         decimals: 2,
+        units: Units::OfRows(["GB", "%", "MB/s"].map(str::to_owned).into()),
     }
 }

@@ -4,7 +4,7 @@ use stdx::units::block_size;
 
 use super::answers::{BURST_SECONDS, RETURN_MINUTES, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
 use crate::conclusions::header::{Phases, TestHeader};
-use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table, Units};
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
@@ -27,6 +27,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &RecoveryAnswers, st
     let header = TestHeader { workload_dependent: "RND 4KiB".into(), ..begun.header };
     let header = header.judged(converged, complete, history.window().first());
     Outcome {
+        tracked_unit: Some(Unit::Iops),
         purpose: "show how much performance a drive recovers while the host is idle".into(),
         outline: format!(
             "purge; write {} until one minute out of every {ROUND_MINUTES} is steady; then bursts of \
@@ -194,6 +195,7 @@ fn table(answers: &RecoveryAnswers) -> Table {
             ),
         ],
         decimals: 2,
+        units: Units::OfRows(["IOPS", "", "IOPS", "s"].map(str::to_owned).into()),
     }
 }
 

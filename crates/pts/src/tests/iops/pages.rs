@@ -31,6 +31,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &IopsAnswers, stop: 
         ..Phases::default()
     };
     Outcome {
+        tracked_unit: Some(Unit::Iops),
         purpose: "measure random IOPS of every R/W mix and block size at steady state".into(),
         outline: format!(
             "purge; {}; loop over 7 R/W mixes and 8 block sizes until {} steady over five rounds",
@@ -125,6 +126,7 @@ fn table(answers: &IopsAnswers) -> Page {
         columns: mixes().map(mix_name).collect(),
         rows: rows.collect(),
         decimals: 1,
+        units: Unit::Iops.into(),
     };
     let mut page = Page::of("table", "IOPS - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
     page.remarks.push(format!("Mean of rounds {}.", answers.rounds.names()));

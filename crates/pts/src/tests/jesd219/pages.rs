@@ -27,6 +27,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &Jesd219Answers, sto
         ..Phases::default()
     };
     Outcome {
+        tracked_unit: Some(Unit::Iops),
         purpose: "measure a drive under the enterprise workload of JESD219".into(),
         outline: format!(
             "purge; {}; 40 % reads and 60 % writes of 0.5 to 64 KiB, half of them in 5 % of the range, one cell a round, until \

@@ -47,6 +47,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, sto
         phases.stimulus_2 = [format!("Histogram, {}", TRACKED.name()), demand, titled(&length)];
     }
     Outcome {
+        tracked_unit: Some(Unit::Milliseconds),
         purpose: "measure response times at one outstanding I/O at steady state".into(),
         outline: format!(
             "purge; {}; loop over 3 R/W mixes and 3 block sizes at TC 1 QD 1 until the average latency of \
@@ -90,6 +91,13 @@ impl Figure {
                 let maxima = rounds.results().iter().filter_map(|round| maximum_of(&round.segments, cell));
                 maxima.max_by(f64::total_cmp)
             }
+        }
+    }
+
+    const fn unit(self) -> Unit {
+        match self {
+            Self::Iops => Unit::Iops,
+            Self::Average | Self::FiveNines | Self::Maximum => Unit::Milliseconds,
         }
     }
 
@@ -260,6 +268,7 @@ fn table(context: &Context<'_>, answers: &LatencyAnswers, figure: Figure) -> Tab
             })
             .collect(),
         decimals,
+        units: figure.unit().into(),
     }
 }
 

@@ -36,6 +36,7 @@ pub fn outcome(context: &Context<'_>, answers: &ThroughputAnswers, stop: Option<
         ..Phases::default()
     };
     Outcome {
+        tracked_unit: Some(Unit::MegabytesPerSecond),
         purpose: "measure sequential throughput of large blocks at steady state".into(),
         outline: format!(
             "purge; {}; read and write in turn, one cell each, until the writes are steady over five rounds",
@@ -98,6 +99,7 @@ fn table(answers: &ThroughputAnswers) -> Page {
         columns: MIXES.map(mix_name).into(),
         rows: vec![Row { name: kib(u64::from(answers.block_bytes)), cells: cells.into() }],
         decimals: 1,
+        units: Unit::MegabytesPerSecond.into(),
     };
     let mut page = Page::of("table", "Throughput - ALL RW Mix & BS - Tabular Data", Exhibit::Table(table));
     page.remarks.push(format!("Mean of rounds {}.", answers.rounds.names()));

@@ -19,7 +19,7 @@ use crate::exhibits::response;
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::Edition;
 use crate::method::timeline::Sample;
-use crate::{Context, Outcome, Stop, Test};
+use crate::{Context, Outcome, Stop, Test, Unit};
 
 pub fn outcome(
     test: &Test,
@@ -54,6 +54,7 @@ pub fn outcome(
         false => header,
     };
     Outcome {
+        tracked_unit: Some(Unit::Iops),
         purpose: format!(
             "show how the performance of {} falls from fresh out of the box to steady state",
             answers.load.name()

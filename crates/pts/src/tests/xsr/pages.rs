@@ -5,7 +5,7 @@ use stdx::units::{block_size, grouped};
 use super::answers::{CrossAnswers, DEMAND, GROUPS, Group};
 use super::figures::{recovery as recovery_of_all, recovery_of_last_hour};
 use crate::conclusions::header::{Phases, TestHeader};
-use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table};
+use crate::exhibits::exhibit::{Cell, Exhibit, Facts, Lines, Page, Row, SCALED, Scale, Series, Table, Units};
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::response;
 use crate::exhibits::unit::Unit;
@@ -176,6 +176,7 @@ fn table_page(context: &Context<'_>, answers: &CrossAnswers) -> Page {
             if context.has_maxima() { row("Peak MRT (ms)", &peak(maximum)) } else { scaled("Peak MRT (ms)") },
         ],
         decimals: 3,
+        units: Units::OfRows(["MB/s", "ms", "ms"].map(str::to_owned).into()),
     };
     let mut page = Page::of("table", "XSR - Tabular Data", Exhibit::Table(table));
     page.exhibits.push(Exhibit::Facts(recovery(answers)));

@@ -285,10 +285,12 @@ pub struct Reason {
     pub offset_bytes: Option<u64>,
 }
 
-/// The measurement window of five rounds for one tracking variable, in the unit of the test.
+/// The measurement window of five rounds for one tracking variable.
 #[derive(Serialize, JsonSchema)]
 pub struct Window {
     pub variable: String,
+    /// Unit of the mean and the excursions.
+    pub unit: Option<String>,
     pub first_round: u32,
     pub last_round: u32,
     pub mean: f64,
@@ -352,6 +354,8 @@ pub struct Row {
     pub absent: Vec<String>,
     /// Whether each value may reflect the host rather than the drive, one per column.
     pub host_limited: Vec<bool>,
+    /// Unit of each value, one per column; empty for a ratio.
+    pub units: Vec<String>,
 }
 
 /// A line chart of the report.
@@ -372,32 +376,40 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// One completed workload.
+/// One completed workload, or the reported results of one. What an imported file does not state is null.
 #[derive(Serialize, JsonSchema)]
 pub struct Cell {
     /// Sequence number of the journal record.
     pub record: u64,
-    /// `precondition` or `measure`.
-    pub phase: String,
+    /// Name of an imported job.
+    pub job: Option<String>,
+    /// `precondition` or `measure`; null for imported runs.
+    pub phase: Option<String>,
     pub round: Option<u32>,
-    /// Whether the round belongs to the window by which its loop of rounds was judged, preconditioning included.
+    /// Whether the round belongs to the window by which its loop of rounds was judged, preconditioning included. An
+    /// imported mean over the window has no round and belongs to it.
     pub in_window: bool,
     /// In the notation of the PTS: `RND 4KiB W`.
     pub workload: String,
     /// `random` or `sequential`.
     pub access: String,
-    pub block_bytes: u32,
+    /// Null if the sizes of I/Os differ.
+    pub block_bytes: Option<u32>,
     pub read_percent: u8,
-    pub threads: u16,
-    pub queue_depth: u16,
-    pub start_ns: u64,
-    pub duration_ns: u64,
-    pub iops: f64,
-    pub bytes_per_second: f64,
-    pub read: Way,
-    pub write: Way,
-    pub errors: u64,
-    pub engine: String,
+    pub threads: Option<u16>,
+    pub queue_depth: Option<u16>,
+    pub start_ns: Option<u64>,
+    pub duration_ns: Option<u64>,
+    pub iops: Option<f64>,
+    pub bytes_per_second: Option<f64>,
+    /// Response times of reads and writes combined.
+    pub latency: Latency,
+    /// Null for imported runs, which do not count I/Os.
+    pub read: Option<Way>,
+    /// Null for imported runs.
+    pub write: Option<Way>,
+    pub errors: Option<u64>,
+    pub engine: Option<String>,
     /// Length of the interruption immediately before the workload, if any.
     pub gap_before_ns: Option<u64>,
     /// Used share of the host's capability, from 0 to 1; null if no host drove the workload, as for simulated drives.
@@ -411,9 +423,22 @@ pub struct Cell {
     /// Involuntary context switches of these threads.
     pub involuntary_switches: Option<u64>,
     /// Whether the result may reflect the host rather than the drive: `host_share` exceeds 0.7.
-    pub host_limited: bool,
+    pub host_limited: Option<bool>,
     /// Null if not measured.
     pub power: Option<CellPower>,
+}
+
+/// Response times of all I/Os of a workload. A percentile is null if fewer than ten I/Os lie beyond it; maxima are null
+/// for scaled simulated drives.
+#[derive(Serialize, JsonSchema)]
+pub struct Latency {
+    pub mean_ns: Option<f64>,
+    pub p50_ns: Option<f64>,
+    pub p99_ns: Option<f64>,
+    pub p99_9_ns: Option<f64>,
+    pub p99_99_ns: Option<f64>,
+    pub p99_999_ns: Option<f64>,
+    pub max_ns: Option<f64>,
 }
 
 /// Reads or writes of a workload. A percentile is null if fewer than ten I/Os lie beyond it; maxima are null for scaled

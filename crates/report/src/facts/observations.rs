@@ -1,0 +1,136 @@
+//! Every workload with its results, in one form for measured and imported runs.
+
+use pts::response;
+use record::{Access, Entry, Event, ImportedTest, Reading, Segment, notation};
+use stdx::units::block_size;
+
+use crate::facts::answers::{Answer, answers, percentile_ns};
+use crate::facts::judged::{self, JudgedRun};
+
+/// One workload with its results. What an imported file does not state is None.
+pub(crate) struct Observation<'a> {
+    /// Sequence number of the journal record.
+    pub record: u64,
+    pub test: &'a str,
+    /// Name of an imported job.
+    pub job: Option<&'a str>,
+    /// Purpose of a measured workload.
+    pub phase: Option<&'static str>,
+    pub round: Option<u32>,
+    /// Whether it belongs to the window that was judged.
+    pub in_window: bool,
+    pub workload: String,
+    pub access: Access,
+    /// None if the sizes of I/Os differ.
+    pub block_bytes: Option<u32>,
+    pub read_percent: u8,
+    pub threads: Option<u16>,
+    pub queue_depth: Option<u16>,
+    pub iops: Option<f64>,
+    pub bytes_per_second: Option<f64>,
+    /// Response times of reads and writes combined.
+    pub times: ResponseTimes,
+    /// The answer of the drive; None if the run is imported.
+    pub segment: Option<&'a Segment>,
+}
+
+/// Response times in ns; None if there are too few I/Os, or if they are not stated.
+#[derive(Default)]
+pub(crate) struct ResponseTimes {
+    pub mean: Option<f64>,
+    /// 50 %, 99 %, 99.9 %, 99.99 % and 99.999 %.
+    pub percentiles: [Option<f64>; 5],
+    pub max: Option<f64>,
+}
+
+/// The percentiles, as the share of slower I/Os in parts per million.
+const BEYOND_PPM: [u32; 5] = [500_000, 10_000, 1_000, 100, 10];
+
+/// All observations of a run in journal order.
+pub(crate) fn observations<'a>(run: &JudgedRun<'a>) -> Vec<Observation<'a>> {
+    if run.run.origin.is_some() {
+        return run.entries.iter().flat_map(|entry| imported(run, entry)).collect();
+    }
+    answers(run.entries).iter().map(|answer| measured(run, answer)).collect()
+}
+
+fn measured<'a>(run: &JudgedRun<'a>, answer: &Answer<'a>) -> Observation<'a> {
+    let segment = answer.segment;
+    let workload = &segment.workload;
+    let times = response::merged([segment]);
+    Observation {
+        record: answer.record,
+        test: answer.test,
+        job: None,
+        phase: Some(answer.phase.name()),
+        round: answer.round,
+        in_window: judged::in_window(run.outcomes, answer),
+        workload: workload.to_string(),
+        access: workload.access,
+        block_bytes: Some(workload.block_bytes),
+        read_percent: workload.read_percent,
+        threads: Some(workload.threads),
+        queue_depth: Some(workload.queue_depth),
+        iops: Some(segment.iops()),
+        bytes_per_second: Some(segment.megabytes_per_second() * 1e6),
+        times: ResponseTimes {
+            mean: times.mean(),
+            percentiles: BEYOND_PPM.map(|beyond| percentile_ns(&times, beyond).map(|ns| ns as f64)),
+            // The longest stall of a scaled drive is not that of the full-size drive.
+            max: times.max().filter(|_| run.run.scale_divisor() == 1).map(|ns| ns as f64),
+        },
+        segment: Some(segment),
+    }
+}
+
+fn imported<'a>(run: &JudgedRun<'a>, entry: &'a Entry) -> Vec<Observation<'a>> {
+    let Event::Imported(test) = &entry.event else { return Vec::new() };
+    test.readings.iter().map(|reading| of_reading(run, entry.seq, test, reading)).collect()
+}
+
+fn of_reading<'a>(
+    run: &JudgedRun<'a>,
+    record: u64,
+    test: &'a ImportedTest,
+    reading: &'a Reading,
+) -> Observation<'a> {
+    let (access, read_percent) = (reading.access, reading.read_percent);
+    let window = run.outcomes.iter().find(|outcome| outcome.test == test.test);
+    let window =
+        window.and_then(|outcome| outcome.window.first()).map(|(_, s)| (s.first_round, s.last_round));
+    let (first, last) = window.or(test.window).unwrap_or((1, 0));
+    let block_bytes = Some(reading.block_bytes).filter(|bytes| *bytes > 0);
+    let size = block_bytes.map_or_else(|| "mixed sizes".to_owned(), |bytes| block_size(bytes.into()));
+    Observation {
+        record,
+        test: &test.test,
+        job: reading.name.as_deref(),
+        phase: None,
+        round: reading.round,
+        // Without a round it is a mean over the window.
+        in_window: reading.round.is_none_or(|round| (first..=last).contains(&round)),
+        workload: notation(access, &size, read_percent),
+        access,
+        block_bytes,
+        read_percent,
+        threads: reading.threads.or(test.threads),
+        queue_depth: reading.queue_depth.or(test.queue_depth),
+        iops: reading.iops,
+        bytes_per_second: reading.bytes_per_second,
+        times: ResponseTimes {
+            mean: reading.latency_mean_ns,
+            percentiles: BEYOND_PPM.map(|beyond| percentile_of(reading, beyond)),
+            max: reading.latency_max_ns,
+        },
+        segment: None,
+    }
+}
+
+/// A percentile as reported, or from the reported histogram.
+fn percentile_of(reading: &Reading, beyond_ppm: u32) -> Option<f64> {
+    if let Some(record::Times(histogram)) = &reading.times {
+        return percentile_ns(histogram, beyond_ppm).map(|ns| ns as f64);
+    }
+    let share = 100.0 - f64::from(beyond_ppm) / 1e4;
+    reading.percentiles_ns.iter().find(|(percent, _)| (percent - share).abs() < 1e-9).map(|(_, ns)| *ns)
+}

@@ -1,0 +1,153 @@
+//! One row per workload, whether Plateau measured it or another tool reported it.
+
+use record::{Effort, Power, Segment};
+
+use super::super::format::{Source, access};
+use super::{NAMED, optional};
+use crate::facts::efficiency::{Efficiency, Meter, Quantity};
+use crate::facts::observations::{Observation, observations};
+
+const COLUMNS: &[&str] = &[
+    "test",
+    "job",
+    "phase",
+    "round",
+    "in_window",
+    "record",
+    "workload",
+    "access",
+    "block_bytes",
+    "read_percent",
+    "threads",
+    "queue_depth",
+    "start_ns",
+    "duration_ns",
+    "read_ios",
+    "write_ios",
+    "read_bytes",
+    "write_bytes",
+    "iops",
+    "bytes_per_second",
+    "latency_mean_ns",
+    "latency_p50_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_p99_99_ns",
+    "latency_p99_999_ns",
+    "latency_max_ns",
+    "errors",
+    "gap_before_ns",
+    "engine",
+    "host_share",
+    "user_ns",
+    "system_ns",
+    "voluntary_switches",
+    "involuntary_switches",
+    "host_limited",
+    "power_mean_watts",
+    "power_min_watts",
+    "power_max_watts",
+    "power_samples",
+    "attributed_watts",
+    "attributed_watts_uncertainty",
+    "iops_per_watt",
+    "iops_per_watt_uncertainty",
+    "bytes_per_second_per_watt",
+    "bytes_per_second_per_watt_uncertainty",
+];
+
+pub(super) fn table(source: Source<'_>) -> Result<Vec<u8>, String> {
+    let meter = Meter::of(&source.document.run, source.entries);
+    let row = |observation: &Observation<'_>| {
+        let fields = [
+            workload(observation),
+            amounts(observation.segment),
+            rates(observation),
+            effort(observation.segment),
+            power(observation.segment, &meter),
+        ];
+        (fields.concat(), NAMED.to_owned())
+    };
+    super::table(source, observations(&source.judged()).iter().map(row), COLUMNS)
+}
+
+fn workload(observation: &Observation<'_>) -> Vec<String> {
+    vec![
+        observation.test.to_owned(),
+        optional(observation.job),
+        optional(observation.phase),
+        optional(observation.round),
+        observation.in_window.to_string(),
+        observation.record.to_string(),
+        observation.workload.clone(),
+        access(observation.access).into(),
+        optional(observation.block_bytes),
+        observation.read_percent.to_string(),
+        optional(observation.threads),
+        optional(observation.queue_depth),
+    ]
+}
+
+/// Empty for imported runs, which do not count I/Os.
+fn amounts(segment: Option<&Segment>) -> Vec<String> {
+    let amounts: [fn(&Segment) -> u64; 6] = [
+        |segment| segment.start_ns,
+        |segment| segment.end_ns.saturating_sub(segment.start_ns),
+        |segment| segment.read.ios,
+        |segment| segment.write.ios,
+        |segment| segment.read.bytes,
+        |segment| segment.write.bytes,
+    ];
+    amounts.map(|amount| optional(segment.map(amount))).into()
+}
+
+fn rates(observation: &Observation<'_>) -> Vec<String> {
+    let times = &observation.times;
+    [observation.iops, observation.bytes_per_second, times.mean]
+        .into_iter()
+        .chain(times.percentiles)
+        .chain([times.max])
+        .map(optional)
+        .collect()
+}
+
+/// What the workload took of the host; empty for imported runs.
+fn effort(segment: Option<&Segment>) -> Vec<String> {
+    let effort = |of: fn(&Effort) -> u64| {
+        optional(segment.and_then(|segment| segment.host.as_ref()).map(|host| of(&host.effort)))
+    };
+    vec![
+        optional(segment.map(Segment::error_count)),
+        optional(segment.and_then(|segment| segment.gap_before).map(|gap| gap.length_ns)),
+        optional(segment.map(|segment| &segment.io_path)),
+        optional(segment.and_then(Segment::host_share)),
+        effort(|effort| effort.user_ns),
+        effort(|effort| effort.system_ns),
+        effort(|effort| effort.voluntary_switches),
+        effort(|effort| effort.involuntary_switches),
+        optional(segment.map(Segment::is_host_limited)),
+    ]
+}
+
+/// Power of a workload, and what it did per watt; empty if not measured.
+fn power(segment: Option<&Segment>, meter: &Meter<'_>) -> Vec<String> {
+    let measured = segment.and_then(|segment| segment.power.as_ref());
+    let watts = |of: fn(&Power) -> u64| optional(measured.map(|power| of(power) as f64 / 1e6));
+    let found = segment.and_then(|segment| meter.efficiency(segment));
+    let quantity = |of: fn(&Efficiency) -> Quantity, factor: f64| {
+        let quantity = found.as_ref().map(of);
+        let uncertainty = quantity.and_then(|quantity| quantity.uncertainty());
+        [quantity.map(|quantity| quantity.value), uncertainty]
+            .map(|value| optional(value.map(|v| v * factor)))
+    };
+    let mut row = vec![
+        watts(|power| power.mean_microwatts),
+        watts(|power| power.min_microwatts),
+        watts(|power| power.max_microwatts),
+        optional(measured.map(|power| power.samples)),
+    ];
+    row.extend(quantity(|found| found.watts, 1.0));
+    row.extend(quantity(|found| found.iops_per_watt, 1.0));
+    row.extend(quantity(|found| found.megabytes_per_second_per_watt, 1e6));
+    row
+}

@@ -1,0 +1,99 @@
+//! The first sheet: what was tested, what limits trust, and the key figures.
+
+use pts::{KeyFigure, Outcome};
+use rust_xlsxwriter::{Worksheet, XlsxError};
+
+use super::super::format::Source;
+use super::style::{bold, limited, number, percent};
+use crate::pages::remarks::figures_legend;
+
+const COLUMNS: [&str; 9] = [
+    "Figure",
+    "Test",
+    "Value",
+    "Unit",
+    "Std. dev. over the window",
+    "Steady state",
+    "Threads (TC)",
+    "Queue depth (QD)",
+    "Rounds",
+];
+
+pub(super) fn write(sheet: &mut Worksheet, source: Source<'_>) -> Result<(), XlsxError> {
+    let document = source.document;
+    sheet.set_name("Summary")?;
+    let mut row = facts(sheet, source)?;
+    for mark in document.marks(None) {
+        sheet.write_with_format(row, 0, mark.title, &bold())?;
+        sheet.write_string(row, 1, mark.details.join("; "))?;
+        row += 1;
+    }
+    row += 1;
+    for (column, heading) in COLUMNS.iter().enumerate() {
+        sheet.write_with_format(row, column as u16, *heading, &bold())?;
+    }
+    for outcome in &document.outcomes {
+        for figure in &outcome.key_figures {
+            row += 1;
+            write_figure(sheet, row, source, outcome, figure)?;
+        }
+    }
+    if let Some(legend) = document.outcomes.iter().find_map(figures_legend) {
+        sheet.write_string(row + 2, 0, legend)?;
+    }
+    sheet.set_column_width(0, 34)?;
+    sheet.set_column_width(1, 34)?;
+    sheet.set_column_range_width(2, COLUMNS.len() as u16 - 1, 16).map(|_| ())
+}
+
+/// Writes the device and the run; returns the next row.
+fn facts(sheet: &mut Worksheet, source: Source<'_>) -> Result<u32, XlsxError> {
+    let (document, run) = (source.document, &source.document.run);
+    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n/a".into());
+    let (started, ended) = document.dates_of(None);
+    let facts: [(&str, String); 10] = [
+        ("Run", run.id.clone()),
+        ("Profile", document.profile.revision.to_owned()),
+        ("Vendor", known(&run.target.vendor)),
+        ("Model", run.target.model.clone().unwrap_or_else(|| run.target.path.clone())),
+        ("Serial number", known(&run.target.serial)),
+        ("Firmware", known(&run.target.firmware)),
+        ("Started", started),
+        ("Ended", ended),
+        ("Journal SHA-256", document.digest.clone()),
+        ("Plateau", run.plateau_version.clone()),
+    ];
+    let mut row = 0;
+    for (label, value) in facts {
+        sheet.write_with_format(row, 0, label, &bold())?;
+        sheet.write_string(row, 1, value)?;
+        row += 1;
+    }
+    sheet.write_with_format(row, 0, "Capacity (bytes)", &bold())?;
+    sheet.write_with_format(row, 1, run.target.capacity_bytes as f64, &number(0))?;
+    Ok(row + 1)
+}
+
+fn write_figure(
+    sheet: &mut Worksheet,
+    row: u32,
+    source: Source<'_>,
+    outcome: &Outcome,
+    figure: &KeyFigure,
+) -> Result<(), XlsxError> {
+    sheet.write_string(row, 0, &figure.name)?;
+    sheet.write_string(row, 1, &outcome.title)?;
+    let format = if figure.host_limited { limited(figure.decimals) } else { number(figure.decimals) };
+    match figure.value.filter(|v| v.is_finite()) {
+        Some(value) => sheet.write_with_format(row, 2, value, &format)?,
+        None => sheet.write_string(row, 2, figure.absent)?,
+    };
+    sheet.write_string(row, 3, figure.unit.symbol())?;
+    if let Some(share) = source.document.spread(outcome, figure).filter(|share| share.is_finite()) {
+        sheet.write_with_format(row, 4, share, &percent())?;
+    }
+    sheet.write_string(row, 5, outcome.header.convergence.to_string())?;
+    sheet.write_number(row, 6, outcome.header.threads)?;
+    sheet.write_number(row, 7, outcome.header.queue_depth)?;
+    sheet.write_number(row, 8, outcome.rounds).map(|_| ())
+}

@@ -1,0 +1,29 @@
+//! Formats of cells.
+
+use pts::host_limit::MARK;
+use rust_xlsxwriter::Format;
+
+/// Headings and labels.
+pub(super) fn bold() -> Format {
+    Format::new().set_bold()
+}
+
+/// Grouped digits with this number of decimal places; the value itself is not rounded.
+pub(super) fn number(decimals: usize) -> Format {
+    Format::new().set_num_format(digits(decimals))
+}
+
+/// A host-limited number: the cell shows the mark, but remains a number.
+pub(super) fn limited(decimals: usize) -> Format {
+    Format::new().set_num_format(format!("{}\"{MARK}\"", digits(decimals)))
+}
+
+/// A fraction, shown in percent.
+pub(super) fn percent() -> Format {
+    Format::new().set_num_format("0.0%")
+}
+
+fn digits(decimals: usize) -> String {
+    let places = if decimals > 0 { format!(".{}", "0".repeat(decimals)) } else { String::new() };
+    format!("#,##0{places}")
+}
