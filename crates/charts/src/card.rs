@@ -1,4 +1,4 @@
-//! A card: the result of a run as one picture to share, with everything that qualifies its figures on it.
+//! A card shows the result of a run as one picture to share, together with all its caveats.
 
 use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width};
 use crate::markup::shortened;
@@ -15,16 +15,16 @@ pub enum Theme {
     Transparent,
 }
 
-/// How a statement is coloured, from the best to the worst; its text says the same.
+/// Colour of a statement, from the best to the worst; the text of the statement says the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
-    /// As it should be.
+    /// The result is good.
     Good,
-    /// Neither good nor bad: nothing was judged.
+    /// The result is neither good nor bad, because it was not judged.
     Open,
     /// Valid with reservations.
     Doubtful,
-    /// Not a valid result.
+    /// The result is not valid.
     Bad,
 }
 
@@ -35,11 +35,11 @@ pub struct CardFigure {
     pub name: String,
     /// The value as printed.
     pub value: String,
-    /// Its unit; empty without a value.
+    /// Unit of the value; empty if there is no value.
     pub unit: String,
-    /// Its spread, or why it is not valid.
+    /// Spread of the value, or the reason why the value is not valid.
     pub note: String,
-    /// Whether it is a valid result; others look different.
+    /// Whether the value is a valid result; values that are not are drawn differently.
     pub is_valid: bool,
 }
 
@@ -68,7 +68,7 @@ struct Colours {
     ink: &'static str,
     soft: &'static str,
     line: &'static str,
-    /// In the order of [`Tone`].
+    /// Colours in the order of [`Tone`].
     tones: [&'static str; 4],
 }
 

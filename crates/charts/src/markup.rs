@@ -27,7 +27,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// At most `limit` characters of `text`; an ellipsis marks an omission.
+/// Returns at most `limit` characters of `text`; an ellipsis replaces the rest.
 pub fn shortened(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();

@@ -191,7 +191,8 @@ fn along(time: &Ruler, ms: f64, left: f64, right: f64) -> Option<f64> {
 fn names(times: &ResponseTimes, time: &Ruler, left: f64, right: f64) -> Vec<Name> {
     let mut waiting: Vec<(Name, (f64, f64))> =
         times.markers.iter().map(|marker| name(marker, time, left, right)).collect();
-    // From the outside inwards on both sides, so that the lines, which lead downwards, avoid the labels below.
+    // Works from the outside inwards on both sides, so that the lines, which lead downwards, avoid the labels
+    // below.
     let order = |(name, _): &(Name, (f64, f64))| match (name.line, &name.anchor) {
         (Some(x), Anchor::Start) => (0, x),
         (Some(x), _) => (1, -x),
@@ -225,7 +226,7 @@ fn name((name, value): &(String, Option<f64>), time: &Ruler, left: f64, right: f
     };
     let text = format!("{}: {printed}", shortened(name, 20));
     let width = text.chars().count() as f64 * LETTER;
-    // To the left of its line if there is no space on the right.
+    // The label is to the left of its line if there is no space on the right.
     let (anchor, at, from) = match line {
         Some(x) if x + 5.0 + width <= right => (Anchor::Start, x + 5.0, x),
         Some(x) => (Anchor::End, x - 5.0, x - 5.0 - width),

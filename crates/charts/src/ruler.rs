@@ -37,7 +37,8 @@ impl Ruler {
             Scale::LinearZoomed => {
                 let (low, high) = ends.unwrap_or((0.0, 1.0));
                 let margin = if high > low { (high - low) * 0.06 } else { (high.abs() * 0.1).max(0.5) };
-                // Do not extend below zero if all values are non-negative: a rate cannot be negative.
+                // The axis does not extend below zero if all values are non-negative, because a rate cannot
+                // be negative.
                 let floor = if low >= 0.0 { 0.0 } else { f64::MIN };
                 Self::linear((low - margin).max(floor), high + margin, tick_count)
             }
@@ -59,7 +60,7 @@ impl Ruler {
         let high = if high > low { high } else { low + 1.0 };
         let step = nice_step((high - low) / tick_count.max(1) as f64);
         let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
-        // Bounded by construction: a nice step yields at most about twenty ticks.
+        // The number of ticks is limited, because a nice step yields at most about twenty.
         let ticks: Vec<f64> =
             (0..=((last - first) as usize).min(40)).map(|i| (first + i as f64) * step).collect();
         let largest = ticks.iter().fold(0.0f64, |max, v| max.max(v.abs()));
@@ -95,7 +96,7 @@ impl Ruler {
         let top = if top.is_finite() && top > bottom { top } else { bottom * 10.0 };
         let inside = |v: &f64| *v >= bottom * 0.999_999 && *v <= top * 1.000_001;
         let is_decade = |v: f64| (v.log10() - v.log10().round()).abs() < 1e-6;
-        // Three labels per decade if they remain legible.
+        // Label three ticks per decade if the labels remain legible.
         let is_crowded = (top / bottom).log10() * 3.0 > tick_count as f64 * 1.8;
         let (ticks, minor): (Vec<f64>, Vec<f64>) =
             all.into_iter().filter(inside).partition(|v| !is_crowded || is_decade(*v));

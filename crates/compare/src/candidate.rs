@@ -14,7 +14,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Judges a run with this build and extracts its figures.
+    /// Judges a run with this version of Plateau and extracts its figures.
     ///
     /// # Errors
     /// As for [`report::fold()`].

@@ -54,7 +54,7 @@ impl Comparison {
         number_equal_names(&mut runs);
         let lines = lines(&runs);
         if lines.is_empty() {
-            // Report the usual cause, which the list of tests would not reveal.
+            // Report the usual cause, an incomplete run, because a list of its tests would not show that.
             let without = runs.iter().find(|run| run.figures.iter().all(|figure| figure.values.is_empty()));
             if let Some(run) = without {
                 let id = &run.document.run.id;
@@ -84,7 +84,7 @@ impl Comparison {
     }
 }
 
-/// Numbers runs of the same name.
+/// Appends numbers to the names of runs that share a name.
 fn number_equal_names(runs: &mut [Candidate]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (i, run) in runs.iter_mut().enumerate() {

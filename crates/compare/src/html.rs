@@ -134,7 +134,7 @@ fn sweeps(runs: &[Candidate]) -> String {
     sweeps::sections(runs).iter().map(of).collect()
 }
 
-/// The report pages that at least two runs have in common, with shared axes.
+/// The report pages that at least two runs have in common, drawn with shared axes.
 fn pages(runs: &[Candidate]) -> String {
     let mut out = String::new();
     for section in sections::sections(runs) {
@@ -167,7 +167,7 @@ fn remark(text: &str) -> String {
     format!("<p class=\"remark\">{}</p>\n", escape(text))
 }
 
-/// Whether two of these tables are too wide to fit side by side.
+/// Whether two such tables are too wide to fit side by side.
 fn is_wide(exhibit: &Exhibit) -> bool {
     matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
 }

@@ -1,7 +1,8 @@
-//! Comparisons of runs: their figures, the differences, and whether these exceed the noise, with pages and formats of
-//! their own. The first run is the baseline; no run is called better without considering the spread of both.
+//! Compares runs: their figures, the differences between them, and whether these exceed the noise; with pages and
+//! formats for comparisons. The first run is the baseline; no run is called better unless the spread of both runs
+//! is considered.
 //!
-//! What a run is and how it is judged, drawn and worded comes from the crate `report`.
+//! The crate `report` defines what a run is, and how it is judged, drawn and described.
 #![forbid(unsafe_code)]
 
 mod candidate;

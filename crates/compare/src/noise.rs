@@ -40,8 +40,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Compares two samples using Welch's interval, since their spreads may differ. None without values or if the first
-    /// mean is not positive.
+    /// Compares two samples using Welch's interval, since their spreads may differ. Returns `None` if there are no
+    /// values, or if the first mean is not positive.
     pub(crate) fn of(first: &[f64], other: &[f64], better: Better) -> Option<Self> {
         let (a, b) = (Sample::of(first)?, Sample::of(other)?);
         if a.mean <= 0.0 {

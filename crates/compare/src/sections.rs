@@ -25,7 +25,7 @@ pub(crate) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// How to read its charts; None if it has none.
+    /// How to read the charts of the page; None if it has no charts.
     pub fn reading(&self) -> Option<&'static str> {
         self.each.iter().find_map(|(_, exhibit)| Some(charts::sentence(exhibit.reading()?)))
     }
@@ -163,7 +163,7 @@ fn rescaled(each: &[(String, &Exhibit)]) -> Option<String> {
     (!notes.is_empty()).then(|| format!("Shared axes: {}.", notes.join("; ")))
 }
 
-/// Maximum values on both axes, if the axes are shared.
+/// Returns the maximum value on each axis; None for an axis that is not shared.
 fn extent(exhibit: &Exhibit) -> (Option<f64>, Option<f64>) {
     let largest = |values: &mut dyn Iterator<Item = f64>| values.filter(|v| v.is_finite()).reduce(f64::max);
     match exhibit {

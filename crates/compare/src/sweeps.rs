@@ -26,7 +26,7 @@ impl SweepSection {
     }
 }
 
-/// A run with its sweep, and its name with its letter.
+/// Name and letter of a run, and the rates that it reached by number of outstanding I/Os.
 type Swept<'a> = (String, &'a DemandSweep);
 
 /// The sweeps that at least two runs have in common.

@@ -1,4 +1,4 @@
-//! The comparison for terminals.
+//! The comparison as plain text for terminals.
 
 use crate::comparison::{Comparison, Line};
 use crate::wording::{difference, letter, marks, mean};

@@ -50,7 +50,8 @@ impl std::str::FromStr for Threshold {
 }
 
 impl Threshold {
-    /// The differences that meet the condition. Differences within noise never do, because they may not be real.
+    /// The differences that meet the condition. A difference within noise never meets a condition, because it
+    /// may not be real.
     ///
     /// # Errors
     /// Returns an error if no comparable figure matches the key.

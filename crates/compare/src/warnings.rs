@@ -134,7 +134,7 @@ fn engines(run: &Candidate) -> String {
     }
 }
 
-/// The profile, or for an imported run the tool that measured it.
+/// Returns the name of the profile; for an imported run, the name of the tool that measured it.
 pub(crate) fn profile(run: &Candidate) -> String {
     let file = &run.document.run;
     file.origin.as_ref().map_or_else(|| file.profile.clone(), |origin| format!("none ({})", origin.tool))

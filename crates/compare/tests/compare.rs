@@ -205,7 +205,7 @@ fn a_sweep_over_outstanding_ios_is_one_chart_with_a_line_per_run() {
     assert!(compare::pdf(&runs).unwrap().starts_with(b"%PDF"));
 }
 
-/// Preconditioning and the minutes between judged ones are not results.
+/// Preconditioning, and the minutes between those that are judged, are not part of the results.
 #[test]
 fn figures_average_only_what_the_results_average() {
     let both = |scenario: &Scenario| {
@@ -217,7 +217,8 @@ fn figures_average_only_what_the_results_average() {
         let line = dirth.line(key).unwrap_or_else(|| panic!("no {key}"));
         assert_eq!(line.figures[0].as_ref().map(|figure| figure.values.len()), Some(count), "{key}");
     }
-    // So slow that steady state ends it before four capacities are written.
+    // The drive is so slow that it reaches steady state, which ends the test, before four capacities are
+    // written.
     let settled_at = Some([[1_000.0; 7]; 8]);
     let saturation =
         both(&Scenario { profile: "pts-e-2.0", tests: &["wsat"], settled_at, ..Scenario::default() });

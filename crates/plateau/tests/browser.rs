@@ -13,7 +13,7 @@ const BROWSER: &str = "chromium";
 const PROBE: &str = include_str!("browser/probe.js");
 /// Script that finds content that is invisible or unreadable.
 const LAYOUT: &str = include_str!("browser/layout.js");
-/// Script that does the same for comparisons and also checks their colours.
+/// Script that finds invisible or unreadable content in comparisons, and also checks their colours.
 const COMPARED: &str = include_str!("browser/compared.js");
 /// Options that disable the browser's own network traffic, which would look like requests by the page.
 const QUIET: [&str; 10] = [
@@ -73,7 +73,7 @@ fn framed(bench: &Bench, frames: &str, script: &str, more: &[&str]) -> (Value, S
     std::fs::write(&path, page).unwrap();
     let (dom, complaints) = open(bench, &path, &[&["--allow-file-access-from-files"], more].concat());
     let result = dom.split("<pre id=\"result\">").nth(1).and_then(|rest| rest.split("</pre>").next());
-    // Expected: the second frame has no scripts.
+    // The browser complains that the second frame may not run scripts; that is intended.
     let complaints =
         complaints.lines().filter(|line| !line.contains("'allow-scripts' permission is not set"));
     (serde_json::from_str(result.unwrap_or_default()).unwrap(), complaints.collect::<Vec<_>>().join("\n"))

@@ -28,7 +28,7 @@ fn acceptance(document: &Value) -> &Value {
     &document["tests"][0]["acceptance"]
 }
 
-/// The only reason of a rejected drive.
+/// The only reason why a drive was rejected.
 fn reason(document: &Value) -> &Value {
     let acceptance = acceptance(document);
     assert_eq!(acceptance["verdict"], "FAIL", "{acceptance}");
@@ -159,7 +159,7 @@ fn a_file_is_verified() {
     assert!(checked.len() == 6 && checked.iter().all(|blocks| *blocks > 0), "{checked:?}");
 }
 
-/// A test that follows must not hide what the last cell did to the drive.
+/// The next test in the same run must not hide damage that the last cell of the burn-in did to the drive.
 #[test]
 fn the_drive_is_examined_after_the_last_cell() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! The test of sustained client writes on simulated drives: the SLC cache that it finds is that of the model, and none is
-//! found where the model has none. On files, it runs to its end.
+//! The test of sustained client writes on simulated drives finds the SLC cache of the model, and finds none if the
+//! model has none. On files, the test runs to its end.
 
 mod support;
 
@@ -55,7 +55,8 @@ fn the_cache_of_the_model_is_found() {
         assert!((found / expected - 1.0).abs() <= TOLERANCE, "{what}");
         let of = |name: &str| figure(&test, name).unwrap_or_else(|| panic!("{what}: no {name}"));
         assert!(of("Rate in the cache") > 1.5 * of("Sustained rate"), "{what}");
-        // An emptied cache is full again after as many bytes, and longer idle times empty more of it.
+        // Once emptied, a cache is full again after the same number of bytes, and longer idle times empty
+        // more of it.
         let after = ["1", "5", "15", "60"].map(|minutes| of(&format!("Cache after {minutes} min")));
         let grows = after.windows(2).all(|pair| pair[1] >= pair[0] - TOLERANCE * expected);
         assert!(grows && (after[3] / expected - 1.0).abs() <= TOLERANCE, "{what}: {after:?}");

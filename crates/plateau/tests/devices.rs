@@ -55,7 +55,8 @@ fn tests_complete(bench: &Bench, device: &str, tests: &[&str], cell_seconds: &st
         &[
             &["run", &names.join(","), device, "--erase", &identity],
             &["--profile", "pts-e-2.0", "--cell-seconds", cell_seconds, "--max-rounds", "5"][..],
-            // Used if the operator may choose, because large blocks at the profile's depth take too long.
+            // Smaller thread count and queue depth, for tests that let the operator choose them: large blocks
+            // take too long with those of the profile.
             &["--tc", "1", "--qd", "8"][..],
             options,
         ]

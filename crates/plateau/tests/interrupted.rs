@@ -119,7 +119,7 @@ fn two_writers_are_refused() {
     let bench = Bench::new();
     let mut child = bench.start(&RUN);
     bench.wait_for("a few cells", |journal| finished(journal) >= 3);
-    // Keep the process alive, no matter how long the checks of the second one take.
+    // Stop the process without ending it, so that it still exists when `resume` checks for other processes.
     assert!(Command::new("kill").args(["-STOP", &child.id().to_string()]).status().unwrap().success());
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     let message = bench.fails(6, &["resume", &id]);
@@ -292,7 +292,7 @@ fn a_file_that_was_used_since_is_not_written_to() {
         assert!(message.contains(why) && message.contains("--erase 'target'"), "{message}");
         assert!(std::fs::read(&file).unwrap() == before, "it was written to");
     };
-    // All of these changes keep the inode.
+    // All of these changes to the file keep its inode.
     if Command::new("mkfs.ext4")
         .args(["-q", "-F"])
         .arg(&file)
@@ -356,7 +356,7 @@ fn a_journal_that_is_emptied_ends_the_run_and_loses_nothing() {
     assert_eq!(support::text(&rescued), "mine");
     let rescued = run.join("journal.rescued-2");
     assert!(std::fs::read(&rescued).unwrap().starts_with(&before), "not a byte is missing");
-    // Follow the instructions of the message.
+    // Follow the instructions of the error message.
     std::fs::rename(&rescued, &path).unwrap();
     bench.ok(&["resume", run.file_name().unwrap().to_str().unwrap()]);
 }

@@ -250,7 +250,7 @@ fn the_image_of_a_loop_device_is_not_replaced() {
     }
 }
 
-/// As in most containers, the users of the underlying file cannot be determined, but outputs are still written.
+/// As in most containers, Plateau cannot find out who uses the underlying file, but it still writes outputs.
 #[test]
 fn a_file_on_an_overlay_with_invisible_layers_is_replaced() {
     let bench = Bench::on_build_disk();

@@ -93,8 +93,8 @@ fn agree(tests: &str, profile: &str) {
             assert!((0.9..=1.1).contains(&ratio), "{profile} {name}: planned {ratio} of the {what}");
         }
         let steps = planned(test, &["steps"], taken.rounds);
-        // WSAT ends after a number of bytes, so it may end a few minutes earlier or later, and the other tests
-        // have two kinds of rounds.
+        // WSAT ends after a number of bytes, so its number of steps varies by a few minutes. The other tests
+        // listed here have two kinds of rounds.
         let exact = !["wsat", "cbw", "ecw", "dirth"].contains(&name);
         let allowed = if exact { 1e-6 } else { 0.1 * steps };
         assert!((taken.steps as f64 - steps).abs() <= allowed, "{name}: {} of {steps} steps", taken.steps);

@@ -131,7 +131,7 @@ impl Picture {
         assert!(line.chars().count() <= COLUMNS, "a line wraps: {line}");
     }
 
-    /// Executes a control sequence; returns the text after it.
+    /// Executes a control sequence, and returns the text that follows it.
     fn obey<'a>(&mut self, rest: &'a str) -> &'a str {
         if let Some(osc) = rest.strip_prefix(']') {
             return osc.split_once("\x1b\\").expect("an end").1;

@@ -104,8 +104,8 @@ fn ctrl_c_stops_all_and_each_is_resumed_by_itself() {
     assert_eq!(document["runs"].as_array().unwrap().len(), 2);
     for drive in drives {
         let run = run_on(&bench, drive);
-        // After the end of the run, nothing follows except the restoration of the write cache, if the drive has
-        // one.
+        // After the end of the run, the journal contains only the restoration of the write cache, if the drive
+        // has one.
         let journal = journal(&run);
         let last = journal.entries.iter().rev().find(|e| !matches!(e.event, Event::WriteCache { .. }));
         assert!(matches!(last.unwrap().event, Event::Interrupted { .. }), "{drive}");
@@ -135,7 +135,7 @@ fn two_loop_devices_and_a_simulated_drive() {
         "--cell-seconds",
         "0.05",
     ];
-    // The identities are in a different order than the targets.
+    // The options name the identities in a different order than the targets.
     let erase = ["--max-rounds", "5", "--erase", &other, "--erase", &one];
     let document = bench.json(&[&args[..], &erase[..]].concat());
     for (index, target) in [a.path.as_str(), &b.path, "sim:sas-slc-2011"].into_iter().enumerate() {

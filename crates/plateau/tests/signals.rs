@@ -31,7 +31,7 @@ fn ended(child: &mut Child) -> Option<ExitStatus> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The test fails, but must not leave a process.
+    // The test fails anyway, but it must not leave a process behind.
     drop(child.kill().and_then(|()| child.wait()));
     None
 }
@@ -67,7 +67,7 @@ fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
     let (master, slave) = terminal();
     let side = || Stdio::from(slave.try_clone().expect("a descriptor"));
     let mut child = Command::new("setsid")
-        // The tests may have been started with nohup, which makes them ignore SIGHUP.
+        // Whoever started the tests may have used nohup, which makes them ignore SIGHUP.
         .args(["--ctty", "env", "--default-signal=HUP"])
         .arg(plateau.get_program())
         .args(plateau.get_args())
@@ -186,7 +186,7 @@ fn line_with(output: impl Read + Send + 'static, part: &str) -> Option<String> {
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // The receiver is gone once the line has been found.
+            // The receiver no longer exists after the line has been found.
             drop(sender.send(line));
         }
     });
@@ -245,7 +245,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
     signal("INT", &child);
     let line = line_with(child.stderr.take().unwrap(), "waiting for outstanding I/O");
     if line.is_none() {
-        // The test fails, but must not leave a process.
+        // The test fails anyway, but it must not leave a process behind.
         device.continue_process();
         drop(child.kill().and_then(|()| child.wait()));
     }

@@ -96,7 +96,7 @@ fn records_in_an_order_that_no_run_writes_are_named_although_their_hashes_are_ri
     assert!(error.contains("record 1: the run is closed although test tp-128 is not complete"), "{error}");
     let error = reordered(&|events| events.push(events[4].clone()));
     assert!(error.contains("the run was closed before this record"), "{error}");
-    // A replay of the test detects answers in the wrong order.
+    // Verification replays the test, so it detects answers in the wrong order.
     let error = reordered(&|events| {
         let measured = |event: &Event| matches!(event, Event::Measured(_));
         let first = events.iter().position(measured).unwrap();
@@ -137,7 +137,7 @@ fn a_journal_without_its_end_is_not_called_intact() {
     std::fs::write(&path, torn).unwrap();
     let text = bench.ok(&["verify", &id]);
     assert!(text.contains("3 of them zero") && text.contains("intact as far as it goes"), "{text}");
-    // The same applies if no result is missing.
+    // Zeros at the end are also reported if no result is missing.
     std::fs::write(&path, format!("{whole}\0\0")).unwrap();
     let text = bench.ok(&["verify", &id]);
     assert!(text.contains("2 of them zero") && text.contains(" records, intact, SHA-256"), "{text}");

@@ -47,7 +47,7 @@ impl Watched {
         let driven = self.drive.run(workload, &mut |_| Flow::Continue);
         let Ok(Outcome::Finished(segment)) = driven else { return Err(Stop::Failed(format!("{driven:?}"))) };
         let witness = self.drive.witness().expect("a simulated drive").clone();
-        // After the end of the load, the host waits for outstanding I/Os.
+        // The length includes the time in which the host waits for outstanding I/Os after the load.
         let ns = segment.end_ns - before_ns;
         self.seen.push(Seen::Load { measured, witness: Box::new(witness), ns });
         Ok(segment)
@@ -201,8 +201,8 @@ fn order(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String> {
     if !load.sequential {
         return (following > 0.05).then(|| format!("{following} of random I/Os follow each other"));
     }
-    // Threads have separate sections, so I/Os are consecutive only if there is a single thread.
-    // They continue where earlier ones ended, which may be anywhere in the section.
+    // Threads have separate sections, so I/Os are consecutive only if there is a single thread. A sequential
+    // load starts where the previous one ended, which may be anywhere in the section.
     let begun = |thread| section(load, capacity, thread).any(|part| witness.parts[part] > 0);
     let untouched = (0..load.threads).find(|thread| !begun(*thread));
     (untouched.is_some() || (load.threads == 1 && following < 0.9))
@@ -230,7 +230,7 @@ fn section(load: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
 }
 
 /// Checks that the cells of a single sequential thread continue where the previous one in the same direction
-/// ended, and start over at the end of the range. With two threads, there is no common end.
+/// ended, and start over at the end of the range. Two threads do not end at a common position.
 fn continued(seen: &[Seen], expected: &[Step], capacity: u64) -> Option<String> {
     let mut next = std::collections::BTreeMap::new();
     for (index, (seen, expected)) in seen.iter().zip(expected).enumerate() {
@@ -274,7 +274,7 @@ fn range(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String> {
         return Some(format!("byte {} touched, the range ends at {end}", witness.end_byte));
     }
     // Expect the whole range to be touched only after 2,000 random I/Os: even the composite sends one in five
-    // to the last 80 % of its range. Sequential I/Os may not get that far in a short cell.
+    // to the last 80 % of its range. In a short cell, sequential I/Os may not reach the end of the range.
     let enough = witness.commands() >= 2_000 && !load.sequential;
     let whole = matches!(load.length, Length::Fills(_));
     let far = witness.end_byte > end / 100 * 97 && witness.first_byte < end / 100 * 3;

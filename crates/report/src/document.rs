@@ -1,5 +1,6 @@
-//! The document: everything that a report needs, folded once from a run and its journal, and the caveats that
-//! must accompany its numbers. It contains facts, not layout; pages, formats and comparisons only read it.
+//! The document contains everything that a report needs, extracted once from a run and its journal, and the
+//! caveats that must accompany its numbers. It contains facts, not layout; pages, formats and comparisons
+//! only read it.
 
 pub(crate) mod contents;
 pub(crate) mod fold;

@@ -1,7 +1,7 @@
-//! Journal in, document out.
+//! Creates a document from a journal.
 //!
-//! A report is a function of a run and its journal: the same journal yields the same bytes. This crate performs no I/O,
-//! reads no clock, and knows kinds of exhibits but no individual tests.
+//! A report is a function of a run and its journal: the same journal yields the same bytes. This crate performs no
+//! I/O and reads no clock. It distinguishes kinds of exhibits, but not individual tests.
 //!
 //! From journal to document: `facts` are read from the journal, [`fold()`] collects them in a [`Document`],
 //! `pages` determine the text of each page, and [`formats`] write them as HTML, PDF and data. The crate

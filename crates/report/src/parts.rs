@@ -1,4 +1,4 @@
-//! Parts of a report from which other documents about runs are made, so that numbers, marks and pages are the same
+//! Parts of a report that other documents about runs reuse, so that numbers, marks and pages are the same
 //! everywhere.
 
 pub use crate::document::marks::{Mark, MarkKind};

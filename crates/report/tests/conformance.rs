@@ -102,7 +102,7 @@ fn every_state_of_the_write_cache_during_the_test_is_stated() {
 /// Preconditioning and demand variation are judged separately, so either may fail.
 #[test]
 fn the_loop_that_is_not_steady_is_named_with_its_rounds() {
-    // Fluctuates throughout preconditioning: 25 rounds of 30 minutes.
+    // The drive fluctuates throughout preconditioning, which is 25 rounds of 30 minutes.
     let scenario =
         Scenario { profile: "pts-e-2.0", tests: &["dirth"], settles_in: 15, ..Scenario::default() };
     let (document, _) = document(&scenario);
@@ -117,7 +117,7 @@ fn the_loop_that_is_not_steady_is_named_with_its_rounds() {
 
 #[test]
 fn a_saturation_that_wrote_four_capacities_before_its_fifth_sample_conforms() {
-    // 100 GB are written four times in 80 minutes, whereas the fifth sample would be minute 155.
+    // The test writes 100 GB four times in 80 minutes, but the fifth sample would be at minute 155.
     let settled_at = Some([[20_346.0; 7]; 8]);
     for profile in ["pts-e-1.0", "pts-e-1.1", "pts-e-2.0"] {
         let scenario = Scenario { profile, tests: &["wsat"], settled_at, ..Scenario::default() };
@@ -196,7 +196,7 @@ fn to_continue_and_to_stop_after_25_rounds_both_conform() {
     }
 }
 
-/// A lower limit on rounds is no deviation of a test that reaches steady state before it.
+/// A lower limit on rounds is not a deviation if the test reaches steady state within the limit.
 #[test]
 fn fewer_rounds_deviate_only_where_they_ended_a_test() {
     let deviations = |settles_in| {
@@ -219,7 +219,7 @@ fn only_the_judged_minute_of_each_preconditioning_round_is_in_annex_b() {
         let mut cells = row.split(name).nth(1).unwrap().split(['>', '<']);
         cells.find_map(|cell| cell.replace(',', "").parse::<f64>().ok()).unwrap()
     };
-    // Five minutes of each, at this rate or up to twice as fast while the drive is fresh.
+    // Each workload lasts five minutes, at this rate, or up to twice as fast while the drive is fresh.
     for name in ["RND 8KiB W, TC 32 QD 32<", "RND 8KiB W, TC 32 QD 32, preconditioning<"] {
         let minutes = ios(name) / 60.0 / 9_559.8;
         assert!((4.5..10.0).contains(&minutes), "{name}: {minutes}");

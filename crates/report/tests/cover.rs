@@ -1,4 +1,4 @@
-//! The cover and the cards: what a reader sees first is what the run supports, and nothing more.
+//! The cover and the cards must not show more than the results of the run support.
 
 mod fixture;
 
@@ -34,7 +34,7 @@ fn shown_until(scenario: &Scenario, is_end: fn(&record::Event) -> bool) -> Shown
 }
 
 impl Shown {
-    /// The SVG of each card and the badge.
+    /// The drawings in SVG format: every card and the badge.
     fn drawings(&self) -> Vec<(&str, &str)> {
         let svg = self.cards.iter().filter(|(name, _)| name.ends_with(".svg"));
         svg.map(|(name, bytes)| (name.as_str(), std::str::from_utf8(bytes).unwrap())).collect()
@@ -115,7 +115,8 @@ fn at_most_six_figures_and_each_test_is_among_them() {
         assert!(run.html.contains(&format!("<span>{}: ", outcome.subject)), "{}", outcome.subject);
         assert!(run.html.contains(&format!("<th scope=\"row\">{}</th>", outcome.title)));
     }
-    // A write saturation is represented by its end, and nothing that was not judged is called steady.
+    // Figures of a write saturation test are those at its end, and a test that was not judged is never called
+    // steady.
     assert!(run.html.contains("mean of the last 30 minutes, not judged</span>"), "{}", run.html);
     let (_, sentence) = run.html.split_once("<p class=\"sentence\">").unwrap();
     assert!(

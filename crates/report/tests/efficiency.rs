@@ -49,7 +49,8 @@ fn a_page_has_efficiency_with_its_uncertainty() {
         page.contains("Power: sensor nvme (hwmon2) (hwmon:nvme). Idle: 2.000 ± 0.040 W, measured for"),
         "idle"
     );
-    // 1,000 IOPS over 5 W; 1 % and, over five rounds, 20 mW / sqrt(5).
+    // 1,000 IOPS divided by 5 W. The uncertainty is 1 % from the meter and, over five rounds, 20 mW / sqrt(5)
+    // of scatter.
     assert!(page.contains("200.0 ± 2.4"), "IOPS/W");
     assert!(page.contains("<th scope=\"col\" class=\"n\">IOPS/W</th>"));
 }
@@ -129,7 +130,7 @@ fn metrics_have_power_and_efficiency_in_base_units() {
         text.lines().find(|line| line.starts_with("plateau_efficiency_bytes_per_joule{")).expect("bytes");
     assert!(line.contains("test=\"iops\",workload=\"") && line.contains("subject=\"drive\""), "{line}");
     assert!(text.contains("# UNIT plateau_efficiency_bytes_per_joule bytes_per_joule\n"));
-    // A metric has one block of samples: its type is stated once.
+    // All samples of a metric are in one block, so its type is stated only once.
     let types: Vec<&str> = text.lines().filter(|line| line.starts_with("# TYPE plateau_")).collect();
     let distinct: std::collections::BTreeSet<_> = types.iter().collect();
     assert_eq!(types.len(), distinct.len(), "{types:?}");

@@ -249,7 +249,7 @@ fn no_sheet_of_a_spreadsheet_is_empty() {
 #[test]
 fn every_chart_is_a_picture_of_its_own() {
     let (vectors, pixels) = (bundle().export("svg").unwrap(), bundle().export("png").unwrap());
-    // Of the pages of the specification, and beyond them.
+    // Charts on the pages of the specification, plus charts on additional pages.
     const CHARTS: usize = 18 + 3;
     assert_eq!(vectors.iter().filter(|(name, _)| !name.ends_with("-whole-test.svg")).count(), CHARTS);
     assert_eq!(vectors.len(), CHARTS + bundle().outcomes.len());

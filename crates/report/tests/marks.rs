@@ -100,7 +100,7 @@ fn host_limited_cells_are_flagged_in_every_data_format() {
     let of_busy = jobs.iter().find(|job| job["plateau"]["host_limited"] == true).unwrap();
     assert!(of_busy["jobname"].as_str().unwrap().ends_with("RND 4KiB R"), "{of_busy}");
     assert_eq!(of_busy["ctx"], 10);
-    // The expected value is 90 % of one processor, relative to the time of both threads.
+    // The expected value is 90 % of one processor, divided among the two threads.
     let cpu = of_busy["usr_cpu"].as_f64().unwrap() + of_busy["sys_cpu"].as_f64().unwrap();
     assert!(
         (cpu * of_busy["job options"]["numjobs"].as_str().unwrap().parse::<f64>().unwrap() - 90.0).abs()

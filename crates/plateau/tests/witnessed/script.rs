@@ -45,7 +45,7 @@ pub struct Want {
 /// The length of a load.
 #[derive(Debug, Clone, Copy)]
 pub enum Length {
-    /// An amount, in user capacities.
+    /// An amount of data, as a multiple of the user capacity.
     Fills(u64),
     Seconds(u64),
 }
@@ -75,7 +75,8 @@ impl Want {
 
 /// The parameters of a profile that determine its loads.
 struct Rules {
-    /// TC and QD of IOPS, WSAT and HIR. The next field contains those of Throughput.
+    /// Thread count and queue depth (TC, QD) of IOPS, WSAT and HIR. The next field contains TC and QD of
+    /// Throughput.
     demand: (u16, u16),
     throughput: (u16, u16),
     percent: u64,

@@ -1,4 +1,4 @@
-//! Folds a run and its journal into a document.
+//! Builds a document from a run and its journal.
 
 use pts::Profile;
 use record::{Entry, Event, Loaded, RunFile};
@@ -11,11 +11,11 @@ use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
 use crate::facts::{conformance, dates, drive_and_host, figures, interruptions, platform, supplement};
 
-/// Folds a run and its journal into a document, judged by this build.
+/// Builds a document from a run and its journal, using the criteria of this version of Plateau.
 ///
 /// # Errors
-/// Returns an error if this build does not know the profile or a test, or the journal does not match this
-/// version of a test.
+/// Returns an error if this version does not support the profile or a test, or if the journal does not match
+/// the way in which this version runs a test.
 pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let entries: &[Entry] = &loaded.entries;
     let replayed = pts::replay(run, entries)?;
@@ -28,7 +28,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
     let first_test = entries.iter().find(|e| matches!(e.event, Event::TestStarted { .. }));
     let meter = Meter::of(run, entries);
     let judged = JudgedRun { run, profile: Profile::of(run)?, outcomes: &replayed.outcomes, entries };
-    // The specification does not apply to results of other tools, and the journal has no I/Os for them.
+    // The specification does not apply to results of other tools, and the journal contains no I/Os of them.
     let (conformance, supplements) = match run.origin {
         None => (conformance::statement(judged), supplement::supplements(judged)),
         Some(_) => (Vec::new(), Vec::new()),

@@ -8,28 +8,28 @@ use crate::facts::interruptions;
 /// A caveat that must accompany every number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// What kind of caveat it is.
+    /// The kind of this caveat.
     pub kind: MarkKind,
     /// Banner text, in capitals.
     pub title: &'static str,
-    /// One text each; only modifications have several.
+    /// The texts of the caveat: several for modifications, one for all other kinds.
     pub details: Vec<String>,
 }
 
 /// Kinds of caveats, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkKind {
-    /// Measured by another tool.
+    /// Another tool measured the results.
     Imported,
-    /// Not a real device.
+    /// The drive is simulated.
     Simulated,
     /// Without steady state.
     NotAchieved,
     /// Stopped before completion.
     NotComplete,
-    /// Continued after an interruption.
+    /// The run continued after an interruption.
     Interrupted,
-    /// With deviations from the profile.
+    /// The run deviates from the profile.
     Modified,
 }
 
@@ -98,7 +98,7 @@ fn not_achieved(concerned: &[&Outcome], is_whole_run: bool) -> Vec<String> {
     missed.map(|o| titled(o, format!("no steady state in {}", o.missed_rounds()), is_whole_run)).collect()
 }
 
-/// Adds the title of the test where the mark covers several tests.
+/// Prefixes the title of the test if the mark covers several tests.
 fn titled(outcome: &Outcome, text: String, is_whole_run: bool) -> String {
     if is_whole_run { format!("{}: {text}", outcome.title) } else { text }
 }

@@ -8,7 +8,7 @@ use crate::facts::efficiency::{Efficiency, Meter, Quantity};
 use crate::facts::figures::{Figure, better, code, depth, family, have_one_depth, measured_in_window};
 
 impl Document {
-    /// All figures that can be compared with those of other runs, including those per watt.
+    /// Returns all figures that can be compared with those of other runs, including figures per watt.
     #[must_use]
     pub fn comparable_figures(&self, entries: &[Entry]) -> Vec<Figure> {
         let mut figures = self.figures.clone();
@@ -17,7 +17,7 @@ impl Document {
     }
 }
 
-/// Figures per watt of a run with a source of power; `figures` are its other ones.
+/// Returns the figures per watt of a run with a source of power; `figures` are the other figures of the run.
 fn per_watt(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<Figure> {
     let meter = Meter::of(&document.run, entries);
     // An upper bound of the power cannot show which of two drives is better.

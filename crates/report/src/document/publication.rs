@@ -1,4 +1,4 @@
-//! Additions to a report by its publisher. They never change a figure.
+//! Information that the publisher of a report adds to it. This information never changes a figure.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
@@ -41,7 +41,7 @@ impl Logo {
         Ok(Self { bytes, png })
     }
 
-    /// A data URI containing the image.
+    /// Returns a data URI that contains the image.
     pub(crate) fn data_address(&self) -> String {
         let kind = if self.png { "png" } else { "jpeg" };
         format!("data:image/{kind};base64,{}", BASE64_STANDARD.encode(&self.bytes))

@@ -52,7 +52,7 @@ struct OpenRound {
 struct Position<'a> {
     test: &'a str,
     round: Option<OpenRound>,
-    /// Number of loops of rounds of this test whose end the journal marks.
+    /// Number of loops of rounds of this test that the journal marks as ended.
     loops_ended: u32,
 }
 
@@ -129,7 +129,8 @@ fn detach_last_workload(all: &mut [Answer<'_>], test: &str) {
     }
 }
 
-/// The response time in ns that only `beyond_ppm` I/Os per million exceed; None if there are too few I/Os.
+/// Returns the response time in ns that all but `beyond_ppm` of a million I/Os stay within; None if there are
+/// too few I/Os.
 pub(crate) fn percentile_ns(times: &Histogram, beyond_ppm: u32) -> Option<u64> {
     Percentile { name: "", beyond_ppm }.ns_of(times)
 }

@@ -19,11 +19,11 @@ use super::judged::JudgedRun;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// No recorded fact deviates from the specification.
+    /// The journal contains no deviation from the specification.
     Conforms,
-    /// It deviates, and the report discloses every deviation.
+    /// The test deviates from the specification, and the report discloses every deviation.
     Modified,
-    /// It is not a result in the sense of the specification.
+    /// The test is not a result as defined by the specification.
     DoesNotConform,
 }
 
@@ -76,8 +76,8 @@ pub(crate) fn statement(judged: JudgedRun<'_>) -> Vec<Conformance> {
 fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conformance {
     let JudgedRun { run, profile, entries, .. } = judged;
     let mine: Vec<&Answer<'_>> = all.iter().filter(|answer| answer.test == outcome.test).collect();
-    // Writes of a test that has no such preconditioning are steps of it: those of ECW, CBW and DIRTH between rounds and
-    // before histograms.
+    // In tests without such preconditioning, unmeasured writes are steps of the test: ECW, CBW and DIRTH write
+    // between rounds and before histograms.
     let has_preconditioning =
         outcome.header.workload_independent.is_some() || custom_plan(run, outcome).is_some();
     let (prepared, measured): (Vec<&Answer<'_>>, Vec<&Answer<'_>>) =
@@ -108,7 +108,7 @@ fn of_test(judged: JudgedRun<'_>, all: &[Answer<'_>], outcome: &Outcome) -> Conf
     stated(outcome, clauses)
 }
 
-/// The deviations without a clause of their own.
+/// Returns the deviations that no other clause reports.
 fn others(run: &RunFile, outcome: &Outcome) -> Option<Clause> {
     let shared = run.concurrent.iter().flat_map(|concurrent| &concurrent.shared).cloned();
     let mut others: Vec<Deviation> = shared.map(|what| Deviation::Shared { what }).collect();
@@ -118,7 +118,7 @@ fn others(run: &RunFile, outcome: &Outcome) -> Option<Clause> {
     (!others.is_empty()).then(|| clause("Other deviations", "none", done, Some(Verdict::Modified), &[]))
 }
 
-/// The plan that defines `outcome` as a custom test.
+/// Returns the plan that defines `outcome` as a custom test.
 fn custom_plan<'a>(run: &'a RunFile, outcome: &Outcome) -> Option<&'a PlanFacts> {
     run.plan.as_ref().filter(|plan| plan.custom_tests.iter().any(|test| test.name == outcome.test))
 }
@@ -212,7 +212,8 @@ fn pattern(measured: &[&Answer<'_>]) -> Clause {
     clause("Data pattern", "random", done.into(), Some(verdict), &records(measured))
 }
 
-/// The settings of the run, and lengths within the test that follow from them.
+/// Compares the settings of the run, and the durations within the test that follow from them, with the
+/// profile.
 fn settings(judged: JudgedRun<'_>, outcome: &Outcome) -> Clause {
     let mut deviations = pts::deviations(&judged.run.settings, judged.profile);
     let is_own = |deviation: &&Deviation| deviation.reported_by() == ReportedBy::Settings;
@@ -238,7 +239,8 @@ fn write_cache(judged: JudgedRun<'_>, outcome: &Outcome) -> Clause {
     clause("Write cache", word(required), done, verdict, &[])
 }
 
-/// `all` are the answers of the test, including preconditioning: an interruption after it is one of the test.
+/// `all` contains all answers of the test, including preconditioning, because an interruption right after
+/// preconditioning is also an interruption of the test.
 fn course(outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     let required = "the whole test, without pauses between its steps";
     if let Some(stop) = &outcome.stop {
@@ -256,8 +258,8 @@ fn course(outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     clause("Course", required, done, Some(Verdict::Modified), &places)
 }
 
-/// After 25 rounds without steady state the operator may continue or stop; either conforms, and is stated. Stopping
-/// earlier is not provided for.
+/// After 25 rounds without steady state, the operator may continue or stop; both conform, and the report states the
+/// choice. The specification does not allow the operator to stop earlier.
 fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome: &Outcome) -> Clause {
     let standard = profile.settings(0).max_rounds;
     let required = format!(
@@ -294,7 +296,7 @@ fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome:
     clause("Steady state", &required, done, verdict, &last)
 }
 
-/// How each judged loop of a test ended.
+/// Returns how each judged loop of a test ended.
 fn loops(outcome: &Outcome, limit: u32, standard: u32) -> String {
     let one = |judged: &JudgedLoop| {
         let name = if judged.name.is_empty() { String::new() } else { format!("{}: ", judged.name) };
@@ -321,7 +323,8 @@ fn loops(outcome: &Outcome, limit: u32, standard: u32) -> String {
     outcome.loops.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// A failed I/O ends its workload, so few of them are in `all` answers of the test.
+/// A failed I/O ends its workload, so few of the failed I/Os are in `all`, which only contains completed
+/// workloads.
 fn errors(judged: JudgedRun<'_>, outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
     let failures = pts::failures(&outcome.test, judged.entries);
     let count: u64 = failures.iter().map(|failed| failed.count).sum();

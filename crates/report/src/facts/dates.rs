@@ -29,7 +29,7 @@ pub(crate) fn test_dates(entries: &[Entry]) -> Vec<TestDates> {
                 all.push(TestDates { test: test.clone(), start: entry.wall, end: entry.wall });
                 open = true;
             }
-            // The test restarted at its purge; only results from here on count.
+            // The test restarted at its purge, so only results from here on count.
             Event::Restarted { test } => {
                 if let Some(dates) = all.iter_mut().find(|dates| dates.test == *test) {
                     (dates.start, dates.end) = (entry.wall, entry.wall);

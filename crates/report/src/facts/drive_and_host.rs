@@ -66,8 +66,8 @@ fn checks(entries: &[Entry]) -> TextTable {
     }
 }
 
-/// What host checks found that would invalidate results, in any of the checks of the run: a later one that found
-/// nothing does not vindicate what was measured before it.
+/// Problems that any host check of the run found and that would invalidate results: a later check without
+/// problems does not make earlier measurements valid.
 pub(crate) fn invalidating(entries: &[Entry]) -> Vec<String> {
     let checks = entries.iter().filter_map(|entry| match &entry.event {
         Event::HostChecked { checks } => Some(checks),

@@ -1,21 +1,22 @@
-//! Power and efficiency: what a workload did per watt, with its uncertainty.
+//! Power and efficiency: the performance of a workload per watt, with its uncertainty.
 //!
-//! Everything follows from the journal: the power of each segment, the idle power before the first test, and what
-//! `run.json` says about the meter. What was not measured stays absent.
+//! All values come from the journal (the power of each segment, and the idle power before the first test) and
+//! from the properties of the meter in `run.json`. Quantities that were not measured are absent.
 
 use record::{Entry, Event, Power, PowerFacts, PowerSubject, RunFile, Segment};
 use stdx::units::{grouped, span};
 
-/// How many standard errors the uncertainty includes: 95 % of a normal distribution.
+/// Number of standard errors in the uncertainty, which covers 95 % of a normal distribution.
 const STANDARD_ERRORS: f64 = 2.0;
 
 /// A value with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Quantity {
     pub value: f64,
-    /// From the scatter of the samples: twice the standard error; None with too few samples.
+    /// Uncertainty due to the scatter of the samples: twice the standard error; None if there are too few
+    /// samples.
     scatter: Option<f64>,
-    /// From tolerance and resolution of the meter; None if its tolerance is not known.
+    /// Uncertainty due to tolerance and resolution of the meter; None if its tolerance is not known.
     tolerance: Option<f64>,
 }
 
@@ -29,12 +30,12 @@ impl Quantity {
         }
     }
 
-    /// Scatter and, if it is known, tolerance; None if the scatter is not known.
+    /// Total uncertainty from scatter and, if it is known, tolerance; None if the scatter is not known.
     pub(crate) fn uncertainty(&self) -> Option<f64> {
         self.scatter.map(|scatter| scatter + self.tolerance.unwrap_or(0.0))
     }
 
-    /// The difference. Scatter adds up in squares, tolerances of one meter do not.
+    /// The difference. Scatter is added in squares; the tolerances of one meter are added directly.
     fn minus(self, other: Self) -> Self {
         let both = |a: Option<f64>, b: Option<f64>| a.zip(b);
         Self {
@@ -44,13 +45,13 @@ impl Quantity {
         }
     }
 
-    /// The same in another unit.
+    /// Converts the value to another unit.
     pub(crate) fn times(self, factor: f64) -> Self {
         let scaled = |uncertainty: Option<f64>| uncertainty.map(|uncertainty| uncertainty * factor);
         Self { value: self.value * factor, scatter: scaled(self.scatter), tolerance: scaled(self.tolerance) }
     }
 
-    /// `amount` per watt, where the quantity is the power.
+    /// Divides `amount` by this power, so that the result is per watt.
     fn under(self, amount: f64) -> Self {
         let value = amount / self.value;
         let scaled =
@@ -58,7 +59,8 @@ impl Quantity {
         Self { value, scatter: scaled(self.scatter), tolerance: scaled(self.tolerance) }
     }
 
-    /// The mean of several; None without any. Scatter shrinks with their number, the tolerance of the meter does not.
+    /// Returns the mean of several values; None if there are none. The scatter of the mean shrinks with the number
+    /// of values; the tolerance of the meter does not.
     fn mean(all: &[Self]) -> Option<Self> {
         let count = all.len() as f64;
         let mean = |of: &dyn Fn(&Self) -> Option<f64>| {
@@ -72,13 +74,13 @@ impl Quantity {
         })
     }
 
-    /// As printed: `1,234 ± 56`, with two significant digits of the uncertainty.
+    /// Formats the value with its uncertainty: `1,234 ± 56`, with two significant digits of the uncertainty.
     pub(crate) fn text(&self) -> String {
         printed(self.value, self.uncertainty())
     }
 }
 
-/// A value with its uncertainty as printed, if it is known.
+/// Formats a value, with its uncertainty if that is known.
 #[must_use]
 pub fn printed(value: f64, uncertainty: Option<f64>) -> String {
     let decimals = |of: f64, digits: i32| {
@@ -87,7 +89,7 @@ pub fn printed(value: f64, uncertainty: Option<f64>) -> String {
     };
     match uncertainty {
         Some(uncertainty) => {
-            // Without any uncertainty, as of a bound, the value has three significant digits.
+            // If the uncertainty is not known, as for an upper bound, the value has three significant digits.
             let decimals = if uncertainty > 0.0 { decimals(uncertainty, 2) } else { decimals(value, 3) };
             format!("{} ± {}", grouped(value, decimals), grouped(uncertainty, decimals))
         }
@@ -95,7 +97,7 @@ pub fn printed(value: f64, uncertainty: Option<f64>) -> String {
     }
 }
 
-/// What a workload did per watt.
+/// The performance of a workload per watt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Efficiency {
     /// Power attributed to the workload.
@@ -105,7 +107,7 @@ pub(crate) struct Efficiency {
 }
 
 impl Efficiency {
-    /// The mean over several rounds; None without any.
+    /// Returns the mean over several rounds; None if there are none.
     pub(crate) fn mean(all: &[Self]) -> Option<Self> {
         let of = |part: fn(&Self) -> Quantity| Quantity::mean(&all.iter().map(part).collect::<Vec<_>>());
         Some(Self {
@@ -120,7 +122,7 @@ impl Efficiency {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Meter<'a> {
     pub facts: Option<&'a PowerFacts>,
-    /// Length in ns, and power.
+    /// The length of the idle measurement in ns, and the power during it.
     idle: Option<(u64, &'a Power)>,
     is_simulated: bool,
 }
@@ -134,7 +136,7 @@ impl<'a> Meter<'a> {
         Self { facts: run.power.as_ref(), idle, is_simulated: run.target.simulated.is_some() }
     }
 
-    /// What the meter measures, as files name it; None without a meter.
+    /// Name, in files, of what the meter measures (drive, host or upper bound); None if there is no meter.
     pub(crate) fn subject_name(&self) -> Option<&'static str> {
         Some(match self.facts?.subject {
             PowerSubject::Drive => "drive",
@@ -148,8 +150,8 @@ impl<'a> Meter<'a> {
         self.facts.and(self.idle).map(|(_, power)| Quantity::watts(power))
     }
 
-    /// Power that the workload caused, as far as the meter can tell; None if it was not measured, or does not exceed the
-    /// idle power of the host by more than the uncertainty.
+    /// Power caused by the workload, as far as the meter can determine it; None if it was not measured, or if it
+    /// exceeds the idle power of the host by no more than the uncertainty.
     fn attributed(&self, segment: &Segment) -> Option<Quantity> {
         let power = Quantity::watts(segment.power.as_ref()?);
         let attributed = match self.facts?.subject {
@@ -162,7 +164,7 @@ impl<'a> Meter<'a> {
         (attributed.value > 0.0).then_some(attributed)
     }
 
-    /// What the workload of a segment did per watt.
+    /// The performance per watt of the workload of a segment.
     pub(crate) fn efficiency(&self, segment: &Segment) -> Option<Efficiency> {
         let watts = self.attributed(segment)?;
         Some(Efficiency {
@@ -172,12 +174,12 @@ impl<'a> Meter<'a> {
         })
     }
 
-    /// Whether values per watt are lower bounds.
+    /// Whether values per watt are lower bounds, because the power is an upper bound.
     pub(crate) fn is_bound(&self) -> bool {
         self.facts.is_some_and(|facts| facts.subject == PowerSubject::UpperBound)
     }
 
-    /// What was measured, by what, and what the uncertainty contains.
+    /// States how power was measured, and what its uncertainty includes.
     pub(crate) fn statement(&self) -> String {
         let Some(facts) = self.facts else {
             let why = if self.is_simulated { ": a simulated drive has no source of power" } else { "" };

@@ -1,4 +1,4 @@
-//! Comparable figures of a run, each with the values that it averages.
+//! Figures of a run that can be compared, each with the values that it averages.
 
 use pts::{DemandSweep, KeyFigure, Outcome, Unit};
 use record::{Access, Entry, Event, ImportedTest, Reading, Segment, Workload};
@@ -11,9 +11,9 @@ use super::judged::{self, JudgedRun};
 /// Direction of improvement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// Higher is better, for example IOPS.
+    /// Higher values are better, as for IOPS.
     More,
-    /// Lower is better, for example response times.
+    /// Lower values are better, as for response times.
     Less,
 }
 
@@ -32,7 +32,8 @@ pub struct Figure {
     pub selected: bool,
     /// Whether the figure may reflect the host instead of the drive.
     pub host_limited: bool,
-    /// Uncertainty of the mean from the meter of power; None for other figures, and if it is not known.
+    /// Uncertainty of the mean that the power meter causes; None for figures without power, and if it is not
+    /// known.
     pub uncertainty: Option<f64>,
     /// Direction of improvement.
     pub better: Better,
@@ -45,7 +46,7 @@ impl Figure {
         (!self.values.is_empty()).then(|| self.values.iter().sum::<f64>() / self.values.len() as f64)
     }
 
-    /// Whether this figure has the rounds that the key figure `selected` averages.
+    /// Whether this figure is based on the same rounds as the key figure `selected`.
     pub(crate) fn is_mean_of(&self, selected: &KeyFigure) -> bool {
         let close = |(a, b): (f64, f64)| (a - b).abs() <= 1e-9 * b.abs();
         self.unit == selected.unit && self.mean().zip(selected.value).is_some_and(close)
@@ -68,7 +69,7 @@ struct Measure<T> {
     of: fn(&T) -> Option<f64>,
 }
 
-/// Which value of several I/Os a measure is.
+/// How the values of several I/Os are combined into one: as a rate, an average or a maximum.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Statistic {
     Rate,
@@ -85,7 +86,7 @@ impl Statistic {
         }
     }
 
-    /// What distinguishes response times of one workload by name.
+    /// Words that distinguish several response times of one workload in the name of a figure.
     const fn words(self) -> &'static str {
         match self {
             Self::Rate => "",
@@ -110,7 +111,8 @@ const MEASURED: [Measure<Segment>; 4] = [
     Measure { unit: Unit::Milliseconds, statistic: Statistic::Maximum, of: Segment::max_latency_ms },
 ];
 
-/// All comparable figures of a run: for each test, the selected ones, followed by those of each workload in its loop.
+/// Returns all comparable figures of a run: for each test, the key figures, followed by the figures of each
+/// workload in its loop.
 pub(crate) fn figures(judged: JudgedRun<'_>) -> Vec<Figure> {
     judged.outcomes.iter().flat_map(|outcome| of_test(judged, outcome)).collect()
 }
@@ -125,7 +127,7 @@ fn of_test(judged: JudgedRun<'_>, outcome: &Outcome) -> Vec<Figure> {
         Some(test) => of_readings(outcome, family, test),
         None => of_loop(judged, outcome, family),
     };
-    // A loop that is judged has a figure per cell already, with its rounds.
+    // If the loop is judged, there is already a figure for each cell, with its rounds.
     if outcome.window.is_empty() {
         all.extend(outcome.sweeps.iter().flat_map(|sweep| of_sweep(outcome, family, sweep)));
     }
@@ -178,7 +180,7 @@ pub(crate) fn family(outcome: &Outcome) -> &str {
     pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family)
 }
 
-/// The measured segments that results come from.
+/// Returns the measured segments on which the results are based.
 pub(crate) fn measured_in_window<'a>(
     outcomes: &[Outcome],
     outcome: &Outcome,
@@ -254,7 +256,8 @@ const REPORTED: [Measure<Reading>; 4] = [
     },
 ];
 
-/// Figures of an imported test: the reported means, or else the rounds of its window.
+/// Returns the figures of an imported test: the reported means or, if there are none, the rounds of its
+/// window.
 fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figure> {
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
     let (first, last) = test.window.unwrap_or((1, u32::MAX));
@@ -288,7 +291,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                     unit: measure.unit,
                     values: vec![value],
                     selected: false,
-                    // Host limits are unknown for other tools.
+                    // It is not known whether the host limited results of other tools.
                     host_limited: false,
                     uncertainty: None,
                     better: better(measure.unit),

@@ -10,9 +10,9 @@ use super::dates;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interruption {
     pub at: Timestamp,
-    /// Reason in words; None if the host stopped without recording one.
+    /// Reason for the interruption; None if the host stopped without recording one.
     pub reason: Option<String>,
-    /// Time until the run continued; None if it did not.
+    /// Time until the run continued; None if it did not continue.
     pub gap_ns: Option<u64>,
     /// Name of a test that restarted after the interruption.
     pub restarted: Option<String>,

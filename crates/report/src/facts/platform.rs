@@ -1,11 +1,11 @@
-//! The test platform beyond the page headers: firmware of the host, command line of its kernel, and what the operator
-//! states about it.
+//! The test platform beyond the page headers: firmware of the host, command line of its kernel, and information
+//! from the operator.
 
 use record::RunFile;
 
 use super::drive_and_host::TextTable;
 
-/// The test platform; None if nothing of it is known.
+/// The test platform; None if no property of it is known.
 pub(crate) fn table(run: &RunFile) -> Option<TextTable> {
     let (host, stated) = (&run.host, &run.stated);
     let read = [

@@ -1,15 +1,15 @@
-//! The clock of a target converted to minutes of the full-size drive, as the pages of the tests count them: a cell that the
-//! simulator extended has the length that was asked for.
+//! Converts the clock of a target to minutes of the full-size drive, as on the pages of the tests: a cell that the
+//! simulator extended counts with the requested length.
 
 use record::{Entry, Event};
 
 const MINUTE_NS: f64 = 60e9;
 
-/// Converts times of a target. That of a drive which is not simulated is not changed.
+/// Converts times of a target. Times of drives that are not simulated remain unchanged.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScaledClock {
     scale: f64,
-    /// Extended workloads in order: start, end, and what all up to this one took too long.
+    /// Extended workloads in order: start, end, and the total excess time up to the end of this one.
     extended: Vec<(u64, u64, u64)>,
 }
 
@@ -30,7 +30,7 @@ impl ScaledClock {
         Self { scale: f64::from(scale_divisor.max(1)), extended }
     }
 
-    /// Minutes of the full-size drive.
+    /// Converts a time of the target to minutes of the full-size drive.
     pub fn minutes(&self, at_ns: u64) -> f64 {
         let before = self.extended.partition_point(|(start_ns, ..)| *start_ns < at_ns);
         let Some(last) = before.checked_sub(1) else { return at_ns as f64 / MINUTE_NS * self.scale };
@@ -42,7 +42,7 @@ impl ScaledClock {
         (at_ns as f64 - too_long) / MINUTE_NS * self.scale
     }
 
-    /// Whether cells were extended.
+    /// Whether the simulator extended any cell.
     pub fn is_stretched(&self) -> bool {
         !self.extended.is_empty()
     }

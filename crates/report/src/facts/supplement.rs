@@ -27,11 +27,11 @@ pub(crate) struct Supplement {
     pub spent: Option<String>,
     /// IOPS, response times and health over the whole test.
     pub timeline: TimeLine,
-    /// Explains how to read the timeline, and what it leaves out.
+    /// Explains how to read the timeline, and which times it omits.
     pub remark: String,
     /// Workloads of the window with their response times; empty for tests with too many.
     pub workloads: Vec<percentiles::WorkloadTimes>,
-    /// Workloads of the window with what they did per watt; empty without a source of power.
+    /// Workloads of the window with their performance per watt; empty without a source of power.
     pub per_watt: Vec<per_watt::WorkloadEfficiency>,
 }
 

@@ -40,7 +40,7 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
 }
 
 fn content(document: &Document, cover: &Cover<'_>) -> Card {
-    // The first fact is the capacity; test system and dates are in the credit.
+    // The first fact is the capacity; test system and dates are in the line about the origin.
     let about = cover.facts.iter().take(3).filter(|(_, value)| value != "n/a");
     let picture = cover.pictures.first().and_then(|(exhibit, title)| {
         Some((title.clone(), charts::picture(exhibit, title, PICTURE)?, PICTURE))
@@ -56,7 +56,7 @@ fn content(document: &Document, cover: &Cover<'_>) -> Card {
     }
 }
 
-/// Everything that qualifies the figures. A card has no room for the details, which are on the cover.
+/// Caveats that apply to all figures. A card has no space for the details of a caveat; they are on the cover.
 fn marks(document: &Document) -> Vec<String> {
     let any = |is_so: fn(&pts::Outcome) -> bool| document.outcomes.iter().any(is_so);
     let further = [
@@ -69,7 +69,7 @@ fn marks(document: &Document) -> Vec<String> {
     titles.chain(further).map(str::to_owned).collect()
 }
 
-/// The worst of the verdicts, and what the figures come from if not from a drive.
+/// The worst verdict and, if the figures are not measurements of a drive, their source.
 fn of_badge(document: &Document, cover: &Cover<'_>) -> String {
     let left = if document.run.origin.is_some() { "imported" } else { document.profile.revision };
     let worst = cover.headlines.iter().rev().max_by_key(|headline| headline.tone);

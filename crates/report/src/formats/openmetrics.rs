@@ -70,7 +70,7 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
     families
 }
 
-/// None for simulated and imported runs, whose workload was not driven by this host.
+/// Returns `None` for simulated and imported runs, because this host did not drive their workloads.
 fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
     if source.document.label().is_some() {
         return None;
@@ -123,7 +123,7 @@ fn totals(source: Source<'_>) -> Vec<Family<'_>> {
         tests.into_iter().map(|(test, total)| (vec![("test", test)], total as f64)).collect()
     };
     let tests = source.document.outcomes.iter().map(|outcome| outcome.test.as_str());
-    // An imported file does not say whether I/Os failed.
+    // It is not known whether I/Os failed, because imported files do not contain this.
     let failed = tests.filter(|_| source.document.run.origin.is_none()).map(|test| {
         let count: u64 = pts::failures(test, source.entries).iter().map(|failed| failed.count).sum();
         (vec![("test", test)], count as f64)

@@ -1,5 +1,5 @@
-//! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts. Each of its modules
-//! draws one kind of page, on a sheet that measures and places text.
+//! The report as a PDF: vector graphics, searchable text, bookmarks, embedded fonts. Each module draws one
+//! kind of page, on a sheet that measures and places text.
 //!
 //! Pages match those of the HTML report in order and numbering, and contain the same charts. Lengths are in CSS pixels,
 //! 96 per inch.
@@ -66,7 +66,7 @@ pub fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result<Vec<u8
     writer.finish(Metadata::new().title(title.into()).creator("Plateau".into()).language("en".into()))
 }
 
-/// Draws a page. The summary page moves the notes that do not fit to `further`.
+/// Draws a page. The summary page returns the notes that do not fit in `further`.
 fn draw(
     sheet: &mut Sheet<'_, '_>,
     document: &Document,

@@ -19,7 +19,7 @@ struct Layout {
     is_stacked: bool,
 }
 
-/// From the most legible layout to the narrowest.
+/// Layouts from the most legible to the narrowest.
 const LAYOUTS: [Layout; 3] = [
     Layout { gap: 2, is_stacked: false },
     Layout { gap: 2, is_stacked: true },
@@ -34,8 +34,8 @@ struct Grid<'a> {
     widths: Vec<usize>,
 }
 
-/// Formats `table` as aligned lines of at most 80 columns. Numbers are right-aligned; row names are left-aligned unless
-/// they are numeric. Columns that do not fit follow below.
+/// Formats `table` as aligned lines of at most 80 columns. Numbers are right-aligned; row names are left-aligned
+/// unless they are numeric. Columns that do not fit are printed as a further table below.
 #[must_use]
 pub fn text_table(table: &Table) -> String {
     let grid = Grid::of(table);

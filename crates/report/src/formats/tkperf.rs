@@ -38,7 +38,8 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     }
     let target = &run.target;
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n.a.".into());
-    // The format has no field for either label. Free text is the only place that its readers ignore.
+    // The format has no field for labels of simulated drives and of host-limited tests. Programs that read
+    // the format ignore only free text, so the labels are written there.
     let label =
         source.document.label().map(|label| format!("{label}: not a real device\n")).unwrap_or_default();
     let limited = source.document.outcomes.iter().filter_map(|outcome| {

@@ -33,7 +33,7 @@ pub(crate) fn supplement_introduction(document: &Document) -> String {
     format!("Nothing here is required by {}, and nothing here affects a verdict.", document.profile.revision)
 }
 
-/// The verdict of a clause.
+/// Returns the verdict of a clause as text.
 pub(crate) fn clause_verdict(clause: &Clause) -> &'static str {
     clause.verdict.map_or("not recorded", Verdict::words)
 }

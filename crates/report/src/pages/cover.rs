@@ -1,5 +1,5 @@
-//! The cover: the page at which a reader can stop. It has no page number, so that the numbered pages match those of
-//! the specification.
+//! The cover, which is sufficient for a reader in a hurry. It has no page number, so that the numbered pages match
+//! those of the specification.
 
 use charts::card::{CardFigure, Tone};
 use pts::exhibit::{Exhibit, Page, Scale};
@@ -16,7 +16,7 @@ use crate::facts::conformance::Verdict;
 pub(crate) const TITLE: &str = "Summary";
 /// Maximum number of figures.
 const MOST_FIGURES: usize = 6;
-/// Figures of the sentence: more make it hard to read.
+/// Number of figures in the sentence; more would make it hard to read.
 const FIGURES_IN_SENTENCE: usize = 3;
 
 /// A verdict in a few words.
@@ -42,16 +42,16 @@ pub(crate) const SETTINGS: [&str; 5] =
 #[derive(Debug, Clone)]
 pub(crate) struct Cover<'a> {
     pub device: String,
-    /// Acceptance of the drive, if a test decides on it; steady state; conformance.
+    /// Whether the drive is accepted, if a test decides this; then steady state and conformance.
     pub headlines: Vec<Headline>,
-    /// What the drive did.
+    /// One sentence about the performance of the drive.
     pub sentence: String,
     pub figures: Vec<CardFigure>,
     /// The most telling chart of up to two tests, with titles.
     pub pictures: Vec<(&'a Exhibit, String)>,
     pub tests: Vec<TestRow>,
     pub facts: Vec<Fact>,
-    /// What limits trust in the figures and is not in a banner.
+    /// Caveats about the figures that are not in a banner.
     pub doubts: Vec<String>,
 }
 
@@ -165,7 +165,7 @@ fn conformity(document: &Document) -> Headline {
 }
 
 /// The first figures of each test, then the second ones, up to [`MOST_FIGURES`], in the order of tests. Figures
-/// without a value are last resorts.
+/// without a value are only included if there are not enough others.
 fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     let outcomes = &document.outcomes;
     let most = outcomes.iter().map(|outcome| outcome.key_figures.len()).max().unwrap_or(0);
@@ -184,7 +184,7 @@ fn selected(document: &Document) -> Vec<(&Outcome, &KeyFigure)> {
     all.into_iter().map(|(_, _, outcome, figure)| (outcome, figure)).collect()
 }
 
-/// The spread of the rounds, which is not the range that the steady-state criteria limit.
+/// The spread of the rounds, which differs from the range that the steady-state criteria limit.
 fn spread(share: f64) -> String {
     let percent = share * 100.0;
     let value = if percent < 0.05 { "below 0.1".to_owned() } else { format!("{percent:.1}") };
@@ -218,7 +218,8 @@ fn figures(document: &Document) -> Vec<CardFigure> {
         .collect()
 }
 
-/// One sentence on what the drive did, made of facts only: whether it was accepted, or else its first valid figures.
+/// Describes the performance of the drive in one sentence of facts: whether it was accepted or, if that was not
+/// tested, its first valid figures.
 fn sentence(document: &Document) -> String {
     let device = match document.watermark() {
         Some(word) => format!("{} ({})", model(document), word.to_lowercase()),
@@ -303,7 +304,7 @@ fn facts(document: &Document) -> Vec<Fact> {
         facts.push(("Profile", document.profile.revision.to_owned()));
     }
     facts.push(("Test system", test_platform(document)));
-    // As on page 1: an imported run has one date.
+    // An imported run has one date, as on page 1.
     facts.push(("Tested", if imported { begin } else { format!("{begin} to {end}") }));
     facts
 }

@@ -134,7 +134,7 @@ fn report_dates(document: &Document, outcome: Option<&Outcome>) -> Vec<Fact> {
 /// Maximum characters of the command that started the run; `run.json` has all of it.
 const LONGEST_COMMAND: usize = 200;
 
-/// Data for locating the run, repeating it and verifying this report.
+/// Data with which a reader can find the run, repeat it and verify this report.
 pub(crate) fn origin(document: &Document) -> [Fact; 4] {
     let run = &document.run;
     [

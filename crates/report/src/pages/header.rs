@@ -1,4 +1,4 @@
-//! The header of a report page, in the style of its edition.
+//! The header of a report page, in the style of the edition of the specification.
 
 use pts::Outcome;
 use pts::profile::Edition;
@@ -39,7 +39,7 @@ fn sponsor(document: &Document) -> String {
     shortened(&or_na(document.publication.sponsor.as_deref()), 40)
 }
 
-/// The company that ran the test, or else its sponsor.
+/// The company that ran the test or, if it is not stated, the sponsor.
 fn tester(document: &Document) -> String {
     match document.run.stated.company {
         Some(_) => shortened(&company(document), 40),

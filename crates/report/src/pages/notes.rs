@@ -23,7 +23,7 @@ const NARROW: usize = 48;
 const LINE_PIXELS: f64 = 17.0;
 const ROW_PIXELS: f64 = 8.0;
 
-/// Estimated height of a row, in pixels of the sheet.
+/// Estimated height of a row of the table, in pixels of the sheet.
 fn height(row: &NoteRow) -> f64 {
     let comments = &row.comments;
     let lines =
@@ -85,7 +85,8 @@ pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) 
     let members = if members > MOST_MEMBERS { 1 } else { members } as f64 * MEMBER_PIXELS;
     let stated = &document.run.stated;
     let components = [&stated.chassis, &stated.cooler, &stated.power_supply];
-    // The platform's block is as high as that of the software without them.
+    // The room was measured without these components, when the block of the platform was as high as that of
+    // the software.
     let components = components.into_iter().flatten().count() as f64 * COMPONENT_PIXELS;
     let room = ROOM_OF_RUN - marks - tests - members - components;
     split(all_notes(document), room.max(0.0), height)
@@ -94,7 +95,7 @@ pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) 
 /// All special notes of the run.
 pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     let mut rows = Vec::new();
-    // The first row is on the first page, however many marks the run has.
+    // This row is always on the first page, even if the run has many marks.
     if !document.invalidating.is_empty() {
         let mut comments = document.invalidating.clone();
         let when = "found when the host was checked before the tests; results may reflect this rather than the drive";

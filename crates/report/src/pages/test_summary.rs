@@ -38,7 +38,7 @@ pub(crate) fn set_up_row(outcome: &Outcome) -> [String; 12] {
     .map(|cell| or_na(Some(&cell)))
 }
 
-/// The rounds of the window; time and amount written if the test ends by these.
+/// Describes the rounds of the window or, if the test ends after a time or amount, that length.
 fn rounds(header: &pts::TestHeader) -> String {
     match (header.convergence, &header.length) {
         (_, None) => header.rounds.clone(),

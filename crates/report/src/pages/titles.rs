@@ -11,7 +11,7 @@ const SPECIFICATION: &str = "SNIA SSS TWG: Solid State Storage Performance Test 
 /// Short form for summary pages.
 const SPECIFICATION_SHORT: &str = "SNIA Solid State Storage Performance Test Specification (PTS)";
 
-/// Replaces that line on the pages of imported runs.
+/// Replaces the name of the specification on the pages of imported runs.
 const IMPORTED: &str = "Results of another tool or publication, imported by Plateau";
 
 /// The line at the top of a report page.

@@ -32,7 +32,7 @@ fn strip(title: &str, scale: Scale, room_for: &[f64], strands: Vec<Strand>) -> O
     has_values.then(|| Panel { title: title.into(), content: Content::Strip(curves) })
 }
 
-/// Values of the readings taken during the test.
+/// Values that drive and host reported during the test.
 fn read<'a>(timing: &'a Timing<'_>, of: impl Fn(&Health) -> Option<f64> + 'a) -> Vec<(f64, f64)> {
     let readings = timing.readings.iter().filter(|(minute, _)| *minute >= 0.0);
     readings.filter_map(|(minute, health)| Some((*minute, of(health)?))).collect()
@@ -116,7 +116,7 @@ fn amplification(timing: &Timing<'_>) -> Option<Panel> {
     strip(title, Scale::LinearFromZero, &[1.0], vec![steps.strand()])
 }
 
-/// Values of a counter at successive readings, as pairs.
+/// Returns the values of a counter in pairs of successive readings.
 fn pairs(timing: &Timing<'_>, of: impl Fn(&Health) -> Option<f64>) -> Vec<((f64, f64), (f64, f64))> {
     let values: Vec<(f64, f64)> =
         timing.readings.iter().filter_map(|(minute, health)| Some((*minute, of(health)?))).collect();

@@ -19,7 +19,7 @@ struct Part<'a> {
     column: Option<usize>,
 }
 
-/// Heat map columns of a test of `to_minutes` minutes.
+/// Returns the heat map columns of a test that lasts `to_minutes` minutes.
 pub(super) fn columns(timing: &Timing<'_>, to_minutes: f64) -> Vec<HeatColumn> {
     let width = to_minutes / COLUMNS as f64;
     let parts: Vec<Part<'_>> = timing.workloads.iter().flat_map(parts).collect();
@@ -96,8 +96,8 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
     const IN_ROW: usize = SLOTS / ROWS;
 
-    /// A workload of one second per entry in `seconds`, with these response times in ns; `recorded` by second or as a
-    /// whole.
+    /// Returns a workload with one second for each entry of `seconds`, which is a response time in ns; if
+    /// `recorded`, with a histogram per second, otherwise with a single one.
     fn workload(start_ns: u64, seconds: &[u64], recorded: bool) -> Segment {
         let Event::Measured(mut segment) = samples::measured(0) else { panic!("a segment") };
         (segment.start_ns, segment.end_ns) = (start_ns, start_ns + seconds.len() as u64 * SECOND_NS);

@@ -1,4 +1,4 @@
-//! What the measured workloads did per watt.
+//! Performance per watt of the measured workloads.
 
 use pts::Outcome;
 
@@ -10,13 +10,13 @@ use crate::facts::judged::{earlier_loop, is_result};
 /// Maximum rows of a table.
 const MOST: usize = 64;
 
-/// A workload, over the rounds of the window.
+/// A workload and its power, averaged over the rounds of the window.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkloadEfficiency {
     pub name: String,
-    /// None if its power was not measured.
+    /// Performance per watt; None if the power was not measured.
     pub mean: Option<Efficiency>,
-    /// Rounds with a known power.
+    /// Number of rounds with a known power.
     pub rounds: usize,
 }
 

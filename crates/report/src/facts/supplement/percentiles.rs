@@ -1,4 +1,4 @@
-//! Response times of the measured workloads up to five nines, and the host share of each.
+//! Response times of the measured workloads up to five nines, and how busy the host was in each.
 
 use pts::Outcome;
 use pts::response::Percentile;
@@ -12,7 +12,7 @@ use crate::facts::judged::{earlier_loop, is_result};
 const PERCENTILES: [(&str, u32); 5] =
     [("50 %", 500_000), ("99 %", 10_000), ("99.9 %", 1_000), ("99.99 %", 100), ("99.999 %", 10)];
 
-/// A workload, aggregated over the results of its loop.
+/// A workload with the results of its whole loop.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkloadTimes {
     pub name: String,

@@ -57,7 +57,8 @@ impl Clock {
 pub(super) fn timings<'a>(entries: &'a [Entry], scaled: &ScaledClock) -> Vec<(&'a str, Timing<'a>)> {
     let mut all: Vec<ClockTiming<'_>> = Vec::new();
     let mut clock = Clock::default();
-    // The reading after the end of a test still belongs to it, and may also be the first one of the next test.
+    // The reading after the end of a test still belongs to that test, and may also be the first reading of the
+    // next test.
     let (mut current, mut ended) = (None, None);
     for entry in entries {
         match &entry.event {

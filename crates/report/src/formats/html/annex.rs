@@ -14,7 +14,7 @@ use crate::pages::annexes;
 use crate::pages::notes::notes_of_run;
 use charts::markup::escape;
 
-/// Everything after the last page.
+/// The annexes, which follow the last page.
 pub(super) fn annex(document: &Document) -> String {
     let (_, further) = notes_of_run(document);
     let notes = match further.as_slice() {
@@ -31,7 +31,7 @@ fn sheet(document: &Document, letter: char, title: &str, body: &str) -> String {
     )
 }
 
-/// Empty without tests, and for imported runs.
+/// The result is empty if no test was started, and for imported runs.
 fn statement_and_supplement(document: &Document) -> String {
     if document.conformance.is_empty() {
         return String::new();

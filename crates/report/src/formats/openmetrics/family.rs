@@ -1,6 +1,6 @@
 //! A metric with its samples.
 
-/// A metric; its unit is the end of its full name.
+/// A metric, whose full name ends with its unit.
 pub(super) struct Family<'a> {
     pub name: &'a str,
     /// Base unit; empty if there is none.

@@ -4,7 +4,7 @@ use super::super::format::Source;
 use super::family::Family;
 use crate::facts::efficiency::{Efficiency, Meter, Quantity};
 
-/// A quantity of a workload, and the factor that converts it to the base unit.
+/// A quantity that is measured for each workload, and the factor that converts it to the base unit.
 struct Measure {
     names: [&'static str; 2],
     unit: &'static str,
@@ -67,7 +67,7 @@ pub(super) fn families(source: Source<'_>) -> Vec<Family<'_>> {
 /// The labels of a sample.
 type Labels<'a> = Vec<(&'a str, &'a str)>;
 
-/// Returns the metric of the values and that of their known uncertainties, each only if it has samples.
+/// Returns a metric for the values and one for their uncertainties, if known; omits a metric without samples.
 fn pair<'a>(
     names: [&'a str; 2],
     unit: &'a str,

@@ -34,7 +34,7 @@ pub(super) fn page(sheet: &mut Sheet<'_, '_>, document: &Document) -> Result<(),
         y + sheet.paragraph((SIDE, y), ROOM, doubt, ink(11.0).bold().colour(colour(Tone::Doubtful)))
     });
     let y = figures(sheet, &cover.figures, y + 4.0);
-    // Laid out from below, so that the charts get the space that is left.
+    // The page is laid out from the bottom up, so that the charts get the remaining space.
     let details = details_height(sheet, &cover);
     let space = BOTTOM - details - y - 2.0 * GAP;
     if space > 60.0 {
@@ -77,7 +77,7 @@ fn figures(sheet: &mut Sheet<'_, '_>, figures: &[CardFigure], y: f64) -> f64 {
     if figures.is_empty() {
         return y;
     }
-    // Six fit; fewer do not grow to the width of the page.
+    // There is space for six figures; if there are fewer, they do not become wider.
     let width = (ROOM - 5.0 * GAP) / 6.0;
     for (index, CardFigure { name, value, unit, note, is_valid }) in figures.iter().enumerate() {
         let area = Area::new(SIDE + (width + GAP) * index as f64, y, width, HEIGHT);
@@ -133,7 +133,7 @@ fn rows(cover: &Cover<'_>) -> Vec<Vec<TableCell>> {
 fn details_height(sheet: &Sheet<'_, '_>, cover: &Cover<'_>) -> f64 {
     let rows = rows(cover);
     let table: f64 = rows.iter().map(|row| super::grid::height_of(sheet.fonts, &WIDTHS, row, TABLE)).sum();
-    // Facts are in two columns; a long one wraps once.
+    // Facts are in two columns; a fact that is too long for one line continues on a second one.
     table + GAP + (cover.facts.len().div_ceil(2) as f64 + 1.0) * leading(ink(FACT_SIZE))
 }
 

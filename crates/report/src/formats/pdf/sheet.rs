@@ -90,7 +90,7 @@ impl<'s, 'd> Sheet<'s, 'd> {
         drawn
     }
 
-    /// Draws something that is not part of the content.
+    /// Draws decoration, which is not part of the content.
     pub fn aside<T>(&mut self, draw: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.aside, true);
         let drawn = draw(self);

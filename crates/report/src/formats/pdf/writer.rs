@@ -28,7 +28,7 @@ pub(super) struct PdfWriter {
 /// A bookmark, with those below it.
 struct Bookmark {
     title: String,
-    /// Index of the page.
+    /// Index of the page to which the bookmark leads.
     page: usize,
     inner: Vec<(String, usize)>,
 }
