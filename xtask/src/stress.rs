@@ -47,6 +47,7 @@ const SUBJECTS: &[&str] = &[
     "plateau/load",
     "plateau/devices",
     "plateau/browser",
+    "plateau/serve",
     "plateau/outcomes",
     "plateau/witnessed",
 ];

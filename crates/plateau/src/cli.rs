@@ -12,6 +12,7 @@ pub(crate) mod positional;
 mod progress;
 pub(crate) mod rejected;
 mod request;
+mod serve;
 mod settings;
 mod since;
 mod tests_argument;
@@ -27,6 +28,7 @@ pub use parse::parse;
 pub use progress::ProgressChoice;
 pub use request::RequestOptions;
 use request::profiles;
+pub use serve::Serve;
 pub use settings::{PlannedSettings, ResumableSettings};
 
 use crate::output::options::Outputs;
@@ -90,6 +92,8 @@ pub enum Command {
     Report(Report),
     /// Show the report of a run in the browser
     Open(Open),
+    /// Show the library in a browser, and runs in progress live; read-only
+    Serve(Serve),
     /// Export the data of runs to files for other programs
     Export(Export),
     /// Permanently remove runs from the library

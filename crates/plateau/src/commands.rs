@@ -20,6 +20,7 @@ mod resume;
 mod rm;
 mod run;
 mod runs;
+mod serve;
 mod show;
 mod sim;
 mod status;
@@ -37,6 +38,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Resume(options) => resume::run(cli, options),
         Command::Runs(options) => runs::run(cli, options),
         Command::Status => status::run(cli),
+        Command::Serve(options) => serve::run(cli, options),
         Command::Show(options) => show::run(cli, options),
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),

@@ -24,13 +24,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("charts", &["pts", "stdx"]),
     ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
+    ("lab", &["charts", "compare", "estimate", "pts", "record", "report", "stdx"]),
     ("fio", &["engine", "pts", "record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
     (
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
-            "report", "compare", "fio", "console", "skips",
+            "report", "compare", "lab", "fio", "console", "skips",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

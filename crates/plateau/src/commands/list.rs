@@ -34,7 +34,7 @@ fn document(device: &Listed) -> Value {
 }
 
 /// Returns why a device cannot be tested.
-fn reasons(device: &Listed) -> Vec<String> {
+pub fn reasons(device: &Listed) -> Vec<String> {
     let unusable = device.unusable.iter().map(|error| of_drive(error));
     unusable.chain(device.refusals.iter().map(of_refusal)).collect()
 }

@@ -1,0 +1,191 @@
+//! What the pages show, as JSON, and the exports of a run.
+
+use compare::{Candidate, Comparison};
+use report::formats::{FORMATS, Make, Source};
+use serde_json::{Value, json};
+
+use crate::app::{Answer, App, Call, HTML};
+use crate::catalogue::{Row, State};
+use crate::drives::drives;
+use crate::live::{Live, Place};
+use crate::pages::frame::problem;
+use crate::pages::library::Selection;
+use crate::pages::run::with_snapshot;
+use crate::snapshot::Snapshot;
+
+/// Policy of reports and comparisons, whose style and script are part of the file. They restrict themselves further by
+/// a policy in their head, which names the hash of the only script that may run; a browser applies both.
+const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
+                             base-uri 'none'; frame-ancestors 'none'";
+
+/// `/api/runs`
+pub fn runs(app: &App, call: &Call) -> Answer {
+    let selection = Selection::of(call);
+    match app.catalogue.rows() {
+        Ok(rows) => {
+            Answer::json(&rows.iter().filter(|row| selection.includes(row)).map(|row| of_row(row)).collect())
+        }
+        Err(why) => Answer::error(500, why),
+    }
+}
+
+/// `/api/runs/{id}`
+pub fn run(app: &App, call: &Call) -> Answer {
+    with_snapshot(app, call, |snapshot| Answer::json(&of_snapshot(snapshot)))
+}
+
+/// `/api/drives`
+pub fn tested(app: &App, _: &Call) -> Answer {
+    let rows = match app.catalogue.rows() {
+        Ok(rows) => rows,
+        Err(why) => return Answer::error(500, why),
+    };
+    let all = drives(&rows).into_iter().map(|drive| {
+        let histories = drive.histories().into_iter().map(|history| {
+            json!({
+                "test": history.figure.test,
+                "name": history.figure.name,
+                "unit": history.figure.unit.symbol(),
+                "values": history.values.iter().map(|(run, value)| json!({ "run": run, "value": value }))
+                    .collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "id": drive.id,
+            "model": drive.model(),
+            "runs": drive.runs.iter().map(|row| &row.file.id).collect::<Vec<_>>(),
+            "figures": histories.collect::<Vec<_>>(),
+        })
+    });
+    Answer::json(&all.collect())
+}
+
+/// `/runs/{id}/report`: the report as `plateau report` writes it, with its own content security policy.
+pub fn report(app: &App, call: &Call) -> Answer {
+    with_snapshot(app, call, |snapshot| match report::fold(&snapshot.run.file, &snapshot.loaded) {
+        Ok(document) => {
+            Answer { policy: Some(REPORT_POLICY.into()), ..Answer::of(HTML, report::html(&document)) }
+        }
+        Err(why) => Answer::error(500, why),
+    })
+}
+
+/// `/compare?run=...&run=...`: the comparison as `plateau compare --html` writes it. The first run is the baseline.
+pub fn compare(app: &App, call: &Call) -> Answer {
+    let ids: Vec<&str> =
+        call.query.iter().filter(|(name, _)| name == "run").map(|(_, value)| value.as_str()).collect();
+    let candidate = |id: &&str| {
+        let run = app.catalogue.run(id).ok_or_else(|| format!("there is no run {id} in this library"))?;
+        let snapshot = app.snapshots.of(run)?;
+        Candidate::of(&snapshot.run.file, &snapshot.loaded)
+    };
+    let comparison = ids.iter().map(candidate).collect::<Result<_, _>>().and_then(Comparison::of);
+    match comparison {
+        Ok(comparison) => {
+            Answer { policy: Some(REPORT_POLICY.into()), ..Answer::of(HTML, compare::html(&comparison)) }
+        }
+        Err(why) => {
+            let text = format!("{why}. Tick at least two complete runs in the list of runs.");
+            Answer { status: 422, ..Answer::html(problem("These runs cannot be compared", &text)) }
+        }
+    }
+}
+
+/// `/runs/{id}/export/{format}`
+pub fn export(app: &App, call: &Call) -> Answer {
+    let wanted = call.path.get(1).map_or("", String::as_str);
+    let Some(format) = FORMATS.iter().find(|format| format.name == wanted) else {
+        return Answer::error(404, format!("there is no export '{wanted}'"));
+    };
+    let Make::File(make) = format.make else {
+        return Answer::error(
+            404,
+            format!("'{wanted}' consists of several files, which `plateau report` writes"),
+        );
+    };
+    with_snapshot(app, call, |snapshot| {
+        let document = match report::fold(&snapshot.run.file, &snapshot.loaded) {
+            Ok(document) => document,
+            Err(why) => return Answer::error(500, why),
+        };
+        match make(Source { document: &document, entries: &snapshot.loaded.entries }) {
+            Ok(bytes) => {
+                let extension = format.extensions.first().copied().unwrap_or(format.name);
+                let save_as = Some(format!("{}.{extension}", snapshot.run.file.id));
+                Answer { save_as, ..Answer::of("application/octet-stream", bytes) }
+            }
+            Err(why) => Answer::error(422, why),
+        }
+    })
+}
+
+fn of_row(row: &Row) -> Value {
+    let file = &row.file;
+    json!({
+        "run": file.id,
+        "created": file.created.to_string(),
+        "tests": file.tests,
+        "profile": file.profile,
+        "target": file.target_line(),
+        "drive": row.drive(),
+        "state": row.state.word(),
+        "problem": match &row.state { State::Unreadable(why) => Some(why), State::Known(_) => None },
+        "marks": row.marks(),
+        "records": row.records,
+        "last_record": row.last_record.map(|at| at.to_string()),
+        "name": file.labels.name,
+        "tags": file.labels.tags,
+        "notes": file.labels.notes,
+        "figures": row.figures.iter().map(|figure| json!({
+            "test": figure.test,
+            "name": figure.name,
+            "value": figure.value,
+            "unit": figure.unit.symbol(),
+            "host_limited": figure.host_limited,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn of_snapshot(snapshot: &Snapshot) -> Value {
+    let live = Live::of(snapshot);
+    let file = &snapshot.run.file;
+    json!({
+        "run": file.id,
+        "created": file.created.to_string(),
+        "tests": file.tests,
+        "profile": file.profile,
+        "target": file.target,
+        "settings": file.settings,
+        "state": State::Known(snapshot.standing).word(),
+        "sentence": live.sentence,
+        "phase": live.phase.to_string(),
+        "steps": live.steps.iter().map(|step| json!({
+            "name": step.name,
+            "place": match step.place { Place::Done => "done", Place::Now => "now", Place::Ahead => "ahead" },
+        })).collect::<Vec<_>>(),
+        "last_record": snapshot.last_record(),
+        "journal_sha256": snapshot.loaded.digest.to_string(),
+        "latest": live.latest.map(|segment| json!({
+            "workload": segment.workload.to_string(),
+            "iops": segment.iops(),
+            "megabytes_per_second": segment.megabytes_per_second(),
+            "mean_latency_ms": segment.mean_latency_ms(),
+            "host_limited": segment.is_host_limited(),
+        })),
+        "variables": live.variables.iter().map(|variable| json!({
+            "name": variable.name,
+            "values": variable.values.iter().map(|(round, value)| json!({ "round": round, "value": value }))
+                .collect::<Vec<_>>(),
+            "range_share": variable.shares.map(|shares| shares.0),
+            "slope_share": variable.shares.map(|shares| shares.1),
+            "steady": variable.steady,
+            "text": variable.text,
+        })).collect::<Vec<_>>(),
+        "written_bytes": live.written_bytes,
+        "expected_written_bytes": live.expected_written_bytes,
+        "left_ns": live.left_ns,
+        "health": live.health,
+        "modified": pts::texts(&snapshot.replayed.modified),
+        "events": format!("/api/runs/{}/events", file.id),
+    })
+}

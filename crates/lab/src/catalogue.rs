@@ -1,0 +1,208 @@
+//! All runs of the library, one row each. A row is folded from the journal once; later, only the length and the time of
+//! the journal are compared, so that a list of thousands of runs costs a `stat` per run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use pts::{Outcome, Standing, Unit};
+use record::{Library, Run, RunFile};
+
+/// State of a run, or why it is unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    Known(Standing),
+    Unreadable(String),
+}
+
+impl State {
+    /// The state as a word, which filters use as well.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Known(Standing::Running) => "running",
+            Self::Known(Standing::Steady) => "steady",
+            Self::Known(Standing::Unsteady) => "unsteady",
+            Self::Known(Standing::Complete) => "complete",
+            Self::Known(Standing::Incomplete) => "incomplete",
+            Self::Unreadable(_) => "unreadable",
+        }
+    }
+
+    pub const WORDS: [&'static str; 6] =
+        ["running", "steady", "unsteady", "complete", "incomplete", "unreadable"];
+}
+
+/// A key figure of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    pub test: String,
+    pub name: String,
+    pub value: f64,
+    pub unit: Unit,
+    pub decimals: usize,
+    pub host_limited: bool,
+}
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    pub file: Arc<RunFile>,
+    pub state: State,
+    /// Number of records of the journal.
+    pub records: usize,
+    pub last_record: Option<Timestamp>,
+    pub figures: Vec<Figure>,
+    /// Number of deviations from the profile.
+    pub deviations: usize,
+}
+
+impl Row {
+    /// What distinguishes the drive from others: the model of a simulated or imported drive, else the identity.
+    pub fn drive(&self) -> String {
+        let target = &self.file.target;
+        match (&target.simulated, &self.file.origin) {
+            (Some(simulated), _) => format!("sim:{}", simulated.model),
+            (None, Some(_)) => format!("imported:{}", target.model.as_deref().unwrap_or(&target.path)),
+            (None, None) => target.identity.clone(),
+        }
+    }
+
+    /// Marks that must accompany its figures.
+    pub fn marks(&self) -> Vec<&'static str> {
+        let mut marks = Vec::new();
+        marks.extend(self.file.target.simulated.as_ref().map(|_| "SIMULATED"));
+        marks.extend(self.file.origin.as_ref().map(|_| "IMPORTED"));
+        marks.extend((self.deviations > 0).then_some("MODIFIED"));
+        marks.extend(match self.state {
+            State::Known(Standing::Unsteady) => Some("NOT STEADY"),
+            State::Known(Standing::Incomplete) => Some("NOT COMPLETE"),
+            _ => None,
+        });
+        marks
+    }
+}
+
+/// What a journal looked like when its row was folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    len_bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// Looks at a journal; None if it does not exist.
+    pub fn of(journal: &Path) -> Option<Self> {
+        let found = std::fs::symlink_metadata(journal).ok()?;
+        Some(Self { len_bytes: found.len(), modified: found.modified().ok() })
+    }
+}
+
+/// The rows of a library.
+pub struct Catalogue {
+    library: Library,
+    rows: Mutex<BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>>,
+}
+
+impl Catalogue {
+    pub fn of(library: Library) -> Self {
+        Self { library, rows: Mutex::default() }
+    }
+
+    /// All runs, newest first.
+    pub fn rows(&self) -> Result<Vec<Arc<Row>>, String> {
+        let root = self.library.root();
+        let names = match std::fs::read_dir(root) {
+            Ok(names) => names,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(format!("cannot list {}: {error}", root.display())),
+        };
+        let known = self.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut rows = BTreeMap::new();
+        for entry in names.flatten() {
+            let dir = entry.path();
+            // Runs that are being created or removed begin with a dot.
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let stamp = Stamp::of(&dir.join("journal"));
+            let row = match known.get(&dir) {
+                Some((at, row)) if *at == stamp && is_current(row, &dir) => Some(Arc::clone(row)),
+                _ => row_of(&dir).map(Arc::new),
+            };
+            rows.extend(row.map(|row| (dir, (stamp, row))));
+        }
+        let mut listed: Vec<Arc<Row>> = rows.values().map(|(_, row)| Arc::clone(row)).collect();
+        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
+        listed.sort_by(|a, b| b.file.created.cmp(&a.file.created).then_with(|| a.file.id.cmp(&b.file.id)));
+        Ok(listed)
+    }
+
+    /// Opens a run by its id.
+    pub fn run(&self, id: &str) -> Option<Run> {
+        // An id is the name of a directory in the library; anything else could leave it.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if id.is_empty() || id.starts_with('.') || !id.chars().all(is_plain) {
+            return None;
+        }
+        Run::open(&self.library.root().join(id)).ok().filter(|run| run.file.id == id)
+    }
+
+    /// The folder of the library.
+    pub fn root(&self) -> &Path {
+        self.library.root()
+    }
+}
+
+/// Whether a row still holds if the journal did not change: the process that works on the run may have ended or started.
+fn is_current(row: &Row, dir: &Path) -> bool {
+    let is_running = || Run::open(dir).is_ok_and(|run| run.is_in_progress().unwrap_or(false));
+    match row.state {
+        State::Known(Standing::Running) => is_running(),
+        State::Known(Standing::Incomplete) => !is_running(),
+        State::Known(_) | State::Unreadable(_) => true,
+    }
+}
+
+/// Folds a run; None if the directory is not a run.
+fn row_of(dir: &Path) -> Option<Row> {
+    let run = Run::open(dir).ok()?;
+    let in_progress = run.is_in_progress().unwrap_or(false);
+    let file = Arc::new(run.file.clone());
+    let judged = run.load().map_err(|error| error.to_string()).and_then(|loaded| {
+        let replayed = pts::replay(&run.file, &loaded.entries)?;
+        Ok((loaded, replayed))
+    });
+    Some(match judged {
+        Ok((loaded, replayed)) => Row {
+            file,
+            state: State::Known(Standing::of(&loaded.entries, &replayed.outcomes, in_progress)),
+            records: loaded.entries.len(),
+            last_record: loaded.entries.last().map(|entry| entry.wall),
+            figures: replayed.outcomes.iter().flat_map(figures_of).collect(),
+            deviations: replayed.modified.len(),
+        },
+        Err(why) => Row {
+            file,
+            state: State::Unreadable(why),
+            records: 0,
+            last_record: None,
+            figures: Vec::new(),
+            deviations: 0,
+        },
+    })
+}
+
+fn figures_of(outcome: &Outcome) -> impl Iterator<Item = Figure> {
+    outcome.key_figures.iter().filter_map(|figure| {
+        Some(Figure {
+            test: outcome.test.clone(),
+            name: figure.name.clone(),
+            value: figure.value?,
+            unit: figure.unit,
+            decimals: figure.decimals,
+            host_limited: figure.host_limited,
+        })
+    })
+}

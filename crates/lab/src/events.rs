@@ -1,0 +1,147 @@
+//! New records of a run as server-sent events. The id of an event is the number of its record, so a browser that lost
+//! its connection continues after the last record that it received.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::sse::{Event as Sent, KeepAlive, Sse};
+use futures_util::stream::{self, Stream};
+use pts::Standing;
+use record::{Entry, Event, Note};
+use serde_json::json;
+use stdx::units::grouped;
+
+use crate::app::App;
+use crate::catalogue::Stamp;
+use crate::live::segment;
+
+/// Time between two looks at the journal.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Interval of comments that keep proxies from closing an idle connection.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Number of records sent at once; more are left to the next look.
+const MOST_RECORDS: usize = 500;
+
+/// Position of a reader in a journal.
+struct Reader {
+    app: Arc<App>,
+    id: String,
+    /// Number of the next record to send.
+    next: u64,
+    seen: Option<Stamp>,
+    waiting: std::vec::IntoIter<Sent>,
+    ended: bool,
+}
+
+/// The records of run `id` from number `next` on.
+pub fn events(app: Arc<App>, id: String, next: u64) -> Sse<impl Stream<Item = Result<Sent, Infallible>>> {
+    let reader = Reader { app, id, next, seen: None, waiting: Vec::new().into_iter(), ended: false };
+    let stream = stream::unfold(reader, |mut reader| async move {
+        loop {
+            if let Some(sent) = reader.waiting.next() {
+                return Some((Ok(sent), reader));
+            }
+            if reader.ended || reader.app.is_stopping() {
+                return None;
+            }
+            let look = tokio::task::spawn_blocking(move || {
+                reader.look();
+                reader
+            });
+            reader = look.await.ok()?;
+            if reader.waiting.len() == 0 && !reader.ended {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        }
+    });
+    Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT))
+}
+
+impl Reader {
+    /// Collects what is new. The stream ends after the last record of a run that no process works on.
+    fn look(&mut self) {
+        let Some(run) = self.app.catalogue.run(&self.id) else {
+            self.ended = true;
+            return;
+        };
+        let stamp = Stamp::of(&run.journal_path());
+        let is_running = run.is_in_progress().unwrap_or(false);
+        if is_running && stamp == self.seen {
+            return;
+        }
+        let Ok(snapshot) = self.app.snapshots.of(run) else {
+            self.ended = true;
+            return;
+        };
+        self.seen = stamp;
+        let entries = &snapshot.loaded.entries;
+        let new = entries.iter().filter(|entry| entry.seq >= self.next).take(MOST_RECORDS);
+        let mut sent: Vec<Sent> = new.map(of_entry).collect();
+        self.next += sent.len() as u64;
+        let is_complete = entries.last().is_none_or(|last| last.seq < self.next);
+        if !is_complete {
+            // Read on at the next look, although the journal is the same.
+            self.seen = None;
+        } else if snapshot.standing != Standing::Running {
+            sent.push(Sent::default().event("end").data(snapshot.standing.verdict()));
+            self.ended = true;
+        }
+        self.waiting = sent.into_iter();
+    }
+}
+
+fn of_entry(entry: &Entry) -> Sent {
+    let data = json!({ "record": entry.seq, "wall": entry.wall.to_string(), "kind": kind(&entry.event), "text": text(entry) });
+    Sent::default().id(entry.seq.to_string()).event("record").data(data.to_string())
+}
+
+/// Name of the kind of an event, as in the journal.
+const fn kind(event: &Event) -> &'static str {
+    match event {
+        Event::Opened { .. } => "opened",
+        Event::Estimated(_) => "estimated",
+        Event::TestStarted { .. } => "test_started",
+        Event::Purged(_) => "purged",
+        Event::Preconditioned(_) => "preconditioned",
+        Event::Measured(_) => "measured",
+        Event::Cut(_) => "cut",
+        Event::Idled { .. } => "idled",
+        Event::Health { .. } => "health",
+        Event::IdlePower { .. } => "idle_power",
+        Event::WriteCache { .. } => "write_cache",
+        Event::Imported(_) => "imported",
+        Event::HostChecked { .. } => "host_checked",
+        Event::Tuned { .. } => "tuned",
+        Event::LbaFormat { .. } => "lba_format",
+        Event::Noted(_) => "noted",
+        Event::Interrupted { .. } => "interrupted",
+        Event::Resumed { .. } => "resumed",
+        Event::Restarted { .. } => "restarted",
+        Event::TestEnded { .. } => "test_ended",
+        Event::Closed => "closed",
+    }
+}
+
+/// The record in a few words; empty if its kind says enough.
+fn text(entry: &Entry) -> String {
+    if let Some(segment) = segment(entry) {
+        return format!("{} {} IOPS", segment.workload, grouped(segment.iops(), 1));
+    }
+    match &entry.event {
+        Event::TestStarted { test } | Event::Restarted { test } | Event::TestEnded { test, .. } => {
+            test.clone()
+        }
+        Event::Purged(purged) => purged.method.clone(),
+        Event::Interrupted { reason } => reason.clone(),
+        Event::Noted(Note::RoundStarted { round, .. }) => format!("round {round} started"),
+        Event::Noted(Note::Judged(judgement)) => {
+            format!(
+                "round {} judged: {}",
+                judgement.round,
+                if judgement.steady { "steady" } else { "not steady" }
+            )
+        }
+        _ => String::new(),
+    }
+}

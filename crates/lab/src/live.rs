@@ -1,0 +1,280 @@
+//! What a page shows about a run in progress, folded from its journal: where the run is, how far the steady-state window
+//! is, and what the latest cell measured. Pure.
+
+use std::collections::BTreeMap;
+
+use estimate::phase::{self, Phase};
+use pts::Standing;
+use pts::explain::Explanation;
+use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
+use record::{Entry, Event, Health, Note, RunFile, Segment};
+use stdx::units::{count_of, grouped, span};
+
+use crate::snapshot::Snapshot;
+
+/// Part of the course of a test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub name: String,
+    pub place: Place,
+}
+
+/// Where the run is, relative to a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Done,
+    Now,
+    Ahead,
+}
+
+/// A tracking variable of the current test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    pub name: String,
+    /// Round and value, since the window last restarted.
+    pub values: Vec<(u32, f64)>,
+    /// Range and slope of the latest window as fractions of its mean; None before five rounds.
+    pub shares: Option<(f64, f64)>,
+    pub steady: bool,
+    /// Why it is not steady, or when that is expected.
+    pub text: String,
+}
+
+impl Variable {
+    /// The values in the latest window.
+    pub fn window(&self) -> &[(u32, f64)] {
+        &self.values[self.values.len().saturating_sub(WINDOW_ROUNDS)..]
+    }
+}
+
+/// The state of a run for a live page.
+#[derive(Debug)]
+pub struct Live<'a> {
+    pub phase: Phase,
+    /// One sentence that says where the run is and what that means.
+    pub sentence: String,
+    pub steps: Vec<Step>,
+    pub variables: Vec<Variable>,
+    /// The latest completed workload.
+    pub latest: Option<&'a Segment>,
+    pub health: Option<&'a Health>,
+    /// Temperature over the time of the target in ns.
+    pub temperatures: Vec<(u64, f64)>,
+    /// Bytes written, and the shortest and longest estimate.
+    pub written_bytes: u64,
+    pub expected_written_bytes: Option<(u64, u64)>,
+    /// Expected remaining time in ns, shortest and longest; None if unknown.
+    pub left_ns: Option<(u64, u64)>,
+}
+
+impl<'a> Live<'a> {
+    /// Folds a snapshot.
+    pub fn of(snapshot: &'a Snapshot) -> Self {
+        let (file, entries) = (&snapshot.run.file, &snapshot.loaded.entries[..]);
+        let phase = phase::phase(entries);
+        let test = phase.test().map(ToOwned::to_owned).or_else(|| last_test(entries));
+        let explained =
+            snapshot.replayed.outcomes.iter().find(|outcome| Some(&outcome.test) == test.as_ref());
+        let explained = explained.map_or(&[][..], |outcome| &outcome.explained);
+        let variables = variables(test.as_deref(), entries, explained);
+        let costs = estimate::cost::of_run(file, entries);
+        let estimates: Vec<_> = costs.iter().filter_map(|cost| cost.estimated).collect();
+        let sum = |one: fn(&record::Expense) -> u64| {
+            let both = estimates.iter().map(|(shortest, longest)| (one(shortest), one(longest)));
+            both.fold((0_u64, 0_u64), |all, each| {
+                (all.0.saturating_add(each.0), all.1.saturating_add(each.1))
+            })
+        };
+        Self {
+            sentence: sentence(snapshot, &phase, &variables),
+            steps: steps(file, entries, &phase),
+            latest: entries.iter().rev().find_map(segment),
+            health: entries.iter().rev().find_map(|entry| health(entry).map(|(_, health)| health)),
+            temperatures: entries.iter().filter_map(temperature).collect(),
+            written_bytes: costs.iter().map(|cost| cost.taken.written_bytes).sum(),
+            expected_written_bytes: (!estimates.is_empty()).then(|| sum(|expense| expense.written_bytes)),
+            left_ns: match snapshot.standing {
+                // The clock of a simulated drive is unrelated to that of the wall.
+                Standing::Running if file.target.simulated.is_none() => phase::left_ns(file, entries),
+                _ => None,
+            },
+            phase,
+            variables,
+        }
+    }
+}
+
+/// The completed workload that an entry describes.
+pub const fn segment(entry: &Entry) -> Option<&Segment> {
+    match &entry.event {
+        Event::Measured(segment) | Event::Preconditioned(segment) => Some(segment),
+        _ => None,
+    }
+}
+
+const fn health(entry: &Entry) -> Option<(u64, &Health)> {
+    match &entry.event {
+        Event::Health { at_ns, health } => Some((*at_ns, health)),
+        _ => None,
+    }
+}
+
+fn temperature(entry: &Entry) -> Option<(u64, f64)> {
+    let (at_ns, health) = health(entry)?;
+    Some((at_ns, f64::from(health.temperature_celsius?)))
+}
+
+fn last_test(entries: &[Entry]) -> Option<String> {
+    entries.iter().rev().find_map(|entry| match &entry.event {
+        Event::TestStarted { test } | Event::Restarted { test } => Some(test.clone()),
+        _ => None,
+    })
+}
+
+/// The values of each tracking variable of `test`.
+fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -> Vec<Variable> {
+    let mut values: BTreeMap<&str, Vec<(u32, f64)>> = BTreeMap::new();
+    let mut latest: Vec<&record::VariableJudgement> = Vec::new();
+    let mut inside = false;
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test: name } | Event::Restarted { test: name } => {
+                inside = Some(name.as_str()) == test;
+                values.clear();
+                latest.clear();
+            }
+            Event::Noted(Note::WindowRestarted { .. }) if inside => values.clear(),
+            Event::Noted(Note::Judged(judgement)) if inside => {
+                latest = judgement.variables.iter().collect();
+                for variable in &judgement.variables {
+                    let known = values.entry(&variable.name).or_default();
+                    // Another part of the test counts its rounds from 1.
+                    known.retain(|(round, _)| *round < judgement.round);
+                    known.push((judgement.round, variable.value));
+                }
+            }
+            _ => {}
+        }
+    }
+    let text = |name: &str| {
+        let found = explained.iter().find(|explanation| explanation.variable == name);
+        let parts = found.map_or([None, None], |found| {
+            [
+                found.diagnosis.map(|diagnosis| diagnosis.to_string()),
+                found.forecast.map(|forecast| forecast.to_string()),
+            ]
+        });
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    };
+    let variable = |judged: &record::VariableJudgement| Variable {
+        name: judged.name.clone(),
+        values: values.get(judged.name.as_str()).cloned().unwrap_or_default(),
+        shares: judged.range_share.zip(judged.slope_share),
+        steady: judged.steady,
+        text: text(&judged.name),
+    };
+    latest.into_iter().map(variable).collect()
+}
+
+fn steps(file: &RunFile, entries: &[Entry], phase: &Phase) -> Vec<Step> {
+    let is_ended = |name: &str| {
+        entries.iter().any(|entry| matches!(&entry.event, Event::TestEnded { test, .. } if test == name))
+    };
+    let mut steps = Vec::new();
+    for test in &file.tests {
+        let place = match phase.test() {
+            _ if is_ended(test) => Place::Done,
+            Some(current) if current == test => Place::Now,
+            _ => Place::Ahead,
+        };
+        if place != Place::Now {
+            steps.push(Step { name: test.clone(), place });
+            continue;
+        }
+        let at = match phase {
+            Phase::Purge { .. } => 0,
+            Phase::Preconditioning { .. } => 1,
+            _ => 2,
+        };
+        for (index, name) in ["purge", "preconditioning", "measurement"].into_iter().enumerate() {
+            let place = match index.cmp(&at) {
+                std::cmp::Ordering::Less => Place::Done,
+                std::cmp::Ordering::Equal => Place::Now,
+                std::cmp::Ordering::Greater => Place::Ahead,
+            };
+            steps.push(Step { name: format!("{test}: {name}"), place });
+        }
+    }
+    steps
+}
+
+fn sentence(snapshot: &Snapshot, phase: &Phase, variables: &[Variable]) -> String {
+    match snapshot.standing {
+        Standing::Running => {}
+        Standing::Incomplete => {
+            return "The run is not complete and no process is working on it. `plateau resume` continues after the last \
+                    completed cell."
+                .into();
+        }
+        standing => return format!("The run is complete: {}.", standing.verdict()),
+    }
+    match phase {
+        Phase::Starting => "The run is starting.".into(),
+        Phase::Purge { test } => {
+            format!(
+                "{test}: the drive is being purged, so that the test starts from the state of a new drive."
+            )
+        }
+        Phase::Preconditioning { test } => {
+            format!("{test}: preconditioning writes the drive full before anything is measured.")
+        }
+        Phase::Round { test, round, cell, cells } => {
+            let place = format!("{test}: round {round}, cell {cell} of {cells}.");
+            format!("{place} {}", window_sentence(variables))
+        }
+        Phase::Measuring { test, finished } => {
+            format!("{test}: {} completed since the purge.", count_of(*finished, "workload"))
+        }
+        Phase::Between => "A test has ended and the next one has not started.".into(),
+    }
+}
+
+/// Why the test is not steady yet.
+fn window_sentence(variables: &[Variable]) -> String {
+    let rounds = variables.iter().map(|variable| variable.values.len()).min().unwrap_or(0);
+    let window = u32::try_from(WINDOW_ROUNDS).unwrap_or(u32::MAX);
+    if rounds < WINDOW_ROUNDS {
+        let missing = window - u32::try_from(rounds).unwrap_or(0);
+        let rounds = if missing == 1 { "round" } else { "rounds" };
+        return format!(
+            "Steady state is judged over {window} rounds; {missing} more {rounds} must be completed."
+        );
+    }
+    let percent = |share: f64| grouped(share * 100.0, 1);
+    let blocked: Vec<String> = variables
+        .iter()
+        .filter(|variable| !variable.steady)
+        .filter_map(|variable| {
+            let (range, slope) = variable.shares?;
+            let what = match (range > RANGE_LIMIT, slope > SLOPE_LIMIT) {
+                (true, true) => format!("range {} % and slope {} %", percent(range), percent(slope)),
+                (true, false) => format!("range {} %", percent(range)),
+                _ => format!("slope {} %", percent(slope)),
+            };
+            Some(format!("{} ({what})", variable.name))
+        })
+        .collect();
+    if blocked.is_empty() {
+        return "All tracking variables are steady.".into();
+    }
+    format!("Not steady yet because of {}.", blocked.join(", "))
+}
+
+/// Formats a span between the shortest and longest estimate.
+pub fn estimate_text((shortest, longest): (u64, u64)) -> String {
+    if shortest == longest {
+        format!("about {}", span(shortest))
+    } else {
+        format!("{} to {}", span(shortest), span(longest))
+    }
+}

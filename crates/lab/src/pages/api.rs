@@ -1,0 +1,30 @@
+//! The addresses for programs.
+
+use maud::html;
+
+use super::frame::Page;
+use crate::app::{Answer, App, Call};
+use crate::routes::{Content, ROUTES};
+
+/// `/api`
+pub fn page(_: &App, _: &Call) -> Answer {
+    let content = html! {
+        h1 { "API" }
+        p { "The same facts as on the pages. " a href="/api/openapi.json" { "OpenAPI description" } }
+        div.scroll tabindex="0" role="region" aria-label="Addresses" {
+            table {
+                thead { tr { th { "Address" } th { "Content" } th { "About" } } }
+                tbody {
+                    @for route in ROUTES.iter().filter(|route| route.content != Content::Page) {
+                        tr {
+                            th scope="row" { code { (route.path) } }
+                            td { code { (route.content.media_type()) } }
+                            td { (route.about) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    Answer::html(Page { title: "API", section: "/api", follows: None, content }.html())
+}

@@ -1,0 +1,166 @@
+//! The drives of the library and the block devices of the host, one line each, and the page of a drive.
+
+use maud::{Markup, html};
+use stdx::units::{amount_base10, grouped};
+
+use super::frame::{Page, badge, figure, link, marks, moment, problem};
+use super::sparkline::sparkline;
+use crate::app::{Answer, App, Call, Device};
+use crate::drives::{Drive, History, drives};
+
+/// `/drives`
+pub fn list(app: &App, _: &Call) -> Answer {
+    let rows = match app.catalogue.rows() {
+        Ok(rows) => rows,
+        Err(why) => return Answer { status: 500, ..Answer::html(problem("No library", &why)) },
+    };
+    let content = html! {
+        h1 { "Drives" }
+        section {
+            h2 { "Tested" }
+            @let tested = drives(&rows);
+            @if tested.is_empty() { p.empty { "No drive has been tested." } } @else { (tested_table(&tested)) }
+        }
+        section {
+            h2 { "Block devices of this host" }
+            @match (app.devices)() {
+                Ok(devices) if devices.is_empty() => { p.empty { "This host has no block devices." } }
+                Ok(devices) => (host_table(&devices)),
+                Err(why) => p.empty { (why) },
+            }
+        }
+    };
+    Answer::html(Page { title: "Drives", section: "/drives", follows: None, content }.html())
+}
+
+fn tested_table(drives: &[Drive]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Tested drives" {
+            table {
+                thead { tr { th { "Drive" } th { "Model" } th.number { "Capacity" } th.number { "Runs" } th { "Latest run" }
+                    th { "State" } th { "Latest result" } th { "Trend" } } }
+                tbody { @for drive in drives { (tested(drive)) } }
+            }
+        }
+    }
+}
+
+fn tested(drive: &Drive) -> Markup {
+    let latest = &drive.runs[0];
+    let histories = drive.histories();
+    html! {
+        tr {
+            th scope="row" { a href=(link("/drive", &[("id", &drive.id)])) { (drive.id) } }
+            td { (drive.model()) }
+            td.number { @if latest.file.target.capacity_bytes > 0 { (amount_base10(latest.file.target.capacity_bytes)) } }
+            td.number { (drive.runs.len()) }
+            td.date { (moment(latest.file.created)) }
+            td { (badge(&latest.state)) " " (marks(latest)) }
+            @match histories.first() {
+                Some(history) => { td { (figure(&history.figure)) } td { (trend(history)) } }
+                None => { td.soft { "none complete" } td {} }
+            }
+        }
+    }
+}
+
+/// The values of a figure as a small line; a single value is not a trend.
+fn trend(history: &History) -> Markup {
+    let values: Vec<f64> = history.values.iter().map(|(_, value)| *value).collect();
+    let (Some(first), Some(last), true) = (values.first(), values.last(), values.len() > 1) else {
+        return html! {};
+    };
+    let (decimals, unit) = (history.figure.decimals, history.figure.unit.symbol());
+    let label = format!(
+        "{} over {} runs: from {} to {} {unit}",
+        history.figure.name,
+        values.len(),
+        grouped(*first, decimals),
+        grouped(*last, decimals)
+    );
+    sparkline(&values, &label)
+}
+
+fn host_table(devices: &[Device]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Block devices" {
+            table {
+                thead { tr { th { "Device" } th { "Kind" } th { "Model" } th { "Identity" } th.number { "Capacity" }
+                    th { "Can it be tested?" } } }
+                tbody {
+                    @for device in devices {
+                        tr {
+                            th scope="row" { code { (device.path) } }
+                            td { (device.kind) }
+                            td { (device.model.as_deref().unwrap_or("")) }
+                            td { (device.identity.as_deref().unwrap_or("")) }
+                            td.number { (device.capacity_bytes.map(amount_base10).unwrap_or_default()) }
+                            td {
+                                @match device.refusals.as_slice() {
+                                    [] => "yes",
+                                    [first, rest @ ..] => {
+                                        "no: " (first)
+                                        @if !rest.is_empty() {
+                                            details { summary { (rest.len()) " more" }
+                                                ul { @for reason in rest { li { (reason) } } } }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `/drive?id=...`
+pub fn one(app: &App, call: &Call) -> Answer {
+    let id = call.query("id").unwrap_or_default();
+    let all = app.catalogue.rows().map(|rows| drives(&rows)).unwrap_or_default();
+    let Some(drive) = all.iter().find(|drive| drive.id == id) else {
+        let text = "No run of the library tested this drive.";
+        return Answer { status: 404, ..Answer::html(problem("No such drive", text)) };
+    };
+    let content = html! {
+        h1 { (drive.model()) }
+        p.soft { "Identity " code { (drive.id) } }
+        @let histories = drive.histories();
+        @if !histories.is_empty() {
+            section {
+                h2 { "Results of complete runs" }
+                div.scroll tabindex="0" role="region" aria-label="Results" {
+                    table {
+                        thead { tr { th { "Test" } th { "Figure" } th.number { "Latest" } th { "Unit" } th.number { "Runs" } th { "Trend" } } }
+                        tbody {
+                            @for history in &histories {
+                                tr {
+                                    td { (history.figure.test) }
+                                    th scope="row" { (history.figure.name) }
+                                    td.number { (grouped(history.figure.value, history.figure.decimals)) }
+                                    td { (history.figure.unit.symbol()) }
+                                    td.number { (history.values.len()) }
+                                    td { (trend(history)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        section {
+            h2 { "Runs" }
+            ul.plain {
+                @for row in &drive.runs {
+                    li {
+                        a href=(format!("/runs/{}", row.file.id)) { (row.file.id) } " "
+                        span.soft { (moment(row.file.created)) } " " (badge(&row.state)) " " (marks(row))
+                        @if let Some(firmware) = &row.file.target.firmware { " " span.soft { "firmware " (firmware) } }
+                    }
+                }
+            }
+        }
+    };
+    Answer::html(Page { title: drive.model(), section: "/drives", follows: None, content }.html())
+}

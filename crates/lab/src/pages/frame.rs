@@ -1,0 +1,94 @@
+//! The frame of all pages, and small pieces that several pages share.
+
+use jiff::Timestamp;
+use maud::{DOCTYPE, Markup, html};
+use stdx::units::{grouped, span};
+
+use crate::catalogue::{Figure, Row, State};
+
+/// What the frame needs to know about a page.
+pub struct Page<'a> {
+    pub title: &'a str,
+    /// Path of the entry of the menu that the page belongs to.
+    pub section: &'a str,
+    /// Whether the page follows a run: the script then loads the part that changes.
+    pub follows: Option<&'a str>,
+    pub content: Markup,
+}
+
+const MENU: &[(&str, &str)] = &[("/", "Runs"), ("/drives", "Drives"), ("/api", "API")];
+
+impl Page<'_> {
+    /// The complete page.
+    pub fn html(&self) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    title { (self.title) " - Plateau" }
+                    link rel="stylesheet" href="/static/lab.css";
+                    @if self.follows.is_some() { script src="/static/live.js" defer {} }
+                }
+                body data-follows=[self.follows] {
+                    header {
+                        a.brand href="/" { "Plateau" }
+                        nav aria-label="Sections" {
+                            @for (path, name) in MENU {
+                                a href=(path) aria-current=[(*path == self.section).then_some("page")] { (name) }
+                            }
+                        }
+                    }
+                    main { (self.content) }
+                    footer { "This server only reads. Runs are started, stopped and removed on the command line." }
+                }
+            }
+        }
+    }
+}
+
+/// A page about something that cannot be shown.
+pub fn problem(title: &str, text: &str) -> Markup {
+    Page { title, section: "", follows: None, content: html! { h1 { (title) } p { (text) } } }.html()
+}
+
+/// The state of a run as a coloured word; the word alone carries the meaning.
+pub fn badge(state: &State) -> Markup {
+    html! { span class={ "badge " (state.word()) } { (state.word()) } }
+}
+
+/// The marks that must accompany the figures of a run.
+pub fn marks(row: &Row) -> Markup {
+    html! { @for mark in row.marks() { span.mark { (mark) } " " } }
+}
+
+/// A key figure with its unit; marked if the host may have limited it.
+pub fn figure(figure: &Figure) -> Markup {
+    let value = grouped(figure.value, figure.decimals);
+    html! {
+        span.figure {
+            span.name { (figure.name) } " "
+            b { (value) @if figure.host_limited { abbr title="The host may have limited this figure" { "*" } } }
+            " " (figure.unit.symbol())
+        }
+    }
+}
+
+/// A moment, to the minute: `2026-11-25 02:33 UTC`.
+pub fn moment(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// The time since a moment; 0 if the clock was set back.
+pub fn age(since: Timestamp, now: Timestamp) -> String {
+    span(u64::try_from(now.duration_since(since).as_nanos()).unwrap_or(0))
+}
+
+/// A link with a query.
+pub fn link(path: &str, query: &[(&str, &str)]) -> String {
+    let mut encoded = form_urlencoded::Serializer::new(String::new());
+    encoded.extend_pairs(query.iter().filter(|(_, value)| !value.is_empty()));
+    let query = encoded.finish();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}

@@ -1,0 +1,201 @@
+//! The list of runs. Every selection is a link.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+
+use super::frame::{Page, age, badge, figure, link, marks, moment};
+use crate::app::{Answer, App, Call};
+use crate::catalogue::{Row, State};
+
+/// Number of runs on a page.
+const RUNS_PER_PAGE: usize = 100;
+/// Number of figures in a row.
+const FIGURES: usize = 3;
+
+/// What is selected, from the query.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Words that all must occur in what is known about a run.
+    pub words: String,
+    pub state: String,
+    pub test: String,
+    pub drive: String,
+    /// Number of the page, from 0.
+    pub page: usize,
+}
+
+impl Selection {
+    pub fn of(call: &Call) -> Self {
+        let text = |name: &str| call.query(name).unwrap_or_default().to_owned();
+        Self {
+            words: text("q"),
+            state: text("state"),
+            test: text("test"),
+            drive: text("drive"),
+            page: text("page").parse().unwrap_or(0),
+        }
+    }
+
+    /// Whether a run is selected.
+    pub fn includes(&self, row: &Row) -> bool {
+        let file = &row.file;
+        let labels = &file.labels;
+        let is_test = |name: &String| name.eq_ignore_ascii_case(&self.test);
+        let all = || {
+            let mut words =
+                vec![file.id.clone(), file.target_line(), file.tests.join(" "), file.profile.clone()];
+            words.extend(file.target.serial.clone());
+            words.extend(labels.name.iter().chain(&labels.tags).chain(&labels.notes).cloned());
+            words.join("\n").to_lowercase()
+        };
+        (self.state.is_empty() || row.state.word() == self.state)
+            && (self.test.is_empty() || file.tests.iter().any(is_test))
+            && (self.drive.is_empty() || row.drive() == self.drive)
+            && (self.words.is_empty() || {
+                let known = all();
+                self.words.to_lowercase().split_whitespace().all(|word| known.contains(word))
+            })
+    }
+
+    /// The link to the same selection on another page.
+    fn page(&self, page: usize) -> String {
+        let page = if page == 0 { String::new() } else { page.to_string() };
+        let (words, state) = (self.words.as_str(), self.state.as_str());
+        link(
+            "/",
+            &[("q", words), ("state", state), ("test", &self.test), ("drive", &self.drive), ("page", &page)],
+        )
+    }
+}
+
+/// `/`
+pub fn page(app: &App, call: &Call) -> Answer {
+    let rows = match app.catalogue.rows() {
+        Ok(rows) => rows,
+        Err(why) => return Answer { status: 500, ..Answer::html(super::frame::problem("No library", &why)) },
+    };
+    let selection = Selection::of(call);
+    let selected: Vec<&Arc<Row>> = rows.iter().filter(|row| selection.includes(row)).collect();
+    let running = |row: &&&Arc<Row>| row.state == State::Known(pts::Standing::Running);
+    let in_progress: Vec<&Arc<Row>> = rows.iter().filter(|row| running(&row)).collect();
+    let content = html! {
+        h1 { "Runs" }
+        @if !in_progress.is_empty() {
+            section.progress aria-label="In progress" { @for row in &in_progress { (card(row)) } }
+        }
+        (form(&selection, &rows))
+        @if rows.is_empty() {
+            p.empty { "There are no runs in " code { (app.catalogue.root().display()) } ". "
+                code { "plateau demo" } " creates one on a simulated drive in seconds." }
+        } @else if selected.is_empty() {
+            p.empty { "None of the " (rows.len()) " runs matches. " a href="/" { "Show all" } }
+        } @else {
+            (table(&selected, &selection))
+        }
+    };
+    Answer::html(Page { title: "Runs", section: "/", follows: None, content }.html())
+}
+
+fn card(row: &Row) -> Markup {
+    let now = record::wall_now();
+    html! {
+        a.card href=(format!("/runs/{}", row.file.id)) {
+            span { (badge(&row.state)) " " b { (row.file.tests.join(", ")) } }
+            span { (row.file.target_line()) }
+            span.soft {
+                "running for " (age(row.file.created, now))
+                @if let Some(last) = row.last_record { "; last record " (age(last, now)) " ago" }
+            }
+            span { (marks(row)) }
+        }
+    }
+}
+
+fn form(selection: &Selection, rows: &[Arc<Row>]) -> Markup {
+    let mut tests: Vec<&str> = rows.iter().flat_map(|row| &row.file.tests).map(String::as_str).collect();
+    tests.sort_unstable();
+    tests.dedup();
+    html! {
+        form.filter action="/" method="get" role="search" {
+            label { "Search" input type="search" name="q" value=(selection.words) placeholder="drive, serial, tag, note"; }
+            label { "State"
+                select name="state" {
+                    option value="" { "any" }
+                    @for word in State::WORDS { option value=(word) selected[word == selection.state] { (word) } }
+                }
+            }
+            label { "Test"
+                select name="test" {
+                    option value="" { "any" }
+                    @for test in tests { option value=(test) selected[test == selection.test] { (test) } }
+                }
+            }
+            @if !selection.drive.is_empty() { input type="hidden" name="drive" value=(selection.drive); }
+            button { "Show" }
+        }
+    }
+}
+
+fn table(selected: &[&Arc<Row>], selection: &Selection) -> Markup {
+    let pages = selected.len().div_ceil(RUNS_PER_PAGE);
+    let page = selection.page.min(pages - 1);
+    let shown = &selected[page * RUNS_PER_PAGE..selected.len().min((page + 1) * RUNS_PER_PAGE)];
+    html! {
+        form action="/compare" method="get" {
+        p.soft { (selected.len()) @if selected.len() == 1 { " run" } @else { " runs" } " " button { "Compare ticked runs" } }
+        div.scroll tabindex="0" role="region" aria-label="Runs" {
+            table.runs {
+                thead { tr { th { span.hidden { "Compare" } } th { "Run" } th { "Started" } th { "Tests" } th { "State" } th { "Drive" } th { "Key figures" } } }
+                tbody { @for row in shown { (line(row)) } }
+            }
+        }
+        }
+        @if pages > 1 {
+            nav.pages aria-label="Pages" {
+                @for number in 0..pages {
+                    a href=(selection.page(number)) aria-current=[(number == page).then_some("page")] { (number + 1) }
+                }
+            }
+        }
+    }
+}
+
+fn line(row: &Row) -> Markup {
+    let file = &row.file;
+    let labels = &file.labels;
+    html! {
+        tr {
+            td.tick { input type="checkbox" name="run" value=(file.id) aria-label=(format!("Compare {}", file.id)); }
+            th scope="row" {
+                a href=(format!("/runs/{}", file.id)) { (labels.name.as_deref().unwrap_or(&file.id)) }
+                @for tag in &labels.tags { " " span.tag { (tag) } }
+            }
+            td.date { (moment(file.created)) }
+            td { (file.tests.join(", ")) br; span.soft { (file.profile) } }
+            td {
+                (badge(&row.state)) " " (marks(row))
+                @if let State::Unreadable(why) = &row.state { span.soft { (why) } }
+            }
+            td { a href=(link("/drive", &[("id", &row.drive())])) { (file.target_line()) } }
+            td { @for each in row.figures.iter().take(FIGURES) { (figure(each)) " " } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_selection_survives_the_link_to_another_page() {
+        let query = [("q", "a&b=c d"), ("state", "steady"), ("drive", "S/N \u{202e}<1>")];
+        let query = query.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let selection = Selection::of(&Call { query, ..Call::default() });
+        let link = selection.page(3);
+        let (_, encoded) = link.split_once('?').expect("a query");
+        let query = form_urlencoded::parse(encoded.as_bytes()).into_owned().collect();
+        let again = Selection::of(&Call { query, ..Call::default() });
+        assert_eq!(again, Selection { page: 3, ..selection });
+    }
+}

@@ -1,0 +1,110 @@
+//! Every address of the server. Access, description and handler of a route are in one table, from which the router, the
+//! description of the API and the tests of the gate are derived.
+
+use crate::app::{Answer, App, Call, HTML, JSON};
+use crate::gate::Access;
+use crate::{api, assets, metrics, openapi, pages};
+
+/// One address.
+pub struct Route {
+    /// Path with placeholders, as the router reads it.
+    pub path: &'static str,
+    pub access: Access,
+    pub content: Content,
+    /// One line about it.
+    pub about: &'static str,
+    /// Names that the query may contain.
+    pub query: &'static [&'static str],
+    pub handler: Handler,
+}
+
+/// What answers a request.
+pub enum Handler {
+    /// A function that returns at once.
+    Answer(fn(&App, &Call) -> Answer),
+    /// The events of a run.
+    Events,
+    /// Signs a browser in.
+    Entrance,
+}
+
+/// What an address returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// For people.
+    Page,
+    Json,
+    Events,
+    Metrics,
+    File,
+}
+
+impl Content {
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Page => HTML,
+            Self::Json => JSON,
+            Self::Events => "text/event-stream",
+            Self::Metrics => "application/openmetrics-text",
+            Self::File => "application/octet-stream",
+        }
+    }
+}
+
+const SELECTION: &[&str] = &["q", "state", "test", "drive"];
+
+const fn page(path: &'static str, about: &'static str, answer: fn(&App, &Call) -> Answer) -> Route {
+    let handler = Handler::Answer(answer);
+    Route { path, access: Access::Viewer, content: Content::Page, about, query: &[], handler }
+}
+
+const fn json(path: &'static str, about: &'static str, answer: fn(&App, &Call) -> Answer) -> Route {
+    Route { content: Content::Json, ..page(path, about, answer) }
+}
+
+const fn public(path: &'static str, about: &'static str, answer: fn(&App, &Call) -> Answer) -> Route {
+    Route { access: Access::Public, ..page(path, about, answer) }
+}
+
+/// All routes.
+pub const ROUTES: &[Route] = &[
+    public("/static/lab.css", "the style of the pages", assets::style),
+    public("/static/live.js", "the script of the pages", assets::script),
+    Route {
+        path: "/enter",
+        access: Access::Public,
+        content: Content::Page,
+        about: "exchanges the token of a link for a cookie",
+        query: &["token"],
+        handler: Handler::Entrance,
+    },
+    page("/", "runs in progress and the library", pages::library::page),
+    page("/drives", "tested drives and block devices of the host", pages::drives::list),
+    page("/drive", "results and runs of a drive", pages::drives::one),
+    page("/compare", "a comparison of runs; the first is the baseline", api::compare),
+    page("/runs/{id}", "a run, live while it is in progress", pages::run::page),
+    page("/runs/{id}/live", "the part of the page of a run that changes", pages::run::part),
+    page("/runs/{id}/page", "the page of a run as one file", pages::run::file),
+    page("/runs/{id}/report", "the report of a run", api::report),
+    Route {
+        content: Content::File,
+        ..page("/runs/{id}/export/{format}", "the data of a run as a file", api::export)
+    },
+    page("/api", "the addresses for programs", pages::api::page),
+    json("/api/openapi.json", "this description", openapi::openapi),
+    Route { query: SELECTION, ..json("/api/runs", "all runs, newest first", api::runs) },
+    json("/api/runs/{id}", "a run with its current state", api::run),
+    Route {
+        path: "/api/runs/{id}/events",
+        access: Access::Viewer,
+        content: Content::Events,
+        about: "new records of a run as they reach the disk; the id of an event is the number of its record",
+        query: &["after"],
+        handler: Handler::Events,
+    },
+    json("/api/drives", "tested drives with the history of their figures", api::tested),
+    Route {
+        content: Content::Metrics,
+        ..page("/metrics", "runs by state and runs in progress, for Prometheus", metrics::metrics)
+    },
+];

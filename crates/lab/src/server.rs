@@ -1,0 +1,235 @@
+//! The server: a thin shell that passes requests through the gate to the functions of the routes.
+
+use std::future::IntoFuture as _;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Query, RawPathParams, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::map_response;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use futures_util::future::{Either, select};
+
+use crate::app::{Answer, App, Call, Options};
+use crate::error::ServeError;
+use crate::events;
+use crate::gate::{Access, Facts, Gate, Refusal};
+use crate::pages::entrance;
+use crate::routes::{Handler, ROUTES, Route};
+
+/// How often the signal to stop is checked.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Time for requests in progress after the signal to stop.
+const GRACE: Duration = Duration::from_millis(1500);
+/// Policy of all pages: nothing from elsewhere, and no inline style or script.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// A server that listens but does not answer yet.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    app: Arc<App>,
+}
+
+impl Server {
+    /// Listens on the address that the options name.
+    ///
+    /// # Errors
+    /// If the address is not a loopback address and no proxy is announced, or if it cannot be used.
+    pub fn bind(options: Options) -> Result<Self, ServeError> {
+        let address = options.listen;
+        if !address.ip().is_loopback() && !options.behind_proxy {
+            return Err(ServeError::NotLoopback { address });
+        }
+        let failed = |source| ServeError::Listen { address, source };
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let mut names = vec![host_of(address.ip()), "localhost".into()];
+        names.extend(options.allowed_hosts);
+        let gate = Gate::new(&names, address.port(), options.behind_proxy)?;
+        let app = Arc::new(App::new(gate, &options.library, options.devices));
+        Ok(Self { listener, address, app })
+    }
+
+    /// The address that the server listens on.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The link that admits the next browser.
+    #[must_use]
+    pub fn link(&self) -> String {
+        link(self.address, &self.app.gate.token())
+    }
+
+    /// Answers requests until `stop` is set. Calls `announce` with the next link whenever one was used.
+    ///
+    /// # Errors
+    /// If the server cannot be started.
+    pub fn run(
+        self,
+        stop: &Arc<AtomicBool>,
+        announce: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<(), ServeError> {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(16).build()?;
+        let (app, address) = (self.app, self.address);
+        let announce = Arc::new(move |token: &str| announce(&link(address, token)));
+        let result = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let router = router(&app, announce);
+            let (asked, stopping) = (Arc::clone(stop), Arc::clone(&app));
+            let signal = async move {
+                while !asked.load(Ordering::Relaxed) {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+                // Streams of events would otherwise keep the server from ending.
+                stopping.stop();
+            };
+            let serving = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
+            let deadline = async {
+                while !app.is_stopping() {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+                tokio::time::sleep(GRACE).await;
+            };
+            match select(pin!(serving), pin!(deadline)).await {
+                Either::Left((served, _)) => served.map_err(ServeError::from),
+                // A request that takes longer is not waited for.
+                Either::Right(((), _)) => Ok(()),
+            }
+        });
+        runtime.shutdown_timeout(Duration::ZERO);
+        result
+    }
+}
+
+/// The name of an address in a URL.
+fn host_of(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    }
+}
+
+fn link(address: SocketAddr, token: &str) -> String {
+    format!("http://{}:{}/enter?token={token}", host_of(address.ip()), address.port())
+}
+
+/// Calls back with the token of the next link.
+type Announce = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What every request needs.
+#[derive(Clone)]
+struct Shared {
+    app: Arc<App>,
+    announce: Announce,
+}
+
+/// The router, derived from the table of routes.
+fn router(app: &Arc<App>, announce: Announce) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        let handler = move |State(shared): State<Shared>,
+                            params: RawPathParams,
+                            Query(query): Query<Vec<(String, String)>>,
+                            headers: HeaderMap| async move {
+            let path = params.iter().map(|(_, value)| value.to_owned()).collect();
+            respond(route, shared, Call { path, query }, headers).await
+        };
+        router = router.route(route.path, get(handler));
+    }
+    let shared = Shared { app: Arc::clone(app), announce };
+    let unknown = |status: StatusCode| {
+        move |State(shared): State<Shared>, headers: HeaderMap| async move {
+            // What exists is told only to browsers that are signed in.
+            match shared.app.gate.judge(&facts(&headers), Access::Viewer) {
+                Ok(()) => status.into_response(),
+                Err(refusal) => refused(refusal),
+            }
+        }
+    };
+    router
+        .fallback(unknown(StatusCode::NOT_FOUND))
+        .method_not_allowed_fallback(unknown(StatusCode::METHOD_NOT_ALLOWED))
+        .layer(map_response(with_headers))
+        .with_state(shared)
+}
+
+fn facts(headers: &HeaderMap) -> Facts<'_> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    // A header that is not text is not absent.
+    let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or("not text"));
+    Facts { host: text(header::HOST), origin, cookies: text(header::COOKIE) }
+}
+
+async fn respond(route: &'static Route, shared: Shared, call: Call, headers: HeaderMap) -> Response {
+    if let Err(refusal) = shared.app.gate.judge(&facts(&headers), route.access) {
+        return refused(refusal);
+    }
+    match route.handler {
+        Handler::Entrance => enter(&shared, &call),
+        Handler::Events => {
+            let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+            let last = last.or_else(|| call.query("after")).and_then(|text| text.parse::<u64>().ok());
+            let next = last.map_or(0, |last| last.saturating_add(1));
+            events::events(Arc::clone(&shared.app), call.name().to_owned(), next).into_response()
+        }
+        Handler::Answer(answer) => {
+            let app = Arc::clone(&shared.app);
+            let answered = tokio::task::spawn_blocking(move || answer(&app, &call)).await;
+            answered.map_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response(), response)
+        }
+    }
+}
+
+/// Signs a browser in and shows it the first page.
+fn enter(shared: &Shared, call: &Call) -> Response {
+    match shared.app.gate.enter(call.query("token").unwrap_or_default()) {
+        Ok(Some(cookie)) => {
+            (shared.announce)(&shared.app.gate.token());
+            (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
+                .into_response()
+        }
+        Ok(None) => refused(Refusal::NotSignedIn),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn refused(refusal: Refusal) -> Response {
+    response(Answer { status: refusal.status(), ..Answer::html(entrance::page(refusal.text())) })
+}
+
+fn response(answer: Answer) -> Response {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, answer.body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
+    let text = |text: String| HeaderValue::from_str(&text).ok();
+    if let Some(policy) = answer.policy.and_then(text) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    // Names of runs consist of letters, digits, '-', '_' and '.' only.
+    if let Some(save_as) = answer.save_as.and_then(|name| text(format!("attachment; filename=\"{name}\""))) {
+        headers.insert(header::CONTENT_DISPOSITION, save_as);
+    }
+    response
+}
+
+/// Adds the headers that every response has.
+async fn with_headers(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

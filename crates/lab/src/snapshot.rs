@@ -1,0 +1,77 @@
+//! A run at the time of its latest record. All viewers of a run share one snapshot, so that a record is read and judged
+//! once, however many pages show it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pts::{Replayed, Standing};
+use record::{Loaded, Run};
+
+use crate::catalogue::Stamp;
+
+/// Number of runs whose snapshots are kept.
+const MOST_SNAPSHOTS: usize = 24;
+
+/// A run as its journal describes it.
+#[derive(Debug)]
+pub struct Snapshot {
+    pub run: Run,
+    pub loaded: Loaded,
+    pub replayed: Replayed,
+    pub standing: Standing,
+    stamp: Option<Stamp>,
+}
+
+impl Snapshot {
+    fn take(run: Run, stamp: Option<Stamp>, in_progress: bool) -> Result<Self, String> {
+        let loaded = run.load().map_err(|error| error.to_string())?;
+        let replayed = pts::replay(&run.file, &loaded.entries)?;
+        let standing = Standing::of(&loaded.entries, &replayed.outcomes, in_progress);
+        Ok(Self { run, loaded, replayed, standing, stamp })
+    }
+}
+
+/// The latest snapshots, most recently used last.
+#[derive(Default)]
+pub struct Snapshots {
+    kept: Mutex<Vec<(String, Arc<Snapshot>)>>,
+}
+
+impl Snapshots {
+    /// The current snapshot of `run`.
+    pub fn of(&self, run: Run) -> Result<Arc<Snapshot>, String> {
+        // Look at the journal before it is read: a record that arrives in between causes another reading, not a stale
+        // page.
+        let stamp = Stamp::of(&run.journal_path());
+        let in_progress = run.is_in_progress().unwrap_or(false);
+        let is_current = |known: &Snapshot| {
+            known.stamp == stamp
+                && known.run.identity() == run.identity()
+                && (known.standing == Standing::Running) == (in_progress && !known.is_closed())
+        };
+        // Readers of one run wait for each other instead of reading the same journal at the same time.
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = run.file.id.clone();
+        let known = kept.iter().position(|(known, _)| *known == id).map(|at| kept.remove(at).1);
+        let snapshot = match known {
+            Some(known) if is_current(&known) => known,
+            _ => Arc::new(Snapshot::take(run, stamp, in_progress)?),
+        };
+        if kept.len() == MOST_SNAPSHOTS {
+            kept.remove(0);
+        }
+        kept.push((id, Arc::clone(&snapshot)));
+        Ok(snapshot)
+    }
+}
+
+impl Snapshot {
+    /// Whether all tests of the run are complete.
+    pub fn is_closed(&self) -> bool {
+        self.loaded.entries.iter().any(|entry| matches!(entry.event, record::Event::Closed))
+    }
+
+    /// Number of the latest record.
+    pub fn last_record(&self) -> Option<u64> {
+        self.loaded.entries.last().map(|entry| entry.seq)
+    }
+}

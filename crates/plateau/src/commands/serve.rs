@@ -1,0 +1,67 @@
+//! `plateau serve`: shows the library in a browser.
+
+use device::Listed;
+use lab::{Device, Options, ServeError, Server};
+use serde_json::json;
+
+use super::list::reasons;
+use crate::cli::{Cli, Serve};
+use crate::failure::message::of_drive;
+use crate::failure::{Done, Exit, Failure};
+use crate::output::places;
+use crate::output::printer;
+use crate::run::signals;
+
+pub fn run(cli: &Cli, options: &Serve) -> Done {
+    let server = Server::bind(Options {
+        listen: options.listen,
+        allowed_hosts: options.allow_host.clone(),
+        behind_proxy: options.behind_proxy,
+        library: places::library(cli.library.as_deref())?,
+        devices: Box::new(devices),
+    });
+    let server = server.map_err(failure)?;
+    let stop = signals::watch()?;
+    let (address, link) = (server.address().to_string(), server.link());
+    if cli.json {
+        printer::print_json(&json!({ "address": address, "link": link }))?;
+    } else {
+        printer::print(&format!(
+            "{link}\nOpen this link in a browser; it works once. The server only reads. Ctrl-C stops it."
+        ))?;
+    }
+    server
+        .run(&stop, |next| printer::print_line(&format!("link for the next browser: {next}")))
+        .map_err(failure)
+}
+
+fn devices() -> Result<Vec<Device>, String> {
+    let listed = device::list().map_err(|error| of_drive(&error))?;
+    Ok(listed.into_iter().map(of_listed).collect())
+}
+
+fn of_listed(listed: Listed) -> Device {
+    let refusals = reasons(&listed);
+    Device {
+        path: listed.path,
+        kind: listed.kind,
+        identity: listed.identity,
+        model: listed.model,
+        capacity_bytes: listed.capacity_bytes,
+        refusals,
+    }
+}
+
+fn failure(error: ServeError) -> Failure {
+    let hint = match &error {
+        ServeError::NotLoopback { .. } => {
+            "listen on 127.0.0.1 and forward the port with `ssh -L 7070:127.0.0.1:7070 HOST`, or put a proxy with TLS in \
+             front of the server and add --behind-proxy"
+        }
+        ServeError::Listen { .. } => {
+            "choose another port with --listen 127.0.0.1:PORT; port 0 takes any free one"
+        }
+        ServeError::Random(_) | ServeError::Io(_) => return Failure::new(Exit::Internal, error),
+    };
+    Failure::text(Exit::Usage, format!("{:#}; {hint}", anyhow::Error::new(error)))
+}
