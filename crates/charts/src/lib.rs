@@ -8,11 +8,13 @@
 mod canvas;
 pub mod card;
 mod columns3d;
+mod finding;
 mod heat_map;
 mod lines;
 mod marker;
 pub mod markup;
 mod panel_area;
+mod plate;
 mod reading;
 mod response_times;
 mod ruler;
@@ -22,8 +24,10 @@ mod timeline;
 use pts::exhibit::Exhibit;
 
 pub use columns3d::{columns3d, columns3d_beside};
+pub use finding::finding;
 pub use heat_map::HeatColumn;
 pub use lines::{lines, lines_beside};
+pub use plate::{Plate, plate};
 pub use reading::sentence;
 pub use response_times::response_times;
 pub use style::Size;

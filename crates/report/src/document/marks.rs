@@ -1,8 +1,10 @@
 //! Marks: the caveats that must accompany every number of a run or of a test.
 
 use pts::Outcome;
+use stdx::units::count_of;
 
 use super::contents::Document;
+use crate::facts::conformance::Verdict;
 use crate::facts::interruptions;
 
 /// A caveat that must accompany every number.
@@ -55,6 +57,38 @@ impl Document {
         }
         mark(MarkKind::Modified, "MODIFIED", pts::texts(&self.modified));
         marks
+    }
+
+    /// Marks of a picture that leaves the report, so that nobody mistakes it for a valid measurement of a drive if it is
+    /// not one: those of the test, and everything else that qualifies its values.
+    pub(crate) fn picture_marks(&self, outcome: &Outcome) -> Vec<String> {
+        let marks = self.marks(Some(outcome));
+        let is_marked = |kind| marks.iter().any(|mark| mark.kind == kind);
+        let revision = self.profile.revision;
+        let in_short = |mark: &Mark| match mark.kind {
+            // The label says more.
+            MarkKind::Imported | MarkKind::Simulated => None,
+            MarkKind::NotAchieved => Some(format!("NOT STEADY: {}", mark.details.join("; "))),
+            MarkKind::NotComplete | MarkKind::Interrupted => {
+                Some(format!("{}: {}", mark.title, mark.details.join("; ")))
+            }
+            MarkKind::Modified => {
+                let count = u32::try_from(mark.details.len()).unwrap_or(u32::MAX);
+                Some(format!("MODIFIED: {} from {revision}", count_of(count, "deviation")))
+            }
+        };
+        let verdict = match self.verdict(Some(outcome)) {
+            Verdict::DoesNotConform => Some(format!("DOES NOT CONFORM to {revision}")),
+            Verdict::Modified if !is_marked(MarkKind::Modified) => Some(format!("MODIFIED from {revision}")),
+            Verdict::Modified | Verdict::Conforms => None,
+        };
+        let limited = outcome.host_limited.as_deref().map(|count| format!("HOST-LIMITED: {count}"));
+        let failed = (!self.invalidating.is_empty()).then(|| "HOST CHECK FAILED".to_owned());
+        self.label()
+            .into_iter()
+            .chain(marks.iter().filter_map(in_short))
+            .chain([verdict, limited, failed].into_iter().flatten())
+            .collect()
     }
 
     fn imported_from(&self) -> Option<String> {

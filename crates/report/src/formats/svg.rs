@@ -1,8 +1,12 @@
 //! All charts as standalone SVG images.
 
 use super::format::{Files, Format, Make, Source};
-use charts::Size;
-use charts::markup::escape;
+use crate::document::contents::Document;
+use crate::pages::titles;
+use crate::pages::values::{capacity, model, number, or_na};
+use charts::{Plate, Size};
+use pts::exhibit::Exhibit;
+use pts::{Outcome, Phases};
 use stdx::text::slug;
 
 /// The SVG format.
@@ -22,56 +26,64 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
 pub(super) struct Chart {
     /// File name without extension: `iops-3-steady-state`, `lat-b1-average` beyond the pages of the specification.
     pub name: String,
+    /// The chart on its plate.
     pub svg: String,
 }
 
 /// All charts of the report.
 pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
+    let document = source.document;
     let mut all = Vec::new();
-    for outcome in &source.document.outcomes {
-        let label = label(source, Some(outcome));
+    for outcome in &document.outcomes {
         let pages = (1..).zip(&outcome.pages).map(|(number, page)| (format!("{number:02}"), page));
         let beyond = (1..).zip(&outcome.beyond).map(|(number, page)| (format!("b{number}"), page));
         for (number, page) in pages.chain(beyond) {
-            let drawn: Vec<String> = page
+            let drawn: Vec<(&Exhibit, String)> = page
                 .exhibits
                 .iter()
-                .filter_map(|exhibit| charts::picture(exhibit, &page.title, Size::DEFAULT))
+                .filter_map(|exhibit| Some((exhibit, charts::picture(exhibit, &page.title, Size::DEFAULT)?)))
                 .collect();
-            for (index, svg) in drawn.iter().enumerate() {
+            for (index, (exhibit, svg)) in drawn.iter().enumerate() {
                 let part = if drawn.len() > 1 { format!("-{}", index + 1) } else { String::new() };
                 let name = format!("{}-{number}-{}{part}", outcome.test, slug(&page.title));
-                all.push(Chart { name, svg: labelled(svg, Size::DEFAULT, &label) });
+                let reading = exhibit.reading().map_or("", charts::sentence);
+                let finding = charts::finding(exhibit).unwrap_or_default();
+                let plate =
+                    Plate { reading: reading.into(), finding, ..plate(document, outcome, &page.title) };
+                all.push(Chart { name, svg: charts::plate(&plate, svg, Size::DEFAULT).0 });
             }
         }
     }
-    for test in &source.document.supplements {
-        let svg = charts::timeline(&test.timeline, &format!("{}: the whole test", test.title));
-        let name = format!("{}-whole-test", test.test);
-        let outcome = source.document.outcomes.iter().find(|outcome| outcome.test == test.test);
-        let svg = labelled(&svg, test.timeline.size(), &label(source, outcome));
-        all.push(Chart { name, svg });
+    for test in &document.supplements {
+        let Some(outcome) = document.outcomes.iter().find(|outcome| outcome.test == test.test) else {
+            continue;
+        };
+        let title = format!("{}: the whole test", test.title);
+        let svg = charts::timeline(&test.timeline, &title);
+        let (svg, _) = charts::plate(&plate(document, outcome, &title), &svg, test.timeline.size());
+        all.push(Chart { name: format!("{}-whole-test", test.test), svg });
     }
     all
 }
 
-/// Label of a picture that may be separated from its report: simulated, imported or host-limited results must
-/// not be mistaken for measurements of the drive.
-fn label(source: Source<'_>, outcome: Option<&pts::Outcome>) -> String {
-    let limited = outcome.and_then(|outcome| outcome.host_limited.as_deref());
-    let limited = limited.map(|count| format!("HOST-LIMITED: {count}"));
-    source.document.label().into_iter().chain(limited).collect::<Vec<_>>().join(" · ")
-}
-
-fn labelled(svg: &str, size: Size, label: &str) -> String {
-    if label.is_empty() {
-        return svg.to_owned();
+/// What has to accompany a chart that leaves the report.
+fn plate(document: &Document, outcome: &Outcome, title: &str) -> Plate {
+    let firmware = format!("firmware {}", or_na(document.run.target.firmware.as_deref()));
+    let (begin, end) = document.dates_of(Some(outcome));
+    let dates = if begin == end { begin } else { format!("{begin} to {end}") };
+    let (header, none) = (&outcome.header, Phases::default());
+    // Tests that vary the demand name its range.
+    let demand = match header.phases.stimulus_1 == none.stimulus_1 {
+        true => format!("TC {} QD {}", number(header.threads), number(header.queue_depth)),
+        false => header.phases.stimulus_1[3].clone(),
+    };
+    Plate {
+        title: title.into(),
+        device: [model(document), &firmware, &capacity(document)].join(" · "),
+        about: [titles::tested(document, outcome), demand, dates].join(" · "),
+        marks: document.picture_marks(outcome),
+        finding: String::new(),
+        reading: String::new(),
+        credit: titles::footer(document),
     }
-    let (x, y) = (size.width - 10.0, size.height - 4.0);
-    let label = format!(
-        "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\" font-size=\"13\" font-weight=\"600\" fill=\"#b26a00\">\
-         {}</text>\n</svg>\n",
-        escape(label)
-    );
-    svg.strip_suffix("</svg>\n").map_or_else(|| svg.to_owned(), |open| format!("{open}{label}"))
 }

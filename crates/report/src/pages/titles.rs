@@ -69,3 +69,11 @@ pub(crate) fn footer(document: &Document) -> String {
         document.digest.get(..16).unwrap_or(&document.digest)
     )
 }
+
+/// The test and the specification that it follows, if it follows one: `IOPS (REQUIRED) · PTS-E 2.0`.
+pub(crate) fn tested(document: &Document, outcome: &Outcome) -> String {
+    match document.run.origin {
+        Some(_) => outcome.title.clone(),
+        None => format!("{} ({}) · {}", outcome.title, outcome.header.requirement, document.profile.revision),
+    }
+}

@@ -121,7 +121,7 @@ fn supplement(document: &Document, test: &Supplement) -> String {
 fn page_beyond(page: &Page) -> String {
     let chart = |exhibit: &Exhibit| {
         let svg = charts::picture(exhibit, &page.title, annexes::BEYOND)?;
-        Some(figure(&svg, exhibit.reading()))
+        Some(figure(&svg, exhibit))
     };
     let charts: String = page.exhibits.iter().filter_map(chart).collect();
     format!("<h4>{}</h4>\n{charts}", escape(&page.title))

@@ -1,8 +1,8 @@
 //! The report pages: the PTS page header, then the exhibits of the test.
 
+use pts::Outcome;
 use pts::exhibit::{Axis, Cell, Exhibit, Facts, Lines, Page, Scale, Table};
 use pts::profile::Edition;
-use pts::{Outcome, ReadingHint};
 
 use super::frame::{banners, facts, sheet};
 use crate::document::contents::Document;
@@ -18,8 +18,8 @@ use charts::markup::escape;
 /// Tables with more columns use less padding.
 const WIDE_COLUMNS: usize = 10;
 
-/// Height of the sentence under a chart.
-const READING_PIXELS: f64 = 18.0;
+/// Height of the caption under a chart.
+const READING_PIXELS: f64 = 34.0;
 
 /// Renders page `index` of `outcome`.
 pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number: PageNumber) -> String {
@@ -65,7 +65,7 @@ fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
         Exhibit::Facts(facts) => determination(facts),
         chart => {
             let svg = charts::picture(chart, title, size).unwrap_or_default();
-            figure(&(svg + &other_scale(chart, title, size)), chart.reading())
+            figure(&(svg + &other_scale(chart, title, size)), chart)
         }
     }
 }
@@ -87,10 +87,16 @@ fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
     format!("<template data-scale=\"{name}\">{svg}</template>")
 }
 
-/// A chart with the sentence that says how to read it.
-pub(super) fn figure(svg: &str, reading: Option<ReadingHint>) -> String {
-    let caption =
-        reading.map(|reading| format!("<figcaption>{}</figcaption>", escape(charts::sentence(reading))));
+/// A chart with a caption: what it shows, and how to read it.
+pub(super) fn figure(svg: &str, exhibit: &Exhibit) -> String {
+    let finding = charts::finding(exhibit).map(|text| format!("<strong>{}.</strong> ", escape(&text)));
+    let caption = exhibit.reading().map(|reading| {
+        format!(
+            "<figcaption>{}{}</figcaption>",
+            finding.unwrap_or_default(),
+            escape(charts::sentence(reading))
+        )
+    });
     format!("<figure>{svg}{}</figure>\n", caption.unwrap_or_default())
 }
 

@@ -103,9 +103,9 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
 fn page_beyond(page: &Page) -> Vec<Block> {
     let charts = page.exhibits.iter().filter_map(|exhibit| {
         let svg = charts::picture(exhibit, &page.title, annexes::BEYOND)?;
-        let text = Block::Text(
-            exhibit.reading().map(|reading| charts::sentence(reading).to_owned()).unwrap_or_default(),
-        );
+        let finding = charts::finding(exhibit).map(|text| format!("{text}."));
+        let reading = exhibit.reading().map(|reading| charts::sentence(reading).to_owned());
+        let text = Block::Text(finding.into_iter().chain(reading).collect::<Vec<_>>().join(" "));
         Some([Block::Pictures(vec![(page.title.clone(), svg)]), text])
     });
     charts.flatten().collect()

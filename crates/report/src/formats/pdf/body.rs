@@ -28,8 +28,8 @@ const LEAST_RESPONSE_TIMES: f64 = 230.0;
 const COLUMN_SHARES_1_0: [f64; 4] = [0.25; 4];
 const COLUMN_SHARES_2_0: [f64; 4] = [0.2875, 0.23, 0.23, 0.2525];
 const GAP: f64 = 8.0;
-/// Height of the sentence under a chart.
-const READING: f64 = 15.0;
+/// Height of the caption under a chart: what it shows, and how to read it.
+const CAPTION: f64 = 29.0;
 /// Minimum legible font size.
 const SMALLEST: f64 = 6.0;
 
@@ -147,19 +147,26 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
             Exhibit::Table(table) => numbers(sheet, table, room),
             Exhibit::Facts(facts) => determination(sheet, facts, room),
             chart => {
-                let room = Area { height: height - READING, ..room };
+                let room = Area { height: height - CAPTION, ..room };
                 let size = Size { height: room.height.max(120.0), ..Size::DEFAULT };
                 if let Some(svg) = charts::picture(chart, title, size) {
                     sheet.picture(&svg, title, room)?;
                 }
-                let sentence = chart.reading().map_or("", charts::sentence);
-                let baseline = room.y + height - 3.0;
-                sheet.text((area.x, baseline), area.width, sentence, soft(10.5), Align::Middle);
+                caption(sheet, chart, Area::new(area.x, y + height - CAPTION, area.width, CAPTION));
             }
         }
         y += height + GAP;
     }
     Ok(())
+}
+
+fn caption(sheet: &mut Sheet<'_, '_>, chart: &Exhibit, area: Area) {
+    if let Some(finding) = charts::finding(chart) {
+        let text = format!("{finding}.");
+        sheet.text((area.x, area.y + 11.0), area.width, &text, ink(10.5).bold(), Align::Middle);
+    }
+    let sentence = chart.reading().map_or("", charts::sentence);
+    sheet.text((area.x, area.y + 26.0), area.width, sentence, soft(10.5), Align::Middle);
 }
 
 fn natural_height(exhibit: &Exhibit) -> f64 {

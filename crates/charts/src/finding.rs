@@ -1,0 +1,38 @@
+//! What a chart shows: one sentence made of its own values. It says nothing that the values do not say; whether a drive
+//! is steady, or a result valid, is decided elsewhere.
+
+mod amounts;
+mod columns;
+mod course;
+mod lines;
+
+use pts::exhibit::{Exhibit, ResponseTimes};
+
+use amounts::amount;
+
+/// What `exhibit` shows, in one sentence without a full stop; None if it is not a chart, or has too few values.
+#[must_use]
+pub fn finding(exhibit: &Exhibit) -> Option<String> {
+    match exhibit {
+        Exhibit::Lines(data) => lines::finding(data),
+        Exhibit::Columns3d(data) => columns::finding(data),
+        Exhibit::ResponseTimes(data) => of_times(data),
+        Exhibit::Table(_) | Exhibit::Facts(_) => None,
+    }
+}
+
+/// The median, and the highest known percentiles.
+fn of_times(times: &ResponseTimes) -> Option<String> {
+    let known: Vec<(f64, f64)> =
+        times.confidence.iter().copied().filter(|(ms, _)| ms.is_finite() && *ms > 0.0).collect();
+    let median = known.iter().find(|(_, share)| *share >= 50.0)?;
+    let tail = known.last().filter(|(_, share)| *share > median.1)?;
+    Some(format!(
+        "{} % of the I/Os complete within {} ms, {} % within {} ms, which is {}",
+        median.1,
+        amount(median.0),
+        tail.1,
+        amount(tail.0),
+        amounts::times(tail.0 / median.0)
+    ))
+}

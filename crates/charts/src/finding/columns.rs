@@ -1,0 +1,43 @@
+//! The largest and the smallest value over two categories.
+
+use pts::exhibit::Columns3d;
+
+use super::amounts::{FACTOR, amount, percent};
+
+/// None with fewer than two values.
+pub(super) fn finding(columns: &Columns3d) -> Option<String> {
+    let mut all: Vec<(f64, String)> = Vec::new();
+    for (depth, row) in columns.depth.iter().zip(&columns.heights) {
+        for (x, value) in columns.x.iter().zip(row) {
+            let name = || format!("{} {depth}, {} {x}", columns.depth_label, columns.x_label);
+            all.extend(value.filter(|value| value.is_finite()).map(|value| (value, name())));
+        }
+    }
+    extremes(&columns.height_label, &all)
+}
+
+/// The largest and the smallest of several named values.
+pub(super) fn extremes(label: &str, all: &[(f64, String)]) -> Option<String> {
+    let highest = all.iter().reduce(|best, other| if other.0 > best.0 { other } else { best })?;
+    let lowest = all.iter().reduce(|best, other| if other.0 < best.0 { other } else { best })?;
+    if all.len() < 2 {
+        return None;
+    }
+    Some(format!(
+        "{label}: highest {} ({}), lowest {} ({}){}",
+        amount(highest.0),
+        highest.1,
+        amount(lowest.0),
+        lowest.1,
+        apart(highest.0, lowest.0)
+    ))
+}
+
+/// How far two values are apart, as a percentage or as a factor; empty if there is nothing to compare with.
+fn apart(highest: f64, lowest: f64) -> String {
+    match highest / lowest {
+        factor if lowest <= 0.0 || !factor.is_finite() || factor <= 1.0 => String::new(),
+        factor if factor < FACTOR => format!(", {} apart", percent(factor - 1.0)),
+        factor => format!(", a factor of {}", amount(factor)),
+    }
+}

@@ -1,0 +1,244 @@
+//! Findings of line charts, by what the chart shows.
+
+use pts::ReadingHint;
+use pts::exhibit::{GuideRole, Lines, Series};
+
+use super::amounts::{amount, moved, percent};
+use super::columns::extremes;
+use super::course;
+
+/// Share of the highest value that counts as having reached it.
+const NEARLY: f64 = 0.95;
+/// Rounds at the end of a convergence plot: as many as a measurement window has.
+const LAST_ROUNDS: usize = 5;
+/// More means are not listed.
+const LISTED: usize = 3;
+
+pub(super) fn finding(lines: &Lines) -> Option<String> {
+    match lines.reading {
+        ReadingHint::Convergence => convergence(lines),
+        ReadingHint::Window | ReadingHint::Determination => window(lines),
+        ReadingHint::ByBlockSize | ReadingHint::ByMix | ReadingHint::ByPosition => by_place(lines),
+        ReadingHint::Saturation
+        | ReadingHint::SaturationTimes
+        | ReadingHint::PreWrites
+        | ReadingHint::Endurance => first_course(lines, "minutes"),
+        ReadingHint::OverWritten | ReadingHint::SustainedWrites => first_course(lines, "GB written"),
+        ReadingHint::OverFills => first_course(lines, "drive fills"),
+        ReadingHint::Idling | ReadingHint::AccessGroups | ReadingHint::CellsOverTime => means(lines),
+        ReadingHint::ByDepth | ReadingHint::ByOutstanding | ReadingHint::Runs => peak(lines),
+        ReadingHint::TimesByOutstanding => from_first_to_last(lines),
+        ReadingHint::Intensity => intensity(lines),
+        // Kinds of their own.
+        ReadingHint::Columns | ReadingHint::Processor | ReadingHint::ResponseTimes => None,
+    }
+}
+
+/// Finite points of a series.
+fn known(series: &Series) -> Vec<(f64, f64)> {
+    series.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+}
+
+/// The name of a series and the quantity; the quantity alone if there is one series.
+fn label(lines: &Lines, series: &Series) -> String {
+    if lines.series.len() > 1 { format!("{}: {}", series.name, lines.y.label) } else { lines.y.label.clone() }
+}
+
+fn first_course(lines: &Lines, unit: &str) -> Option<String> {
+    lines.series.iter().find_map(|series| course::sentence(&label(lines, series), &series.points, unit))
+}
+
+/// The line that changed most, and how much the last rounds vary.
+fn convergence(lines: &Lines) -> Option<String> {
+    let all: Vec<(&Series, Vec<(f64, f64)>)> =
+        lines.series.iter().map(|series| (series, known(series))).filter(|(_, p)| p.len() > 1).collect();
+    let changed = |points: &[(f64, f64)]| {
+        let (first, last) = (points[0].1, points[points.len() - 1].1);
+        if first > 0.0 { (last / first).ln().abs() } else { 0.0 }
+    };
+    let (series, points) =
+        all.iter().reduce(|most, other| if changed(&other.1) > changed(&most.1) { other } else { most })?;
+    let (first, last) = (points[0], points[points.len() - 1]);
+    let span = |points: &[(f64, f64)]| {
+        let tail = &points[points.len().saturating_sub(LAST_ROUNDS)..];
+        let values = || tail.iter().map(|point| point.1);
+        let mean = values().sum::<f64>() / tail.len() as f64;
+        (values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min)) / mean
+    };
+    let widest =
+        all.iter().map(|(_, points)| span(points)).filter(|span| span.is_finite()).fold(0.0, f64::max);
+    let most = if all.len() > 1 { " changed most: it" } else { "" };
+    Some(format!(
+        "From round {} to {}, {}{most} {}; in the last {} rounds {} at most {} of {} mean",
+        first.0,
+        last.0,
+        if all.len() > 1 { &series.name } else { &lines.y.label },
+        moved(first.1, last.1),
+        points.len().min(LAST_ROUNDS),
+        if all.len() > 1 { "each line spans" } else { "it spans" },
+        percent(widest),
+        if all.len() > 1 { "its" } else { "their" }
+    ))
+}
+
+/// The excursions of the measurement window as percentages of its average.
+fn window(lines: &Lines) -> Option<String> {
+    let of = |role: GuideRole| lines.guides.iter().find(|guide| guide.role == role);
+    let (mean, fit) = (of(GuideRole::Mean)?, of(GuideRole::Fit)?);
+    let inside = |x: f64| x >= mean.from.0 && x <= mean.to.0;
+    let values: Vec<f64> =
+        lines.series.iter().flat_map(known).filter(|point| inside(point.0)).map(|point| point.1).collect();
+    let average = mean.from.1;
+    if values.is_empty() || average <= 0.0 {
+        return None;
+    }
+    let range =
+        values.iter().copied().fold(f64::MIN, f64::max) - values.iter().copied().fold(f64::MAX, f64::min);
+    Some(format!(
+        "In rounds {} to {}, the values span {} of their average of {} (limit 20 %), the fit {} (limit 10 %)",
+        mean.from.0,
+        mean.to.0,
+        percent(range / average),
+        amount(average),
+        percent((fit.to.1 - fit.from.1).abs() / average)
+    ))
+}
+
+fn by_place(lines: &Lines) -> Option<String> {
+    let named = |series: &Series| {
+        let name = |x: f64| format!("{}, {} {}", series.name, lines.x.label, amount(x));
+        known(series).into_iter().map(|(x, y)| (y, name(x))).collect::<Vec<_>>()
+    };
+    let all: Vec<(f64, String)> = lines.series.iter().flat_map(named).collect();
+    extremes(&lines.y.label, &all)
+}
+
+/// The mean of each series, or the highest and the lowest of many.
+fn means(lines: &Lines) -> Option<String> {
+    let mean = |series: &Series| {
+        let points = known(series);
+        (!points.is_empty()).then(|| {
+            (points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64, series.name.clone())
+        })
+    };
+    let all: Vec<(f64, String)> = lines.series.iter().filter_map(mean).collect();
+    let label = format!("Mean {}", lines.y.label);
+    match all.as_slice() {
+        [] => None,
+        few if few.len() <= LISTED => {
+            let listed: Vec<String> =
+                few.iter().map(|(mean, name)| format!("{name} {}", amount(*mean))).collect();
+            Some(format!("{label}: {}", listed.join(", ")))
+        }
+        many => extremes(&label, many),
+    }
+}
+
+/// The highest point, and where its line comes near it.
+fn peak(lines: &Lines) -> Option<String> {
+    let highest = |series: &Series| known(series).into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let tops = lines.series.iter().filter_map(|series| Some((series, highest(series)?)));
+    let (series, top) = tops.reduce(|best, other| if other.1.1 > best.1.1 { other } else { best })?;
+    let near = known(series).into_iter().find(|point| point.1 >= NEARLY * top.1)?;
+    let name = if lines.series.len() > 1 { format!("{} at ", series.name) } else { "at ".into() };
+    let reached =
+        if near.0 < top.0 { format!("; {} reaches 95 % of that", amount(near.0)) } else { String::new() };
+    Some(format!(
+        "{}: highest {} ({name}{} {}){reached}",
+        lines.y.label,
+        amount(top.1),
+        lines.x.label,
+        amount(top.0)
+    ))
+}
+
+fn from_first_to_last(lines: &Lines) -> Option<String> {
+    let series = lines.series.first()?;
+    let points = known(series);
+    let (first, last) = (points.first()?, points.last()?);
+    (points.len() > 1).then(|| {
+        format!(
+            "{} {} from {} {} to {}",
+            label(lines, series),
+            moved(first.1, last.1),
+            lines.x.label,
+            amount(first.0),
+            amount(last.0)
+        )
+    })
+}
+
+/// The point with the most I/Os, and the one with the shortest response time.
+fn intensity(lines: &Lines) -> Option<String> {
+    let points =
+        || lines.series.iter().flat_map(|series| known(series).into_iter().map(move |p| (p, &series.name)));
+    let most = points().reduce(|a, b| if b.0.0 > a.0.0 { b } else { a })?;
+    let shortest = points().reduce(|a, b| if b.0.1 < a.0.1 { b } else { a })?;
+    let (x, y) = (&lines.x.label, &lines.y.label);
+    let text = |(point, name): ((f64, f64), &String)| {
+        format!("{} {x} at {} {y} ({name})", amount(point.0), amount(point.1))
+    };
+    Some(format!("Most: {}; shortest: {}", text(most), text(shortest)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pts::exhibit::{Axis, Guide, Scale};
+
+    fn chart(reading: ReadingHint, series: &[(&str, &[f64])]) -> Lines {
+        let axis = |label: &str| Axis { label: label.into(), scale: Scale::LinearFromZero };
+        let points = |values: &[f64]| (1..).map(f64::from).zip(values.iter().copied()).collect();
+        let series =
+            series.iter().map(|(name, values)| Series { name: (*name).into(), points: points(values) });
+        let series = series.collect();
+        Lines { reading, x: axis("QD"), y: axis("IOPS"), series, guides: Vec::new(), marked: None }
+    }
+
+    #[test]
+    fn convergence_names_the_line_that_changed_most() {
+        let lines =
+            chart(ReadingHint::Convergence, &[("4KiB", &[100.0, 50.0, 48.0]), ("8KiB", &[60.0, 60.0, 59.0])]);
+        let text = finding(&lines).unwrap();
+        assert!(
+            text.starts_with("From round 1 to 3, 4KiB changed most: it fell from 100 to 48 (-52 %)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_window_gives_its_excursions() {
+        let guide = |role, from, to| Guide { name: String::new(), from: (2.0, from), to: (4.0, to), role };
+        let mut lines = chart(ReadingHint::Window, &[("4KiB", &[900.0, 95.0, 100.0, 105.0])]);
+        assert_eq!(finding(&lines), None);
+        lines.guides = vec![guide(GuideRole::Mean, 100.0, 100.0), guide(GuideRole::Fit, 95.0, 105.0)];
+        assert_eq!(
+            finding(&lines).unwrap(),
+            "In rounds 2 to 4, the values span 10 % of their average of 100 (limit 20 %), the fit 10 % (limit 10 %)"
+        );
+    }
+
+    #[test]
+    fn a_peak_says_where_the_line_comes_near_it() {
+        let lines =
+            chart(ReadingHint::ByDepth, &[("TC 1", &[10.0, 96.0, 100.0]), ("TC 2", &[5.0, 9.0, 9.0])]);
+        assert_eq!(finding(&lines).unwrap(), "IOPS: highest 100 (TC 1 at QD 3); 2 reaches 95 % of that");
+    }
+
+    #[test]
+    fn charts_without_values_show_nothing() {
+        for reading in [
+            ReadingHint::Convergence,
+            ReadingHint::Window,
+            ReadingHint::ByBlockSize,
+            ReadingHint::Saturation,
+            ReadingHint::Idling,
+            ReadingHint::ByDepth,
+            ReadingHint::TimesByOutstanding,
+            ReadingHint::Intensity,
+        ] {
+            assert_eq!(finding(&chart(reading, &[])), None, "{reading:?}");
+            assert_eq!(finding(&chart(reading, &[("a", &[f64::NAN; 9])])), None, "{reading:?}");
+        }
+    }
+}
