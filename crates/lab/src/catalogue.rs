@@ -99,10 +99,13 @@ impl Stamp {
     }
 }
 
+/// The row of each directory, with what its journal looked like when the row was folded.
+type Rows = BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>;
+
 /// The rows of a library.
 pub struct Catalogue {
     library: Library,
-    rows: Mutex<BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>>,
+    rows: Mutex<Rows>,
 }
 
 impl Catalogue {

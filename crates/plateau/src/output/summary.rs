@@ -98,10 +98,8 @@ impl Summary {
             line("host", &host_limits(ceiling));
         }
         if let Some(concurrent) = &file.concurrent {
-            line(
-                "alongside",
-                &format!("{} (campaign {})", concurrent.targets.join(", "), concurrent.campaign),
-            );
+            let targets = concurrent.targets.join(", ");
+            line("alongside", &format!("{targets} (campaign {})", concurrent.campaign));
         }
         ways(&self.loaded.entries).iter().for_each(|way| line("engine", way));
         let profile = profile(file);
