@@ -15,7 +15,7 @@ use crate::facts::supplement::Supplement;
 /// The contents of a report.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// What was requested, for which device, on which host.
+    /// The requested tests, the device and the host.
     pub run: RunFile,
     /// The version of the specification.
     pub profile: &'static Profile,
@@ -42,13 +42,13 @@ pub struct Document {
     pub(crate) publication: Publication,
     pub(crate) conformance: Vec<Conformance>,
     pub(crate) supplements: Vec<Supplement>,
-    /// What measured power, and the idle power.
+    /// The source of power and the idle power.
     pub(crate) power: String,
-    /// Whether the meter has only upper bounds.
+    /// Whether the meter only provides upper bounds of the power.
     pub(crate) power_is_bound: bool,
     /// Test platform, host checks, settings and health.
     pub(crate) drive_and_host: Vec<TextTable>,
-    /// What host checks found that would invalidate results.
+    /// Problems that host checks found and that would invalidate results.
     pub(crate) invalidating: Vec<String>,
     /// States of the drive's volatile write cache during the tests, in order of their first use; empty if it was neither
     /// set nor queried.
@@ -68,7 +68,8 @@ impl Document {
         &self.conformance
     }
 
-    /// The worst verdict of the run, or the verdict of one test. A run without all of its tests is not a result.
+    /// Returns the worst verdict of the run, or the verdict of one test. A run in which a test is missing is not
+    /// a result.
     pub(crate) fn verdict(&self, outcome: Option<&Outcome>) -> Verdict {
         let lacks_tests = self.outcomes.is_empty() || !self.not_begun.is_empty();
         if outcome.is_none() && lacks_tests && self.run.origin.is_none() {
@@ -104,7 +105,7 @@ impl Document {
         origin.map(|origin| format!("IMPORTED from {}", origin.tool)).unwrap_or_default()
     }
 
-    /// Start and end of a test, or of the whole run, as printed.
+    /// Returns start and end of a test, or of the whole run, as text.
     pub(crate) fn dates_of(&self, outcome: Option<&Outcome>) -> (String, String) {
         let name = outcome.map(|outcome| outcome.test.as_str());
         if let Some(origin) = &self.run.origin {

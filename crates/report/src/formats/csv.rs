@@ -18,12 +18,12 @@ pub(super) const FORMAT: Format = Format {
     make: Make::Folder(folder),
 };
 
-/// In the column `unit` of tables whose columns have different units.
+/// Content of the column `unit` in tables whose columns have different units.
 const NAMED: &str = "in the column names";
 
 type Content = fn(Source<'_>) -> Result<Vec<u8>, String>;
 
-/// The same files with the same columns, however the results came about.
+/// Measured, simulated and imported runs have the same files with the same columns.
 const FILES: [(&str, Content); 9] = [
     ("run.csv", identity::run),
     ("tests.csv", identity::tests),
@@ -169,7 +169,7 @@ fn value(cell: &Cell) -> [String; 3] {
     }
 }
 
-/// Marks on curves; those that the tester set have the computed value beside them.
+/// Marks on curves; if the tester set a mark, the computed value is next to it.
 fn marks(source: Source<'_>) -> Result<Vec<u8>, String> {
     let rows = source.document.outcomes.iter().flat_map(|outcome| {
         outcome.marks.iter().map(|mark| {

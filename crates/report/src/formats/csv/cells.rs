@@ -111,7 +111,7 @@ fn rates(observation: &Observation<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What the workload took of the host; empty for imported runs.
+/// How much of the host's capability the workload used; empty for imported runs.
 fn effort(segment: Option<&Segment>) -> Vec<String> {
     let effort = |of: fn(&Effort) -> u64| {
         optional(segment.and_then(|segment| segment.host.as_ref()).map(|host| of(&host.effort)))
@@ -129,7 +129,7 @@ fn effort(segment: Option<&Segment>) -> Vec<String> {
     ]
 }
 
-/// Power of a workload, and what it did per watt; empty if not measured.
+/// Power of a workload, and its performance per watt; empty if not measured.
 fn power(segment: Option<&Segment>, meter: &Meter<'_>) -> Vec<String> {
     let measured = segment.and_then(|segment| segment.power.as_ref());
     let watts = |of: fn(&Power) -> u64| optional(measured.map(|power| of(power) as f64 / 1e6));

@@ -12,15 +12,15 @@ pub struct Report {
     pub schema_version: u32,
     /// Id of the run.
     pub run: String,
-    /// Version of Plateau that measured it.
+    /// Version of Plateau that measured the run.
     pub plateau_version: String,
-    /// Version of Plateau that judged it and wrote this document.
+    /// Version of Plateau that judged the run and wrote this document.
     pub judged_by_version: String,
     /// SHA-256 of the chain of journal records, hexadecimal.
     pub journal_sha256: String,
     /// Start of the run (RFC 3339).
     pub created: String,
-    /// Command line as given.
+    /// Command line, as the user entered it.
     pub command: Vec<String>,
     /// Origin of an imported run; absent for runs measured by Plateau.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct Report {
     pub host: Host,
     pub stated: Stated,
     pub settings: ReportSettings,
-    /// What measured power; null if nothing did.
+    /// The power meter of the run; null if there was none.
     pub power: Option<ReportPower>,
     /// All deviations from the profile.
     pub modified: Vec<String>,
@@ -75,7 +75,7 @@ pub struct Device {
     pub capacity_bytes: u64,
     pub logical_block_bytes: u32,
     pub physical_block_bytes: u32,
-    /// Set if the drive is simulated, so that no result is that of a real drive.
+    /// The simulated drive; null if the results are those of a real drive or an imported file.
     pub simulated: Option<Simulated>,
 }
 
@@ -121,7 +121,7 @@ pub struct Stated {
 /// A web page about a component of the test platform.
 #[derive(Serialize, JsonSchema)]
 pub struct Link {
-    /// What it is about; empty if not stated.
+    /// Name of the component; empty if not stated.
     pub name: String,
     pub address: String,
 }
@@ -130,7 +130,7 @@ pub struct Link {
 pub struct ReportSettings {
     pub threads: u16,
     pub queue_depth: u16,
-    /// Whether the tester chose threads or queue depth, even if the choice is that of the profile.
+    /// Whether the tester chose the thread count or the queue depth, even if the chosen value is the one in the profile.
     pub demand_is_chosen: bool,
     pub cell_ns: u64,
     pub max_rounds: u32,
@@ -147,14 +147,14 @@ pub struct ReportSettings {
     pub seed: u64,
 }
 
-/// The workload that the tester chose for DIRTH; null where nothing was chosen.
+/// The workload that the tester chose for DIRTH; each value is null if it was not chosen.
 #[derive(Serialize, JsonSchema)]
 pub struct DirthSettings {
     pub block_bytes: Option<u32>,
     pub read_percent: Option<u8>,
 }
 
-/// Length and workload that the tester chose for WSAT; null where nothing was chosen.
+/// Length and workload that the tester chose for WSAT; each value is null if it was not chosen.
 #[derive(Serialize, JsonSchema)]
 pub struct WsatSettings {
     pub capacities: Option<u32>,
@@ -170,14 +170,14 @@ pub struct WsatSettings {
 pub struct ReportPower {
     /// As requested: `hwmon:nvme`.
     pub source: String,
-    /// The meter in words.
+    /// Description of the meter.
     pub meter: String,
     /// `drive`; `host`: only what exceeds the idle power is attributed to a workload; `upper_bound`: what the drive draws
     /// at most, so values per watt are lower bounds.
     pub subject: String,
     /// Smallest difference between two values; null if unknown.
     pub resolution_watts: Option<f64>,
-    /// Tolerance of the values; null if unknown, and then no uncertainty includes it.
+    /// Tolerance of the values; null if unknown, in which case uncertainties do not include it.
     pub tolerance_percent: Option<f64>,
     /// Idle power before the first test; null if not measured.
     pub idle_watts: Option<Uncertain>,
@@ -187,7 +187,7 @@ pub struct ReportPower {
 #[derive(Serialize, JsonSchema)]
 pub struct Uncertain {
     pub value: f64,
-    /// Null if it is not known, as with one sample.
+    /// Null if it is not known, for example because there is only one sample.
     pub uncertainty: Option<f64>,
 }
 
@@ -198,11 +198,11 @@ pub struct CellPower {
     pub min_watts: f64,
     pub max_watts: f64,
     pub samples: u32,
-    /// What the workload did per watt; null if nothing can be attributed to it.
+    /// Performance of the workload per watt; null if no power can be attributed to the workload.
     pub efficiency: Option<CellEfficiency>,
 }
 
-/// What a workload did per watt.
+/// Performance of a workload per watt.
 #[derive(Serialize, JsonSchema)]
 pub struct CellEfficiency {
     /// Power attributed to the workload.
@@ -211,7 +211,7 @@ pub struct CellEfficiency {
     pub bytes_per_second_per_watt: Uncertain,
 }
 
-/// What a workload did per watt, over the rounds of the window.
+/// Performance of a workload per watt, averaged over the rounds of the window.
 #[derive(Serialize, JsonSchema)]
 pub struct TestEfficiency {
     /// In the notation of the PTS, with TC and QD.
@@ -246,7 +246,7 @@ pub struct Test {
     pub converged: Option<bool>,
     /// Why the test is incomplete; null if it is complete.
     pub stopped: Option<String>,
-    /// Whether a burn-in accepts the drive; null for other tests, and while nothing is decided.
+    /// Whether a burn-in accepts the drive; null for other tests, and before the decision.
     pub acceptance: Option<Acceptance>,
     pub steady_state: Vec<Window>,
     pub figures: Vec<Figure>,
@@ -254,7 +254,7 @@ pub struct Test {
     pub marks: Vec<CurveMark>,
     pub tables: Vec<Table>,
     pub charts: Vec<Chart>,
-    /// What each workload of the window did per watt; empty without a source of power.
+    /// Performance per watt of each workload in the window; empty without a source of power.
     pub efficiency: Vec<TestEfficiency>,
     pub notes: Vec<String>,
     pub modified: Vec<String>,
@@ -281,7 +281,7 @@ pub struct Reason {
     /// `data`, `io`, `grown`, `above`, `below` or `critical_warning`.
     pub reason: String,
     pub text: String,
-    /// Where on the drive; null if it has no place.
+    /// Offset on the drive at which the fault occurred; null if it cannot be assigned to an offset.
     pub offset_bytes: Option<u64>,
 }
 
@@ -317,7 +317,7 @@ pub struct Figure {
     pub host_limited: bool,
 }
 
-/// A mark on a curve. The PTS names but does not define them.
+/// A mark on a curve. The PTS gives these marks names, but does not define them.
 #[derive(Serialize, JsonSchema)]
 pub struct CurveMark {
     /// `fob`, `steady`, `peak-drop` or `time-to-steady`.
@@ -330,7 +330,7 @@ pub struct CurveMark {
     pub computed: Option<f64>,
     /// The value that the tester set in its place; null if none was set.
     pub set_by_tester: Option<f64>,
-    /// Bytes written until then; null for IOPS.
+    /// Bytes written up to the time of the mark; null for marks in IOPS.
     pub written_bytes: Option<u64>,
 }
 
@@ -362,7 +362,7 @@ pub struct Row {
 #[derive(Serialize, JsonSchema)]
 pub struct Chart {
     pub page: String,
-    /// How to read it, in one sentence.
+    /// How to read the chart, in one sentence.
     pub reading: String,
     pub x: String,
     pub y: String,
