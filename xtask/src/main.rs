@@ -7,6 +7,7 @@ mod ci;
 mod crosscheck;
 mod deny;
 mod dist;
+mod fuzz;
 mod kills;
 mod newcomer;
 mod pictures;
@@ -35,6 +36,7 @@ const COMMANDS: &[Entry] = &[
     Entry::of::<crosscheck::Crosscheck>("crosscheck"),
     Entry::of::<deny::Deny>("deny"),
     Entry::of::<dist::Dist>("dist"),
+    Entry::of::<fuzz::Fuzz>("fuzz"),
     Entry::of::<newcomer::Newcomer>("newcomer"),
     Entry::of::<readme::Readme>("readme"),
     Entry::of::<pictures::Pictures>("pictures"),

@@ -163,17 +163,17 @@ pub fn folded(text: &str, width: usize) -> String {
     text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the number of columns of the label at the start of a line, including the spaces after it.
+/// Returns the number of columns of the labels at the start of a line, including the spaces after them. Labels end
+/// with at least two spaces, and take up at most half of the width.
 fn label_columns(line: &str, width: usize) -> usize {
     let text = line.trim_start();
-    let indent = line.len() - text.len();
-    let label = match text.find("  ") {
-        _ if indent > 0 => indent,
-        Some(end) => text.len() - text[end..].trim_start().len(),
-        None => 0,
-    };
-    let label = columns(&line[..label]);
-    if (1..=width / 2).contains(&label) { label } else { 2 }
+    let indent = columns(&line[..line.len() - text.len()]);
+    let fits = |label: &usize| (1..=width / 2).contains(label);
+    if indent > 0 {
+        return Some(indent).filter(fits).unwrap_or(2);
+    }
+    let gaps = line.match_indices("  ").map(|(gap, _)| line.len() - line[gap..].trim_start().len());
+    gaps.map(|end| columns(&line[..end])).filter(fits).max().unwrap_or(2)
 }
 
 fn indented(text: &str, width: usize, indent: usize) -> Vec<String> {
@@ -220,8 +220,11 @@ mod tests {
         assert_eq!(
             folded("a label that is wide  x y", 20),
             "a label that is wide\n  x y",
-            "no room beside it"
+            "no room next to it"
         );
+        let fix = "warn  two words  1 2 3 4 5 6 7 8 9\n                 fix: 1 2 3 4 5 6 7 8 9";
+        let expected = "warn  two words  1 2 3 4 5 6 7 8\n                 9\n                 fix: 1 2 3 4 5\n                 6 7 8 9";
+        assert_eq!(folded(fix, 34), expected, "to the right of the last label");
     }
 
     #[test]

@@ -95,7 +95,9 @@ impl TestCost {
         }
         match event {
             Event::Measured(segment) | Event::Preconditioned(segment) => {
-                taken.duration_ns = taken.duration_ns.saturating_add(length_ns(segment));
+                // Segments begin after the ramp.
+                let ramp_ns = segment.workload.regime.ramp_ns / divisor;
+                taken.duration_ns = taken.duration_ns.saturating_add(ramp_ns + length_ns(segment));
                 taken.written_bytes = taken.written_bytes.saturating_add(segment.write.bytes);
             }
             // A scaled drive divides the requested idle time.

@@ -53,17 +53,39 @@ pub fn estimate<'a>(
     test: impl Into<Task<'a>>,
     assumed: &Assumed,
 ) -> Result<Estimate, String> {
-    let task = test.into();
-    let cost = |swing: f64| {
-        let mut dry = Dry::of(context, assumed, swing);
+    estimate_after(context, test.into(), assumed, &mut Conditions::default())
+}
+
+/// Estimates consecutive tests: a test without a purge finds the drive as its predecessor left it.
+///
+/// # Errors
+/// Returns an error if a workload of a test is impossible on the target.
+pub fn estimates<'a>(
+    context: &Context<'_>,
+    tests: impl IntoIterator<Item = Task<'a>>,
+    assumed: &Assumed,
+) -> Result<Vec<Estimate>, String> {
+    let mut conditions = Conditions::default();
+    tests.into_iter().map(|task| estimate_after(context, task, assumed, &mut conditions)).collect()
+}
+
+fn estimate_after(
+    context: &Context<'_>,
+    task: Task<'_>,
+    assumed: &Assumed,
+    conditions: &mut Conditions,
+) -> Result<Estimate, String> {
+    let cost = |swing: f64, condition: &mut Condition| {
+        let mut dry = Dry::of(context, assumed, swing, *condition);
         let outcome = task.run(context, &mut dry);
+        *condition = dry.condition;
         match &outcome.stop {
             Some(stop) => Err(stop.to_string()),
             None => Ok((dry.cost, outcome)),
         }
     };
-    let (shortest, outcome) = cost(0.0)?;
-    let (longest, _) = cost(SWING)?;
+    let (shortest, outcome) = cost(0.0, &mut conditions.shortest)?;
+    let (longest, _) = cost(SWING, &mut conditions.longest)?;
     Ok(Estimate { test: task.name().into(), shortest, longest, outcome })
 }
 
@@ -87,6 +109,22 @@ impl Cost {
     }
 }
 
+/// Condition of the drive after the tests so far, for both costs.
+#[derive(Debug, Default)]
+struct Conditions {
+    shortest: Condition,
+    longest: Condition,
+}
+
+/// What the writes since the last purge have done to the drive.
+#[derive(Debug, Clone, Copy, Default)]
+struct Condition {
+    /// Filled by sequential writes before the random ones.
+    preconditioned: bool,
+    /// Number of bytes that the drive still accepts at the fresh rate.
+    fresh_bytes: f64,
+}
+
 struct Dry<'a> {
     context: &'a Context<'a>,
     assumed: &'a Assumed,
@@ -95,10 +133,7 @@ struct Dry<'a> {
     left_in_round: u32,
     pace: f64,
     cost: Cost,
-    /// Filled by sequential writes before the random ones.
-    preconditioned: bool,
-    /// Number of bytes that the drive still accepts at the fresh rate.
-    fresh_bytes: f64,
+    condition: Condition,
 }
 
 /// Rates during a workload: one for the first `first_bytes`, and another one afterwards.
@@ -120,17 +155,8 @@ impl Course {
 }
 
 impl<'a> Dry<'a> {
-    fn of(context: &'a Context<'a>, assumed: &'a Assumed, swing: f64) -> Self {
-        Self {
-            context,
-            assumed,
-            swing,
-            left_in_round: 0,
-            pace: 1.0,
-            cost: Cost::default(),
-            preconditioned: false,
-            fresh_bytes: 0.0,
-        }
+    fn of(context: &'a Context<'a>, assumed: &'a Assumed, swing: f64, condition: Condition) -> Self {
+        Self { context, assumed, swing, left_in_round: 0, pace: 1.0, cost: Cost::default(), condition }
     }
 
     /// A scaled simulated drive divides all times.
@@ -139,13 +165,14 @@ impl<'a> Dry<'a> {
     }
 
     fn course(&self, workload: &Workload) -> Course {
-        let full = if self.preconditioned { State::Preconditioned } else { State::Saturated };
+        let Condition { preconditioned, fresh_bytes } = self.condition;
+        let full = if preconditioned { State::Preconditioned } else { State::Saturated };
         let rate = |state| self.assumed.bytes_per_second(workload, state);
         let writes = 1.0 - f64::from(workload.read_percent.min(100)) / 100.0;
         let first_bytes = match () {
-            () if self.preconditioned || self.fresh_bytes <= 0.0 => 0.0,
+            () if preconditioned || fresh_bytes <= 0.0 => 0.0,
             () if writes <= 0.0 => f64::INFINITY,
-            () => self.fresh_bytes / writes,
+            () => fresh_bytes / writes,
         };
         Course { first: rate(State::Fresh), first_bytes, then: rate(full) }
     }
@@ -187,11 +214,13 @@ impl<'a> Dry<'a> {
         let write_percent = u64::from(100 - workload.read_percent.min(100));
         let written = bytes / 100 * write_percent;
         let before = ramp_bytes / 100 * write_percent;
-        self.fresh_bytes = (self.fresh_bytes - (written + before) as f64).max(0.0);
+        self.condition.fresh_bytes = (self.condition.fresh_bytes - (written + before) as f64).max(0.0);
         match workload.until {
             Until::AmountBytes(_) => {
                 self.cost.precondition_bytes += bytes;
-                self.preconditioned = true;
+                // A time limit may end preconditioning before the range is full.
+                self.condition.preconditioned |=
+                    bytes + u64::from(workload.block_bytes) > length_of(workload);
             }
             Until::DurationNs(_) => self.cost.cell_bytes += written + before,
         }
@@ -222,6 +251,11 @@ impl<'a> Dry<'a> {
     }
 }
 
+/// Returns the length of the range of a workload.
+fn length_of(workload: &Workload) -> u64 {
+    workload.range.segment_bytes * u64::from(workload.range.segments)
+}
+
 fn direction(bytes: u64, workload: &Workload, response_ns: f64) -> Direction {
     if bytes == 0 {
         return Direction::default();
@@ -235,8 +269,8 @@ fn direction(bytes: u64, workload: &Workload, response_ns: f64) -> Direction {
 impl Bench for Dry<'_> {
     fn purge(&mut self) -> Result<Purged, Stop> {
         self.cost.steps += 1;
-        self.preconditioned = false;
-        self.fresh_bytes = self.assumed.saturation.fills * self.context.target.capacity_bytes as f64;
+        let fresh_bytes = self.assumed.saturation.fills * self.context.target.capacity_bytes as f64;
+        self.condition = Condition { preconditioned: false, fresh_bytes };
         let now_ns = self.cost.duration_ns;
         Ok(Purged {
             method: "not done".into(),
@@ -264,7 +298,7 @@ impl Bench for Dry<'_> {
         let length_ns = self.on_the_clock(length_ns);
         self.cost.duration_ns += length_ns;
         let won = self.assumed.saturation.idle_gain_bytes_per_second * length_ns as f64 / SECOND_NS as f64;
-        self.fresh_bytes += won;
+        self.condition.fresh_bytes += won;
         Ok(())
     }
 

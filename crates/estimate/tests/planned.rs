@@ -4,9 +4,12 @@
 mod support;
 
 use estimate::assumed::Assumed;
-use estimate::dry::{Estimate, estimate};
-use pts::{Context, Profile, TESTS, Test};
-use record::{Settings, SimulatedFacts, TargetFacts};
+use estimate::dry::{Estimate, estimate, estimates};
+use pts::{Context, Profile, TESTS, Task, Test};
+use record::{
+    Access, CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest, CustomWrite, Settings,
+    SimulatedFacts, TargetFacts,
+};
 use stdx::units::SECOND_NS;
 
 const SPEED: f64 = 500e6;
@@ -122,4 +125,60 @@ fn an_impossible_workload_is_reported() {
     let assumed = Assumed::usual(SPEED, SPEED);
     let problem = estimate(&context, Test::named("iops").unwrap(), &assumed).unwrap_err();
     assert!(problem.contains("threads need"), "{problem}");
+}
+
+/// A minute of random writes, after at most `limit_s` of sequential ones.
+fn minute_of_writes(purge: bool, limit_s: u64) -> CustomTest {
+    let write = CustomWrite {
+        access: Access::Sequential,
+        block_bytes: 128 << 10,
+        threads: 1,
+        queue_depth: Some(32),
+        capacities: 1,
+        limit_ns: Some(limit_s * SECOND_NS),
+    };
+    let cell = CustomCell {
+        access: Access::Random,
+        read_percent: 0,
+        block_bytes: 4096,
+        threads: Some(4),
+        queue_depth: Some(32),
+        run_ns: 60 * SECOND_NS,
+        ramp_ns: 0,
+    };
+    CustomTest {
+        name: "minute".into(),
+        title: "Minute".into(),
+        purpose: "write".into(),
+        purge,
+        precondition: Vec::from_iter((limit_s > 0).then_some(write)),
+        cells: vec![cell],
+        rounds: CustomRounds::Fixed(1),
+        tracked: Vec::new(),
+        figure: CustomFigure::Iops,
+        average: CustomAverage { rounds: 1, from_steady: false },
+        finds_knee: false,
+    }
+}
+
+#[test]
+fn a_test_without_a_purge_finds_the_drive_as_the_previous_test_left_it() {
+    let (profile, target) = (Profile::named("pts-e-2.0").unwrap(), target());
+    let settings = profile.settings(1);
+    let context = Context { profile, settings: &settings, target: &target };
+    let assumed = Assumed::usual(SPEED, SPEED);
+    let (fresh, steady) = (assumed.saturation.fresh * 60.0, assumed.saturation.steady * 60.0);
+    let written = |first: &CustomTest, second: &CustomTest| {
+        let both = estimates(&context, [Task::Custom(first), Task::Custom(second)], &assumed).unwrap();
+        [0, 1].map(|test| both[test].shortest.cell_bytes as f64)
+    };
+    let is = |got: f64, expected: f64| assert!((got / expected - 1.0).abs() < 0.01, "{got} and {expected}");
+    // Ten seconds do not fill the drive, so that it remains fresh; an hour fills it.
+    for (limit_s, expected) in [(10, fresh), (3600, assumed.figures().random_write_iops * 4096.0 * 60.0)] {
+        let [first, second] = written(&minute_of_writes(true, limit_s), &minute_of_writes(false, 0));
+        is(first, expected);
+        is(second, expected);
+    }
+    let [unknown, _] = written(&minute_of_writes(false, 0), &minute_of_writes(false, 0));
+    is(unknown, steady);
 }

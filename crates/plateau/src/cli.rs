@@ -64,8 +64,8 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
 for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
 unwritable, or judged differently by this version (verify); 7 a `compare --fail-if` condition is met, or `check` found \
-settings that would invalidate results; 8 a run is in progress (status); 130 interrupted \
-(resume with `plateau resume RUN`).
+settings that would invalidate results; 8 a run is in progress (status); 9 a burn-in rejects the drive; \
+130 interrupted (resume with `plateau resume RUN`).
 
 RUN is a run id, a unique prefix of one, a name given with --name, the path of a run's directory, or `latest` \
 (`latest~1` is the run before it).";

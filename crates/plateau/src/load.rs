@@ -1,6 +1,7 @@
 //! `plateau load`: the assignment of fio's jobs to targets and stages. The crate `fio` interprets jobs and formats
 //! their results; only the command in `commands/load.rs` performs I/O.
 
+pub(crate) mod holes;
 pub(crate) mod plan;
 #[cfg(test)]
 mod witnessed;

@@ -5,7 +5,7 @@ mod support;
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
-use support::{Bench, finished, texts};
+use support::{Bench, finished};
 
 fn run(bench: &Bench, words: &str) -> String {
     let words: Vec<&str> = words.split(' ').collect();
@@ -89,15 +89,19 @@ fn a_run_is_found_by_its_name() {
     let shown = bench.json(&["show", "shelf"]);
     assert_eq!((&shown["run"], &shown["name"]), (&Value::from(first.as_str()), &Value::from("shelf")));
     assert!(bench.ok(&["show", "shelf"]).contains("\nname      shelf\nnote      first\n"));
-    let again =
-        bench.run(&["run", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--name", "shelf", "--json"]);
-    let (out, err) = texts(&again);
-    assert!(err.contains(&format!("warning: 'shelf' is already the name of {first};")), "{err}");
-    let second: Value = serde_json::from_str(&out).expect("a document");
-    let second = second["run"].as_str().expect("an id");
-    let error = bench.fails(6, &["show", "shelf"]);
+    let again = bench.fails(2, &["run", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--name", "shelf"]);
+    assert!(again.contains(&format!("--name: 'shelf' is already the name of {first};")), "{again}");
+    assert_eq!(ids(&bench, &["shelf"]), [first.as_str()], "nothing was begun");
+    let both = bench.json(
+        &"run lat sim:sas-slc-2011 sim:sata-mlc-2011 --scale 1/256 --name pair"
+            .split(' ')
+            .collect::<Vec<_>>(),
+    );
+    let both: Vec<&str> =
+        both["runs"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap()).collect();
+    let error = bench.fails(6, &["show", "pair"]);
     assert!(error.contains("the name of several runs; use the id of one"), "{error}");
-    assert!(error.contains(&first) && error.contains(second), "{error}");
+    assert!(both.len() == 2 && both.iter().all(|id| error.contains(id)), "{error}");
     for bad in ["latest", "a/b", ""] {
         bench.fails(2, &["run", "lat", "sim:sas-slc-2011", "--name", bad]);
     }
@@ -293,4 +297,17 @@ fn a_verbose_run_prints_what_it_changes() {
     }
     assert!(!out.contains("on disk"), "{out}");
     bench.fails(2, &[&["run"], &words[..], &["-v"]].concat());
+}
+
+#[test]
+fn runs_are_listed_with_the_words_that_select_them() {
+    let bench = Bench::new();
+    let id = run(&bench, "lat sim:sas-slc-2011");
+    let all = bench.ok(&["runs"]);
+    let words = ["steady", "unsteady", "complete", "incomplete"];
+    let line = all.lines().find(|line| line.starts_with(&id)).expect("a line");
+    let state = line.split("  ").map(str::trim).find(|cell| words.contains(cell)).expect("a state");
+    assert_eq!(bench.ok(&["runs", "--state", state]), all);
+    let other = words.iter().find(|word| **word != state).expect("another state");
+    assert!(bench.ok(&["runs", "--state", other]).starts_with("none of the 1 runs"));
 }

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -622,4 +623,21 @@ fn the_host_says_what_it_can_do() {
     let document = json(&plateau(&["self", "--json"]));
     assert!(document["data_bytes_per_second"].as_f64() > Some(0.0), "{document}");
     assert_eq!(document["null"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn reads_of_a_sparse_file_are_warned_of() {
+    let bench = Bench::new("");
+    let path = bench.dir.path().join("sparse");
+    std::fs::File::create(&path).unwrap().set_len(32 << 20).unwrap();
+    let load = |path: &Path| {
+        let path = path.to_str().expect("a path");
+        let output = plateau(&["load", path, "--rw", "randread", "--io_size", "1M"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let warning = "reads of holes do not reach the device";
+    let err = load(&path);
+    assert!(err.contains(warning) && err.contains("sparse has holes"), "{err}");
+    assert!(!load(&bench.data()).contains(warning), "a written file");
 }

@@ -325,3 +325,18 @@ fn an_empty_library_variable_counts_as_unset() {
     std::fs::create_dir_all(&own).expect("a library");
     assert_ne!(empty, listed(Some(&own.to_string_lossy())));
 }
+
+#[test]
+fn the_help_names_every_documented_exit_code() {
+    let page = include_str!("../../../docs/reference/exit-codes.md");
+    let codes: Vec<u8> =
+        page.lines().filter_map(|line| line.split('|').nth(1)?.trim().parse().ok()).collect();
+    assert!(codes.contains(&0) && codes.contains(&130), "{codes:?}");
+    let help = Bench::new().ok(&["--help"]);
+    let (_, listed) = help.split_once("Exit codes:").expect("a list");
+    let listed = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    for code in codes {
+        let is_named = listed.split(';').any(|part| part.trim().starts_with(&format!("{code} ")));
+        assert!(is_named, "{code}: {listed}");
+    }
+}

@@ -11,9 +11,14 @@ use record::{CustomCell, CustomRounds, CustomTest, CustomWrite, Note, Regime, Un
 use crate::conclusions::modified;
 use crate::flows::rounds::Verdict;
 use crate::method::profile::Cell;
-use crate::{Bench, Context, Outcome, Stop};
+use crate::{Bench, Context, Outcome, Stop, Unit};
 use answers::CustomAnswers;
 use figures::demand;
+
+/// Returns the unit of the variables whose steady state is judged.
+pub(crate) fn tracked_unit(test: &CustomTest) -> Unit {
+    figures::unit(test.figure)
+}
 
 /// Runs `test` until it completes or the bench stops it.
 pub(crate) fn run(test: &CustomTest, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {

@@ -3,7 +3,7 @@
 use record::{CustomRounds, CustomTest, RunFile};
 
 use crate::custom;
-use crate::{Bench, Context, Outcome, Test};
+use crate::{Bench, Context, Outcome, Test, Unit};
 
 /// A PTS test or a custom test.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +48,15 @@ impl<'a> Task<'a> {
     #[must_use]
     pub fn is_timeline(self) -> bool {
         matches!(self, Self::Pts(test) if test.timeline)
+    }
+
+    /// Unit of the variables whose steady state is judged.
+    #[must_use]
+    pub fn tracked_unit(self) -> Option<Unit> {
+        match self {
+            Self::Pts(test) => test.tracked_unit,
+            Self::Custom(test) => Some(custom::tracked_unit(test)),
+        }
     }
 
     /// Cells in a full round, for estimates.

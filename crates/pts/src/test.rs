@@ -1,6 +1,6 @@
 //! The definition of a test: its names, its limits and the function that runs it.
 
-use crate::{Bench, Context, Outcome};
+use crate::{Bench, Context, Outcome, Unit};
 
 /// One test of the specification.
 #[derive(Debug, Clone, Copy)]
@@ -23,4 +23,6 @@ pub struct Test {
     pub timeline: bool,
     /// Number of rounds if it is fixed; None if steady state or another condition ends the test.
     pub fixed_rounds: Option<u32>,
+    /// Unit of the variables whose steady state is judged; None if none are.
+    pub tracked_unit: Option<Unit>,
 }

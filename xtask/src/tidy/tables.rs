@@ -141,6 +141,38 @@ const LISTED: &[Listed] = &[
         table: Some("GROUPS"),
         entry: module,
     },
+    Listed {
+        folder: "docs/adr",
+        extension: "md",
+        helpers: &[],
+        file: "docs/README.md",
+        table: None,
+        entry: decision,
+    },
+    Listed {
+        folder: "docs/guide",
+        extension: "md",
+        helpers: &[],
+        file: "docs/README.md",
+        table: None,
+        entry: guide,
+    },
+    Listed {
+        folder: "docs/measurements",
+        extension: "md",
+        helpers: &[],
+        file: "docs/README.md",
+        table: None,
+        entry: measurement,
+    },
+    Listed {
+        folder: "docs/reference",
+        extension: "md",
+        helpers: &[],
+        file: "docs/README.md",
+        table: None,
+        entry: reference,
+    },
 ];
 
 fn module(stem: &str) -> String {
@@ -159,6 +191,22 @@ fn example(stem: &str) -> String {
     format!("examples-data/{stem}.toml")
 }
 
+fn decision(stem: &str) -> String {
+    format!("(adr/{stem}.md)")
+}
+
+fn guide(stem: &str) -> String {
+    format!("(guide/{stem}.md)")
+}
+
+fn measurement(stem: &str) -> String {
+    format!("(measurements/{stem}.md)")
+}
+
+fn reference(stem: &str) -> String {
+    format!("(reference/{stem}.md)")
+}
+
 fn run(tree: &Tree) -> Vec<Complaint> {
     LISTED.iter().flat_map(|listed| listed.complaints(tree)).collect()
 }
@@ -170,7 +218,7 @@ impl Listed {
             return Vec::new();
         }
         let table = match (tree.source(self.file), self.table) {
-            (None, _) => None,
+            (None, _) => tree.text(self.file).filter(|_| self.table.is_none()),
             (Some(source), None) => Some(source.code()),
             (Some(source), Some(name)) => source.constant(name),
         };
@@ -233,6 +281,17 @@ mod tests {
         assert_eq!(paths(&[("crates/charts/src/lines.rs", "")]), ["crates/charts/src/lib.rs"]);
         let without = [("crates/pts/src/tests.rs", "mod iops;"), ("crates/pts/src/tests/iops.rs", "")];
         assert_eq!(paths(&without), ["crates/pts/src/tests.rs"]);
+    }
+
+    #[test]
+    fn pages_are_listed_by_links() {
+        let files = [
+            ("docs/README.md", "| [ADR 001](adr/001-a.md) | a |\n| 002-b | [b](guide/002-b.md) |"),
+            ("docs/adr/001-a.md", ""),
+            ("docs/adr/002-b.md", ""),
+            ("docs/guide/002-b.md", ""),
+        ];
+        assert_eq!(paths(&files), ["docs/adr/002-b.md"]);
     }
 
     #[test]

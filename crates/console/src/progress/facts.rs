@@ -8,7 +8,7 @@ use std::time::Duration;
 use engine::Tick;
 use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT};
-use pts::{Context, Task};
+use pts::{Context, Task, Unit};
 use record::{Event, Judgement, Note, RunFile, Segment, Until, VariableJudgement, Workload};
 use stdx::units::{SECOND_NS, amount_base10, count_of, grouped, span};
 
@@ -318,8 +318,9 @@ impl Facts {
             (0, _) => String::new(),
             (limited, all) => format!("  host-limited: {limited} of {}", count_of(all, "cell")),
         };
+        let unit = self.pace.tracked_unit();
         let line = |variable: &VariableJudgement| {
-            judgement_line(judgement.round, variable, &values_of(&variable.name)) + &mark
+            judgement_line(judgement.round, variable, &values_of(&variable.name), unit) + &mark
         };
         judgement.variables.iter().map(line).collect()
     }
@@ -361,7 +362,7 @@ fn preconditioned(segment: &Segment) -> String {
     )
 }
 
-fn judgement_line(round: u32, v: &VariableJudgement, values: &[(u32, f64)]) -> String {
+fn judgement_line(round: u32, v: &VariableJudgement, values: &[(u32, f64)], unit: Option<Unit>) -> String {
     let forecast = Forecast::of(values);
     let verdict = match (v.steady, v.range_share.is_some()) {
         (true, _) => "  steady".to_owned(),
@@ -371,10 +372,11 @@ fn judgement_line(round: u32, v: &VariableJudgement, values: &[(u32, f64)]) -> S
     };
     let percent = |share: f64, limit: f64| {
         let sign = if share <= limit { '\u{2264}' } else { '>' };
-        format!("{:.1} % {sign} {:.0} %", share * 100.0, limit * 100.0)
+        format!("{:.1} {sign} {:.0} %", share * 100.0, limit * 100.0)
     };
-    let head =
-        format!("round {round:>2}  {} {}", v.name, grouped(v.value, if v.value < 10.0 { 3 } else { 1 }));
+    let value = grouped(v.value, if v.value < 10.0 { 3 } else { 1 });
+    let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+    let head = format!("round {round:>2}  {} {value}{unit}", v.name);
     match (v.range_share, v.slope_share) {
         (Some(range), Some(slope)) => format!(
             "{head}  range {}  slope {}{verdict}",

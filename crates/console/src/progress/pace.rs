@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pts::steady::WINDOW_ROUNDS;
-use pts::{Context, Task};
+use pts::{Context, Task, Unit};
 
 /// The position and pace of a test.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,7 @@ pub struct Length {
     fixed_rounds: Option<u32>,
     /// Whether the test ends at steady state.
     seeks_steady_state: bool,
+    tracked_unit: Option<Unit>,
     /// Length of a cell, if it differs from the settings.
     cell: Option<Duration>,
 }
@@ -41,6 +42,7 @@ impl Length {
             cells_per_round: task.cells_per_round(),
             fixed_rounds,
             seeks_steady_state: fixed_rounds.is_none() && !task.is_timeline(),
+            tracked_unit: task.tracked_unit(),
             cell: task.mean_cell_ns(context).map(Duration::from_nanos),
         }
     }
@@ -85,6 +87,11 @@ impl Pace {
         self.measured += 1;
         self.measured_wall += wall;
         self.cell_wall = Some(self.measured_wall / self.measured);
+    }
+
+    /// Returns the unit of the variables that the test judges.
+    pub const fn tracked_unit(&self) -> Option<Unit> {
+        self.length.tracked_unit
     }
 
     pub const fn seeks_steady_state(&self) -> bool {

@@ -11,12 +11,21 @@ use std::thread::{Builder, JoinHandle};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, Statx, StatxFlags};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
-use super::procfs::{entries, processes};
+use super::procfs::{entries, processes, read};
 use crate::host::Roots;
 
 /// Prefix of the links of mount namespaces, and of the root of a mount that keeps one in existence:
 /// `mnt:[4026532201]`. Other kinds of namespaces (`net:[…]`, created by `ip netns add` or Docker) have no mounts.
 pub(super) const PREFIX: &str = "mnt:[";
+
+/// Name of the threads that enter mount namespaces.
+const THREAD: &str = "mounts";
+
+/// Returns whether `task` is a thread that inspects a mount namespace, in this process or in another Plateau. Any
+/// thread may have this name, so its mounts are still reported.
+pub(super) fn is_visitor(task: &Path) -> bool {
+    read(&task.join("comm")).is_ok_and(|name| name.trim_end() == THREAD)
+}
 
 /// A thread in another mount namespace. The thread leaves the namespace on drop.
 pub(super) struct Visitor {
@@ -44,7 +53,7 @@ impl Visitor {
                 let _ = left.recv();
             }
         };
-        let thread = Builder::new().name("mounts".into()).spawn(visit)?;
+        let thread = Builder::new().name(THREAD.into()).spawn(visit)?;
         let task = arrival.recv().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
         Ok(Self { task: roots.proc.join(task), stay: Some(stay), thread: Some(thread) })
     }

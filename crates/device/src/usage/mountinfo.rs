@@ -31,6 +31,8 @@ pub(super) struct Namespace {
     pub(super) pid: Option<u32>,
     /// The object that keeps the namespace in existence if it has no processes.
     pub(super) kept_by: Option<String>,
+    /// Whether only a thread that inspects the namespace was found in it; the namespace may end with that thread.
+    pub(super) is_visited: bool,
     /// `/proc/PID/root` of that process or of one of its threads.
     root: PathBuf,
     pub(super) mountinfo: String,
@@ -57,24 +59,21 @@ pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<
     found.add(&mountinfo, |mountinfo| Namespace {
         pid: None,
         kept_by: None,
+        is_visited: false,
         root: "/".into(),
         mountinfo,
         _visitor: None,
     });
+    let mut visitors = Vec::new();
     for (pid, folder) in processes(roots) {
         // A thread may have its own namespace or root, and may outlive its leader, whose links then lead
         // nowhere.
         for task in std::iter::once(folder.clone()).chain(entries(&folder.join("task"))) {
-            let Some(view) = View::of(&task).filter(|view| !found.views.contains(view)) else { continue };
-            let Ok(text) = read(&task.join("mountinfo")) else { continue };
-            found.views.insert(view);
-            found.add(&text, |mountinfo| Namespace {
-                pid: Some(pid),
-                kept_by: None,
-                root: task.join("root"),
-                mountinfo,
-                _visitor: None,
-            });
+            if kept::is_visitor(&task) {
+                visitors.push((pid, task));
+            } else {
+                found.add_task(pid, &task, false);
+            }
         }
     }
     found.visit_kept(roots);
@@ -85,6 +84,8 @@ pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<
         }
         found.visit_kept(roots);
     }
+    visitors.iter().for_each(|(pid, task)| found.add_task(*pid, task, true));
+    found.visit_kept(roots);
     Ok(found.namespaces)
 }
 
@@ -118,6 +119,21 @@ impl Found {
         self.namespaces.push(namespace);
     }
 
+    /// Adds the namespace of a task, unless it is already known.
+    fn add_task(&mut self, pid: u32, task: &Path, is_visited: bool) {
+        let Some(view) = View::of(task).filter(|view| !self.views.contains(view)) else { return };
+        let Ok(text) = read(&task.join("mountinfo")) else { return };
+        self.views.insert(view);
+        self.add(&text, |mountinfo| Namespace {
+            pid: Some(pid),
+            kept_by: None,
+            is_visited,
+            root: task.join("root"),
+            mountinfo,
+            _visitor: None,
+        });
+    }
+
     /// Enters the namespaces that mounts keep in existence, including those that are visible only inside another
     /// one.
     fn visit_kept(&mut self, roots: &Roots) {
@@ -138,6 +154,7 @@ impl Found {
         self.add(&text, |mountinfo| Namespace {
             pid: None,
             kept_by: Some(kept_by),
+            is_visited: false,
             root: visitor.task.join("root"),
             mountinfo,
             _visitor: Some(visitor),
@@ -211,5 +228,32 @@ mod tests {
         assert_eq!(shifted.offset_bytes, 4096);
         assert_eq!(parse("garbage"), None);
         assert_eq!(unescape(r"\"), PathBuf::from(r"\"));
+    }
+
+    /// Adds a task with a view of the mount namespace `number` to a fictitious `/proc`.
+    fn task(folder: &Path, name: &str, number: u32, mounts: &str) {
+        fs::create_dir_all(folder.join("ns")).expect("a folder");
+        fs::create_dir_all(folder.join("task")).expect("a folder");
+        std::os::unix::fs::symlink(format!("mnt:[{number}]"), folder.join("ns/mnt")).expect("a link");
+        std::os::unix::fs::symlink("/", folder.join("root")).expect("a link");
+        fs::write(folder.join("comm"), format!("{name}\n")).expect("a file");
+        fs::write(folder.join("mountinfo"), mounts).expect("a file");
+    }
+
+    #[test]
+    fn a_namespace_with_only_a_visiting_thread_is_not_that_of_its_process() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let roots = Roots { sys: dir.path().join("sys"), proc: dir.path().join("proc") };
+        let (own, theirs) = ("1 0 8:1 / / rw - ext4 /dev/sda1 rw\n", "2 0 8:2 / /m rw - ext4 /dev/sda2 rw\n");
+        task(&roots.proc.join("self"), "test", 1, own);
+        task(&roots.proc.join("70"), "plateau", 1, own);
+        task(&roots.proc.join("70/task/71"), "mounts", 2, theirs);
+        let found = |roots: &Roots| -> Vec<(Option<u32>, bool)> {
+            let found = namespaces(roots, false).expect("namespaces");
+            found.iter().skip(1).map(|namespace| (namespace.pid, namespace.is_visited)).collect()
+        };
+        assert_eq!(found(&roots), [(Some(70), true)], "its mounts remain visible");
+        task(&roots.proc.join("80"), "sleep", 2, theirs);
+        assert_eq!(found(&roots), [(Some(80), false)], "another process is in the namespace");
     }
 }

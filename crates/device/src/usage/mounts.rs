@@ -60,7 +60,10 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
         None => mount.at.clone(),
         Some(kept_by) => format!("{} (in a mount namespace that {kept_by} keeps)", mount.at),
     };
-    let by = By::Mount { at, namespace_of: namespace.pid };
+    let by = match (namespace.pid, namespace.is_visited) {
+        (Some(pid), true) => By::VisitedMount { at, pid },
+        (namespace_of, _) => By::Mount { at, namespace_of },
+    };
     if mount.number.major != 0 {
         facts.used(Thing::Device(mount.number), &mount.number.to_string(), by.clone());
     }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::cli::{Cli, Load, OutputFormat};
+use crate::load::holes;
 use crate::load::plan::{self, LoadRequest, Need};
 use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
@@ -40,6 +41,12 @@ pub fn run(cli: &Cli, options: &Load) -> Done {
     let mut opened = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
+    for (name, target) in &opened {
+        let is_of_target = |job: &Job| job.filename.as_ref() == Some(name);
+        let jobs = request.jobs.iter().zip(&workloads).filter(|(job, _)| is_of_target(job));
+        let warning = holes::warning(target.facts(), jobs.flat_map(|(_, workloads)| workloads));
+        warning.iter().for_each(|text| printer::print_line(text));
+    }
     let interrupted = signals::watch()?;
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };

@@ -129,15 +129,22 @@ fn text(planned: &Planned) -> String {
     }
     out.push('\n');
     let width = planned.estimates.iter().map(|estimate| estimate.test.len()).max().unwrap_or(0).max(8);
+    // Only tests without a fixed length have a shortest and a longest case.
+    let of_case = if planned.estimates.iter().any(|e| cells(planned, e.shortest) != cells(planned, e.longest))
+    {
+        10
+    } else {
+        0
+    };
     let mut row = |name: &str, case: &str, cells: [&str; 5]| {
         let [steps, time, exact, estimated, fills] = cells;
         let line = format!(
-            "{name:<width$}  {case:<8}  {steps:<6}  {time:<12}  {exact:<8}  {estimated:<11}  {fills}"
+            "{name:<width$}  {case:<of_case$}{steps:<5}  {time:<12}  {exact:<8}  {estimated:<11}  {fills}"
         );
         out.push_str(line.trim_end());
         out.push('\n');
     };
-    row("test", "", ["steps", "time", "precond.", "cells write", "drive fills"]);
+    row("test", "", ["steps", "time", "precond.", "cells write", "fills"]);
     let all = (planned.estimates.len() > 1)
         .then(|| ("all", planned.total(|e| e.shortest), planned.total(|e| e.longest)));
     let each = planned.estimates.iter().map(|e| (e.test.as_str(), e.shortest, e.longest));

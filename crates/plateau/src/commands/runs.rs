@@ -13,6 +13,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::listing::{self, Listed};
 use crate::output::places;
 use crate::output::printer;
+use crate::output::standing::State;
 use crate::output::summary;
 
 pub fn run(cli: &Cli, options: &Runs) -> Done {
@@ -145,6 +146,14 @@ fn two_lines([id, started, tests, profile, state, target]: &[String; 6]) -> Stri
     format!("{id}  {state}\n  {started}  {tests}  {profile}  {target}\n")
 }
 
+/// Returns the word by which `--state` selects the run, with details if it is in progress or unreadable.
+fn state_text(run: &Listed) -> String {
+    match run.state {
+        State::Running | State::Unreadable => run.text.clone(),
+        state => state.to_string(),
+    }
+}
+
 fn row(run: &Listed) -> [String; 6] {
     let file = &run.file;
     let labels = &file.labels;
@@ -156,7 +165,7 @@ fn row(run: &Listed) -> [String; 6] {
         file.created.strftime("%Y-%m-%d %H:%M").to_string(),
         file.tests.join(","),
         file.profile.clone(),
-        run.text.clone(),
+        state_text(run),
         on_one_line(&labelled.join("  ")).into_owned(),
     ]
 }

@@ -23,9 +23,9 @@ pub fn text(checks: &[HostCheck]) -> String {
         let words = check.verdict.words();
         let words =
             if check.verdict == HostVerdict::WouldInvalidate { words.to_uppercase() } else { words.into() };
-        out.push_str(&format!("{words:<17} {:<22} {}\n", check.name, check.found));
+        out.push_str(&format!("{words:<16} {:<22} {}\n", check.name, check.found));
         if let Some(fix) = fix(check) {
-            out.push_str(&format!("{:<17} {:<22} fix: {fix}\n", "", ""));
+            out.push_str(&format!("{:<16} {:<22} fix: {fix}\n", "", ""));
         }
     }
     out

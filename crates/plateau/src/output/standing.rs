@@ -21,6 +21,13 @@ pub enum State {
     Unreadable,
 }
 
+impl std::fmt::Display for State {
+    /// Formats as on the command line.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
+    }
+}
+
 impl From<Standing> for State {
     fn from(standing: Standing) -> Self {
         match standing {

@@ -42,7 +42,7 @@ type Ended = (StoredRun, Done);
 
 pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    labels::warn_of_namesakes(&library, &requests[0].labels);
+    labels::refuse_namesakes(&library, &requests[0].labels)?;
     if let Some(name) = &requests[0].labels.name {
         let count = requests.len();
         printer::print_line(&format!(

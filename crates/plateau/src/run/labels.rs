@@ -2,23 +2,25 @@
 
 use record::{Labels, Library};
 
-use crate::output::printer;
+use crate::failure::{Done, Exit, Failure};
 
 const MOST_CHARACTERS: usize = 200;
 
-/// Warns if another run already has the name, because the name then identifies neither of them.
-pub fn warn_of_namesakes(library: &Library, labels: &Labels) {
-    let Some(name) = &labels.name else { return };
+/// Refuses a name that another run already has, because it would identify neither.
+pub fn refuse_namesakes(library: &Library, labels: &Labels) -> Done {
+    let Some(name) = &labels.name else { return Ok(()) };
     // If the library cannot be read, the run itself reports that.
-    let Ok((runs, _)) = library.list() else { return };
+    let Ok((runs, _)) = library.list() else { return Ok(()) };
     let namesakes = runs.iter().filter(|run| run.file.labels.name.as_ref() == Some(name));
     let ids: Vec<&str> = namesakes.map(|run| &*run.file.id).collect();
-    if !ids.is_empty() {
-        printer::print_line(&format!(
-            "warning: '{name}' is already the name of {}; refer to each of them by its id",
-            ids.join(", ")
-        ));
+    if ids.is_empty() {
+        return Ok(());
     }
+    let text = format!(
+        "--name: '{name}' is already the name of {}; choose another name, or remove it with `plateau rm '{name}'`",
+        ids.join(", ")
+    );
+    Err(Failure::text(Exit::Usage, text))
 }
 
 /// Checks a name, which later identifies the run.

@@ -39,7 +39,7 @@ use crate::run::speeds;
 /// Checks everything, then executes the run; returns the completed run.
 pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]) -> Done<StoredRun> {
     let library = places::library(library)?;
-    labels::warn_of_namesakes(&library, &request.labels);
+    labels::refuse_namesakes(&library, &request.labels)?;
     dismantle_left_over(&library, erase)?;
     let logo = request.logo.as_deref().map(publication::picture).transpose()?;
     request.open.libraries = vec![library.root().to_owned()];

@@ -6,7 +6,7 @@ use std::time::Duration;
 use device::{Armed, OpenOptions, SimFaults};
 use engine::{Flow, Outcome as Driven};
 use estimate::assumed::{Assumed, Observed};
-use estimate::dry::{Estimate, estimate};
+use estimate::dry::Estimate;
 use nandsim::Model;
 use pts::{Bench, Context, Stop, Task, Test};
 use record::{Event, Library, Note, Purged, Run, RunFile, Segment, TargetFacts, Workload};
@@ -62,7 +62,9 @@ pub fn of(file: &RunFile, typed: &Assumptions, library: &Library) -> Done<Known>
 /// Returns an error if a workload is impossible on the target.
 pub fn estimates(file: &RunFile, assumed: &Assumed) -> Result<Vec<Estimate>, String> {
     let context = Context::of(file)?;
-    file.tests.iter().map(|name| estimate(&context, Task::named(file, name)?, assumed)).collect()
+    let tasks: Vec<Task<'_>> =
+        file.tests.iter().map(|name| Task::named(file, name)).collect::<Result<_, _>>()?;
+    estimate::dry::estimates(&context, tasks, assumed)
 }
 
 /// Returns typical speeds, and whether they are derived from a typed sequential speed.

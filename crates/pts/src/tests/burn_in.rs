@@ -23,6 +23,7 @@ pub const TEST: Test = Test {
     cells_per_round: CELLS_PER_HOUR,
     timeline: false,
     fixed_rounds: None,
+    tracked_unit: None,
 };
 
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {

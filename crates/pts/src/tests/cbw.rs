@@ -1,8 +1,8 @@
 //! Composite block size workload (PTS 2.0 clause 13): IOPS and response times of twelve random block sizes in three LBA
 //! groups, R/W 40/60, over 49 demand intensities, and histograms of three of them.
 
-use crate::Test;
 use crate::flows::demand::{self, CELLS, Pattern, Stimulus};
+use crate::{Test, Unit};
 
 const PATTERN: Pattern = Pattern { test: &TEST, stimulus: Stimulus::Composite, read_percent: 40 };
 
@@ -17,4 +17,5 @@ pub const TEST: Test = Test {
     cells_per_round: CELLS,
     timeline: true,
     fixed_rounds: None,
+    tracked_unit: Some(Unit::Iops),
 };

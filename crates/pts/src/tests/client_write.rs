@@ -24,6 +24,7 @@ pub const TEST: Test = Test {
     cells_per_round: CHUNKS,
     timeline: true,
     fixed_rounds: None,
+    tracked_unit: None,
 };
 
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {

@@ -5,7 +5,7 @@
 use stdx::units::KIB;
 
 use crate::flows::demand::{self, CELLS, Pattern, Stimulus};
-use crate::{Context, Test};
+use crate::{Context, Test, Unit};
 
 /// OLTP.
 const BLOCK_BYTES: u32 = 8 * KIB as u32;
@@ -22,6 +22,7 @@ pub const TEST: Test = Test {
     cells_per_round: CELLS,
     timeline: true,
     fixed_rounds: None,
+    tracked_unit: Some(Unit::Iops),
 };
 
 fn pattern(context: &Context<'_>) -> Pattern {

@@ -1,8 +1,8 @@
 //! Enterprise composite workload (PTS-E 1.1 clause 13): the same workload and flow that PTS 2.0 calls CBW, plus a first
 //! page with the access pattern.
 
-use crate::Test;
 use crate::flows::demand::{self, CELLS, Pattern, Stimulus};
+use crate::{Test, Unit};
 
 const PATTERN: Pattern = Pattern { test: &TEST, stimulus: Stimulus::Composite, read_percent: 40 };
 
@@ -17,4 +17,5 @@ pub const TEST: Test = Test {
     cells_per_round: CELLS,
     timeline: true,
     fixed_rounds: None,
+    tracked_unit: Some(Unit::Iops),
 };

@@ -41,6 +41,7 @@ pub const TEST: Test = Test {
     cells_per_round: CELLS.len() as u32,
     timeline: false,
     fixed_rounds: Some(ZONES),
+    tracked_unit: None,
 };
 
 const fn cell(read_percent: u8, block_kib: u32) -> Cell {

@@ -32,6 +32,7 @@ pub const TEST: Test = Test {
     cells_per_round: LARGE.len() as u32,
     timeline: false,
     fixed_rounds: Some(2 * ZONES),
+    tracked_unit: None,
 };
 
 const fn both_ways(block_bytes: u32) -> [Cell; 2] {

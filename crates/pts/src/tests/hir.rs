@@ -29,6 +29,7 @@ pub const TEST: Test = Test {
     cells_per_round: ROUND_MINUTES,
     timeline: true,
     fixed_rounds: None,
+    tracked_unit: None,
 };
 
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {

@@ -10,7 +10,7 @@ use crate::conclusions::modified;
 use crate::flows::rounds::{Round, Rounds, find};
 use crate::method::history::Tracked;
 use crate::method::profile::Cell;
-use crate::{Bench, Context, Outcome, Stop, Test};
+use crate::{Bench, Context, Outcome, Stop, Test, Unit};
 use answers::{BLOCK_SIZES, IopsAnswers, MIXES};
 
 /// The IOPS test.
@@ -24,6 +24,7 @@ pub const TEST: Test = Test {
     cells_per_round: (MIXES.len() * BLOCK_SIZES.len()) as u32,
     timeline: false,
     fixed_rounds: None,
+    tracked_unit: Some(Unit::Iops),
 };
 
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {

@@ -10,7 +10,7 @@ use crate::flows::composite::{Composite, PAGE_BYTES};
 use crate::flows::rounds::Rounds;
 use crate::method::history::Tracked;
 use crate::method::profile::Cell;
-use crate::{Bench, Context, Outcome, Stop, Test};
+use crate::{Bench, Context, Outcome, Stop, Test, Unit};
 use answers::{DEMAND, Jesd219Answers, NAME, READ_PERCENT};
 
 /// The JESD219 test.
@@ -24,6 +24,7 @@ pub const TEST: Test = Test {
     cells_per_round: 1,
     timeline: false,
     fixed_rounds: None,
+    tracked_unit: Some(Unit::Iops),
 };
 
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {

@@ -11,7 +11,7 @@ use crate::flows::continued::requested_blocks;
 use crate::flows::rounds::{Round, Rounds, find};
 use crate::method::history::Tracked;
 use crate::method::profile::Cell;
-use crate::{Bench, Context, Outcome, Stop, Test};
+use crate::{Bench, Context, Outcome, Stop, Test, Unit};
 use answers::{ThroughputAnswers, demand, precondition_block};
 
 /// Percentages of reads: the minute of reads comes first.
@@ -30,6 +30,7 @@ pub const TEST_1024: Test = Test {
     cells_per_round: 2,
     timeline: false,
     fixed_rounds: None,
+    tracked_unit: Some(Unit::MegabytesPerSecond),
 };
 
 /// The Throughput test with 128 KiB blocks.
@@ -43,6 +44,7 @@ pub const TEST_128: Test = Test {
     cells_per_round: 2,
     timeline: false,
     fixed_rounds: None,
+    tracked_unit: Some(Unit::MegabytesPerSecond),
 };
 
 fn run(block_bytes: u32, test: &'static Test, context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {

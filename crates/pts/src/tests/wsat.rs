@@ -16,7 +16,7 @@ use crate::conclusions::incidents::Incidents;
 use crate::flows::continued::requested_blocks;
 use crate::flows::rounds::{Verdict, judge};
 use crate::method::history::History;
-use crate::{Bench, Context, Outcome, Stop, Test};
+use crate::{Bench, Context, Outcome, Stop, Test, Unit};
 use answers::{CYCLE_MINUTES, HISTOGRAM_MINUTES, SaturationAnswers, has_histogram};
 use length::Length;
 use load::Load;
@@ -35,6 +35,7 @@ pub const TEST: Test = Test {
     cells_per_round: CYCLE_MINUTES,
     timeline: true,
     fixed_rounds: None,
+    tracked_unit: Some(Unit::Iops),
 };
 
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {

@@ -25,6 +25,7 @@ pub const TEST: Test = Test {
     cells_per_round: GROUPS.len() as u32,
     timeline: true,
     fixed_rounds: None,
+    tracked_unit: None,
 };
 
 fn run(context: &Context<'_>, bench: &mut dyn Bench) -> Outcome {

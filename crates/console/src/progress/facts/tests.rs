@@ -144,3 +144,20 @@ fn a_simulated_drive_has_no_estimate_before_its_first_progress() {
     assert_eq!(facts.step(Step::Idle { length_ns: 60 * SECOND_NS }, at(3)), "idle for 1 min 00 s");
     assert_eq!(facts.view(at(3)).unwrap().left, None);
 }
+
+#[test]
+fn judged_values_have_the_unit_of_the_test() {
+    let variable = VariableJudgement {
+        name: "RND 4KiB W".into(),
+        value: 21_399.5,
+        range_share: Some(0.007),
+        slope_share: Some(0.001),
+        steady: true,
+    };
+    let line = judgement_line(5, &variable, &[], Some(Unit::Iops));
+    assert_eq!(
+        line,
+        "round  5  RND 4KiB W 21,399.5 IOPS  range 0.7 \u{2264} 20 %  slope 0.1 \u{2264} 10 %  steady"
+    );
+    assert!(crate::terminal::columns(&line) <= 80);
+}
