@@ -60,15 +60,13 @@ pub fn meaning(
     let may_be_new = says_what_to_run && meaning.targets.is_empty() && unknown.len() == 1;
     for word in unknown {
         if !may_be_new {
-            return Err(no_such_test(&word));
+            return Err(no_such_test(&word, exists));
         }
         if let Some(model) = models::built_in(&word) {
             return Err(models::lacks_prefix(&word, model));
         }
-        if ["sim", "simulated"].contains(&&*word.to_lowercase()) {
-            return Err(format!(
-                "{word}: a simulated drive is sim:MODEL; `plateau sim list` lists the models"
-            ));
+        if let Some(hint) = of_simulator(&word) {
+            return Err(hint);
         }
         let device = format!("/dev/{word}");
         if exists(&device) {
@@ -95,7 +93,7 @@ fn word_of(
         return Ok(Word::Target(models::in_full(word, model)?));
     }
     if PROFILES.iter().any(|profile| profile.name.eq_ignore_ascii_case(word)) && !exists(word) {
-        return Err(no_such_test(word));
+        return Err(no_such_test(word, exists));
     }
     if word.contains(['/', ':', '.']) {
         return Ok(Word::Target(word.to_owned()));
@@ -120,7 +118,7 @@ fn word_of(
                 "'{name}' is a preset, which cannot be part of a list of tests; run it on its own: `plateau run {name} \
                  TARGET`"
             )),
-            None => Err(no_such_test(parts[place])),
+            None => Err(no_such_test(parts[place], exists)),
         },
         Some(_) if exists(word) => Ok(Word::Target(word.to_owned())),
         Some(_) => Ok(Word::Unknown(word.to_owned())),
@@ -143,7 +141,20 @@ fn test_of(part: &str, custom_tests: Option<&[String]>) -> Option<String> {
     is_known.then(|| name.to_owned())
 }
 
-fn no_such_test(word: &str) -> String {
+/// Returns what to type for a simulated drive, if `word` names the simulator.
+fn of_simulator(word: &str) -> Option<String> {
+    let is_meant = ["sim", "simulated", "simulator"].contains(&&*word.to_lowercase());
+    is_meant.then(|| format!("{word}: a simulated drive is sim:MODEL; `plateau sim list` lists the models"))
+}
+
+fn no_such_test(word: &str, exists: &dyn Fn(&str) -> bool) -> String {
+    if let Some(hint) = of_simulator(word) {
+        return hint;
+    }
+    let device = format!("/dev/{word}");
+    if exists(&device) {
+        return format!("no test or preset '{word}'; did you mean the device {device}?");
+    }
     if let Some(model) = models::built_in(word) {
         return format!("no test or preset '{word}'; did you mean the simulated drive sim:{model}?");
     }
@@ -222,6 +233,8 @@ mod tests {
             ("iops sim:sas-slc", "sas-slc-2011, sas-slc-fast-2011"),
             ("iops sim:sata-mcl-2011", "did you mean sim:sata-mlc-2011"),
             ("iops sim:zzz", "plateau sim list"),
+            ("sim", "a simulated drive is sim:MODEL"),
+            ("loop4", "did you mean the device /dev/loop4?"),
             ("something", "a target is a block device"),
             ("iops something /dev/x", "no test or preset 'something'"),
             ("quick one two", "no test or preset 'one'"),

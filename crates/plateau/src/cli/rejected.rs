@@ -28,6 +28,10 @@ const OTHER_NAMES: &[(&[&str], &str)] = &[
     (&["erase", "wipe", "trim", "format", "sanitize"], "`plateau purge TARGET` purges a target"),
     (&["models"], "`plateau sim list` lists the models of simulated drives"),
     (&["presets"], "`plateau plan --list` lists the presets"),
+    (
+        &["tests", "profiles"],
+        "`plateau help run` lists the tests and profiles, `plateau plan --list` the presets",
+    ),
 ];
 
 /// Converts an error of clap.
@@ -109,6 +113,16 @@ const OTHER_OPTIONS: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// Options of `plateau run`, with the equivalent option of `plateau load`.
+const LOAD_OPTIONS: &[(&[&str], &str)] = &[
+    (&["--tc", "--threads", "--jobs"], "--numjobs N sets the number of threads"),
+    (&["--qd", "--depth", "--queue-depth"], "--iodepth N sets the queue depth"),
+    (
+        &["--time", "--duration", "--seconds", "--cell-seconds"],
+        "--runtime S --time_based sets the length of the load",
+    ),
+];
+
 /// Returns the hint for an option that confirms an action in other programs.
 fn of_confirmation(argument: &str, of: &impl Fn(&str) -> bool) -> Option<&'static str> {
     if of("rm") && ["-y", "-f", "-r", "-rf", "--force", "--confirm"].contains(&argument) {
@@ -142,6 +156,11 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     }
     if ["run", "plan", "resume"].into_iter().any(&of)
         && let Some((_, hint)) = OTHER_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
+    {
+        return Some(format!("{hint}."));
+    }
+    if of("load")
+        && let Some((_, hint)) = LOAD_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
     {
         return Some(format!("{hint}."));
     }

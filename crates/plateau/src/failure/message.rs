@@ -24,7 +24,7 @@ pub fn of_drive(error: &DriveError) -> String {
             format!("{target} will not be written: {}", refusals.join("; and "))
         }
         DriveError::Unconfirmed(error) => of_unconfirmed(error),
-        DriveError::Target { target, problem } => format!("{target}: {}", target::text(problem)),
+        DriveError::Target { target, problem } => format!("{target}: {}", target::text(target, problem)),
         DriveError::Workload { workload, problem: WorkloadProblem::Unverified } => {
             format!("workload {workload}: verify works only with `plateau load`")
         }

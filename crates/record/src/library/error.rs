@@ -18,7 +18,7 @@ pub enum LibraryError {
         source: std::io::Error,
     },
     /// No such run.
-    #[error("no run '{name}' in {}; `plateau runs` lists the runs", library.display())]
+    #[error("no run '{name}' in {}; {}`plateau runs` lists the runs", library.display(), meant(name))]
     NoSuchRun {
         /// The requested run.
         name: String,
@@ -87,6 +87,11 @@ pub enum LibraryError {
     /// An error of the journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+}
+
+/// Returns a suggestion for a mistyped `latest`.
+fn meant(name: &str) -> &'static str {
+    stdx::nearest(name, ["latest"].into_iter()).map_or("", |_| "did you mean `latest`? ")
 }
 
 impl LibraryError {

@@ -1,6 +1,7 @@
 //! What to type for a target that cannot be used as requested.
 
 use std::io;
+use std::path::Path;
 
 use device::{TargetError, WrongKind};
 use stdx::units::amount_base2;
@@ -11,7 +12,10 @@ use super::next::then;
 const EPERM: i32 = 1;
 const EACCES: i32 = 13;
 
-pub(super) fn text(problem: &TargetError) -> String {
+pub(super) fn text(target: &str, problem: &TargetError) -> String {
+    if let (TargetError::NoFile | TargetError::NoFileToRead, Some(device)) = (problem, device_named(target)) {
+        return format!("no such file; did you mean {device}?");
+    }
     let next = match problem {
         TargetError::SizeTooSmall { bytes, least_bytes } => return too_small(*bytes, *least_bytes),
         TargetError::SizeOfDrive => {
@@ -58,6 +62,12 @@ pub(super) fn text(problem: &TargetError) -> String {
         | TargetError::DifferentSectors { .. } => return problem.to_string(),
     };
     then(problem, Some(next))
+}
+
+/// Returns the path of the device whose name was typed without its folder.
+fn device_named(target: &str) -> Option<String> {
+    let device = format!("/dev/{target}");
+    (!target.contains('/') && Path::new(&device).exists()).then_some(device)
 }
 
 fn too_small(bytes: u64, least_bytes: u64) -> String {
