@@ -52,8 +52,7 @@ pub(crate) const PREFIX: &str = "array:";
 /// is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_HARDWARE: Duration = Duration::from_secs(2);
-/// Highest md number. Free numbers are searched downwards from this one, as in the kernel's automatic
-/// numbering.
+/// Highest md number. Free numbers are searched downwards from this one, as in the kernel's automatic numbering.
 const HIGHEST_NUMBER: u32 = 127;
 /// Size limit of an array description, which lists a few drives.
 const MOST_DESCRIPTION_BYTES: u64 = 1 << 20;
@@ -364,8 +363,7 @@ fn md_uuid(text: &str) -> String {
     groups.join(":")
 }
 
-/// Formats the methods, such as `NVMe Format SES=1 of each of 3 members`; lists each method once if they
-/// differ.
+/// Formats the methods, such as `NVMe Format SES=1 of each of 3 members`; lists each method once if they differ.
 fn methods_of(purged: &[Purged]) -> String {
     let mut methods: Vec<&str> = purged.iter().map(|purged| purged.method.as_str()).collect();
     methods.sort_unstable();

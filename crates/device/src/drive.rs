@@ -70,8 +70,7 @@ impl Drive {
         }
     }
 
-    /// Opens the target for reading only. This requires no confirmation and is possible while the target is
-    /// in use.
+    /// Opens the target for reading only. This requires no confirmation and is possible while the target is in use.
     ///
     /// # Errors
     /// [`ErrorKind::Unusable`](crate::ErrorKind::Unusable) if the target does not exist, cannot be read, or is no

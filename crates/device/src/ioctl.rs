@@ -63,8 +63,7 @@ pub(crate) struct LoopStatus {
 /// Returns the backing of a loop device (`LOOP_GET_STATUS64`; linux/loop.h, `struct loop_info64`).
 pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> io::Result<LoopStatus> {
     const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
-    // The structure has 232 bytes, of which the first five u64 are used: device, inode, rdevice, offset,
-    // sizelimit.
+    // The structure has 232 bytes, of which the first five u64 are used: device, inode, rdevice, offset, sizelimit.
     let mut info = [0u64; 29];
     // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` of 232 bytes to the pointer, which is valid for 232
     // bytes during the call.
@@ -123,9 +122,8 @@ pub(crate) fn nvme_admin(
         ..NvmePassthrough::default()
     };
     let request = libc::_IOWR::<NvmePassthrough>(u32::from(b'N'), 0x41);
-    // SAFETY: the structure is the kernel's; address and data_length describe a slice that is borrowed for the
-    // whole call, and borrowed mutably if the lowest bits of the opcode let the device write to it
-    // (`NvmeCommand::of`).
+    // SAFETY: the structure is the kernel's; address and data_length describe a slice that is borrowed for the whole
+    // call, and borrowed mutably if the lowest bits of the opcode let the device write to it (`NvmeCommand::of`).
     let answer = unsafe { libc::ioctl(fd.as_raw_fd(), request, &raw mut passthrough) };
     check(answer)?;
     Ok((answer as u16, passthrough.result))

@@ -31,9 +31,8 @@ impl Armed {
         self.purge_with(&PurgeOptions::default(), &mut |_| Flow::Continue)
     }
 
-    /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a
-    /// stop: an operation that the drive or its controller executes on its own then continues, but is no longer
-    /// waited for.
+    /// Purges with a chosen method or with verification. Reports progress to `on_progress`, which may request a stop:
+    /// an operation that the drive or its controller executes on its own then continues, but is no longer waited for.
     ///
     /// # Errors
     /// Returns the errors of [`purge`](Self::purge); [`crate::ErrorKind::Stopped`] if `on_progress` requested
@@ -71,9 +70,8 @@ impl Armed {
         }
     }
 
-    /// Waits until the members of a newly created array are in sync, and reports the operation and its
-    /// completed fraction to `on_wait`. Returns the time that this took, or `None` if the members already
-    /// were in sync.
+    /// Waits until the members of a newly created array are in sync, and reports the operation and its completed
+    /// fraction to `on_wait`. Returns the time that this took, or `None` if the members already were in sync.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] if the array lost a member.
@@ -117,8 +115,7 @@ impl Armed {
         }
     }
 
-    /// Returns whether the drive's volatile write cache is on; `None` if the drive has no cache that can be
-    /// set.
+    /// Returns whether the drive's volatile write cache is on; `None` if the drive has no cache that can be set.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Device`] if the drive does not respond.

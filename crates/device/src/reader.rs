@@ -47,8 +47,7 @@ impl Reader {
     /// Runs a workload of reads, like [`crate::Armed::run`].
     ///
     /// # Errors
-    /// Returns the errors of [`crate::Armed::run`], and [`crate::ErrorKind::Invalid`] for a workload that
-    /// writes.
+    /// Returns the errors of [`crate::Armed::run`], and [`crate::ErrorKind::Invalid`] for a workload that writes.
     pub fn run(
         &mut self,
         workload: &Workload,

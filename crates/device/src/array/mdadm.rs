@@ -115,8 +115,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         if self.outside.attribute(&plan.name, "md/array_state").as_deref() == Some("read-auto") {
             self.persist(&["--readwrite", &node], MdadmStep::MakeWritable(node.clone()))?;
         }
-        // An array without a resync lacks this attribute; if the limit cannot be raised, the resync is merely
-        // slower.
+        // An array without a resync lacks this attribute; if the limit cannot be raised, the resync is merely slower.
         drop(self.outside.set_attribute(&plan.name, "md/sync_speed_max", SYNC_SPEED));
         Ok(node.into())
     }

@@ -107,8 +107,7 @@ impl Ready {
         Ok(Self::Drives(members.iter().map(again).collect::<Result<_, _>>()?))
     }
 
-    /// Returns the members in the form that the array controller uses: nodes with links resolved, or
-    /// addresses.
+    /// Returns the members in the form that the array controller uses: nodes with links resolved, or addresses.
     pub(super) fn places(&self, spec: &Spec) -> Result<Vec<std::path::PathBuf>, DriveError> {
         let Self::Drives(armed) = self else { return Ok(spec.members.iter().map(Into::into).collect()) };
         let node = |member: &Exclusive| {

@@ -53,8 +53,7 @@ impl Finding {
         Self { fix: Some(fix.into()), ..Self::of(HostVerdict::WouldInvalidate, found) }
     }
 
-    /// Merges several findings of a check: keeps the worst verdict, and the texts of all findings with this
-    /// verdict.
+    /// Merges several findings of a check: keeps the worst verdict, and the texts of all findings with this verdict.
     pub(super) fn worst_of(findings: Vec<Self>) -> Option<Self> {
         let verdict = findings.iter().map(|finding| finding.verdict).max()?;
         let worst: Vec<Self> = findings.into_iter().filter(|finding| finding.verdict == verdict).collect();

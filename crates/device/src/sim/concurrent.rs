@@ -1,5 +1,4 @@
-//! Loads on a simulated drive other than a single closed loop: concurrent loads, and loads with schedules or
-//! ramps.
+//! Loads on a simulated drive other than a single closed loop: concurrent loads, and loads with schedules or ramps.
 //!
 //! They are executed command by command by the drive's queue, in its virtual time. Scaling is the same as for
 //! any other workload: durations and ramps are divided, rates are not.
@@ -72,8 +71,7 @@ impl Party {
         let mut recorder = Recorder::without_display(SECOND_NS / divisor, duration_ns);
         recorder.start(start_ns, ramp_ns);
         let counts_from_ns = start_ns + ramp_ns;
-        // With a schedule, the rate determines the number of I/Os; a closed loop must not end after only a
-        // few.
+        // With a schedule, the rate determines the number of I/Os; a closed loop must not end after only a few.
         let timed = matches!(workload.until, Until::DurationNs(_)) && workload.regime.arrivals.is_none();
         let still_required =
             if timed { COMPLETIONS_PER_OUTSTANDING * u64::from(workload.outstanding()) } else { 0 };

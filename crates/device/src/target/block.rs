@@ -27,8 +27,7 @@ use crate::{ioctl, signature};
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) facts: TargetFacts,
-    /// The device node with symbolic links resolved, so that the path cannot silently lead to another device
-    /// later.
+    /// The device node with symbolic links resolved, so that the path cannot silently lead to another device later.
     node: PathBuf,
     number: DeviceNumber,
     /// Libraries whose files must not be on this device.
@@ -429,9 +428,8 @@ fn describe(facts: &mut TargetFacts, sys: &SysDevice, roots: &Roots) {
     facts.identity = identity.unwrap_or_else(|| format!("{}:{}", sys.kname, facts.capacity_bytes));
 }
 
-/// Returns the serial number, and the identity if the device itself reports one (serial number or world-wide
-/// name). The namespaces of an NVMe controller share its serial number, so all but the first one append their
-/// number.
+/// Returns the serial number, and the identity if the device itself reports one (serial number or world-wide name).
+/// The namespaces of an NVMe controller share its serial number, so all but the first one append their number.
 fn names(sys: &SysDevice) -> (Option<String>, Option<String>) {
     let serial = sys
         .attribute("device/serial")

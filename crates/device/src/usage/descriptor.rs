@@ -40,8 +40,7 @@ pub(crate) fn open_elsewhere(file: impl AsFd) -> Elsewhere {
     }
 }
 
-/// Returns whether other processes have a POSIX or OFD lock on any byte; `false` on file systems without
-/// locks.
+/// Returns whether other processes have a POSIX or OFD lock on any byte; `false` on file systems without locks.
 pub(crate) fn locked_by_others(file: impl AsFd) -> bool {
     // SAFETY: `flock` is a plain structure of integers, for which all zeroes are valid.
     let mut lock: libc::flock64 = unsafe { std::mem::zeroed() };

@@ -68,14 +68,12 @@ impl Drop for Visitor {
 
 /// Moves only this thread into a mount namespace.
 fn enter(namespace: &OwnedFd) -> io::Result<()> {
-    // SAFETY: only the working directory and the root folder become private to this thread; descriptors stay
-    // shared.
+    // SAFETY: only the working directory and the root folder become private to this thread; descriptors stay shared.
     unsafe { unshare_unsafe(UnshareFlags::FS) }?;
     Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Mount))?)
 }
 
-/// Opens the mount namespace `name` (`mnt:[…]`) at `path`; returns `None` if the path leads to something
-/// else.
+/// Opens the mount namespace `name` (`mnt:[…]`) at `path`; returns `None` if the path leads to something else.
 pub(super) fn opened(path: &Path, name: &Path) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;

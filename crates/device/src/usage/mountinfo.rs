@@ -15,8 +15,7 @@ use crate::host::{DeviceNumber, Roots, parse_number};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mount {
     pub(super) number: DeviceNumber,
-    /// The mounted part of the file system: a folder, a file, or the name of a namespace such as
-    /// `net:[4026532201]`.
+    /// The mounted part of the file system: a folder, a file, or the name of a namespace such as `net:[4026532201]`.
     pub(super) root: PathBuf,
     pub(super) at: String,
     pub(super) file_system: String,
@@ -66,8 +65,7 @@ pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<
     });
     let mut visitors = Vec::new();
     for (pid, folder) in processes(roots) {
-        // A thread may have its own namespace or root, and may outlive its leader, whose links then lead
-        // nowhere.
+        // A thread may have its own namespace or root, and may outlive its leader, whose links then lead nowhere.
         for task in std::iter::once(folder.clone()).chain(entries(&folder.join("task"))) {
             if kept::is_visitor(&task) {
                 visitors.push((pid, task));
@@ -167,8 +165,7 @@ impl Found {
 struct View {
     namespace: PathBuf,
     root: Option<PathBuf>,
-    /// Mount and inode of the root folder: a mount that covers another may have a different object at the
-    /// same path.
+    /// Mount and inode of the root folder: a mount that covers another may have a different object at the same path.
     place: Option<(u64, u64)>,
 }
 

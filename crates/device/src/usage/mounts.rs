@@ -111,8 +111,7 @@ fn opened(source: &Path) -> Option<OwnedFd> {
     rustix::fs::open(source, flags, Mode::empty()).ok()
 }
 
-/// Returns whether an EROFS without further devices begins there (fs/erofs/erofs_fs.h, `struct
-/// erofs_super_block`).
+/// Returns whether an EROFS without further devices begins there (fs/erofs/erofs_fs.h, `struct erofs_super_block`).
 fn is_whole_erofs(source: &Path, offset_bytes: u64) -> bool {
     const MAGIC: [u8; 4] = 0xE0F5_E1E2_u32.to_le_bytes();
     const AT: u64 = 1024;

@@ -193,13 +193,11 @@ fn access_of(info: &str) -> Option<Access> {
     (flags & libc::O_ACCMODE != libc::O_RDONLY).then_some(Access::Writing)
 }
 
-/// Returns the objects that a process has mapped shared and may write to; their descriptors may already be
-/// closed.
+/// Returns the objects that a process has mapped shared and may write to; their descriptors may already be closed.
 fn mappings(folder: &Path, relevant: &Relevant<'_>) -> Vec<(Opened, Access)> {
     let text = read(&folder.join("maps")).unwrap_or_default();
     let mut ranges: Option<Option<BTreeSet<String>>> = None;
-    // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that
-    // it was.
+    // mprotect(2) can make a mapping writable if the file was opened for writing. When in doubt, assume that it was.
     let mut can_be_made_writable = |range: &str| {
         let read = || read(&folder.join("smaps")).ok().map(|text| may_be_written(&text));
         ranges.get_or_insert_with(read).as_ref().is_none_or(|ranges| ranges.contains(range))

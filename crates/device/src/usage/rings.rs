@@ -1,5 +1,4 @@
-//! Files registered with `io_uring`. The kernel lists only their paths, at which other files may be in the
-//! meantime.
+//! Files registered with `io_uring`. The kernel lists only their paths, at which other files may be in the meantime.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -26,8 +25,7 @@ pub(super) fn registered(info: &Path) -> Vec<PathBuf> {
     (0..RING_LOOKS).find_map(listed).unwrap_or_default()
 }
 
-/// Returns the paths after `UserFiles: 2` (io_uring/fdinfo.c), such as ` 0: /dev/sdb`; `None` if the list is
-/// missing.
+/// Returns the paths after `UserFiles: 2` (io_uring/fdinfo.c), such as ` 0: /dev/sdb`; `None` if the list is missing.
 fn registered_in(info: &str) -> Option<Vec<PathBuf>> {
     let mut lines = info.lines().skip_while(|line| !line.starts_with("UserFiles:"));
     lines.next()?;

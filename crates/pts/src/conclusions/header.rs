@@ -118,8 +118,7 @@ impl TestHeader {
         }
     }
 
-    /// Formats the rounds of the window as in page headers of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT
-    /// ACHIEVED)`.
+    /// Formats the rounds of the window as in page headers of PTS-E 1.1 and 2.0: `1-5`, `21-25 (NOT ACHIEVED)`.
     pub(crate) fn steady_rounds(&self) -> String {
         let missed = if self.convergence == Convergence::NotReached { " (NOT ACHIEVED)" } else { "" };
         format!("{}{missed}", self.rounds)

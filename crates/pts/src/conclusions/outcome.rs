@@ -20,8 +20,7 @@ pub struct Outcome {
     pub test: String,
     /// Title on pages, such as `IOPS`.
     pub title: String,
-    /// The title without a block size, used in the names of figures when runs are compared, such as
-    /// `Throughput`.
+    /// The title without a block size, used in the names of figures when runs are compared, such as `Throughput`.
     pub subject: String,
     /// Clause printed on reports, such as `8.0`; None if the profile does not list the test.
     pub clause: Option<&'static str>,

@@ -1,10 +1,9 @@
 //! The knee of the demand curve: the point beyond which more outstanding I/Os increase response times instead of
 //! IOPS.
 //!
-//! It is the point with the highest IOPS per ms of mean response time. Below the knee, doubling the
-//! outstanding I/Os multiplies the IOPS by more than 1.41; above it, by less. Among points within 3 % of the
-//! best one, the one with the fewest outstanding I/Os is chosen, then the fewest threads, because it loads
-//! the host least.
+//! It is the point with the highest IOPS per ms of mean response time. Below the knee, doubling the outstanding I/Os
+//! multiplies the IOPS by more than 1.41; above it, by less. Among points within 3 % of the best one, the one with
+//! the fewest outstanding I/Os is chosen, then the fewest threads, because it loads the host least.
 
 use crate::method::profile::Demand;
 

@@ -1,11 +1,9 @@
-//! Test results as data. Tests produce exhibits; renderers handle kinds of exhibit and do not depend on
-//! tests.
+//! Test results as data. Tests produce exhibits; renderers handle kinds of exhibit and do not depend on tests.
 
 use super::reading::ReadingHint;
 use super::unit::Unit;
 
-/// The content of a page, independent of its title: pages of one test with equal keys can be compared between
-/// runs.
+/// The content of a page, independent of its title: pages of one test with equal keys can be compared between runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageKey(String);
 
@@ -24,8 +22,7 @@ impl From<String> for PageKey {
 /// One page of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Key of its content; None if the page shows how steady state was reached, which is not compared between
-    /// runs.
+    /// Key of its content; None if the page shows how steady state was reached, which is not compared between runs.
     pub key: Option<PageKey>,
     /// Title of the plot or table, as worded in the PTS.
     pub title: String,

@@ -96,8 +96,7 @@ impl Tail {
         self.0.and_then(|percentile| percentile.of(histogram))
     }
 
-    /// Returns the key of the page of maxima: it can be compared only with a page that shows the same
-    /// percentile.
+    /// Returns the key of the page of maxima: it can be compared only with a page that shows the same percentile.
     pub fn key(self, key: &str) -> PageKey {
         format!("{key}-{}", self.0.map_or("none", |percentile| percentile.name)).into()
     }

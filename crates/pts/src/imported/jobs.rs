@@ -139,8 +139,7 @@ fn times(readings: &[Reading]) -> Table {
     }
 }
 
-/// Returns the percentile from the histogram if there is one, otherwise as reported; None if there are too
-/// few I/Os.
+/// Returns the percentile from the histogram if there is one, otherwise as reported; None if there are too few I/Os.
 fn at(reading: &Reading, percentile: Percentile) -> Option<f64> {
     if let Some(record::Times(histogram)) = &reading.times {
         return percentile.of(histogram);

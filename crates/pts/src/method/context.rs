@@ -31,8 +31,7 @@ impl<'a> Context<'a> {
         Ok(Self { profile: Profile::of(run)?, settings: &run.settings, target: &run.target })
     }
 
-    /// Returns the factor by which a simulated drive and its minutes are scaled down; 1 for real and unscaled
-    /// drives.
+    /// Returns the factor by which a simulated drive and its minutes are scaled down; 1 for real and unscaled drives.
     #[must_use]
     pub fn scale_divisor(&self) -> u32 {
         self.target.simulated.as_ref().map_or(1, |sim| sim.scale_divisor.max(1))

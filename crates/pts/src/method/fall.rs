@@ -78,8 +78,7 @@ pub(crate) fn first_fall(series: &[Interval]) -> Option<Fall> {
     Some(Fall { intervals: fall.intervals + skipped, bytes: fall.bytes + bytes as f64, ..fall })
 }
 
-/// Returns the first interval that is not slow compared with the fastest one; 0 if there is none among the
-/// first.
+/// Returns the first interval that is not slow compared with the fastest one; 0 if there is none among the first.
 fn start(series: &[Interval]) -> usize {
     let fastest = series.iter().map(|interval| interval.rate()).fold(0.0, f64::max);
     let is_fast = |interval: &Interval| interval.rate() >= SLOW_SHARE * fastest;

@@ -83,8 +83,7 @@ impl History {
         Judgement { round, steady: variables.iter().all(|v| v.steady), variables }
     }
 
-    /// Returns the steady-state criteria of each variable over the five latest rounds; empty before there are
-    /// five.
+    /// Returns the steady-state criteria of each variable over the five latest rounds; empty before there are five.
     #[must_use]
     pub fn window(&self) -> Vec<WindowStats> {
         let Some(latest) = self.rounds.last_chunk::<WINDOW_ROUNDS>() else { return Vec::new() };

@@ -45,8 +45,7 @@ impl Profile {
         })
     }
 
-    /// Returns the profile of a run. Imported runs have a special profile, which is not part of the
-    /// specification.
+    /// Returns the profile of a run. Imported runs have a special profile, which is not part of the specification.
     ///
     /// # Errors
     /// Returns an error if the profile of the run is unknown to this build.

@@ -6,8 +6,7 @@ use record::Segment;
 
 use crate::Deviation;
 
-/// Returns the deviation of the test `title` because of extended cells among `workloads`; None if there are
-/// none.
+/// Returns the deviation of the test `title` because of extended cells among `workloads`; None if there are none.
 pub fn among<'a>(
     title: &str,
     workloads: impl Iterator<Item = &'a Segment>,

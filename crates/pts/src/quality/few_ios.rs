@@ -22,8 +22,7 @@ pub fn note<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<String> {
     ))
 }
 
-/// Returns the number of cells that satisfy `such` (`2 of 56 cells`), and their kinds; None if there are
-/// none.
+/// Returns the number of cells that satisfy `such` (`2 of 56 cells`), and their kinds; None if there are none.
 pub fn kinds_among<'a>(
     cells: impl Iterator<Item = &'a Segment>,
     such: impl Fn(&Segment) -> bool,

@@ -10,8 +10,7 @@ const ALLOWED: f64 = 0.5;
 /// Above this number, cells are counted instead of listed.
 const LISTED: usize = 4;
 
-/// Returns the IOPS of a mix according to the law; None if the IOPS of reads or writes alone are not
-/// positive.
+/// Returns the IOPS of a mix according to the law; None if the IOPS of reads or writes alone are not positive.
 #[must_use]
 pub fn expected(read_percent: u8, writes: f64, reads: f64) -> Option<f64> {
     let share = f64::from(read_percent) / 100.0;

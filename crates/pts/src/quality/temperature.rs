@@ -83,8 +83,7 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
         return None;
     }
     let way = if drift < 0.0 { "falls" } else { "rises" };
-    // Both round and temperature correlate with the value, so their product has the sign of the temperature's
-    // change.
+    // Both round and temperature correlate with the value, so their product has the sign of the temperature's change.
     let warms = drift * thermal > 0.0;
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(

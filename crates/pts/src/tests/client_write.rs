@@ -74,8 +74,7 @@ fn write(
     Ok(())
 }
 
-/// Chunks are fixed parts of the test range, so that no data is overwritten before the whole range has been
-/// written.
+/// Chunks are fixed parts of the test range, so that no data is overwritten before the whole range has been written.
 fn workload(context: &Context<'_>, round: u32, chunk: u32) -> Workload {
     let demand = context.demand(Some(DEMAND));
     let range = context.whole_test_range();

@@ -56,8 +56,7 @@ fn measure(context: &Context<'_>, bench: &mut dyn Bench, answers: &mut LatencyAn
     Ok(())
 }
 
-/// Returns the cells of a round in the order of the specification, except those that the device does not
-/// support.
+/// Returns the cells of a round in the order of the specification, except those that the device does not support.
 fn cells(skipped: &[u32]) -> Vec<Cell> {
     MIXES
         .into_iter()

@@ -101,8 +101,7 @@ pub(super) fn prepared(program: &str, device: Loop) -> Option<Loop> {
         .map(|_| device)
 }
 
-/// A mounted device with a folder in its file system; mounted read-only, so that the kernel does not change
-/// it.
+/// A mounted device with a folder in its file system; mounted read-only, so that the kernel does not change it.
 pub(super) fn mounted() -> Option<(Loop, After, tempfile::TempDir)> {
     let device = prepared("mkfs.ext4", device()?)?;
     let dir = support::directory();

@@ -9,8 +9,7 @@ use crate::method::profile::Demand;
 use crate::method::steady::{WINDOW_ROUNDS, WindowStats};
 
 pub const BLOCK_BYTES: u32 = 128 * KIB as u32;
-/// Recommended demand, equal to that of sequential writes in PTS 2.0; the operator may override it for the
-/// run.
+/// Recommended demand, equal to that of sequential writes in PTS 2.0; the operator may override it for the run.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
 /// Number of chunks in the test range. Number of chunks (five are 8 % of the range) that show whether the
 /// throughput has settled.
@@ -19,8 +18,7 @@ pub const CHUNKS: u32 = 64;
 pub const INTERVALS: usize = 32;
 /// Idle times, in minutes.
 pub const IDLE_MINUTES: [u32; 4] = [1, 5, 15, 60];
-/// A chunk is as slow as the settled drive if its throughput is at most this multiple of the settled
-/// throughput.
+/// A chunk is as slow as the settled drive if its throughput is at most this multiple of the settled throughput.
 const SLOW: f64 = 1.20;
 /// Number of consecutive slow chunks that end the writes after an idle time.
 const SLOW_CHUNKS: usize = 3;

@@ -72,8 +72,7 @@ pub fn drive_fills(written_bytes: u64, capacity_bytes: u64) -> f64 {
     written_bytes as f64 / capacity_bytes.max(1) as f64
 }
 
-/// Returns FOB IOPS, level and minutes of a curve measured by another tool, whose samples take `minutes`
-/// each.
+/// Returns FOB IOPS, level and minutes of a curve measured by another tool, whose samples take `minutes` each.
 pub(crate) fn saturation_figures(iops: &[f64], minutes: f64) -> (Option<f64>, Option<f64>, usize) {
     // The figures are defined per minute, so shorter samples are averaged.
     let group = if minutes > 0.0 { (1.0 / minutes).round().max(1.0) as usize } else { 1 };

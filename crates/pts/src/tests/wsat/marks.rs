@@ -1,5 +1,4 @@
-//! The marks on the curve, as facts below it and as key figures. Those set by the tester are labelled as
-//! such.
+//! The marks on the curve, as facts below it and as key figures. Those set by the tester are labelled as such.
 
 use stdx::units::{amount_base10, grouped};
 

@@ -105,8 +105,7 @@ fn phases(context: &Context<'_>, answers: &SaturationAnswers, rounds: &str) -> P
     phases
 }
 
-/// Formats the time and amount written so far, which published reports print in place of rounds: `24 h 1.9
-/// TB`.
+/// Formats the time and amount written so far, which published reports print in place of rounds: `24 h 1.9 TB`.
 fn length(context: &Context<'_>, answers: &SaturationAnswers) -> Option<String> {
     let ns = context.minutes_ns(answers.minutes.len() as u32);
     let minutes = ns / (60 * SECOND_NS);
