@@ -48,8 +48,7 @@ pub(crate) use spec::Spec;
 
 /// Prefix of a target name that denotes an array.
 pub(crate) const PREFIX: &str = "array:";
-/// Poll intervals during the synchronisation of members: for the kernel, and for a RAID controller, whose program
-/// is slow.
+/// Poll intervals while members are synchronised: by the kernel, and by a RAID controller, whose program is slow.
 const SETTLE_EVERY: Duration = Duration::from_millis(200);
 const SETTLE_EVERY_HARDWARE: Duration = Duration::from_secs(2);
 /// Highest md number. Free numbers are searched downwards from this one, as in the kernel's automatic numbering.
@@ -210,8 +209,7 @@ impl Assembly {
         Ok(Inner::Real { real: Box::new(real), held, clock, options })
     }
 
-    /// Dismantles the array, purges all members at the same time, and creates it again. `inner` contains the open
-    /// array.
+    /// Dismantles the array, purges all members at the same time, and creates it again. `inner` is the open array.
     pub(crate) fn purge(
         &mut self,
         inner: &mut Inner,
@@ -326,8 +324,7 @@ pub(crate) fn only_for_runs(target: &str) -> DriveError {
     DriveError::target(target, TargetError::ArrayOutsideRun)
 }
 
-/// Closes the array, so that it can be stopped. The descriptor is replaced by one that can be neither read nor
-/// written.
+/// Closes the array, so that it can be stopped. The new descriptor can be neither read nor written.
 pub(crate) fn let_go(inner: &mut Inner) -> Result<Clock, DriveError> {
     let Inner::Real { held, clock, .. } = inner else {
         return Err(ArrayError::NotArray.into());

@@ -49,8 +49,7 @@ impl Armed {
         self.inner.purge(options, on_progress)
     }
 
-    /// Checks in advance whether a purge with these options would start; the options of an array are checked by its
-    /// purge.
+    /// Checks in advance whether a purge with these options would start; an array checks them in its purge.
     ///
     /// # Errors
     /// Returns the errors of [`purge_with`](Self::purge_with), except for failures during the purge.

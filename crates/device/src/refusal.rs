@@ -105,8 +105,7 @@ pub enum Refusal {
     Busy,
     /// It is write-protected.
     ReadOnly,
-    /// A device on which the target is built is write-protected. The kernel may fail writes to it, or pass them on
-    /// regardless.
+    /// A device below the target is write-protected. The kernel may fail writes to it, or pass them on regardless.
     ReadOnlyBelow {
         /// Kernel name of the write-protected device.
         what: String,
@@ -193,8 +192,7 @@ impl Refusal {
         )
     }
 
-    /// Returns whether the target is known to be in use; if not, it may contain data, be unusable, or have unknown
-    /// users.
+    /// Returns whether the target is known to be in use; other reasons are data, defects and unknown users.
     #[must_use]
     pub fn names_a_user(&self) -> bool {
         match self {

@@ -39,8 +39,7 @@ use crate::refusal::Refusal;
 const LOOKS: u32 = 12;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Repeats the inspection until no transient refusals are left: udev and other programs briefly open and lock new
-/// devices.
+/// Repeats the inspection until no transient refusals are left: udev, for example, briefly locks new devices.
 pub(crate) fn settled(mut look: impl FnMut() -> Vec<Refusal>) -> Vec<Refusal> {
     let mut found = look();
     for _ in 1..LOOKS {

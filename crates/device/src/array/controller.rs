@@ -36,8 +36,7 @@ pub(crate) trait ArrayController: Send {
     /// unchanged. Returns `false` if the drive cannot be found.
     fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError>;
 
-    /// Purges members that only the controller can access. Members that are block devices are purged
-    /// individually instead.
+    /// Purges members that only the controller can access. Block devices are purged individually instead.
     fn purge(
         &mut self,
         plan: &Plan,

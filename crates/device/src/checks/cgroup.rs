@@ -30,8 +30,7 @@ fn look(scene: &Scene<'_>) -> Finding {
     judge(&io, &processor, scene.online().len())
 }
 
-/// Returns the folder of the group and its ancestors up to the root of the hierarchy; the limits of all of
-/// them apply.
+/// Returns the folder of the group and all its ancestors; the limits of all of them apply.
 fn folders(base: &Path, controllers: &str, path: &str) -> Vec<PathBuf> {
     let hierarchies = if controllers.is_empty() {
         vec![base.to_path_buf(), base.join("unified")]

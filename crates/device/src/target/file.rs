@@ -308,9 +308,8 @@ impl RegularFile {
         Err(DriveError::Refused { target: self.facts.path.clone(), refusals })
     }
 
-    /// Verifies that nothing has been built on the file. If a lease shows that the file is not open elsewhere, that
-    /// is sufficient; otherwise, all users are gathered. A lease for a file on an overlay does not cover the file
-    /// that stores its content.
+    /// Verifies that nothing has been built on the file. A lease that shows that the file is not open elsewhere is
+    /// sufficient, except on an overlay, where it does not cover the stored file; otherwise, all users are gathered.
     pub(crate) fn check_in_between(&self, held: &Held) -> Result<(), DriveError> {
         if descriptor::open_elsewhere(&held.fd) == Elsewhere::No && !usage::overlay::is_on_one(&held.fd) {
             return Ok(());

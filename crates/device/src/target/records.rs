@@ -1,5 +1,4 @@
-//! Records of runs, which must not be overwritten: recognized by their content and by the libraries that contain
-//! them.
+//! Records of runs, which must not be overwritten: recognized by their content and by their libraries.
 
 use std::fs;
 use std::os::fd::AsFd;

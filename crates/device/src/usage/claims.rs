@@ -20,8 +20,7 @@ impl Facts {
     fn claimable_below(&self, target: Thing) -> Vec<Claimable> {
         let Some(place) = self.place_of(target) else { return Vec::new() };
         let below = self.below(place);
-        // Device mapper, md and similar drivers claim the devices below them; mounts and swap claim the devices
-        // that they use.
+        // Device mapper, md and similar drivers claim the devices below them; so do mounts and swap.
         let is_claimed_by_own = |node: usize| {
             let own = |layer: &&Layer| layer.kind == Kind::Stacked && below.contains_key(&layer.upper);
             self.layers.iter().filter(own).any(|layer| layer.lower == node)
@@ -94,8 +93,7 @@ mod tests {
     #[test]
     fn what_the_stack_of_the_target_claims_itself_does_not_count() {
         let mut facts = Facts::default();
-        // A mapping (3) of a disk (1) and of a loop device (2), which is over a partition (4) of that disk; the
-        // disk is over a device (0).
+        // Mapping (3) of a disk (1) and a loop device (2) over its partition (4); the disk is over a device (0).
         put(&mut facts, 3, 1, Kind::Stacked);
         put(&mut facts, 3, 2, Kind::Stacked);
         put(&mut facts, 2, 4, Kind::Loop);

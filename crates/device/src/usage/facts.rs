@@ -147,8 +147,7 @@ impl Facts {
         }
     }
 
-    /// Returns a refusal for each use of an unknown object that may involve the bytes of a device, given the
-    /// nodes below it.
+    /// Returns a refusal for each use of an unknown object that may involve the bytes of a device over `below`.
     pub(super) fn unseen_users(&self, below: &BTreeMap<usize, Vec<Way>>) -> impl Iterator<Item = Refusal> {
         let is_file = |node: &usize| matches!(self.nodes[*node].thing, Some(Thing::File { .. }));
         let reaches_file = below.keys().any(is_file);

@@ -1,5 +1,4 @@
-//! The backing of loop devices, as reported by their driver: the path in `/sys` may belong to another file in
-//! the meantime.
+//! The backing of loop devices, as reported by their driver: the path in `/sys` may now lead to another file.
 //!
 //! The driver queries the file system of the backing file, and waits for its server. If there is no answer before
 //! a deadline, that is an error.
@@ -157,8 +156,7 @@ fn status(device: &SysDevice) -> io::Result<LoopStatus> {
 
 type Answers = Receiver<io::Result<LoopStatus>>;
 
-/// Queries that have not been answered yet. A thread is already waiting for each of them, so no second one is
-/// started.
+/// Queries that have not been answered yet. A thread is waiting for each, so no second one is started.
 static UNANSWERED: Mutex<BTreeMap<DeviceNumber, Answers>> = Mutex::new(BTreeMap::new());
 
 fn unanswered() -> MutexGuard<'static, BTreeMap<DeviceNumber, Answers>> {

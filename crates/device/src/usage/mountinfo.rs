@@ -100,8 +100,7 @@ struct Found {
 impl Found {
     /// Adds a namespace with those of its mounts that have not been seen before.
     fn add(&mut self, mountinfo: &str, namespace: impl FnOnce(String) -> Namespace) {
-        // Sources are paths as seen by the process that mounted them; a process with another root would
-        // resolve them incorrectly.
+        // Sources are paths as the mounting process saw them; with another root, they lead elsewhere.
         let is_new = |line: &&str| identity(line).is_some_and(|mount| self.mounts.insert(mount));
         let new: String = mountinfo.lines().filter(is_new).flat_map(|line| [line, "\n"]).collect();
         if new.is_empty() && !self.namespaces.is_empty() {

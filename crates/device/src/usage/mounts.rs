@@ -40,9 +40,8 @@ pub(super) fn gather(roots: &Roots, facts: &mut Facts, read: &[Namespace], overl
     }
 }
 
-/// Returns whether an EROFS without a device exists that is not mounted in any visible place: detached while in
-/// use, or never attached. The kernel has a folder for each one, named like `erofs-25` or like its device
-/// (fs/erofs/sysfs.c).
+/// Returns whether an EROFS without a device exists that is not visibly mounted: detached while in use, or never
+/// attached. The kernel has a folder for each, such as `erofs-25`, or named after its device (fs/erofs/sysfs.c).
 fn has_unlisted_erofs(roots: &Roots, namespaces: &[Namespace]) -> bool {
     let is_in_file = |folder: &PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -69,8 +69,7 @@ impl<'a> Overlays<'a> {
         volume.major == 0 && self.volumes.get(&volume).copied().unwrap_or(true)
     }
 
-    /// Returns the location where the content of a file is stored. `path` is valid in our namespace or in one
-    /// of the others.
+    /// Returns where the content of a file is stored. `path` is valid in our namespace or in another one.
     pub(super) fn stored(&self, thing: Thing, path: &Path) -> Stored {
         if !self.may_hold(thing) {
             return Stored::Here;
@@ -89,8 +88,7 @@ impl<'a> Overlays<'a> {
         self.stored_below(&path, &file)
     }
 
-    /// Same as [`stored`](Self::stored), for an open file; the file that stores its content may itself be on an
-    /// overlay.
+    /// Same as [`stored`](Self::stored), for an open file; its content may be on a further overlay.
     pub(super) fn stored_below(&self, path: &Path, file: &OwnedFd) -> Stored {
         if !is_on_one(file) {
             return Stored::Here;
@@ -98,8 +96,7 @@ impl<'a> Overlays<'a> {
         let layers =
             self.mount_of(file).and_then(|(namespace, line)| Some((namespace, Layers::of(line, path)?)));
         let Some((namespace, layers)) = layers else { return Stored::Unknown };
-        // The paths of the layers are those of the process that mounted the overlay, which may be inside or
-        // outside of a container.
+        // Paths of layers are those of the mounting process, inside or outside of a container.
         let candidate = |layer: &PathBuf, inside: bool| {
             let path = layers.path_in(layer);
             let path = if inside { namespace.within(&path) } else { path };

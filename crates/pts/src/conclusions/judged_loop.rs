@@ -1,5 +1,4 @@
-//! A loop of rounds whose steady state is evaluated. Most tests have one such loop; some also evaluate their
-//! preconditioning.
+//! A loop of rounds whose steady state is evaluated: one per test, and in some tests also preconditioning.
 
 use crate::method::steady::WindowStats;
 
@@ -14,8 +13,7 @@ pub struct JudgedLoop {
     pub converged: bool,
     /// The deciding window; None before there are five rounds.
     pub window: Option<WindowStats>,
-    /// The only step of a round, counted from 0, that is evaluated and contributes to results; None if every
-    /// step does.
+    /// The only step of a round, from 0, that is evaluated and contributes to results; None if every step does.
     pub only_step: Option<u32>,
 }
 

@@ -97,8 +97,7 @@ impl<'a> CustomAnswers<'a> {
         Ok(verdict)
     }
 
-    /// Returns the half-open range of the rounds to average, counted from 0: from the first steady window on, or
-    /// the last ones.
+    /// Returns the rounds to average, from 0, half-open: those from the first steady window on, or the last ones.
     pub fn results(&self) -> std::ops::Range<usize> {
         let (done, averaged) = (self.rounds.len(), self.test.average.rounds as usize);
         let entered =

@@ -1,5 +1,4 @@
-//! The knee of the demand curve: the point beyond which more outstanding I/Os increase response times instead of
-//! IOPS.
+//! The knee of the demand curve, beyond which more outstanding I/Os increase response times, not IOPS.
 //!
 //! It is the point with the highest IOPS per ms of mean response time. Below the knee, doubling the outstanding I/Os
 //! multiplies the IOPS by more than 1.41; above it, by less. Among points within 3 % of the best one, the one with

@@ -1,5 +1,4 @@
-//! The content of each kind of chart. The crate that draws charts has a sentence for each kind that explains
-//! how to read it.
+//! The content of each kind of chart. The crate `charts` has a sentence that explains how to read each.
 
 /// What a chart shows, which determines how to read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,8 +13,7 @@ const EXPLAINED_SHARE: f64 = 0.50;
 /// Minimum number of intervals after a fall, so that a single slow interval does not count.
 const INTERVALS_AFTER: usize = 3;
 
-/// Maximum number of slow intervals that are skipped at the start, and their maximum fraction of the highest
-/// throughput.
+/// Slow intervals that are skipped at the start: maximum number, and fraction of the highest throughput.
 const INTERVALS_SKIPPED: usize = 10;
 const SLOW_SHARE: f64 = 0.50;
 
@@ -148,8 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns writes at each of `levels` (bytes per second, bytes) in turn, in intervals of a second, with
-    /// relative `noise`.
+    /// Returns writes at each of `levels` (bytes per second, bytes), in seconds, with relative `noise`.
     fn written(levels: &[(f64, f64)], noise: &[f64]) -> Vec<Interval> {
         let (mut series, mut level, mut left) = (Vec::new(), 0, levels[0].1);
         while level < levels.len() {

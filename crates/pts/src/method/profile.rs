@@ -183,8 +183,7 @@ impl Cell {
     }
 }
 
-/// An R/W mix in the notation of the PTS: `65/35`. Saturates, because an untrusted run file may contain more than
-/// 100.
+/// An R/W mix in the notation of the PTS: `65/35`. Saturates, because run files may contain more than 100.
 pub(crate) fn mix_name(read_percent: u8) -> String {
     format!("{read_percent}/{}", 100_u8.saturating_sub(read_percent))
 }

@@ -85,9 +85,8 @@ fn workload(context: &Context<'_>, round: u32, step: u32, cell: Cell) -> Workloa
     Workload { access: Access::Sequential, ..context.cell_at(demand(context), round, step, cell) }
 }
 
-/// Returns the number of blocks that each thread requested in the earlier cells of the same direction: those
-/// completed, and those in flight at the end, which are not counted. Reads and writes are two streams, each of
-/// which covers the whole range over time.
+/// Returns the number of blocks that each thread requested in the earlier cells of the same direction: completed, or
+/// in flight at the end. Reads and writes are two streams, each of which covers the whole range over time.
 fn blocks_before(done: &[Round], cell: Cell) -> u64 {
     done.iter().filter_map(|round| find(&round.segments, cell)).map(requested_blocks).sum()
 }

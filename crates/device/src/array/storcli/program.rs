@@ -243,8 +243,7 @@ pub(super) fn add_words(plan: &Plan, hardware: &Hardware) -> Vec<String> {
     words
 }
 
-/// Verifies that the controller applied the requested settings: without a battery, for example, it uses
-/// write-through.
+/// Verifies that the controller applied the requested settings: without a battery, it may use write-through.
 fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<(), VolumeError> {
     let name = volume.name.clone();
     let mut slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();

@@ -35,8 +35,7 @@ impl Limits {
         })
     }
 
-    /// Adds the values in the `health` of a drive that exceed the limits, and returns the limits that could not
-    /// be checked.
+    /// Adds the values in `health` that exceed the limits, and returns the limits that could not be checked.
     pub fn judge(&self, health: &[Health], reasons: &mut Vec<Reason>) -> Vec<&'static str> {
         let mut unchecked = Vec::new();
         let mut grown = |what, of: fn(&Health) -> Option<u64>, allowed| {

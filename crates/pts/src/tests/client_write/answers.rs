@@ -11,8 +11,7 @@ use crate::method::steady::{WINDOW_ROUNDS, WindowStats};
 pub const BLOCK_BYTES: u32 = 128 * KIB as u32;
 /// Recommended demand, equal to that of sequential writes in PTS 2.0; the operator may override it for the run.
 pub const DEMAND: Demand = Demand { threads: 1, queue_depth: 32 };
-/// Number of chunks in the test range. Number of chunks (five are 8 % of the range) that show whether the
-/// throughput has settled.
+/// Number of chunks in the test range. Five of them, 8 % of the range, show whether the throughput has settled.
 pub const CHUNKS: u32 = 64;
 /// Maximum number of intervals of a chunk.
 pub const INTERVALS: usize = 32;

@@ -86,8 +86,7 @@ fn notes(answers: &RecoveryAnswers, complete: bool) -> Vec<String> {
     notes
 }
 
-/// Returns the IOPS of the preconditioned drive: the mean of the window or, if there is none, the last
-/// tracked minute.
+/// Returns the IOPS of the preconditioned drive: the mean of the window, or else the last tracked minute.
 fn steady(answers: &RecoveryAnswers) -> Option<f64> {
     let window = answers.precondition.history.window().first().map(|window| window.mean);
     window

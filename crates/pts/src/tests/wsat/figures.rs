@@ -43,8 +43,7 @@ impl Figures {
     }
 }
 
-/// Returns the first minute below the midpoint of `fresh` and `level` that is followed by a sufficient number
-/// of others below it.
+/// Returns the first minute below the midpoint of `fresh` and `level` that enough others below it follow.
 fn peak_drop(iops: &[f64], fresh: f64, level: f64) -> Option<usize> {
     let middle = fresh - 0.5 * (fresh - level);
     let (stays, of) = DROP_STAYS;

@@ -6,8 +6,7 @@ use crate::method::timeline::mean;
 const LAST_MINUTES: f64 = 60.0;
 const RECOVERED_SHARE: f64 = 0.90;
 
-/// Returns the index of the first sample of `again` that reaches the mean of `before`, which includes the
-/// fresh drive.
+/// Returns the index of the first sample of `again` that reaches the mean of `before`, fresh drive included.
 pub fn recovery(before: &[f64], again: &[f64]) -> Option<usize> {
     reached(again, mean(before.iter().copied())?)
 }
@@ -32,8 +31,7 @@ mod tests {
 
     #[test]
     fn recovery_has_two_references() {
-        // With 500 in the first hour, while the drive is fresh, then 300: the mean is 400, and that of the
-        // last hour is 300.
+        // 500 in the first hour, while the drive is fresh, then 300: the mean is 400, and 300 in the last hour.
         let before: Vec<f64> = (0..120).map(|minute| if minute < 60 { 500.0 } else { 300.0 }).collect();
         let again: Vec<f64> =
             (0..120).map(|minute| f64::from(minute).mul_add(10.0, 100.0).min(310.0)).collect();

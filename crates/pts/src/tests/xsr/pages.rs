@@ -183,8 +183,7 @@ fn table_page(context: &Context<'_>, answers: &CrossAnswers) -> Page {
     page
 }
 
-/// Returns the recovery minutes by both references, each None if not reached; None if the third group was not
-/// measured.
+/// Returns the recovery minutes by both references, if reached; None if the third group was not measured.
 fn recoveries(answers: &CrossAnswers) -> Option<[Option<f64>; 2]> {
     let [before, between, again] = answers.groups.as_slice() else { return None };
     let rates = |samples: &[Sample]| samples.iter().map(|s| s.megabytes_per_second).collect::<Vec<_>>();
