@@ -1,9 +1,8 @@
 //! `cargo xtask kills`: sends signals to real runs at chosen system calls, then resumes the runs.
 //!
-//! After each interruption, the journal must contain everything that was displayed, and the run must be intact.
-//! After the resumed run has completed, `verify` must pass, the results must equal those of an undisturbed run
-//! or state their gap, and no setting may remain changed. Trials are distributed evenly over the system calls
-//! of a run.
+//! After each interruption, the journal must contain everything that was displayed, and the run must be intact. After
+//! the resumed run has completed, `verify` must pass, the results must equal those of an undisturbed run or state
+//! their gap, and no setting may remain changed. Trials are distributed evenly over the system calls of a run.
 
 mod judge;
 mod power;

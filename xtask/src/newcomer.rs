@@ -118,8 +118,7 @@ impl ModifiedCopy {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Checks that the option appears in the help and in shell completion, and rejects values outside of its
-    /// limits.
+    /// Checks that the option appears in the help and in shell completion, and rejects values outside of its limits.
     fn check_options(&self) -> anyhow::Result<()> {
         for command in ["run", "plan"] {
             let help = self.text(&[command, "--help"])?;

@@ -1,7 +1,6 @@
 //! `cargo xtask sentences`: prints a random sample of the project's prose for a reader to judge.
 //!
-//! A sample depends only on the files and the seed, so that the same sentences can be read before and after a
-//! change.
+//! A sample depends only on the files and the seed, so that the same sentences can be read before and after a change.
 
 mod prose;
 

@@ -38,8 +38,7 @@ impl Source {
         &self.code
     }
 
-    /// Returns the file with everything except comments blanked out; non-ASCII characters are also blanked
-    /// out.
+    /// Returns the file with everything except comments blanked out; non-ASCII characters are also blanked out.
     pub fn comments(&self) -> &str {
         &self.comments
     }
@@ -75,8 +74,7 @@ impl Source {
         places(&self.comments, needle)
     }
 
-    /// Returns the position and content of every string literal outside of tests; escaped line breaks are
-    /// joined.
+    /// Returns the position and content of every string literal outside of tests; escaped line breaks are joined.
     pub fn texts(&self) -> Vec<(usize, String)> {
         let bytes = self.raw.as_bytes();
         let is_text = |place: usize| self.kinds[place] == Kind::Text;

@@ -14,8 +14,7 @@ pub const CLOSE_PERCENTILES: f64 = 0.023;
 const REPEATS_ROUGHLY: f64 = 0.05;
 /// Largest allowed difference of any figure in that case.
 const ROUGH: f64 = 0.10;
-/// Below this idle fraction, the CPUs were the bottleneck, so a difference shows only the overhead of the
-/// tools.
+/// Below this idle fraction, the CPUs were the bottleneck, so a difference shows only the overhead of the tools.
 const HOST_LIMITED_BELOW: f64 = 0.05;
 
 /// Results of one tool for one cell over all rounds.
@@ -78,8 +77,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates a tally for figures named `what`; `close` is the largest allowed difference for repeatable
-    /// figures.
+    /// Creates a tally for figures named `what`; `close` is the largest allowed difference for repeatable figures.
     pub fn of(what: &'static str, close: f64) -> Self {
         Self { what, close, findings: Vec::new() }
     }

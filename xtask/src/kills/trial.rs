@@ -28,8 +28,7 @@ enum Act {
     Stop(Duration),
 }
 
-/// Returns the interruption of trial `index` of `times`. The points of each kind are distributed evenly over the
-/// run.
+/// Returns the interruption of trial `index` of `times`. The points of each kind are distributed evenly over the run.
 fn act(index: u64, times: u64, seed: u64, counts: Counts, took: Duration) -> Act {
     let mut state = seed ^ (index << 32);
     let random = split_mix(&mut state);
@@ -234,8 +233,7 @@ impl<'a> Trials<'a> {
         found.extend(judge::displayed(&err, entries.as_deref().unwrap_or_default()).err());
         let is_fine = match end {
             End::Signal(Signal::SIGKILL) | End::Code(0 | INTERRUPTED) => true,
-            // A signal may end the process directly only before the run exists, when there is nothing to
-            // restore.
+            // A signal may end the process directly only before the run exists, when there is nothing to restore.
             End::Signal(Signal::SIGHUP | Signal::SIGTERM | Signal::SIGINT) => entries.is_none(),
             _ => false,
         };

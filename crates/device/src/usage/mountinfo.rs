@@ -131,8 +131,7 @@ impl Found {
         });
     }
 
-    /// Enters the namespaces that mounts keep in existence, including those that are visible only inside another
-    /// one.
+    /// Enters the namespaces that mounts keep in existence, including those that are visible only inside another one.
     fn visit_kept(&mut self, roots: &Roots) {
         while let Some((name, place, kept_by)) = self.kept.pop_front() {
             self.visit(roots, &name, &place, kept_by);

@@ -18,8 +18,7 @@ const ZRAM_OF_T_IO_URING: f64 = 1.05;
 const ZRAM_OF_FIO: f64 = 0.80;
 const USER_OF_FIO: f64 = 0.25;
 
-/// Number of pairs for rates. It is larger than for CPU time, because other load on the host affects rates
-/// more.
+/// Number of pairs for rates. It is larger than for CPU time, because other load on the host affects rates more.
 const RATE_PAIRS: usize = 15;
 
 /// Measures I/O on a new RAM disk.

@@ -17,8 +17,7 @@ pub const GROUP: Group = Group {
 };
 
 const JOURNAL: &str = "/runs/library/*/journal";
-/// A name that changes after a reboot. Linux 7.3 has been seen to name NVMe controllers differently after a
-/// reboot.
+/// A name that changes after a reboot. Linux 7.3 has been seen to name NVMe controllers differently after a reboot.
 const NAME: &str = "/dev/until-the-power-fails";
 
 fn run(lab: &mut Lab) -> anyhow::Result<()> {
