@@ -21,7 +21,7 @@ use crate::script::{Cut, Life, Script};
 
 /// Number of random surviving disks per event, for the first life, the first resumption, and later ones.
 const DRAWN: [u64; 3] = [60, 24, 12];
-/// One event out of this number is followed by a simulated crash, for the same lives.
+/// A crash is simulated after one event out of this number: in the first life, the first resumption, and later ones.
 const LATER_EVENTS: [u64; 3] = [1, 40, 150];
 /// One resumption out of this number is repeated on a failing disk.
 const TROUBLED: u64 = 5;

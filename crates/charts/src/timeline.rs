@@ -43,7 +43,7 @@ pub struct TimeLine {
 pub struct Panel {
     /// Name with unit.
     pub title: String,
-    /// The data of the panel.
+    /// Values to draw.
     pub content: Content,
 }
 

@@ -38,7 +38,7 @@ pub struct Progress {
     last: String,
 }
 
-/// The facts, shared with the board.
+/// The facts about a run in progress; the display reads them from another thread.
 #[derive(Debug)]
 struct Shown(Mutex<Facts>);
 

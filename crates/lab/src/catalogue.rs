@@ -144,7 +144,7 @@ impl Catalogue {
 
     /// Opens a run by its id.
     pub fn run(&self, id: &str) -> Option<Run> {
-        // An id is the name of a directory in the library; anything else could leave it.
+        // An id is the name of a directory in the library; other text could be a path to a place outside of it.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if id.is_empty() || id.starts_with('.') || !id.chars().all(is_plain) {
             return None;

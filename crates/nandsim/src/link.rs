@@ -1,7 +1,7 @@
 //! A link that carries one transfer at a time: the host link or a flash channel.
 //!
-//! Transfers are not scheduled in time order, because a read on a busy die schedules its transfer far ahead. A
-//! single next-free time would block the gap before such a transfer. Time is therefore divided into buckets of
+//! Transfers are not scheduled in time order, because a read on a busy die schedules its transfer far ahead. If
+//! a link only stored when it is next free, the idle time before such a transfer would be lost. Time is therefore divided into buckets of
 //! about one map unit's transfer, and each bucket records how much of it is in use.
 
 use std::ops::Range;

@@ -15,7 +15,7 @@ pub struct Plan {
     pub title: String,
     /// One-line description.
     pub about: String,
-    /// Why none of its results are PTS results; printed on each page.
+    /// Reason why the results are not PTS results; printed on each page of the report.
     pub not_pts: Option<String>,
     /// Name of the profile.
     pub profile: Option<String>,

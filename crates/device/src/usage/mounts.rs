@@ -145,7 +145,7 @@ pub(super) fn swaps(roots: &Roots, facts: &mut Facts) -> io::Result<()> {
     Ok(())
 }
 
-/// The meaning of the source of a mount.
+/// What the source field of a mount refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// The device or file that contains the file system.

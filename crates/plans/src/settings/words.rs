@@ -40,7 +40,7 @@ pub(super) fn words<T>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static
     all.iter().map(|(word, about, _)| (*word, *about)).collect()
 }
 
-/// Returns the words with their values.
+/// Returns each word with the value that it stands for.
 pub(super) fn choices<T: Copy>(all: &[(&'static str, &'static str, T)]) -> Vec<(&'static str, T)> {
     all.iter().map(|(word, _, choice)| (*word, *choice)).collect()
 }

@@ -24,7 +24,7 @@ pub(crate) fn specification_short(document: &Document) -> &'static str {
     if document.run.origin.is_some() { IMPORTED } else { SPECIFICATION_SHORT }
 }
 
-/// Heading above the clauses: the series of the specification.
+/// Returns the heading above the clauses: the specification without its revision, such as `PTS-E`.
 pub(crate) fn series(document: &Document) -> &'static str {
     match document.run.origin {
         Some(_) => "PTS",

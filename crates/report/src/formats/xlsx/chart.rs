@@ -14,7 +14,7 @@ const WIDTH: u32 = 960;
 const HEIGHT: u32 = 400;
 /// Rows of a sheet that a chart covers, with its heading and some space below.
 const ROWS: u32 = HEIGHT / 20 + 3;
-/// First row of the numbers: the rows above have the names of chart and columns.
+/// First row of numbers; the rows above contain the names of the chart and of its columns.
 const FIRST: u32 = 2;
 
 /// The sheet with the numbers of all charts, side by side.
