@@ -44,12 +44,19 @@ pub(crate) fn labels(runs: &[Candidate]) -> Vec<String> {
     all.into_iter().map(|(letters, label)| format!("{letters} {label}")).collect()
 }
 
+fn interface(run: &Candidate) -> String {
+    match &run.document.run.file_system {
+        Some(facts) => format!("file on {}", facts.kind),
+        None => or_na(run.document.run.target.interface.as_ref()),
+    }
+}
+
 /// Facts about the compared runs, with one value per run.
 pub(crate) fn devices(runs: &[Candidate]) -> Vec<(&'static str, Vec<String>)> {
     type Fact = fn(&Candidate) -> String;
     let facts: [(&'static str, Fact); 10] = [
         ("Capacity", |c| capacity(&c.document)),
-        ("Interface", |c| or_na(c.document.run.target.interface.as_ref())),
+        ("Interface", interface),
         ("NAND", |c| or_na(c.document.run.target.nand.as_ref())),
         ("Firmware", |c| or_na(c.document.run.target.firmware.as_ref())),
         ("Profile", profile),

@@ -17,6 +17,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "class", verb: "differs", of: |c| c.document.profile.class.to_owned() },
     Property { name: "profile", verb: "differs", of: profile },
     Property { name: "kind of target", verb: "differs", of: |c| kind(&c.document.run) },
+    Property { name: "mount options", verb: "differ", of: |c| mount_options(&c.document.run) },
     Property { name: "TC and QD", verb: "differ", of: depths },
     Property {
         name: "cell time",
@@ -147,6 +148,10 @@ fn sectors(run: &RunFile) -> String {
     }
 }
 
+fn mount_options(run: &RunFile) -> String {
+    run.file_system.as_ref().map_or_else(|| "none".into(), |facts| facts.mount_options.clone())
+}
+
 fn kind(run: &RunFile) -> String {
     if let Some(array) = &run.target.array {
         return array.words();
@@ -154,7 +159,10 @@ fn kind(run: &RunFile) -> String {
     match (&run.target.kind, &run.target.simulated) {
         (TargetKind::Imported, _) => "imported".into(),
         (_, Some(sim)) => format!("simulated at scale 1/{}", sim.scale_divisor),
-        (TargetKind::File, None) => "file".into(),
+        (TargetKind::File, None) => match &run.file_system {
+            Some(facts) => format!("file on {}", facts.kind),
+            None => "file".into(),
+        },
         (_, None) => "block device".into(),
     }
 }

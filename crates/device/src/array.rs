@@ -33,7 +33,6 @@ use crate::error::array::{ArrayError, Defect};
 use crate::error::confirm::Unconfirmed;
 use crate::error::target::TargetError;
 use crate::exclusive::Inner;
-use crate::host::Roots;
 use crate::load_options::load_options;
 use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
@@ -45,6 +44,7 @@ use note::Note;
 pub(crate) use note::Noted;
 use plan::Plan;
 pub(crate) use spec::Spec;
+use sysfs::Roots;
 
 /// Prefix of a target name that denotes an array.
 pub(crate) const PREFIX: &str = "array:";

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::host::{Roots, SysDevice};
 use crate::usage::{self, Thing};
+use sysfs::{Roots, SysDevice};
 
 /// A link that several drives may share.
 #[derive(Debug, Clone, PartialEq)]

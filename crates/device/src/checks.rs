@@ -25,9 +25,9 @@ use std::time::Duration;
 
 use record::HostCheck;
 
-use crate::host::{Roots, SysDevice};
 use crate::target::Real;
 use check::{Check, Finding, Scene};
+use sysfs::{Roots, SysDevice};
 pub use tuning::{KnownSettings, Tuning};
 
 /// Interval between two readings of counters.

@@ -7,12 +7,12 @@ use crate::error::DriveError;
 use crate::error::confirm::Unconfirmed;
 use crate::error::target::TargetError;
 use crate::exclusive::{Exclusive, Inner};
-use crate::host::Roots;
 use crate::load_options::load_options;
 use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
 use crate::sim::Simulated;
 use crate::target::{self, Real, block::Block};
+use sysfs::Roots;
 
 /// A single target and its properties.
 #[derive(Debug)]

@@ -46,6 +46,28 @@ pub(crate) fn write_zeroes(fd: BorrowedFd<'_>, start_bytes: u64, length_bytes: u
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::_IO(BLK, 127), range.as_ptr()) })
 }
 
+/// Returns the number of extents of a file (`FS_IOC_FIEMAP`; linux/fiemap.h, `struct fiemap`).
+pub(crate) fn extents(fd: BorrowedFd<'_>) -> io::Result<u64> {
+    #[repr(C)]
+    struct Fiemap {
+        start_bytes: u64,
+        length_bytes: u64,
+        flags: u32,
+        extents: u32,
+        /// Room for extents after the structure. Without any, the kernel only counts them.
+        room: u32,
+        reserved: u32,
+    }
+    const _: () = assert!(size_of::<Fiemap>() == 32);
+    let mut map =
+        Fiemap { start_bytes: 0, length_bytes: u64::MAX, flags: 0, extents: 0, room: 0, reserved: 0 };
+    let request = libc::_IOWR::<Fiemap>(u32::from(b'f'), 11);
+    // SAFETY: FS_IOC_FIEMAP reads and writes one `struct fiemap`, and writes no extents because there is no room for
+    // any; the pointer is valid for it during the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), request, &raw mut map) })?;
+    Ok(map.extents.into())
+}
+
 /// The backing of a loop device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LoopStatus {

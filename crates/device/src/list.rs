@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::error::DriveError;
-use crate::host::{Roots, SysDevice};
 use crate::refusal::Refusal;
 use crate::target::block::Block;
 use crate::usage::{self, Facts, Thing};
+use sysfs::{Roots, SysDevice};
 
 /// A block device of this host.
 #[derive(Debug, Clone)]

@@ -4,7 +4,6 @@ use engine::{Engine, EngineError, LoadOptions, Places, Polling};
 
 use crate::error::DriveError;
 use crate::error::target::TargetError;
-use crate::host;
 use crate::open_options::OpenOptions;
 use crate::target::Real;
 
@@ -13,7 +12,7 @@ pub(crate) fn load_options(
     target: &str,
     real: &Real,
     options: &OpenOptions,
-    roots: &host::Roots,
+    roots: &sysfs::Roots,
 ) -> Result<LoadOptions, DriveError> {
     let places = Places::of(&roots.sys, real.numa_node(), options.placement.clone());
     let places = places.map_err(EngineError::from)?;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use engine::Clock;
 
 use crate::armed::Armed;
-use crate::host::SysDevice;
 use crate::kernel::Kernel;
+use sysfs::SysDevice;
 
 /// Reads the maximum power of a drive's current power state in microwatts; `None` if the drive does not report it.
 pub type PowerBound = Box<dyn FnMut() -> Option<u64> + Send>;

@@ -3,9 +3,9 @@
 use crate::array::{self, Array};
 use crate::drive::{Drive, Kind};
 use crate::error::DriveError;
-use crate::host::Roots;
 use crate::inspected::Inspected;
 use crate::open_options::OpenOptions;
+use sysfs::Roots;
 
 /// Inspects a target: `/dev/…`, the path of a regular file, `sim:MODEL`, or `array:FILE.toml`. Nothing is
 /// created or written.

@@ -331,6 +331,7 @@ fn segment(workload: &Workload, interval_ns: u64, tally: Tally) -> Segment {
         errors: Vec::new(),
         io_path: IoEngine::Simulated.into(),
         gap_before: None,
+        on_file: None,
         power: None,
         verified: None,
         host: None,

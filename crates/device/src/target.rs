@@ -18,9 +18,9 @@ use record::TargetFacts;
 
 use crate::error::DriveError;
 use crate::error::target::{TargetError, WrongKind};
-use crate::host::Roots;
 use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
+use sysfs::Roots;
 
 /// A real target after inspection.
 #[derive(Debug, Clone)]

@@ -32,8 +32,8 @@ use facts::{Kind, Layer, Way};
 pub(crate) use gather::gather;
 pub(crate) use thing::{Thing, thing_at, thing_of_file};
 
-use crate::host::Roots;
 use crate::refusal::Refusal;
+use sysfs::Roots;
 
 /// Number of attempts, and the pause between them, if only transient refusals are found.
 const LOOKS: u32 = 12;

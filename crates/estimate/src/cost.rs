@@ -289,6 +289,7 @@ mod tests {
             plan: None,
             driving: None,
             concurrent: None,
+            file_system: None,
             power: None,
             labels: record::Labels::default(),
             stated: record::Stated::default(),

@@ -244,6 +244,7 @@ impl<'a> Dry<'a> {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            on_file: None,
             power: None,
             verified: None,
             host: None,

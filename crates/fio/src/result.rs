@@ -109,6 +109,7 @@ mod tests {
             errors: Vec::new(),
             io_path: record::IoEngine::IoUring.into(),
             gap_before: None,
+            on_file: None,
             power: None,
             verified: None,
             host: Some(host),

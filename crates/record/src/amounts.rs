@@ -189,6 +189,7 @@ mod tests {
             errors: Vec::new(),
             io_path: IoPath { engine: IoEngine::Simulated, fallbacks: Vec::new(), remarks: Vec::new() },
             gap_before: None,
+            on_file: None,
             power: None,
             verified: None,
             host: None,

@@ -142,6 +142,7 @@ mod tests {
             errors: Vec::new(),
             io_path: engine.into(),
             gap_before: None,
+            on_file: None,
             power: None,
             verified: None,
             host: Some(HostLoad {

@@ -12,6 +12,7 @@ mod columns_wire;
 mod custom;
 pub mod errno;
 mod event;
+mod file_system;
 mod histogram_wire;
 mod host;
 mod host_share;
@@ -40,6 +41,7 @@ pub use custom::{CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTe
 pub use event::{
     Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,
 };
+pub use file_system::{BelowDevice, BelowDisk, BelowLoad, FileSystemFacts, OnFile};
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HostLoad};
 pub use host_share::{DEPTH_KEPT_SHARE, HOST_LIMIT_SHARE};
 pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};

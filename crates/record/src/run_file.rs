@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use stdx::units::{amount_base2, amount_base10};
 
 use crate::{
-    Ceiling, DirthChoice, Handling, InjectedFault, Origin, PlanFacts, PowerFacts, SaturationChoice, Stated,
+    Ceiling, DirthChoice, FileSystemFacts, Handling, InjectedFault, Origin, PlanFacts, PowerFacts,
+    SaturationChoice, Stated,
 };
 
 /// Version of `run.json` written by this build.
@@ -63,6 +64,9 @@ pub struct RunFile {
     /// Meter that measures power; `None` if power is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerFacts>,
+    /// The file system of a target that is a file; `None` for other targets, and if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<FileSystemFacts>,
     /// Name, tags and notes given by the operator.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,

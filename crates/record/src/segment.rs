@@ -5,7 +5,7 @@ use stdx::Histogram;
 use stdx::histogram::coarse::Columns;
 use stdx::units::SECOND_NS;
 
-use crate::{HostLoad, IoEngine, IoPath, Power, Until, Verified, Workload};
+use crate::{HostLoad, IoEngine, IoPath, OnFile, Power, Until, Verified, Workload};
 
 /// A completed workload: the request and all its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct Segment {
     /// Power during the workload; `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// What is known about the target and the devices below it, if it is a file; `None` otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_file: Option<OnFile>,
     /// Result of verification; `None` for a workload that does not verify its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,

@@ -8,6 +8,7 @@ pub(crate) mod dates;
 pub(crate) mod drive_and_host;
 pub(crate) mod efficiency;
 pub(crate) mod figures;
+pub(crate) mod file_share;
 pub(crate) mod host_limit;
 pub(crate) mod interruptions;
 pub(crate) mod judged;

@@ -14,11 +14,11 @@ use super::plan::Plan;
 use super::spec::DATA_OFFSET_BYTES;
 use crate::error::DriveError;
 use crate::error::array::{ArrayError, Defect, MdadmStep};
-use crate::host::Roots;
 use crate::inspected::Inspected;
 use crate::list::list;
 use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
+use sysfs::Roots;
 
 const PROGRAM: &str = "mdadm";
 /// Number of attempts per command: udev and other programs briefly open a device that appears or changes.

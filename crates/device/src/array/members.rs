@@ -15,12 +15,12 @@ use crate::error::DriveError;
 use crate::error::array::ArrayError;
 use crate::error::target::TargetError;
 use crate::exclusive::Exclusive;
-use crate::host::Roots;
 use crate::inspected::Inspected;
 use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
 use crate::target::Held;
 use crate::target::block::Block;
+use sysfs::Roots;
 
 /// Members that were inspected but not written.
 #[derive(Debug)]

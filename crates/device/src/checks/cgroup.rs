@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::check::{Check, Finding, Scene, read};
-use crate::host::DeviceNumber;
+use sysfs::DeviceNumber;
 
 pub(super) const CHECK: Check = Check { name: "cgroup limits", look };
 

@@ -7,7 +7,7 @@ use engine::parse_cpu_list;
 use record::HostVerdict;
 
 use super::tuning::{self, Tuning};
-use crate::host::{Roots, SysDevice};
+use sysfs::{Roots, SysDevice};
 
 pub(super) struct Check {
     pub(super) name: &'static str,

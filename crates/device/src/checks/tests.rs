@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use record::HostVerdict::{self, NotHere, Ok, Warn, WouldInvalidate};
 
 use super::*;
-use crate::host::DeviceNumber;
+use sysfs::DeviceNumber;
 
 const DISK: DeviceNumber = DeviceNumber { major: 259, minor: 0 };
 const FUNCTION: &str = "sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0";

@@ -180,6 +180,7 @@ impl Party {
             errors: Vec::new(),
             io_path: IoEngine::Simulated.into(),
             gap_before: None,
+            on_file: None,
             power: None,
             verified: None,
             host: None,

@@ -17,11 +17,11 @@ use super::opening::{Held, check_capacity, open_direct, open_nothing_else, open_
 use super::records;
 use crate::error::DriveError;
 use crate::error::target::TargetError;
-use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::kernel::Kernel;
 use crate::refusal::Refusal;
 use crate::usage::{self, Thing};
 use crate::{ioctl, signature};
+use sysfs::{DeviceNumber, Roots, SysDevice};
 
 /// A block device after inspection.
 #[derive(Debug, Clone)]

@@ -19,12 +19,12 @@ use super::records;
 use crate::error::confirm::Unconfirmed;
 use crate::error::target::TargetError;
 use crate::error::{DriveError, PurgeError};
-use crate::host::Roots;
 use crate::open_options::OpenOptions;
 use crate::refusal::Refusal;
 use crate::signature;
 use crate::usage::descriptor::{self, Elsewhere};
 use crate::usage::{self, Thing};
+use sysfs::Roots;
 
 /// Alignment for direct I/O, used if the file system does not report it.
 const DEFAULT_BLOCK_BYTES: u32 = 512;

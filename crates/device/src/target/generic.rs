@@ -16,8 +16,8 @@ use engine::{CommandDevice, Namespace};
 use record::errno::reason;
 use rustix::fs::{Mode, OFlags};
 
-use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::ioctl;
+use sysfs::{DeviceNumber, Roots, SysDevice};
 
 const IDENTIFY: u8 = 0x06;
 /// Identify Namespace (Base 2.0c, figure 273).

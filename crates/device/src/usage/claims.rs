@@ -5,7 +5,7 @@ use rustix::fs::OFlags;
 
 use super::facts::{By, Facts, Kind, Layer};
 use super::thing::{Thing, opened};
-use crate::host::{DeviceNumber, Roots, SysDevice};
+use sysfs::{DeviceNumber, Roots, SysDevice};
 
 /// A device below a target that may be claimed by a user outside the target's own stack.
 #[derive(Debug, PartialEq, Eq)]

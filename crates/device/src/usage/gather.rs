@@ -12,8 +12,8 @@ use super::procfs::{entries, read};
 use super::stored::{add_stored, node_at};
 use super::thing::{Thing, thing_at};
 use super::{loops, mounts, processes as running};
-use crate::host::{Roots, SysDevice, parse_number};
 use crate::refusal::Refusal;
+use sysfs::{Roots, SysDevice, parse_number};
 
 const SECTOR_BYTES: u64 = 512;
 

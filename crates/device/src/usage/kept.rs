@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, Statx, StatxFlags};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
 use super::procfs::{entries, processes, read};
-use crate::host::Roots;
+use sysfs::Roots;
 
 /// Prefix of the links of mount namespaces, and of the root of a mount that keeps one in existence:
 /// `mnt:[4026532201]`. Other kinds of namespaces (`net:[…]`, created by `ip netns add` or Docker) have no mounts.

@@ -19,8 +19,8 @@ use super::facts::{Facts, Kind, Span};
 use super::overlay::Overlays;
 use super::stored::node_at;
 use super::thing::{Thing, opened, thing_at};
-use crate::host::{DeviceNumber, Roots, SysDevice};
 use crate::ioctl::{self, LoopStatus};
+use sysfs::{DeviceNumber, Roots, SysDevice};
 
 /// Time for which a loop device that is being detached may be listed with its backing file.
 const DETACH_LOOKS: u32 = 20;

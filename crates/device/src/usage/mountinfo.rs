@@ -6,23 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
+pub(super) use sysfs::{Mount, parse};
 
 use super::kept::{self, Visitor};
-use super::procfs::{entries, processes, read, unescape};
-use crate::host::{DeviceNumber, Roots, parse_number};
-
-/// A line of `/proc/PID/mountinfo`.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mount {
-    pub(super) number: DeviceNumber,
-    /// The mounted part of the file system: a folder, a file, or the name of a namespace such as `net:[4026532201]`.
-    pub(super) root: PathBuf,
-    pub(super) at: String,
-    pub(super) file_system: String,
-    pub(super) source: PathBuf,
-    /// Offset at which the file system begins in its source (`fsoffset` of EROFS).
-    pub(super) offset_bytes: u64,
-}
+use super::procfs::{entries, processes, read};
+use sysfs::{DeviceNumber, Roots};
 
 /// A mount namespace, as seen from the root folder of one of its tasks.
 pub(super) struct Namespace {
@@ -186,44 +174,9 @@ fn identity(line: &str) -> Option<Line> {
     Some((line.split(' ').next()?.to_owned(), mount.number, mount.source))
 }
 
-/// Parses `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw` (proc_pid_mountinfo(5)).
-pub(super) fn parse(line: &str) -> Option<Mount> {
-    let (fields, rest) = line.split_once(" - ")?;
-    let mut fields = fields.split(' ');
-    let number = parse_number(fields.nth(2)?)?;
-    let root = unescape(fields.next()?);
-    let at = unescape(fields.next()?).to_string_lossy().into_owned();
-    let (file_system, rest) = rest.split_once(' ')?;
-    let (source, options) = rest.split_once(' ')?;
-    let offset = options.split(',').find_map(|option| option.strip_prefix("fsoffset="));
-    let offset_bytes = offset.and_then(|offset| offset.parse().ok()).unwrap_or(0);
-    let file_system = file_system.to_owned();
-    Some(Mount { number, root, at, file_system, source: unescape(source), offset_bytes })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn mountinfo_lines_are_understood() {
-        let mount =
-            parse(r"36 35 98:0 / /a\040b rw,noatime master:1 - ext3 /dev/sd\134a rw").expect("a mount");
-        let expected = Mount {
-            number: DeviceNumber { major: 98, minor: 0 },
-            root: "/".into(),
-            at: "/a b".into(),
-            file_system: "ext3".into(),
-            source: r"/dev/sd\a".into(),
-            offset_bytes: 0,
-        };
-        assert_eq!(mount, expected);
-        let shifted =
-            parse("36 35 0:40 / /a ro - erofs /image ro,user_xattr,fsoffset=4096").expect("a mount");
-        assert_eq!(shifted.offset_bytes, 4096);
-        assert_eq!(parse("garbage"), None);
-        assert_eq!(unescape(r"\"), PathBuf::from(r"\"));
-    }
 
     /// Adds a task with a view of the mount namespace `number` to a fictitious `/proc`.
     fn task(folder: &Path, name: &str, number: u32, mounts: &str) {

@@ -14,7 +14,7 @@ use super::overlay::Overlays;
 use super::procfs::{entries, read, unescape};
 use super::stored::node_at;
 use super::thing::{Thing, thing_at};
-use crate::host::Roots;
+use sysfs::Roots;
 
 /// Returns the mount namespaces; our own is the first. Those that only a descriptor keeps in existence are included
 /// if a mounted file system appears in none of the others.

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, Statx, StatxFlags};
 use super::mountinfo::{Namespace, parse};
 use super::procfs::unescape;
 use super::thing::{Thing, thing_of_file};
-use crate::host::DeviceNumber;
+use sysfs::DeviceNumber;
 
 /// `OVERLAYFS_SUPER_MAGIC` (linux/magic.h).
 const MAGIC: u64 = 0x794c_7630;

@@ -9,8 +9,8 @@ use super::overlay::{Overlays, Stored};
 use super::procfs::{processes, read};
 use super::rings;
 use super::thing::{Thing, thing_at};
-use crate::host::{DeviceNumber, Roots};
 use crate::refusal::Access;
+use sysfs::{DeviceNumber, Roots};
 
 /// Number of times that the list of processes is read, until each new process lives long enough to be inspected.
 /// Inspecting a few processes takes less than a millisecond.

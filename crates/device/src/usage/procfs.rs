@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use record::errno::reason;
+pub(super) use sysfs::unescape;
 
-use crate::host::Roots;
+use sysfs::Roots;
 
 /// Returns the paths in a folder; empty if it cannot be listed.
 pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
@@ -24,17 +25,4 @@ pub(super) fn read(path: &Path) -> io::Result<String> {
     fs::read(path)
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         .map_err(|e| io::Error::new(e.kind(), format!("{}: {}", path.display(), reason(&e))))
-}
-
-/// Unescapes a path: the kernel writes blanks and backslashes as octal escapes such as `\040`.
-pub(super) fn unescape(text: &str) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt as _;
-    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);
-    while at < bytes.len() {
-        let octal = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
-        let code = octal.and_then(|octal| u8::from_str_radix(std::str::from_utf8(octal).ok()?, 8).ok());
-        out.push(code.unwrap_or(bytes[at]));
-        at += if code.is_some() { 4 } else { 1 };
-    }
-    PathBuf::from(std::ffi::OsString::from_vec(out))
 }

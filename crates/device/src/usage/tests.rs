@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::facts::{By, Span, Unseen, refusal};
 use super::*;
-use crate::host::DeviceNumber;
 use crate::refusal::Access;
+use sysfs::DeviceNumber;
 
 fn device(minor: u32) -> Thing {
     Thing::Device(DeviceNumber { major: 7, minor })

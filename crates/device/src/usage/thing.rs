@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 
-use crate::host::{DeviceNumber, SysDevice};
+use sysfs::{DeviceNumber, SysDevice};
 
 /// Identity of a block device or file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

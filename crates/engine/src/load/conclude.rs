@@ -72,6 +72,7 @@ pub(super) fn conclude(
         errors: Vec::new(),
         io_path,
         gap_before: None,
+        on_file: None,
         power: None,
         verified: None,
         host: Some(host),

@@ -134,6 +134,7 @@ pub fn without_amounts(
         errors,
         io_path: engine.into(),
         gap_before: None,
+        on_file: None,
         power: None,
         host: None,
         verified: Some(verified),

@@ -86,6 +86,7 @@ pub fn take(mut file: RunFile, drive: Drive, erase: &[String]) -> Done<(RunFile,
         let whole = std::path::absolute(&file.target.path)?;
         file.target.path = whole.to_str().map_or(file.target.path, str::to_owned);
     }
+    file.file_system = armed.file_system().map(|found| found.facts);
     armed.check_purge(&purge_options(&file.handling))?;
     preflight::check(&file)?;
     Ok((file, armed))
@@ -198,6 +199,7 @@ pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
         plan: request.plan,
         driving,
         concurrent: None,
+        file_system: None,
         power: None,
         labels: request.labels,
         stated: run.stated,

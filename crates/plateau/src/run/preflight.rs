@@ -61,6 +61,7 @@ impl Preflight<'_> {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            on_file: None,
             power: None,
             verified: None,
             host: None,

@@ -6,11 +6,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::{Audience, Step};
-use device::{Armed, DriveError, ErrorKind, PurgeOptions, Purging};
+use device::{Armed, Counters, DriveError, ErrorKind, PurgeOptions, Purging};
 use engine::{Flow, Outcome as Driven};
 use power::{HostMeters, PowerError, Sampler};
 use pts::{Bench, Context, Replay, Stop, Task};
-use record::{Ceiling, Entry, Event, Gap, Health, Journal, Note, Power, Purged, RunFile, Segment, Workload};
+use record::{
+    Ceiling, Entry, Event, Gap, Health, Journal, Note, OnFile, Power, Purged, RunFile, Segment, Workload,
+};
 use stdx::units::SECOND_NS;
 
 use crate::failure::message::of_drive;
@@ -45,6 +47,8 @@ pub struct Session<'a> {
     health_read_ns: Option<u64>,
     /// Power meters of the host, for health readings; `None` if the drive is simulated.
     meters: Option<HostMeters>,
+    /// I/O of the devices below the target; `None` if it is not a file, or they are not known.
+    counters: Option<Counters>,
     /// Samples power during loads.
     sampler: Option<Sampler>,
     /// Whether the user has been informed that power cannot be measured.
@@ -64,6 +68,7 @@ impl<'a> Session<'a> {
     ) -> Self {
         let replay = Replay::of("", &[]);
         let meters = armed.facts().simulated.is_none().then(HostMeters::default);
+        let counters = armed.file_system().and_then(|found| found.counters);
         let (health_read_ns, gap, ceiling, failure) = (None, None, None, None);
         Self {
             armed,
@@ -74,6 +79,7 @@ impl<'a> Session<'a> {
             purge,
             health_read_ns,
             meters,
+            counters,
             sampler: None,
             has_warned: false,
             gap,
@@ -195,6 +201,7 @@ impl<'a> Session<'a> {
     }
 
     fn drive_load(&mut self, workload: &Workload, measured: bool) -> Result<Segment, Stop> {
+        let before = self.counters.as_ref().and_then(Counters::read);
         let metering = self.sampler.as_ref().map(Sampler::begin);
         let (progress, interrupted) = (&mut *self.progress, self.interrupted);
         progress.begin(workload, measured);
@@ -203,8 +210,10 @@ impl<'a> Session<'a> {
             if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
         });
         let power = self.power(metering);
+        let below = self.counters.as_ref().and_then(|counters| counters.since(before));
+        let on_file = self.armed.on_file().map(|on_file| OnFile { below, ..on_file });
         match driven {
-            Ok(Driven::Finished(segment)) => Ok(Segment { power, ..self.completed(segment) }),
+            Ok(Driven::Finished(segment)) => Ok(Segment { power, on_file, ..self.completed(segment) }),
             Ok(Driven::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
             Err(error) => Err(self.device(error)),
         }

@@ -41,7 +41,10 @@ pub enum Deviation {
         standard: String,
     },
     /// The target is a regular file.
-    File,
+    File {
+        /// Its file system, if it is known.
+        file_system: Option<String>,
+    },
     /// The target is an array.
     Array {
         /// Number of its drives.
@@ -176,7 +179,7 @@ impl Deviation {
     #[must_use]
     pub const fn reported_by(&self) -> ReportedBy {
         match self {
-            Self::File | Self::Array { .. } => ReportedBy::Target,
+            Self::File { .. } | Self::Array { .. } => ReportedBy::Target,
             Self::Purge { .. } => ReportedBy::Purge,
             Self::Setting { .. } => ReportedBy::Settings,
             Self::WriteCache { .. } => ReportedBy::WriteCache,
@@ -209,7 +212,10 @@ impl fmt::Display for Deviation {
             Self::Setting { name, is, standard } => write!(f, "{name} {is} instead of {standard}"),
             Self::Workload { title, is, standard } => write!(f, "{title} with {is} instead of {standard}"),
             Self::Ending { title, is, standard } => write!(f, "{title} ended by {is} instead of {standard}"),
-            Self::File => f.write_str("the target is a regular file, not a device"),
+            Self::File { file_system: Some(kind) } => {
+                write!(f, "the target is a file on {kind}, not a device")
+            }
+            Self::File { file_system: None } => f.write_str("the target is a regular file, not a device"),
             Self::Array { drives } => {
                 write!(f, "the target is an array of {drives} drives, not a device under test of the PTS")
             }

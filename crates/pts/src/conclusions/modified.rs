@@ -14,7 +14,8 @@ pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> 
     let mut all: Vec<Deviation> = not_pts.map(|why| Deviation::NotPts { why }).collect();
     all.extend(deviations(&run.settings, profile));
     if run.target.kind == TargetKind::File {
-        all.push(Deviation::File);
+        let file_system = run.file_system.as_ref().map(|facts| facts.kind.clone());
+        all.push(Deviation::File { file_system });
     }
     if let Some(array) = &run.target.array {
         all.push(Deviation::Array { drives: array.members.len() });

@@ -138,6 +138,7 @@ pub(crate) mod tests {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            on_file: None,
             power: None,
             verified: None,
             host: None,

@@ -100,6 +100,7 @@ impl Fake {
             errors: Vec::new(),
             io_path: record::IoEngine::Simulated.into(),
             gap_before: None,
+            on_file: None,
             power: None,
             verified: None,
             host: self.processor_share.map(|share| host_load(share(workload), length_ns)),

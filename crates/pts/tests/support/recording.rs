@@ -66,6 +66,7 @@ pub fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         plan: None,
         driving: None,
         concurrent: None,
+        file_system: None,
         power: None,
         labels: record::Labels::default(),
         stated: record::Stated::default(),

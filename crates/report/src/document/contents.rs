@@ -44,6 +44,8 @@ pub struct Document {
     pub(crate) supplements: Vec<Supplement>,
     /// The source of power and the idle power.
     pub(crate) power: String,
+    /// The file system of the target and its share in the I/O; None if the target is not a file on a known one.
+    pub(crate) file_system: Option<String>,
     /// Whether the meter only provides upper bounds of the power.
     pub(crate) power_is_bound: bool,
     /// Test platform, host checks, settings and health.

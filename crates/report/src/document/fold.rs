@@ -9,7 +9,9 @@ use crate::facts::drive_and_host::TextTable;
 use crate::facts::efficiency::Meter;
 use crate::facts::judged::JudgedRun;
 use crate::facts::scaled_clock::ScaledClock;
-use crate::facts::{conformance, dates, drive_and_host, figures, interruptions, platform, supplement};
+use crate::facts::{
+    conformance, dates, drive_and_host, figures, file_share, interruptions, platform, supplement,
+};
 
 /// Builds a document from a run and its journal, using the criteria of this version of Plateau.
 ///
@@ -55,6 +57,7 @@ pub fn fold(run: &RunFile, loaded: &Loaded) -> Result<Document, String> {
         supplements,
         power: meter.statement(),
         power_is_bound: meter.is_bound(),
+        file_system: file_share::statement(run, entries),
         drive_and_host: tables,
         invalidating: drive_and_host::invalidating(entries),
         write_cache: drive_and_host::write_cache(&replayed.outcomes, entries),

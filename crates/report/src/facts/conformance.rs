@@ -157,12 +157,19 @@ fn target(run: &RunFile) -> Clause {
         );
     }
     let (done, verdict) = match run.target.kind {
-        TargetKind::Block => ("block device", Verdict::Conforms),
-        TargetKind::File => ("regular file", Verdict::DoesNotConform),
-        TargetKind::Simulated => ("simulated drive", Verdict::DoesNotConform),
-        TargetKind::Imported => ("imported", Verdict::DoesNotConform),
+        TargetKind::Block => ("block device".to_owned(), Verdict::Conforms),
+        TargetKind::File => (of_file(run), Verdict::DoesNotConform),
+        TargetKind::Simulated => ("simulated drive".to_owned(), Verdict::DoesNotConform),
+        TargetKind::Imported => ("imported".to_owned(), Verdict::DoesNotConform),
     };
-    clause("Device under test", "a drive, at the block level", done.into(), Some(verdict), &[0])
+    clause("Device under test", "a drive, at the block level", done, Some(verdict), &[0])
+}
+
+fn of_file(run: &RunFile) -> String {
+    match &run.file_system {
+        Some(facts) => format!("through a file on {}: not a PTS result", facts.words()),
+        None => "through a regular file: not a PTS result".into(),
+    }
 }
 
 /// The last purge of the test is the one that counts.

@@ -40,6 +40,7 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         errors: Vec::new(),
         io_path: record::IoEngine::IoUring.into(),
         gap_before: None,
+        on_file: None,
         power: None,
         verified: None,
         host: None,

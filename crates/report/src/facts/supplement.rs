@@ -2,6 +2,7 @@
 //! time axis, and response times up to five nines. One file per quantity; all times come from `timing`.
 
 mod course;
+pub(crate) mod file_share;
 mod health;
 mod heat;
 pub(crate) mod per_watt;
@@ -33,6 +34,8 @@ pub(crate) struct Supplement {
     pub workloads: Vec<percentiles::WorkloadTimes>,
     /// Workloads of the window with their performance per watt; empty without a source of power.
     pub per_watt: Vec<per_watt::WorkloadEfficiency>,
+    /// Workloads of the window with the share of the file system; empty if the target is not a file.
+    pub file_share: Vec<file_share::WorkloadShare>,
 }
 
 /// Collects the data of every started test.
@@ -57,6 +60,7 @@ pub(crate) fn supplements(judged: JudgedRun<'_>) -> Vec<Supplement> {
             timeline,
             workloads: percentiles::workloads(judged.outcomes, &measured),
             per_watt: per_watt::workloads(judged.outcomes, &measured, &meter),
+            file_share: file_share::workloads(judged.outcomes, &measured),
         }
     };
     judged.outcomes.iter().map(of).collect()

@@ -2,7 +2,9 @@
 //! from the types in `layout`.
 
 mod efficiency;
+mod file_system;
 mod layout;
+mod on_file;
 
 use pts::exhibit::{self, Exhibit};
 use pts::steady::WindowStats;
@@ -71,6 +73,7 @@ fn report(source: Source<'_>) -> Report {
         stated: stated(&run.stated),
         settings: settings(&run.settings),
         power: efficiency::meter(&Meter::of(run, source.entries)),
+        file_system: file_system::of_run(source),
         modified: pts::texts(&document.modified),
         marks: marks.map(|mark| ReportMark { title: mark.title.into(), details: mark.details }).collect(),
         conformance: document.conformance.clone(),
@@ -188,6 +191,7 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test 
         tables: exhibits().filter_map(table).collect(),
         charts: exhibits().filter_map(chart).collect(),
         efficiency: efficiency::of_test(source.document, &outcome.test),
+        file_share: file_system::of_test(source.document, &outcome.test),
         notes: outcome.notes.clone(),
         modified: pts::texts(&outcome.modified),
         io_errors: source.document.run.origin.is_none().then(|| {
@@ -324,6 +328,7 @@ fn cell(source: Source<'_>, observation: &Observation<'_>) -> Cell {
         power: segment.and_then(|segment| {
             efficiency::of_cell(&Meter::of(&source.document.run, source.entries), segment)
         }),
+        on_file: segment.and_then(file_system::of_cell),
     }
 }
 

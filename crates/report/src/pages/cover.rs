@@ -8,7 +8,7 @@ use pts::{KeyFigure, Outcome};
 use stdx::units::count_of;
 
 use super::test_summary::figure_value;
-use super::values::{Fact, capacity, model, number, or_na, test_platform};
+use super::values::{Fact, capacity, interface, model, number, or_na, test_platform};
 use crate::document::contents::Document;
 use crate::facts::conformance::Verdict;
 
@@ -294,7 +294,7 @@ fn facts(document: &Document) -> Vec<Fact> {
     let (begin, end) = document.dates_of(None);
     let mut facts = vec![
         ("Capacity", capacity(document)),
-        ("Interface", or_na(target.interface.as_deref())),
+        ("Interface", interface(document)),
         ("Firmware", or_na(target.firmware.as_deref())),
         ("Serial number", or_na(target.serial.as_deref())),
     ];

@@ -4,7 +4,7 @@
 use pts::Outcome;
 use stdx::units::{amount_base2, amount_base10, grouped};
 
-use super::values::{Fact, board, cpu, or_na, system};
+use super::values::{Fact, board, cpu, interface, or_na, system};
 use crate::document::contents::Document;
 use crate::facts::dates;
 use charts::markup::shortened;
@@ -41,7 +41,7 @@ fn device(document: &Document) -> Vec<Fact> {
         ("SERIAL NO.", or_na(target.serial.as_deref())),
         ("FIRMWARE REV.", or_na(target.firmware.as_deref())),
         ("USER CAPACITY", exact_capacity(document)),
-        ("DEVICE INTERFACE", or_na(target.interface.as_deref())),
+        ("DEVICE INTERFACE", interface(document)),
         ("NAND TYPE", or_na(target.nand.as_deref())),
         ("SECTOR SIZE", sectors(document)),
     ];

@@ -5,7 +5,9 @@ use pts::profile::Edition;
 use stdx::units::amount_base2;
 
 use super::titles::title_line;
-use super::values::{Fact, board, capacity, company, cpu, model, number, or_na, system, test_platform};
+use super::values::{
+    Fact, board, capacity, company, cpu, interface, model, number, or_na, system, test_platform,
+};
 use crate::document::contents::Document;
 use crate::facts::dates;
 use charts::markup::shortened;
@@ -84,7 +86,7 @@ fn columns_1_0(document: &Document, outcome: &Outcome) -> Vec<Column> {
                     ("Firmware Rev", or_na(target.firmware.as_deref())),
                     ("Capacity", capacity(document)),
                     ("NAND Type", or_na(target.nand.as_deref())),
-                    ("Device I/F", or_na(target.interface.as_deref())),
+                    ("Device I/F", interface(document)),
                     ("Test Platform", test_platform(document)),
                 ],
             )],
@@ -161,7 +163,7 @@ fn header_2_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
                     ("S/N", or_na(target.serial.as_deref())),
                     ("Firmware ver", or_na(target.firmware.as_deref())),
                     ("Capacity", capacity(document)),
-                    ("Interface", or_na(target.interface.as_deref())),
+                    ("Interface", interface(document)),
                     ("NAND Type", or_na(target.nand.as_deref())),
                     ("PCIe NVM", or_na(document.run.host.pcie_link.as_deref())),
                     ("Purge Method", or_na(Some(&outcome.header.purge))),

@@ -3,6 +3,7 @@
 use stdx::units::amount_base10;
 
 use crate::document::contents::Document;
+use crate::facts::file_share;
 
 /// A label and its value.
 pub(crate) type Fact = (&'static str, String);
@@ -15,6 +16,12 @@ pub(crate) fn or_na(fact: Option<&str>) -> String {
 /// The model as printed; a file or simulated drive without a model is identified by its path.
 pub(crate) fn model(document: &Document) -> &str {
     document.run.target.model.as_deref().filter(|m| !m.trim().is_empty()).unwrap_or(&document.run.target.path)
+}
+
+/// The interface as printed; for a file, its file system.
+pub(crate) fn interface(document: &Document) -> String {
+    let on_file = document.run.file_system.as_ref().map(file_share::words);
+    or_na(on_file.as_deref().or(document.run.target.interface.as_deref()))
 }
 
 /// A count as printed; imported tests may lack it.

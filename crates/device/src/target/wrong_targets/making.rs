@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::support::{self, Loop, command};
 use crate::OpenOptions;
 use crate::error::ErrorKind;
-use crate::host::Roots;
 use crate::open::open_single;
+use sysfs::Roots;
 
 pub(super) const SIZE: u64 = 32 << 20;
 

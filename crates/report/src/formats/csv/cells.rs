@@ -1,6 +1,6 @@
 //! One row per workload, whether Plateau measured it or another tool reported it.
 
-use record::{Effort, Power, Segment};
+use record::{BelowLoad, Effort, Power, Segment};
 
 use super::super::format::{Source, access};
 use super::{NAMED, optional};
@@ -54,6 +54,13 @@ const COLUMNS: &[&str] = &[
     "iops_per_watt_uncertainty",
     "bytes_per_second_per_watt",
     "bytes_per_second_per_watt_uncertainty",
+    "file_allocated_bytes",
+    "file_extents",
+    "below_read_ios",
+    "below_read_bytes",
+    "below_write_ios",
+    "below_write_bytes",
+    "below_flushes",
 ];
 
 pub(super) fn table(source: Source<'_>) -> Result<Vec<u8>, String> {
@@ -65,6 +72,7 @@ pub(super) fn table(source: Source<'_>) -> Result<Vec<u8>, String> {
             rates(observation),
             effort(observation.segment),
             power(observation.segment, &meter),
+            on_file(observation.segment),
         ];
         (fields.concat(), NAMED.to_owned())
     };
@@ -126,6 +134,23 @@ fn effort(segment: Option<&Segment>) -> Vec<String> {
         effort(|effort| effort.voluntary_switches),
         effort(|effort| effort.involuntary_switches),
         optional(segment.map(Segment::is_host_limited)),
+    ]
+}
+
+/// The target after a workload, and the devices below it; empty if it is not a file.
+fn on_file(segment: Option<&Segment>) -> Vec<String> {
+    let on_file = segment.and_then(|segment| segment.on_file);
+    let below = |of: fn(&BelowLoad) -> u64| {
+        optional(on_file.and_then(|on_file| on_file.below).map(|below| of(&below)))
+    };
+    vec![
+        optional(on_file.map(|on_file| on_file.allocated_bytes)),
+        optional(on_file.and_then(|on_file| on_file.extents)),
+        below(|below| below.read_ios),
+        below(|below| below.read_bytes),
+        below(|below| below.write_ios),
+        below(|below| below.write_bytes),
+        below(|below| below.flushes),
     ]
 }
 

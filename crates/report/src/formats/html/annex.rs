@@ -9,7 +9,7 @@ use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance, Verdict};
 use crate::facts::drive_and_host::TextTable;
 use crate::facts::supplement::workload_table::WorkloadTable;
-use crate::facts::supplement::{Supplement, per_watt, percentiles};
+use crate::facts::supplement::{Supplement, file_share, per_watt, percentiles};
 use crate::pages::annexes;
 use crate::pages::notes::notes_of_run;
 use charts::markup::escape;
@@ -41,9 +41,10 @@ fn statement_and_supplement(document: &Document) -> String {
     let tests: String = document.supplements.iter().map(|test| supplement(document, test)).collect();
     let tables: String = document.drive_and_host.iter().map(text_table).collect();
     let supplement = format!(
-        "<p>{}</p>\n<p>{}</p>\n{tests}{tables}",
+        "<p>{}</p>\n<p>{}</p>\n{}{tests}{tables}",
         annexes::supplement_introduction(document),
-        escape(&document.power)
+        escape(&document.power),
+        document.file_system.iter().map(|text| format!("<p>{}</p>\n", escape(text))).collect::<String>()
     );
     sheet(document, 'a', annexes::STATEMENT_TITLE, &statement)
         + &sheet(document, 'b', annexes::SUPPLEMENT_TITLE, &supplement)
@@ -113,7 +114,8 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
     let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
     out += &annexes::beyond(document, test).iter().map(page_beyond).collect::<String>();
-    out.extend([times, efficiency].into_iter().flatten().map(|table| workload_table(&table)));
+    let share = file_share::table(&test.file_share);
+    out.extend([times, efficiency, share].into_iter().flatten().map(|table| workload_table(&table)));
     out
 }
 

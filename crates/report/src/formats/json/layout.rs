@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::on_file::{CellOnFile, ReportFileSystem, TestFileShare};
 use crate::facts::conformance::Conformance;
 
 /// A run and its results. Times are in ns and amounts in bytes unless the key names another unit.
@@ -33,6 +34,8 @@ pub struct Report {
     pub settings: ReportSettings,
     /// The power meter of the run; null if there was none.
     pub power: Option<ReportPower>,
+    /// The file system of a target that is a file; null for other targets, and if it is not known.
+    pub file_system: Option<ReportFileSystem>,
     /// All deviations from the profile.
     pub modified: Vec<String>,
     /// Marks of all pages, strongest first.
@@ -256,6 +259,8 @@ pub struct Test {
     pub charts: Vec<Chart>,
     /// Performance per watt of each workload in the window; empty without a source of power.
     pub efficiency: Vec<TestEfficiency>,
+    /// Share of the file system in each workload of the window; empty if the target is not a file.
+    pub file_share: Vec<TestFileShare>,
     pub notes: Vec<String>,
     pub modified: Vec<String>,
     /// I/Os that the device failed, most of them in workloads that did not complete and are not in `cells`; null for
@@ -426,6 +431,8 @@ pub struct Cell {
     pub host_limited: Option<bool>,
     /// Null if not measured.
     pub power: Option<CellPower>,
+    /// Null if the target is not a file.
+    pub on_file: Option<CellOnFile>,
 }
 
 /// Response times of all I/Os of a workload. A percentile is null if fewer than ten I/Os lie beyond it; maxima are null

@@ -7,7 +7,7 @@ use super::writer::PdfWriter;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance};
 use crate::facts::drive_and_host::TextTable;
-use crate::facts::supplement::{Supplement, per_watt, percentiles};
+use crate::facts::supplement::{Supplement, file_share, per_watt, percentiles};
 use crate::pages::annexes;
 use crate::pages::list::pages;
 use crate::pages::notes::NoteRow;
@@ -61,6 +61,7 @@ fn statement_and_supplement(document: &Document) -> Vec<Block> {
     blocks.push(Block::Title(annexes::SUPPLEMENT_TITLE.into()));
     blocks.push(Block::Text(annexes::supplement_introduction(document)));
     blocks.push(Block::Text(document.power.clone()));
+    blocks.extend(document.file_system.clone().map(Block::Text));
     blocks.extend(document.supplements.iter().flat_map(|test| supplement(document, test)));
     blocks.extend(document.drive_and_host.iter().flat_map(text_table));
     blocks
@@ -121,7 +122,8 @@ fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     blocks.extend(annexes::beyond(document, test).iter().flat_map(page_beyond));
     let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
     let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
-    for table in [times, efficiency].into_iter().flatten() {
+    let share = file_share::table(&test.file_share);
+    for table in [times, efficiency, share].into_iter().flatten() {
         let caption = format!("{}: {}", test.title, table.caption);
         blocks.push(Block::Table { caption, shares: table.shares, head: table.heads, rows: table.rows });
     }

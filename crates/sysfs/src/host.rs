@@ -9,11 +9,15 @@ use std::path::{Path, PathBuf};
 
 use record::errno::reason;
 
+use crate::number::{DeviceNumber, parse_number};
+
 /// Mount points of sysfs and procfs.
 #[derive(Debug, Clone)]
-pub(crate) struct Roots {
-    pub(crate) sys: PathBuf,
-    pub(crate) proc: PathBuf,
+pub struct Roots {
+    /// `/sys`
+    pub sys: PathBuf,
+    /// `/proc`
+    pub proc: PathBuf,
 }
 
 impl Default for Roots {
@@ -22,37 +26,22 @@ impl Default for Roots {
     }
 }
 
-/// Device number of a block device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct DeviceNumber {
-    pub(crate) major: u32,
-    pub(crate) minor: u32,
-}
-
-impl DeviceNumber {
-    pub(crate) fn from_raw(raw: u64) -> Self {
-        Self { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
-    }
-}
-
-impl std::fmt::Display for DeviceNumber {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.major, self.minor)
-    }
-}
-
 /// A block device in sysfs.
 #[derive(Debug, Clone)]
-pub(crate) struct SysDevice {
+pub struct SysDevice {
     /// Kernel name: `nvme0n1`.
-    pub(crate) kname: String,
-    pub(crate) number: DeviceNumber,
+    pub kname: String,
+    /// Device number.
+    pub number: DeviceNumber,
     dir: PathBuf,
 }
 
 impl SysDevice {
     /// Returns the device with this number.
-    pub(crate) fn find(roots: &Roots, number: DeviceNumber) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If sysfs cannot be read.
+    pub fn find(roots: &Roots, number: DeviceNumber) -> io::Result<Self> {
         let link = roots.sys.join(format!("dev/block/{number}"));
         let dir = fs::canonicalize(&link)
             .map_err(|e| io::Error::new(e.kind(), format!("{}: {}", link.display(), reason(&e))))?;
@@ -61,7 +50,8 @@ impl SysDevice {
     }
 
     /// Returns an attribute without surrounding blanks; `None` if absent or empty.
-    pub(crate) fn attribute(&self, name: &str) -> Option<String> {
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<String> {
         let text = fs::read(self.dir.join(name)).ok()?;
         let text = String::from_utf8_lossy(&text);
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
@@ -69,29 +59,36 @@ impl SysDevice {
     }
 
     /// Returns the bytes of an attribute.
-    pub(crate) fn attribute_bytes(&self, name: &str) -> Option<Vec<u8>> {
+    #[must_use]
+    pub fn attribute_bytes(&self, name: &str) -> Option<Vec<u8>> {
         fs::read(self.dir.join(name)).ok()
     }
 
     /// Path in the device tree: `…/pci0000:00/…/ata1/…/block/sda`.
-    pub(crate) fn position(&self) -> &Path {
+    #[must_use]
+    pub fn position(&self) -> &Path {
         &self.dir
     }
 
     /// NUMA node of the device or its nearest ancestor; `None` if the kernel reports -1, as on a host with a
     /// single node.
-    pub(crate) fn numa_node(&self) -> Option<u32> {
+    #[must_use]
+    pub fn numa_node(&self) -> Option<u32> {
         let texts = self.dir.ancestors().map(|dir| fs::read_to_string(dir.join("numa_node")));
         texts.flatten().find_map(|text| text.trim().parse().ok())
     }
 
     /// Returns whether the device is a partition.
-    pub(crate) fn is_partition(&self) -> bool {
+    #[must_use]
+    pub fn is_partition(&self) -> bool {
         self.dir.join("partition").exists()
     }
 
     /// Returns the number of the disk that contains this partition.
-    pub(crate) fn disk_number(&self) -> io::Result<DeviceNumber> {
+    ///
+    /// # Errors
+    /// If sysfs cannot be read.
+    pub fn disk_number(&self) -> io::Result<DeviceNumber> {
         let disk = self.dir.parent().ok_or(io::ErrorKind::NotFound)?;
         let text = read(&disk.join("dev"))?;
         parse_number(text.trim()).ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -99,7 +96,8 @@ impl SysDevice {
 
     /// Returns the folders of the paths to a multipath NVMe namespace: hidden disks such as `nvme0c1n1` of
     /// `nvme0n1`, below the controllers that its subsystem lists. Empty for other devices.
-    pub(crate) fn nvme_paths(&self) -> Vec<PathBuf> {
+    #[must_use]
+    pub fn nvme_paths(&self) -> Vec<PathBuf> {
         let Some((subsystem, namespace)) =
             self.kname.rsplit_once('n').filter(|(head, _)| head.starts_with("nvme"))
         else {
@@ -128,7 +126,8 @@ impl SysDevice {
     }
 
     /// Returns the NVMe namespace ID; `None` for other devices. Before Linux 5.11, it is derived from the name.
-    pub(crate) fn namespace_number(&self) -> Option<u32> {
+    #[must_use]
+    pub fn namespace_number(&self) -> Option<u32> {
         let rest = self.kname.strip_prefix("nvme")?;
         let (_, number) = rest.split_once('n')?;
         let reported = self.attribute("nsid").and_then(|text| text.parse().ok());
@@ -136,12 +135,18 @@ impl SysDevice {
     }
 
     /// Returns the kernel names of the devices that are built on this one.
-    pub(crate) fn holders(&self) -> io::Result<Vec<String>> {
+    ///
+    /// # Errors
+    /// If sysfs cannot be read.
+    pub fn holders(&self) -> io::Result<Vec<String>> {
         self.names_in("holders")
     }
 
     /// Returns the kernel names of the underlying devices.
-    pub(crate) fn lower_devices(&self) -> io::Result<Vec<String>> {
+    ///
+    /// # Errors
+    /// If sysfs cannot be read.
+    pub fn lower_devices(&self) -> io::Result<Vec<String>> {
         self.names_in("slaves")
     }
 
@@ -158,13 +163,15 @@ impl SysDevice {
 
 impl Roots {
     /// Returns the kernel's ID of this boot.
-    pub(crate) fn boot_id(&self) -> Option<String> {
+    #[must_use]
+    pub fn boot_id(&self) -> Option<String> {
         let text = fs::read_to_string(self.proc.join("sys/kernel/random/boot_id")).ok()?;
         Some(text.trim().to_owned())
     }
 
     /// Returns the number of the device with this kernel name.
-    pub(crate) fn number_of(&self, kname: &str) -> Option<DeviceNumber> {
+    #[must_use]
+    pub fn number_of(&self, kname: &str) -> Option<DeviceNumber> {
         let places = ["block", "class/block"].map(|folder| self.sys.join(folder).join(kname).join("dev"));
         let text = places.iter().find_map(|place| fs::read_to_string(place).ok())?;
         parse_number(text.trim())
@@ -172,7 +179,10 @@ impl Roots {
 
     /// Returns all block devices that have a node: excludes partitions and the hidden paths of multipath NVMe
     /// devices.
-    pub(crate) fn block_devices(&self) -> io::Result<Vec<SysDevice>> {
+    ///
+    /// # Errors
+    /// If sysfs cannot be read.
+    pub fn block_devices(&self) -> io::Result<Vec<SysDevice>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.sys.join("block"))? {
             let dir = match fs::canonicalize(entry?.path()) {
@@ -193,7 +203,10 @@ impl Roots {
     }
 
     /// Returns the other namespaces of the NVMe subsystem of `device`.
-    pub(crate) fn other_namespaces(&self, device: &SysDevice) -> io::Result<Vec<SysDevice>> {
+    ///
+    /// # Errors
+    /// If sysfs cannot be read.
+    pub fn other_namespaces(&self, device: &SysDevice) -> io::Result<Vec<SysDevice>> {
         let Some(subsystem) = device.attribute("device/subsysnqn") else {
             return Err(io::Error::other(format!("{} does not report its NVMe subsystem", device.kname)));
         };
@@ -206,7 +219,8 @@ impl Roots {
     }
 
     /// Returns the name of a stacked device, with the type if device mapper reports one: `dm-0 (multipath)`.
-    pub(crate) fn described(&self, kname: &str) -> String {
+    #[must_use]
+    pub fn described(&self, kname: &str) -> String {
         let uuid = fs::read_to_string(self.sys.join("block").join(kname).join("dm/uuid")).unwrap_or_default();
         match uuid.split('-').next().unwrap_or_default() {
             "mpath" => format!("{kname} (multipath)"),
@@ -225,12 +239,6 @@ fn read(path: &Path) -> io::Result<String> {
     fs::read(path)
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         .map_err(|e| io::Error::new(e.kind(), format!("{}: {}", path.display(), reason(&e))))
-}
-
-/// Parses `8:16`.
-pub(crate) fn parse_number(text: &str) -> Option<DeviceNumber> {
-    let (major, minor) = text.split_once(':')?;
-    Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
 }
 
 #[cfg(test)]

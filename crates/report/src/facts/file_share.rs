@@ -1,0 +1,226 @@
+//! What a file system adds to the I/O of a run on a file: I/O of the devices below it per I/O of Plateau.
+//!
+//! The counters include everything that the devices did during a workload, also for their other users. What the file
+//! system writes later counts with the workload during which it is written.
+
+use record::{BelowLoad, Direction, Entry, FileSystemFacts, RunFile, Segment};
+use stdx::units::{amount_base10, block_size, count_of};
+
+use crate::facts::answers::answers;
+
+/// The devices read less than this fraction of the bytes that Plateau read: something else answered the rest.
+const ALL: f64 = 0.95;
+
+/// I/O of Plateau, and of the devices below the file system, over the same workloads.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Share {
+    read: Pair,
+    write: Pair,
+    flushes: u128,
+}
+
+/// Numbers of I/Os and bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Pair {
+    own_ios: u128,
+    own_bytes: u128,
+    below_ios: u128,
+    below_bytes: u128,
+}
+
+impl Pair {
+    fn add(&mut self, own: &Direction, below_ios: u64, below_bytes: u64) {
+        self.own_ios += u128::from(own.ios);
+        self.own_bytes += u128::from(own.bytes);
+        self.below_ios += u128::from(below_ios);
+        self.below_bytes += u128::from(below_bytes);
+    }
+
+    fn bytes_per_byte(&self) -> Option<f64> {
+        (self.own_bytes > 0).then(|| self.below_bytes as f64 / self.own_bytes as f64)
+    }
+
+    fn ios_per_io(&self) -> Option<f64> {
+        (self.own_ios > 0).then(|| self.below_ios as f64 / self.own_ios as f64)
+    }
+}
+
+impl Share {
+    /// Adds up workloads; None if the I/O below none of them is known. Verification reads back what was written, which
+    /// is not part of a segment's reads.
+    pub(crate) fn of<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<Self> {
+        let mut sum = None;
+        for segment in segments {
+            let below = segment.on_file.and_then(|on_file| on_file.below);
+            let Some(below) = below.filter(|_| !segment.workload.regime.verify) else { continue };
+            sum.get_or_insert_with(Self::default).add(segment, &below);
+        }
+        sum
+    }
+
+    fn add(&mut self, segment: &Segment, below: &BelowLoad) {
+        self.read.add(&segment.read, below.read_ios, below.read_bytes);
+        self.write.add(&segment.write, below.write_ios, below.write_bytes);
+        self.flushes += u128::from(below.flushes);
+    }
+
+    /// Bytes written to the devices per byte that Plateau wrote; None if it wrote nothing.
+    pub(crate) fn bytes_written_per_byte(&self) -> Option<f64> {
+        self.write.bytes_per_byte()
+    }
+
+    /// Writes of the devices per write of Plateau.
+    pub(crate) fn writes_per_write(&self) -> Option<f64> {
+        self.write.ios_per_io()
+    }
+
+    /// Bytes read from the devices per byte that Plateau read.
+    pub(crate) fn bytes_read_per_byte(&self) -> Option<f64> {
+        self.read.bytes_per_byte()
+    }
+
+    /// Reads of the devices per read of Plateau.
+    pub(crate) fn reads_per_read(&self) -> Option<f64> {
+        self.read.ios_per_io()
+    }
+
+    /// Flushes per 1,000 writes of Plateau.
+    pub(crate) fn flushes_per_thousand_writes(&self) -> Option<f64> {
+        (self.write.own_ios > 0).then(|| 1e3 * self.flushes as f64 / self.write.own_ios as f64)
+    }
+}
+
+/// A ratio as printed.
+pub(crate) fn printed(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "n/a".into(), |ratio| format!("{ratio:.3}"))
+}
+
+/// Describes the file system, its share over all workloads of the run, and how the file is stored; None if the target
+/// is not a file on a known file system.
+pub(crate) fn statement(run: &RunFile, entries: &[Entry]) -> Option<String> {
+    let facts = run.file_system.as_ref()?;
+    let segments: Vec<&Segment> = answers(entries).iter().map(|answer| answer.segment).collect();
+    let mut text = format!(
+        "File system: {}, blocks of {}, mounted {}. Results through a file are those of the file system and the device \
+         together; they are not PTS results.",
+        facts.words(),
+        block_size(u64::from(facts.block_bytes)),
+        facts.mount_options
+    );
+    text += &share_text(facts, Share::of(segments.iter().copied()));
+    if let Some(stored) = segments.iter().rev().find_map(|segment| segment.on_file) {
+        let extents = match stored.extents {
+            Some(count) => count_of(u32::try_from(count).unwrap_or(u32::MAX), "extent"),
+            None => "an unknown number of extents".into(),
+        };
+        text += &format!(
+            " After the last workload, {} of the {} of the file were allocated, in {extents}.",
+            amount_base10(stored.allocated_bytes),
+            amount_base10(run.target.capacity_bytes)
+        );
+    }
+    Some(text)
+}
+
+fn share_text(facts: &FileSystemFacts, share: Option<Share>) -> String {
+    let Some(share) = share else {
+        let why = if facts.devices.is_empty() {
+            "it has no block device, or none that is known"
+        } else {
+            "the kernel did not count the I/O of its devices"
+        };
+        return format!(" Its share is not known: {why}.");
+    };
+    let devices: Vec<&str> = facts.devices.iter().map(|device| device.name.as_str()).collect();
+    let mut text = format!(
+        " Its share, from the counters of {}, which include other users of the device: {} bytes written per byte and {} \
+         writes per write of Plateau; {} bytes read per byte and {} reads per read; {} flushes per 1,000 writes.",
+        devices.join(" and "),
+        printed(share.bytes_written_per_byte()),
+        printed(share.writes_per_write()),
+        printed(share.bytes_read_per_byte()),
+        printed(share.reads_per_read()),
+        printed(share.flushes_per_thousand_writes())
+    );
+    let lacking = |name: &str, ratio: Option<f64>| {
+        let ratio = ratio.filter(|ratio| *ratio < ALL)?;
+        Some(format!(" NOT ALL I/O REACHED THE DEVICE: it {name} {:.1} % of the bytes", 100.0 * ratio))
+    };
+    let (read, written) =
+        (lacking("read", share.bytes_read_per_byte()), lacking("wrote", share.bytes_written_per_byte()));
+    match (read, written) {
+        (None, None) => text += " Direct I/O reached the device.",
+        (read, written) => {
+            for found in [read, written].into_iter().flatten() {
+                text += &format!(
+                    "{found}; the page cache, compression or holes in the file account for the rest."
+                );
+            }
+        }
+    }
+    text
+}
+
+/// The file system in place of the interface of a drive.
+pub(crate) fn words(facts: &FileSystemFacts) -> String {
+    let devices: Vec<&str> = facts.devices.iter().map(|device| device.name.as_str()).collect();
+    let on = if devices.is_empty() { "" } else { " on " };
+    format!("file on {}{on}{}", facts.kind, devices.join(" and "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::samples;
+    use record::{BelowDevice, OnFile};
+
+    fn segment(below: Option<BelowLoad>) -> Segment {
+        let write = Direction { ios: 1000, bytes: 4_096_000, ..Direction::default() };
+        let on_file = Some(OnFile { allocated_bytes: 8192, extents: Some(3), below });
+        Segment { write, on_file, ..samples::segment(0) }
+    }
+
+    fn below(write_ios: u64, write_bytes: u64) -> Option<BelowLoad> {
+        Some(BelowLoad { write_ios, write_bytes, flushes: 5, ..BelowLoad::default() })
+    }
+
+    fn facts() -> FileSystemFacts {
+        let device = BelowDevice { name: "sda1".into(), capacity_bytes: 1 << 30, disks: Vec::new() };
+        FileSystemFacts {
+            kind: "ext4".into(),
+            block_bytes: 4096,
+            mount_options: "rw,relatime".into(),
+            devices: vec![device],
+        }
+    }
+
+    #[test]
+    fn the_share_is_the_io_below_per_io_of_plateau() {
+        let share =
+            Share::of([&segment(below(1100, 4_505_600)), &segment(None), &segment(below(900, 4_096_000))])
+                .expect("counted");
+        assert_eq!(printed(share.bytes_written_per_byte()), "1.050");
+        assert_eq!(printed(share.writes_per_write()), "1.000");
+        assert_eq!(printed(share.flushes_per_thousand_writes()), "5.000");
+        assert_eq!(printed(share.reads_per_read()), "n/a", "it read nothing");
+        assert_eq!(Share::of([&segment(None)]), None);
+    }
+
+    #[test]
+    fn io_that_did_not_reach_the_device_is_reported() {
+        let text = |bytes| share_text(&facts(), Share::of([&segment(below(1000, bytes))]));
+        assert!(text(4_096_000).ends_with("Direct I/O reached the device."), "{}", text(4_096_000));
+        let cached = text(409_600);
+        assert!(cached.contains("NOT ALL I/O REACHED THE DEVICE: it wrote 10.0 % of the bytes"), "{cached}");
+        assert!(share_text(&facts(), None).contains("the kernel did not count"));
+        let none = FileSystemFacts { devices: Vec::new(), ..facts() };
+        assert!(share_text(&none, None).contains("no block device"));
+    }
+
+    #[test]
+    fn verification_is_left_out_because_its_reads_are_not_counted() {
+        let mut verified = segment(below(1000, 4_096_000));
+        verified.workload.regime.verify = true;
+        assert_eq!(Share::of([&verified]), None);
+    }
+}

@@ -1,0 +1,61 @@
+//! The file system of a target that is a file, and its share in the I/O.
+
+use record::{BelowLoad, Segment};
+
+use super::super::format::Source;
+use super::on_file::{BelowIo, CellOnFile, FileShare, ReportFileSystem, TestFileShare};
+use crate::document::contents::Document;
+use crate::facts::answers::answers;
+use crate::facts::file_share::Share;
+
+pub(super) fn of_run(source: Source<'_>) -> Option<ReportFileSystem> {
+    let facts = source.document.run.file_system.as_ref()?;
+    Some(ReportFileSystem {
+        kind: facts.kind.clone(),
+        block_bytes: facts.block_bytes,
+        mount_options: facts.mount_options.clone(),
+        devices: facts.devices.iter().map(|device| device.name.clone()).collect(),
+        words: facts.words(),
+        share: Share::of(answers(source.entries).iter().map(|answer| answer.segment)).map(share),
+    })
+}
+
+pub(super) fn of_cell(segment: &Segment) -> Option<CellOnFile> {
+    let on_file = segment.on_file?;
+    Some(CellOnFile {
+        allocated_bytes: on_file.allocated_bytes,
+        extents: on_file.extents,
+        below: on_file.below.map(below),
+    })
+}
+
+pub(super) fn of_test(document: &Document, test: &str) -> Vec<TestFileShare> {
+    let all = document.supplements.iter().filter(|supplement| supplement.test == test);
+    all.flat_map(|supplement| &supplement.file_share)
+        .map(|workload| TestFileShare {
+            workload: workload.name.clone(),
+            share: workload.share.map(share),
+            extents: workload.extents,
+        })
+        .collect()
+}
+
+fn below(load: BelowLoad) -> BelowIo {
+    BelowIo {
+        read_ios: load.read_ios,
+        read_bytes: load.read_bytes,
+        write_ios: load.write_ios,
+        write_bytes: load.write_bytes,
+        flushes: load.flushes,
+    }
+}
+
+fn share(share: Share) -> FileShare {
+    FileShare {
+        bytes_written_per_byte: share.bytes_written_per_byte(),
+        writes_per_write: share.writes_per_write(),
+        bytes_read_per_byte: share.bytes_read_per_byte(),
+        reads_per_read: share.reads_per_read(),
+        flushes_per_thousand_writes: share.flushes_per_thousand_writes(),
+    }
+}

@@ -1,0 +1,19 @@
+//! What the kernel reports in `/sys` and `/proc` about block devices and file systems: devices and their stacks, mounts,
+//! the file system of a file, and the I/O of the devices below it.
+//!
+//! Nothing here writes, opens a device or makes an ioctl.
+
+#![forbid(unsafe_code)]
+
+mod below;
+mod counters;
+mod facts;
+mod host;
+mod mountinfo;
+mod number;
+
+pub use counters::Counters;
+pub use facts::{Found, look};
+pub use host::{Roots, SysDevice};
+pub use mountinfo::{Mount, parse, unescape};
+pub use number::{DeviceNumber, parse_number};
