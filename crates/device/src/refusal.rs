@@ -18,16 +18,6 @@ pub enum Refusal {
         /// A process in the mount namespace of the mount, unless that is our own namespace.
         namespace_of: Option<u32>,
     },
-    /// The target or a partition of it is mounted in a mount namespace that may exist only because a thread of
-    /// Plateau is inspecting it.
-    MountedInVisited {
-        /// Kernel name of the device or partition.
-        device: String,
-        /// Mount point.
-        at: String,
-        /// Process that inspects the namespace.
-        by: u32,
-    },
     /// The target or a partition of it is used as swap space.
     Swap {
         /// Device, partition or file.
@@ -184,7 +174,6 @@ impl Refusal {
         matches!(
             self,
             Self::OpenBy { .. }
-                | Self::MountedInVisited { .. }
                 | Self::FileLocked { .. }
                 | Self::OpenElsewhere
                 | Self::Busy
@@ -198,7 +187,7 @@ impl Refusal {
         match self {
             Self::Mounted { .. } | Self::Swap { .. } | Self::Held { .. } | Self::LoopBacking { .. } => true,
             Self::Shared { .. } | Self::OpenBy { .. } | Self::FileLocked { .. } | Self::OpenElsewhere => true,
-            Self::Exported { .. } | Self::MountedInVisited { .. } | Self::Busy => true,
+            Self::Exported { .. } | Self::Busy => true,
             Self::Member { refusal, .. } => refusal.names_a_user(),
             _ => false,
         }
@@ -226,10 +215,6 @@ impl fmt::Display for Refusal {
                 f,
                 "{device} is mounted at {at} in another mount namespace, that of process {pid} (a container?); \
                  choose another drive or unmount it there (nsenter -t {pid} -m umount {at})"
-            ),
-            Self::MountedInVisited { device, at, by } => write!(
-                f,
-                "{device} is mounted at {at} in a mount namespace that process {by} is inspecting; try again"
             ),
             Self::Swap { device } => {
                 write!(f, "{device} is active swap space; choose another drive or run swapoff")

@@ -136,7 +136,6 @@ pub(crate) fn is_built_on_it(refusal: &Refusal) -> bool {
             | Refusal::Held { .. }
             | Refusal::Shared { .. }
             | Refusal::Mounted { .. }
-            | Refusal::MountedInVisited { .. }
             | Refusal::Swap { .. }
             | Refusal::Exported { .. }
     )

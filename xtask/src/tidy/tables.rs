@@ -20,6 +20,9 @@ struct Listed {
     entry: fn(&str) -> String,
 }
 
+/// Index of the documentation.
+const INDEX: &str = "docs/README.md";
+
 const LISTED: &[Listed] = &[
     Listed {
         folder: "crates/pts/src/tests",
@@ -141,38 +144,6 @@ const LISTED: &[Listed] = &[
         table: Some("GROUPS"),
         entry: module,
     },
-    Listed {
-        folder: "docs/adr",
-        extension: "md",
-        helpers: &[],
-        file: "docs/README.md",
-        table: None,
-        entry: decision,
-    },
-    Listed {
-        folder: "docs/guide",
-        extension: "md",
-        helpers: &[],
-        file: "docs/README.md",
-        table: None,
-        entry: guide,
-    },
-    Listed {
-        folder: "docs/measurements",
-        extension: "md",
-        helpers: &[],
-        file: "docs/README.md",
-        table: None,
-        entry: measurement,
-    },
-    Listed {
-        folder: "docs/reference",
-        extension: "md",
-        helpers: &[],
-        file: "docs/README.md",
-        table: None,
-        entry: reference,
-    },
 ];
 
 fn module(stem: &str) -> String {
@@ -191,24 +162,17 @@ fn example(stem: &str) -> String {
     format!("examples-data/{stem}.toml")
 }
 
-fn decision(stem: &str) -> String {
-    format!("(adr/{stem}.md)")
-}
-
-fn guide(stem: &str) -> String {
-    format!("(guide/{stem}.md)")
-}
-
-fn measurement(stem: &str) -> String {
-    format!("(measurements/{stem}.md)")
-}
-
-fn reference(stem: &str) -> String {
-    format!("(reference/{stem}.md)")
+/// Complains about pages of the documentation to which its index has no link.
+fn unlinked_pages(tree: &Tree) -> Vec<Complaint> {
+    let index = tree.text(INDEX).unwrap_or_default();
+    let pages = tree.texts().map(|(path, _)| path).filter(|path| path.ends_with(".md") && *path != INDEX);
+    let unlinked = pages
+        .filter(|path| path.strip_prefix("docs/").is_some_and(|page| !index.contains(&format!("({page})"))));
+    unlinked.map(|path| Complaint::file(path, format!("{INDEX} has no link to this page"))).collect()
 }
 
 fn run(tree: &Tree) -> Vec<Complaint> {
-    LISTED.iter().flat_map(|listed| listed.complaints(tree)).collect()
+    LISTED.iter().flat_map(|listed| listed.complaints(tree)).chain(unlinked_pages(tree)).collect()
 }
 
 impl Listed {
@@ -218,7 +182,7 @@ impl Listed {
             return Vec::new();
         }
         let table = match (tree.source(self.file), self.table) {
-            (None, _) => tree.text(self.file).filter(|_| self.table.is_none()),
+            (None, _) => None,
             (Some(source), None) => Some(source.code()),
             (Some(source), Some(name)) => source.constant(name),
         };

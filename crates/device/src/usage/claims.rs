@@ -26,7 +26,7 @@ impl Facts {
             self.layers.iter().filter(own).any(|layer| layer.lower == node)
         };
         let is_claimed = |node: usize| {
-            let claims = |by: &By| matches!(by, By::Mount { .. } | By::VisitedMount { .. } | By::Swap);
+            let claims = |by: &By| matches!(by, By::Mount { .. } | By::Swap);
             self.layers.iter().any(|layer| layer.lower == node && layer.kind == Kind::Stacked)
                 || self.uses.iter().any(|(used, by)| *used == node && claims(by))
         };

@@ -79,11 +79,6 @@ pub(super) enum By {
         at: String,
         namespace_of: Option<u32>,
     },
-    /// A file system mounted in a namespace in which only a thread that inspects it was found.
-    VisitedMount {
-        at: String,
-        pid: u32,
-    },
     Swap,
     /// Another process.
     Process {
@@ -240,7 +235,6 @@ impl Facts {
 pub(super) fn refusal(device: String, by: &By) -> Refusal {
     match by.clone() {
         By::Mount { at, namespace_of } => Refusal::Mounted { device, at, namespace_of },
-        By::VisitedMount { at, pid } => Refusal::MountedInVisited { device, at, by: pid },
         By::Swap => Refusal::Swap { device },
         By::Process { pid, name, access } => Refusal::OpenBy { what: device, pid, process: name, access },
         By::Lock => Refusal::FileLocked { what: device },

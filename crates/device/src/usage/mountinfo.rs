@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 pub(super) use sysfs::{Mount, parse};
 
+use super::LOOKS;
 use super::kept::{self, Visitor};
 use super::procfs::{entries, processes, read};
 use sysfs::{DeviceNumber, Roots};
@@ -18,8 +19,6 @@ pub(super) struct Namespace {
     pub(super) pid: Option<u32>,
     /// The object that keeps the namespace in existence if it has no processes.
     pub(super) kept_by: Option<String>,
-    /// Whether only a thread that inspects the namespace was found in it; the namespace may end with that thread.
-    pub(super) is_visited: bool,
     /// `/proc/PID/root` of that process or of one of its threads.
     root: PathBuf,
     pub(super) mountinfo: String,
@@ -37,8 +36,12 @@ impl Namespace {
 /// Returns the mount namespaces; our own is the first. Our own namespace must be readable. Others are included if
 /// the kernel shows them: those of processes, those that a mount keeps in existence and, with `of_descriptors`,
 /// which takes longer, those that a descriptor keeps in existence. The mounts of a namespace that cannot be entered
-/// are not listed.
-pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<Namespace>> {
+/// are not listed. `pause` passes the time until other threads have left the namespaces that they inspect.
+pub(super) fn namespaces(
+    roots: &Roots,
+    of_descriptors: bool,
+    pause: &mut dyn FnMut(),
+) -> io::Result<Vec<Namespace>> {
     let mut found = Found::default();
     let own = roots.proc.join("self");
     let mountinfo = read(&own.join("mountinfo"))?;
@@ -46,7 +49,6 @@ pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<
     found.add(&mountinfo, |mountinfo| Namespace {
         pid: None,
         kept_by: None,
-        is_visited: false,
         root: "/".into(),
         mountinfo,
         _visitor: None,
@@ -58,7 +60,7 @@ pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<
             if kept::is_visitor(&task) {
                 visitors.push((pid, task));
             } else {
-                found.add_task(pid, &task, false);
+                found.add_task(pid, &task);
             }
         }
     }
@@ -70,7 +72,16 @@ pub(super) fn namespaces(roots: &Roots, of_descriptors: bool) -> io::Result<Vec<
         }
         found.visit_kept(roots);
     }
-    visitors.iter().for_each(|(pid, task)| found.add_task(*pid, task, true));
+    // A namespace may exist only because a thread is inspecting it, which takes moments.
+    for _ in 0..LOOKS {
+        let is_unknown = |task: &Path| View::of(task).is_some_and(|view| !found.views.contains(&view));
+        visitors.retain(|(_, task)| is_unknown(task));
+        if visitors.is_empty() {
+            break;
+        }
+        pause();
+    }
+    visitors.iter().for_each(|(pid, task)| found.add_task(*pid, task));
     found.visit_kept(roots);
     Ok(found.namespaces)
 }
@@ -105,14 +116,13 @@ impl Found {
     }
 
     /// Adds the namespace of a task, unless it is already known.
-    fn add_task(&mut self, pid: u32, task: &Path, is_visited: bool) {
+    fn add_task(&mut self, pid: u32, task: &Path) {
         let Some(view) = View::of(task).filter(|view| !self.views.contains(view)) else { return };
         let Ok(text) = read(&task.join("mountinfo")) else { return };
         self.views.insert(view);
         self.add(&text, |mountinfo| Namespace {
             pid: Some(pid),
             kept_by: None,
-            is_visited,
             root: task.join("root"),
             mountinfo,
             _visitor: None,
@@ -138,7 +148,6 @@ impl Found {
         self.add(&text, |mountinfo| Namespace {
             pid: None,
             kept_by: Some(kept_by),
-            is_visited: false,
             root: visitor.task.join("root"),
             mountinfo,
             _visitor: Some(visitor),
@@ -189,19 +198,22 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_with_only_a_visiting_thread_is_not_that_of_its_process() {
+    fn a_thread_that_inspects_a_namespace_does_not_use_it() {
         let dir = tempfile::tempdir().expect("a directory");
         let roots = Roots { sys: dir.path().join("sys"), proc: dir.path().join("proc") };
         let (own, theirs) = ("1 0 8:1 / / rw - ext4 /dev/sda1 rw\n", "2 0 8:2 / /m rw - ext4 /dev/sda2 rw\n");
         task(&roots.proc.join("self"), "test", 1, own);
         task(&roots.proc.join("70"), "plateau", 1, own);
         task(&roots.proc.join("70/task/71"), "mounts", 2, theirs);
-        let found = |roots: &Roots| -> Vec<(Option<u32>, bool)> {
-            let found = namespaces(roots, false).expect("namespaces");
-            found.iter().skip(1).map(|namespace| (namespace.pid, namespace.is_visited)).collect()
+        let found = |pause: &mut dyn FnMut()| -> Vec<Option<u32>> {
+            let found = namespaces(&roots, false, pause).expect("namespaces");
+            found.iter().skip(1).map(|namespace| namespace.pid).collect()
         };
-        assert_eq!(found(&roots), [(Some(70), true)], "its mounts remain visible");
+        assert_eq!(found(&mut || {}), [Some(70)], "any thread may have this name");
         task(&roots.proc.join("80"), "sleep", 2, theirs);
-        assert_eq!(found(&roots), [(Some(80), false)], "another process is in the namespace");
+        assert_eq!(found(&mut || {}), [Some(80)], "another process is in the namespace");
+        fs::remove_dir_all(roots.proc.join("80")).expect("removed");
+        let mut leave = || fs::remove_dir_all(roots.proc.join("70/task/71")).expect("removed");
+        assert_eq!(found(&mut leave), [], "the namespace ended with the inspection");
     }
 }

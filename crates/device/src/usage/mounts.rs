@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
+use super::PAUSE;
 use super::descriptor::{self, Elsewhere};
 use super::facts::{By, Facts};
 use super::mountinfo::{Mount, Namespace, namespaces, parse};
@@ -19,8 +20,9 @@ use sysfs::Roots;
 /// Returns the mount namespaces; our own is the first. Those that only a descriptor keeps in existence are included
 /// if a mounted file system appears in none of the others.
 pub(super) fn all_namespaces(roots: &Roots) -> io::Result<Vec<Namespace>> {
-    let found = namespaces(roots, false)?;
-    if has_unlisted_erofs(roots, &found) { namespaces(roots, true) } else { Ok(found) }
+    let pause = &mut || std::thread::sleep(PAUSE);
+    let found = namespaces(roots, false, pause)?;
+    if has_unlisted_erofs(roots, &found) { namespaces(roots, true, pause) } else { Ok(found) }
 }
 
 /// Adds the mounts.
@@ -59,10 +61,7 @@ fn add(facts: &mut Facts, namespace: &Namespace, overlays: &Overlays<'_>, mount:
         None => mount.at.clone(),
         Some(kept_by) => format!("{} (in a mount namespace that {kept_by} keeps)", mount.at),
     };
-    let by = match (namespace.pid, namespace.is_visited) {
-        (Some(pid), true) => By::VisitedMount { at, pid },
-        (namespace_of, _) => By::Mount { at, namespace_of },
-    };
+    let by = By::Mount { at, namespace_of: namespace.pid };
     if mount.number.major != 0 {
         facts.used(Thing::Device(mount.number), &mount.number.to_string(), by.clone());
     }

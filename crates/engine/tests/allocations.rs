@@ -5,10 +5,9 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use device::{Armed, OpenOptions};
-use engine::{Engine, Flow, Outcome};
+use engine::{Engine, Outcome};
 use record::{Arrivals, Process, Regime, Until, Workload};
-use support::{armed, workload};
+use support::{Opened, opened, workload};
 
 const SIZE: u64 = 16 << 20;
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
@@ -49,11 +48,9 @@ fn kinds() -> Vec<(&'static str, Workload)> {
     ]
 }
 
-fn drive(target: &mut Armed, request: &Workload) {
-    let answers =
-        target.run_concurrently(std::slice::from_ref(request), &[false], &mut |_, _| Flow::Continue);
-    let outcome = &answers.expect("a run")[0].outcome;
-    assert!(matches!(outcome, Outcome::Finished(segment) if segment.error_count() == 0), "{outcome:?}");
+fn drive(target: &Opened, request: &Workload) {
+    let outcome = target.run_checked(request).expect("a run").outcome;
+    assert!(matches!(&outcome, Outcome::Finished(segment) if segment.error_count() == 0), "{outcome:?}");
 }
 
 #[test]
@@ -61,12 +58,11 @@ fn the_loop_does_not_allocate() {
     for engine in [Engine::IoUring, Engine::Libaio, Engine::Threads] {
         for (name, kind) in kinds() {
             let file = support::file();
-            let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
-            let mut target = armed(file.path().to_str().expect("a path"), &options);
-            let mut count = |ios: u64| {
+            let target = opened(&file, SIZE, engine);
+            let count = |ios: u64| {
                 let request = Workload { until: Until::AmountBytes(ios * 4096), ..kind.clone() };
                 let before = ALLOCATIONS.load(Ordering::Relaxed);
-                drive(&mut target, &request);
+                drive(&target, &request);
                 ALLOCATIONS.load(Ordering::Relaxed) - before
             };
             count(200);

@@ -4,10 +4,9 @@
 
 mod support;
 
-use device::{ErrorKind, OpenOptions};
-use engine::{Engine, Flow};
+use engine::{Engine, EngineError};
 use record::{Arrivals, Process, Regime, Workload};
-use support::{armed, finish, seccomp, skip, workload};
+use support::{opened, seccomp, skip, workload};
 
 const SIZE: u64 = 16 << 20;
 
@@ -19,17 +18,15 @@ fn threads_are_the_fallback_of_io_uring_and_libaio() {
             return skip(&format!("seccomp: {error}"));
         }
         let file = support::file();
-        let path = file.path().to_str().expect("a path");
-        let options = |engine| OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
-        let segment = finish(&mut armed(path, &options(Engine::Auto)), &workload(SIZE));
+        let segment = opened(&file, SIZE, Engine::Auto).finish(&workload(SIZE));
         let why = "Function not implemented";
         assert_eq!(segment.io_path.to_string(), format!("threads (io_uring: {why}; libaio: {why})"));
         assert!(segment.write.ios > 0);
         let host = segment.host.expect("a host");
         assert!(host.effort.system_ns > 0, "the helping threads count as well: {host:?}");
         for engine in [Engine::IoUring, Engine::Libaio] {
-            let refused = armed(path, &options(engine)).run(&workload(SIZE), &mut |_| Flow::Continue);
-            assert_eq!(refused.expect_err("forbidden").kind(), ErrorKind::Unusable, "{engine:?}");
+            let refused = opened(&file, SIZE, engine).run(&workload(SIZE)).expect_err("forbidden");
+            assert!(matches!(refused, EngineError::Setup { .. }), "{engine:?}: {refused}");
         }
     });
     subject.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -43,13 +40,11 @@ fn a_ring_that_takes_nothing_is_an_error_rather_than_an_endless_wait() {
                 return skip(&format!("seccomp: {error}"));
             }
             let file = support::file();
-            let options =
-                OpenOptions { size_bytes: Some(SIZE), engine: Engine::IoUring, ..OpenOptions::default() };
-            let mut target = armed(file.path().to_str().expect("a path"), &options);
+            let target = opened(&file, SIZE, Engine::IoUring);
             let arrivals = per_second.map(|per_second| Arrivals { per_second, process: Process::Constant });
             let request = Workload { regime: Regime { arrivals, ..Regime::default() }, ..workload(SIZE) };
-            let refused = target.run(&request, &mut |_| Flow::Continue).expect_err("nothing can be done");
-            if refused.kind() == ErrorKind::Unusable {
+            let refused = target.run(&request).expect_err("nothing can be done");
+            if matches!(refused, EngineError::Setup { .. }) {
                 return skip(&format!("no ring on this host: {refused}"));
             }
             let text = refused.to_string();

@@ -2,17 +2,12 @@
 
 mod support;
 
-use device::{ErrorKind, OpenOptions};
-use engine::{Engine, Flow};
+use engine::{Engine, EngineError};
 use record::{Access, DataPattern, IoKind, Until, Workload, Zone};
-use support::{armed, finish, workload};
+use support::{opened, workload};
 
 const SIZE: u64 = 16 << 20;
 const ENGINES: [Engine; 4] = [Engine::Auto, Engine::IoUring, Engine::Libaio, Engine::Threads];
-
-fn options(engine: Engine) -> OpenOptions {
-    OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() }
-}
 
 /// Returns whether each 4 KiB block contains data other than zeros.
 fn touched(path: &std::path::Path) -> Vec<bool> {
@@ -25,10 +20,10 @@ fn the_same_requests_are_done_at_every_depth() {
     for queue_depth in [1, 2, 4, 5, 33] {
         let images = ENGINES.map(|engine| {
             let file = support::file();
-            let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
+            let target = opened(&file, SIZE, engine);
             let until = Until::AmountBytes(1000 * 4096);
             let request = Workload { queue_depth, read_percent: 30, threads: 2, until, ..workload(SIZE) };
-            let segment = finish(&mut target, &request);
+            let segment = target.finish(&request);
             assert_eq!(segment.read.ios + segment.write.ios, 1000, "{engine:?}");
             (segment.read.ios, touched(file.path()))
         });
@@ -51,12 +46,12 @@ fn several_kinds_of_io_in_zones_are_done_the_same_by_every_engine() {
     for queue_depth in [1, 4] {
         let images = ENGINES.map(|engine| {
             let file = support::file();
-            let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
+            let target = opened(&file, SIZE, engine);
             let until = Until::AmountBytes(AMOUNT);
             let request =
                 Workload { queue_depth, zones: vec![zone(90, 10), zone(10, 90)], until, ..workload(SIZE) };
             let request = request.of_kinds(vec![kind(50, 0, 4096), kind(30, 0, 12288), kind(20, 100, 8192)]);
-            let segment = finish(&mut target, &request);
+            let segment = target.finish(&request);
             let done = segment.read.bytes + segment.write.bytes;
             assert!((AMOUNT..AMOUNT + 12288).contains(&done), "{done} bytes with {engine:?}");
             assert_eq!(segment.read.bytes, segment.read.ios * 8192);
@@ -75,7 +70,7 @@ fn several_kinds_of_io_in_zones_are_done_the_same_by_every_engine() {
 fn data_comes_back_as_it_was_written() {
     for engine in ENGINES {
         let file = support::file();
-        let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
+        let target = opened(&file, SIZE, engine);
         let pass = Workload {
             access: Access::Sequential,
             data_pattern: DataPattern::Random,
@@ -83,10 +78,10 @@ fn data_comes_back_as_it_was_written() {
             until: Until::AmountBytes(SIZE),
             ..workload(SIZE)
         };
-        finish(&mut target, &pass);
+        target.finish(&pass);
         let image = support::fingerprint(file.path());
         // Reads must not change the data.
-        let reads = finish(&mut target, &Workload { read_percent: 100, ..pass });
+        let reads = target.finish(&Workload { read_percent: 100, ..pass });
         assert_eq!((reads.read.bytes, reads.write.ios), (SIZE, 0));
         assert_eq!(support::fingerprint(file.path()), image, "{engine:?}");
     }
@@ -97,13 +92,13 @@ fn what_is_cut_short_is_an_error_and_counted() {
     for engine in ENGINES {
         for queue_depth in [1, 8] {
             let file = support::file();
-            let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
+            let target = opened(&file, SIZE, engine);
             file.open().set_len(0).expect("the file is truncated during the load");
             let request = Workload { queue_depth, read_percent: 100, threads: 2, ..workload(SIZE) };
-            let error = target.run(&request, &mut |_| Flow::Continue).expect_err("nothing to read");
-            assert_eq!(error.kind(), ErrorKind::Device, "{engine:?}");
+            let error = target.run(&request).expect_err("nothing to read");
             assert!(error.to_string().contains("only 0 B transferred"), "{engine:?}: {error}");
-            let errors = error.errors();
+            let EngineError::Io(failure) = error else { panic!("{engine:?}: not a failed I/O") };
+            let errors = &failure.errors;
             assert_eq!(errors.len(), 1);
             assert!((1..=2 * u64::from(queue_depth)).contains(&errors[0].count), "{errors:?}");
         }
@@ -114,10 +109,10 @@ fn what_is_cut_short_is_an_error_and_counted() {
 fn a_workload_says_what_it_cost() {
     for engine in [Engine::IoUring, Engine::Libaio] {
         let file = support::file();
-        let mut target = armed(file.path().to_str().expect("a path"), &options(engine));
+        let target = opened(&file, SIZE, engine);
         let until = Until::DurationNs(300_000_000);
-        let segment = finish(&mut target, &Workload { until, ..workload(SIZE) });
-        let effort = target.effort().expect("one thread did it all");
+        let segment = target.finish(&Workload { until, ..workload(SIZE) });
+        let effort = segment.host.as_ref().expect("a host").effort;
         assert!(effort.cpu_ns() > 1_000_000, "{effort:?} for {} writes", segment.write.ios);
         assert!(effort.cpu_ns() < 400_000_000, "{effort:?}");
     }

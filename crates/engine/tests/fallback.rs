@@ -3,11 +3,10 @@
 
 mod support;
 
-use device::{ErrorKind, OpenOptions};
-use engine::{Engine, Flow};
+use engine::{Engine, EngineError};
 use record::IoEngine;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use support::{armed, finish, workload};
+use support::{opened, workload};
 
 const SIZE: u64 = 16 << 20;
 
@@ -15,19 +14,18 @@ const SIZE: u64 = 16 << 20;
 fn the_next_best_engine_takes_over_and_reports_why() {
     let [auto, forced] = [Engine::Auto, Engine::IoUring].map(|engine| {
         let file = support::file();
-        let options = OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() };
-        (armed(file.path().to_str().expect("a path"), &options), file)
+        (opened(&file, SIZE, engine), file)
     });
-    let (mut auto, mut forced) = (auto.0, forced.0);
-    assert_eq!(finish(&mut auto, &workload(SIZE)).io_path.engine, IoEngine::IoUring);
+    let (auto, forced) = (&auto.0, &forced.0);
+    assert_eq!(auto.finish(&workload(SIZE)).io_path.engine, IoEngine::IoUring);
 
     let before = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..before }).expect("a lower limit");
-    let segment = finish(&mut auto, &workload(SIZE));
-    let error = forced.run(&workload(SIZE), &mut |_| Flow::Continue).expect_err("no io_uring");
+    let segment = auto.finish(&workload(SIZE));
+    let error = forced.run(&workload(SIZE)).expect_err("no io_uring");
     setrlimit(Resource::Nofile, before).expect("the old limit");
 
     assert_eq!(segment.io_path.to_string(), "libaio (io_uring: Too many open files)");
     assert!(segment.write.ios > 0);
-    assert_eq!(error.kind(), ErrorKind::Unusable);
+    assert!(matches!(error, EngineError::Setup { .. }), "{error}");
 }

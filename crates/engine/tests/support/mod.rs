@@ -1,0 +1,77 @@
+//! A temporary file as the target of a load.
+#![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses a part of it")]
+
+#[path = "../../../device/tests/support/files.rs"]
+mod files;
+#[path = "../../../device/tests/support/seccomp.rs"]
+pub mod seccomp;
+
+use std::fs::File;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use engine::{Answer, Clock, Engine, EngineError, Flow, LoadOptions, Outcome, Places, Polling, Target, Tick};
+use record::{Segment, Workload};
+
+pub use files::{TempFile, file, fingerprint, workload};
+
+/// Prints why a test was skipped.
+pub fn skip(reason: &str) {
+    skips::skip!("{reason}");
+}
+
+/// An open target.
+pub struct Opened {
+    name: String,
+    file: File,
+    is_buffered: bool,
+    clock: Clock,
+    options: LoadOptions,
+}
+
+/// Opens `file` with a length of `bytes`, past the page cache if its file system permits that.
+pub fn opened(file: &TempFile, bytes: u64, engine: Engine) -> Opened {
+    file.open().set_len(bytes).expect("a length");
+    let direct = File::options().read(true).write(true).custom_flags(libc::O_DIRECT).open(file.path());
+    let is_buffered = direct.is_err();
+    Opened {
+        name: file.path().display().to_string(),
+        file: direct.unwrap_or_else(|_| file.open()),
+        is_buffered,
+        clock: Clock::start(),
+        options: LoadOptions {
+            engine,
+            places: Places::of(Path::new("/sys"), None, None).expect("CPUs"),
+            polling: Polling::No,
+            unpolled: None,
+        },
+    }
+}
+
+impl Opened {
+    fn target(&self) -> Target<'_> {
+        let target = Target::new(&self.name, self.file.as_fd(), self.clock, &self.options);
+        Target { is_buffered: self.is_buffered, ..target }
+    }
+
+    pub fn run(&self, workload: &Workload) -> Result<Outcome, EngineError> {
+        engine::run(&self.target(), workload, &mut |_: &Tick| Flow::Continue)
+    }
+
+    /// Runs a workload with the checks of verification, if it has any.
+    pub fn run_checked(&self, workload: &Workload) -> Result<Answer, EngineError> {
+        let workloads = std::slice::from_ref(workload);
+        let mut answers =
+            engine::run_concurrently(&self.target(), workloads, &[false], &mut |_, _: &Tick| Flow::Continue)?;
+        Ok(answers.remove(0))
+    }
+
+    /// Runs a workload to completion.
+    pub fn finish(&self, workload: &Workload) -> Segment {
+        match self.run(workload).expect("a run") {
+            Outcome::Finished(segment) => segment,
+            Outcome::Stopped => panic!("nobody stopped it"),
+        }
+    }
+}
