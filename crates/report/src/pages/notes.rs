@@ -58,16 +58,6 @@ pub(crate) fn split(
     (first, further)
 }
 
-/// The first few of `comments`, with a reference to page 1, which contains all of them.
-fn first_few(comments: &[String]) -> Vec<String> {
-    const FEW: usize = 6;
-    let mut few = comments[..comments.len().min(FEW)].to_vec();
-    if comments.len() > FEW {
-        few.push(format!("and {} more: see Special Notes, page 1", comments.len() - FEW));
-    }
-    few
-}
-
 /// Pixels for special notes on the first sheet, given one test and no marks.
 const ROOM_OF_RUN: f64 = 215.0;
 
@@ -147,25 +137,30 @@ const ROOM_OF_TEST: f64 = 205.0;
 const MARK_PIXELS: f64 = 27.0;
 const VARIABLE_PIXELS: f64 = 21.0;
 
-/// Notes of one test, limited to those that fit on its summary; page 1 and its annex contain all of them.
+/// Notes of one test, limited to those that presumably fit on its summary; page 1 and its annex contain all of them.
 pub(crate) fn notes_of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
-    let row = |(notation, comments): (&str, Vec<String>)| NoteRow {
-        item: outcome.title.clone(),
-        notation: notation.into(),
-        comments: first_few(&comments),
-    };
-    let kinds = [("MODIFIED", pts::texts(&outcome.modified)), ("NOTE", outcome.notes.clone())];
-    let rows = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(row).collect();
     let marks = document.marks(Some(outcome)).len() as f64 * MARK_PIXELS;
     let variables = outcome.window.len() as f64 * VARIABLE_PIXELS;
-    let (mut first, further) = split(rows, (ROOM_OF_TEST - marks - variables).max(0.0), height);
-    if !further.is_empty() {
-        first.push(NoteRow {
-            item: outcome.title.clone(),
-            notation: "MORE".into(),
-            comments: vec!["see Special Notes, page 1".into()],
-        });
+    notes_within(outcome, (ROOM_OF_TEST - marks - variables).max(0.0), height)
+}
+
+/// Notes of one test that fit into `room`. If some do not, the last row refers to page 1.
+pub(crate) fn notes_within(outcome: &Outcome, room: f64, height: impl Fn(&NoteRow) -> f64) -> Vec<NoteRow> {
+    let row = |(notation, comments): (&str, &[String])| NoteRow {
+        item: outcome.title.clone(),
+        notation: notation.into(),
+        comments: comments.to_vec(),
+    };
+    let modified = pts::texts(&outcome.modified);
+    let kinds = [("MODIFIED", modified.as_slice()), ("NOTE", outcome.notes.as_slice())];
+    let rows: Vec<NoteRow> = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(row).collect();
+    let (whole, further) = split(rows.clone(), room, &height);
+    if further.is_empty() {
+        return whole;
     }
+    let more = row(("MORE", &["see Special Notes, page 1".to_owned()]));
+    let (mut first, _) = split(rows, (room - height(&more)).max(0.0), &height);
+    first.push(more);
     first
 }
 

@@ -123,7 +123,7 @@ fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
     for table in [times, efficiency].into_iter().flatten() {
         let caption = format!("{}: {}", test.title, table.caption);
-        blocks.push(Block::Table { caption, shares: table.shares, head: table.heads, rows: table.rows });
+        blocks.push(Block::Numbers { caption, shares: table.shares, head: table.heads, rows: table.rows });
     }
     blocks
 }
