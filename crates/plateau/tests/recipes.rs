@@ -29,8 +29,8 @@ fn exported(bench: &Bench) {
     bench.ok(&[&["export", "--csv", data.to_str().unwrap()], &runs[..]].concat());
 }
 
-/// What a recipe prints; None if it cannot run on this host.
-fn means(bench: &Bench, program: &str, option: &str, recipe: &str) -> Option<Means> {
+/// What a recipe prints.
+fn means(bench: &Bench, program: &str, option: &str, recipe: &str) -> Means {
     let output = Command::new(program).args([option, recipe]).current_dir(bench.dir.path()).output();
     let output = output.expect("the program");
     let (text, errors) = support::texts(&output);
@@ -41,7 +41,7 @@ fn means(bench: &Bench, program: &str, option: &str, recipe: &str) -> Option<Mea
         let fields: Vec<&str> = line.split(',').collect();
         ((fields[0].to_owned(), fields[1].to_owned()), fields[2].parse().unwrap())
     };
-    Some(lines.map(row).collect())
+    lines.map(row).collect()
 }
 
 fn can_run(program: &str, arguments: &[&str]) -> bool {
@@ -62,13 +62,13 @@ fn the_recipes_read_measured_and_imported_runs_and_agree_with_the_report() {
     let mut all = Vec::new();
     for (module, recipe) in ["pandas", "duckdb"].iter().zip(&recipes) {
         if can_run(&python, &["-c", &format!("import pandas, {module}")]) {
-            all.extend(means(&bench, &python, "-c", recipe));
+            all.push(means(&bench, &python, "-c", recipe));
         } else {
             skips::without(module);
         }
     }
     if can_run("Rscript", &["--version"]) {
-        all.extend(means(&bench, "Rscript", "-e", &blocks("r")[0]));
+        all.push(means(&bench, "Rscript", "-e", &blocks("r")[0]));
     } else {
         skips::without("Rscript");
     }

@@ -92,6 +92,8 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
         comments.push(when.into());
         rows.push(NoteRow { item: "Host".into(), notation: "WOULD INVALIDATE".into(), comments });
     }
+    // A limit that was not checked must not move to an annex.
+    rows.extend(document.outcomes.iter().filter(|outcome| has_unchecked(outcome)).filter_map(notes_row));
     for mark in document.marks(None) {
         let comments = match mark.kind {
             MarkKind::Interrupted => document.interruptions.iter().map(Interruption::describe).collect(),
@@ -114,13 +116,7 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     for note in &document.publication.notes {
         rows.push(NoteRow { item: "Sponsor".into(), notation: "NOTE".into(), comments: vec![note.clone()] });
     }
-    for outcome in document.outcomes.iter().filter(|outcome| !outcome.notes.is_empty()) {
-        rows.push(NoteRow {
-            item: outcome.title.clone(),
-            notation: "NOTE".into(),
-            comments: outcome.notes.clone(),
-        });
-    }
+    rows.extend(document.outcomes.iter().filter(|outcome| !has_unchecked(outcome)).filter_map(notes_row));
     if let Some(bytes) = document.torn_bytes {
         rows.push(NoteRow {
             item: "Journal".into(),
@@ -129,6 +125,15 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
         });
     }
     rows
+}
+
+fn has_unchecked(outcome: &Outcome) -> bool {
+    outcome.acceptance.as_ref().is_some_and(|acceptance| !acceptance.unchecked.is_empty())
+}
+
+fn notes_row(outcome: &Outcome) -> Option<NoteRow> {
+    let (item, comments) = (outcome.title.clone(), outcome.notes.clone());
+    (!comments.is_empty()).then(|| NoteRow { item, notation: "NOTE".into(), comments })
 }
 
 /// Pixels for notes on the summary of a test without marks and tracking variables, followed by the height of
