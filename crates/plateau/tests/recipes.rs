@@ -16,7 +16,8 @@ type Means = BTreeMap<(String, String), f64>;
 fn blocks(language: &str) -> Vec<String> {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
     let text = support::text(&page);
-    let blocks = text.split(&format!("```{language}\n")).skip(1);
+    let fence = format!("```{language}\n");
+    let blocks = text.split(&fence).skip(1);
     blocks.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
