@@ -159,6 +159,18 @@ impl Canvas {
         );
     }
 
+    /// An invisible area that belongs to the surrounding group when it is clicked.
+    pub fn touchable(&mut self, corner: Point, width: f64, height: f64) {
+        let _ = write!(
+            self.out,
+            "\n<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" pointer-events=\"all\"/>",
+            number(corner.0),
+            number(corner.1),
+            number(width.max(0.0)),
+            number(height.max(0.0))
+        );
+    }
+
     pub fn circle(&mut self, centre: Point, radius: f64, fill: &str, stroke: Stroke) {
         let _ = write!(
             self.out,

@@ -31,7 +31,19 @@ pub use plate::{Plate, plate};
 pub use reading::sentence;
 pub use response_times::response_times;
 pub use style::Size;
-pub use timeline::{Content, Curves, Panel, Strand, TimeLine, timeline};
+pub use timeline::{Content, Curves, Panel, Strand, TimeLine, narrow_timeline, timeline};
+
+/// Renders `exhibit` for a narrow screen, with the legend below the plot; None if it is not a chart.
+#[must_use]
+pub fn narrow_picture(exhibit: &Exhibit, title: &str) -> Option<String> {
+    let width = match exhibit {
+        // Its names are placed around the columns.
+        Exhibit::Columns3d(_) => 560.0,
+        Exhibit::ResponseTimes(_) => 460.0,
+        _ => Size::NARROW.width,
+    };
+    picture(exhibit, title, Size { width, ..Size::NARROW })
+}
 
 /// Renders `exhibit` as SVG; None if it is not a chart.
 #[must_use]

@@ -14,6 +14,8 @@ const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const LEGEND_SIZE: f64 = 12.0;
 const LEGEND_CHARACTERS: usize = 26;
 const LEGEND_SWATCH: f64 = 30.0;
+/// Height of a legend entry below a narrow plot, large enough for a finger.
+const NARROW_ROW: f64 = 24.0;
 /// Beyond this number of points, only some have a marker, because more would obscure the line.
 const MARKERS: usize = 60;
 
@@ -36,8 +38,8 @@ pub fn lines(lines: &Lines, title: &str, size: Size) -> String {
 /// Like [`lines()`], but the axes include the values of `others`, so that pictures side by side are comparable.
 #[must_use]
 pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -> String {
-    let legend = legend_width(lines);
-    let plot = lay_out(lines, others, size, legend);
+    let size = with_legend(lines, size);
+    let plot = lay_out(lines, others, size);
     let mut canvas = Canvas::new(size, title, &describe(lines));
     draw_band(&mut canvas, lines, &plot);
     draw_axes(&mut canvas, lines, &plot);
@@ -56,7 +58,8 @@ pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -
         let path: Vec<Point> = shown.iter().map(|(at, _)| *at).collect();
         canvas.grouped(&format!("series s{index}"), |canvas| {
             canvas.polyline(&path, Stroke::solid(colour(index), 2.0));
-            for (at, hint) in shown.iter().step_by(shown.len() / MARKERS + 1) {
+            let markers = if size.is_narrow() { MARKERS / 3 } else { MARKERS };
+            for (at, hint) in shown.iter().step_by(shown.len() / markers + 1) {
                 canvas.hinted(hint, |canvas| marker::draw(canvas, index, *at, 4.2));
             }
         });
@@ -81,16 +84,18 @@ impl LinePlot {
     }
 }
 
-fn lay_out(lines: &Lines, others: &[&Lines], size: Size, legend: f64) -> LinePlot {
+fn lay_out(lines: &Lines, others: &[&Lines], size: Size) -> LinePlot {
     let points = || {
         let all = || others.iter().copied().chain([lines]);
         let series = all().flat_map(|lines| &lines.series).flat_map(|s| s.points.iter().copied());
         series.chain(all().flat_map(|lines| &lines.guides).flat_map(|g| [g.from, g.to]))
     };
     let marked = lines.marked.iter().flat_map(|(from, to, _)| [*from, *to]);
-    let (top, bottom) = (if lines.marked.is_some() { 30.0 } else { 14.0 }, size.height - 52.0);
+    let (top, bottom) =
+        (if lines.marked.is_some() { 30.0 } else { 14.0 }, size.height - 52.0 - legend_height(lines, size));
     let y = Ruler::of(lines.y.scale, points().map(|p| p.1), ((bottom - top) / 52.0) as usize);
     let labels = y.ticks.iter().map(|t| text_width(&t.label, TICK.size)).fold(20.0, f64::max);
+    let legend = if size.is_narrow() { 14.0 } else { legend_width(lines) };
     let (left, right) = (44.0 + labels, size.width - legend);
     let x = Ruler::of(lines.x.scale, points().map(|p| p.0).chain(marked), ((right - left) / 30.0) as usize);
     LinePlot { left, top, right, bottom, x, y }
@@ -176,16 +181,33 @@ fn legend_width(lines: &Lines) -> f64 {
     if widest > 0.0 { widest + LEGEND_SWATCH + 34.0 } else { 20.0 }
 }
 
-/// Draws the legend to the right of the plot, never over it. Row height shrinks with many entries.
+/// Height of the legend below the plot of a narrow picture.
+fn legend_height(lines: &Lines, size: Size) -> f64 {
+    let entries = (lines.series.len() + lines.guides.len()) as f64;
+    if size.is_narrow() && entries > 0.0 { entries * NARROW_ROW + 8.0 } else { 0.0 }
+}
+
+/// The size of the whole picture: the legend below a narrow plot takes none of its height.
+fn with_legend(lines: &Lines, size: Size) -> Size {
+    Size { height: size.height + legend_height(lines, size), ..size }
+}
+
+/// Draws the legend to the right of the plot, or below it in a narrow picture, never over it. Row height shrinks with many
+/// entries.
 fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) {
     let entries = lines.series.len() + lines.guides.len();
-    let row = ((size.height - plot.top - 20.0) / entries.max(1) as f64).min(22.0);
+    let (left, top, row) = if size.is_narrow() {
+        (plot.left, plot.bottom + 56.0, NARROW_ROW)
+    } else {
+        let row = ((size.height - plot.top - 20.0) / entries.max(1) as f64).min(22.0);
+        (plot.right + 20.0, plot.top, row)
+    };
     let lettering = Lettering::new(LEGEND_SIZE.min(row * 0.8), Anchor::Start);
-    let left = plot.right + 20.0;
     let (from, to) = (left, left + LEGEND_SWATCH);
-    let mut y = plot.top + row / 2.0;
+    let mut y = top + row / 2.0;
     let mut entry = |canvas: &mut Canvas, name: &str, sample: &dyn Fn(&mut Canvas, f64)| {
         canvas.hinted(name, |canvas| {
+            canvas.touchable((from - 4.0, y - row / 2.0), size.width - from, row);
             sample(canvas, y);
             let text = shortened(name, LEGEND_CHARACTERS);
             canvas.text((to + 8.0, y + lettering.size * 0.35), &text, lettering);

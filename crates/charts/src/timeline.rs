@@ -14,6 +14,8 @@ const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(12.0, Anchor::Start).bold();
 /// Width of the legend on the right.
 const KEYS: f64 = 150.0;
+/// Width of a picture for a narrow screen; the legend remains beside its panel.
+const NARROW_WIDTH: f64 = 480.0;
 const KEY_CHARACTERS: usize = 17;
 const KEY_ROW: f64 = 15.0;
 const TITLE_ROW: f64 = 18.0;
@@ -104,10 +106,19 @@ impl Panel {
 /// Renders `line` as SVG with `title` as the accessible name.
 #[must_use]
 pub fn timeline(line: &TimeLine, title: &str) -> String {
-    let size = line.size();
+    drawn(line, title, line.size())
+}
+
+/// The same for a narrow screen.
+#[must_use]
+pub fn narrow_timeline(line: &TimeLine, title: &str) -> String {
+    drawn(line, title, Size { width: NARROW_WIDTH, ..line.size() })
+}
+
+fn drawn(line: &TimeLine, title: &str, size: Size) -> String {
     let right = size.width - KEYS;
     let to_minutes = if line.to_minutes.is_finite() { line.to_minutes } else { 0.0 };
-    let x = Ruler::ending_at(to_minutes, 12);
+    let x = Ruler::ending_at(to_minutes, (((right - LEFT) / 50.0) as usize).min(12));
     let description = format!("Over {} minutes. {}", hinted(to_minutes), describe(&line.panels));
     let mut canvas = Canvas::new(size, title, &description);
     let (mut top, mut bottom, mut strands) = (0.0, 0.0, 0);
@@ -240,6 +251,7 @@ fn draw_keys(canvas: &mut Canvas, curves: &Curves, area: &PanelArea<'_>, first: 
         let y = area.top + KEY_ROW * (index as f64 + 0.5);
         canvas.grouped(&format!("key s{}", first + index), |canvas| {
             canvas.hinted(&strand.name, |canvas| {
+                canvas.touchable((from - 4.0, y - KEY_ROW / 2.0), KEYS - 20.0, KEY_ROW);
                 canvas.line((from, y), (to, y), Stroke::solid(colour(index), 1.6));
                 marker::draw(canvas, index, ((from + to) / 2.0, y), 2.6);
                 let text = shortened(&strand.name, KEY_CHARACTERS);

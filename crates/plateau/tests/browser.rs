@@ -15,6 +15,8 @@ const PROBE: &str = include_str!("browser/probe.js");
 const LAYOUT: &str = include_str!("browser/layout.js");
 /// Script that finds invisible or unreadable content in comparisons, and also checks their colours.
 const COMPARED: &str = include_str!("browser/compared.js");
+/// Script that runs axe-core, a checker of accessibility.
+const AXE: &str = include_str!("browser/axe.js");
 /// Options that disable the browser's own network traffic, which would look like requests by the page.
 const QUIET: [&str; 10] = [
     "--headless",
@@ -118,7 +120,7 @@ fn pointer_keys_and_buttons_work_and_without_scripts_all_text_is_present() {
     assert_eq!(complaints, "");
     assert!(found["words"].as_u64().is_some_and(|words| words > 1000), "{found}");
     let checks: Vec<_> = found.as_object().unwrap().iter().filter(|(name, _)| *name != "words").collect();
-    assert_eq!(checks.len(), 18, "{found}");
+    assert_eq!(checks.len(), 21, "{found}");
     for (name, came) in checks {
         assert_eq!(came, &Value::Bool(true), "{name}: {found}");
     }
@@ -146,7 +148,7 @@ fn nothing_is_hidden_squashed_or_on_top_of_another_at_any_width_of_the_window() 
         let source = format!("file://{}", document["report"].as_str().unwrap());
         let frame =
             |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
-        let frames = [1500, 1280, 1000, 400].map(frame).concat();
+        let frames = [1500, 1400, 800, 390].map(frame).concat();
         let (found, complaints) = framed(&bench, &frames, LAYOUT, &[]);
         assert_eq!(complaints, "");
         assert_eq!(found.as_object().map(serde_json::Map::len), Some(4), "{found}");
@@ -185,5 +187,74 @@ fn comparisons_are_read_at_any_width_in_light_and_in_dark() {
             assert_eq!(result["faults"], serde_json::json!([]), "{width}: {found}");
             assert_eq!((result["turned"].as_str(), result["around"].as_str()), (Some(turned), Some(around)));
         }
+    }
+}
+
+/// Path of axe-core, if it is installed as a global package of npm.
+fn axe() -> Option<String> {
+    let root = Command::new("npm").args(["root", "--global"]).output().ok();
+    let root = root.filter(|output| output.status.success()).map(|output| support::texts(&output).0);
+    let path = root.map(|root| Path::new(root.trim()).join("axe-core/axe.min.js"));
+    let source = path.and_then(|path| std::fs::read_to_string(path).ok());
+    if source.is_none() {
+        skips::without("axe-core");
+    }
+    source
+}
+
+#[test]
+fn a_checker_of_accessibility_finds_nothing_serious() {
+    let Some(axe) = axe().filter(|_| !is_missing()) else { return };
+    let bench = Bench::new();
+    let tests = ["run", "iops,lat,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];
+    let document = bench.json(&[&tests[..], &["--profile", "pts-e-2.0"]].concat());
+    let text = support::text(Path::new(document["report"].as_str().unwrap()));
+    // The policy of the page forbids every script but its own.
+    let (before, rest) = text.split_once("<meta http-equiv").unwrap();
+    let rest = rest.split_once('>').unwrap().1;
+    let page = bench.path("checked.html");
+    std::fs::write(
+        &page,
+        format!("{before}{rest}").replacen("</body>", &format!("<script>{axe}</script></body>"), 1),
+    )
+    .unwrap();
+    let source = format!("file://{}", page.display());
+    let frame = |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
+    let frames = [1500, 800, 390].map(frame).concat();
+    let (found, _) = framed(&bench, &frames, AXE, &["--virtual-time-budget=120000"]);
+    assert_eq!(found.as_object().map(serde_json::Map::len), Some(3), "{found}");
+    for (width, at_width) in found.as_object().unwrap() {
+        assert!(at_width["passes"].as_u64().is_some_and(|passes| passes > 15), "{width}: {found}");
+        assert_eq!(at_width["violations"], serde_json::json!([]), "{width}");
+    }
+}
+
+#[test]
+fn every_page_that_a_browser_prints_has_the_marks() {
+    if is_missing() {
+        return;
+    }
+    let bench = Bench::new();
+    let tests = ["run", "iops,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];
+    let document = bench.json(&[&tests[..], &["--profile", "pts-e-2.0"]].concat());
+    let printed = bench.path("printed.pdf");
+    let output = Command::new("timeout")
+        .args(["60", BROWSER])
+        .args(QUIET)
+        .arg(format!("--user-data-dir={}", bench.path("profile").display()))
+        .args(["--no-pdf-header-footer", &format!("--print-to-pdf={}", printed.display())])
+        .arg(format!("file://{}", document["report"].as_str().unwrap()))
+        .output()
+        .expect("a browser");
+    assert!(output.status.success(), "{}", support::texts(&output).1);
+    let Ok(output) = Command::new("pdftotext").arg(&printed).arg("-").output() else {
+        return skips::without("pdftotext");
+    };
+    let text = support::texts(&output).0;
+    let pages: Vec<&str> = text.split_terminator('\u{c}').collect();
+    // The annexes take several pages each.
+    assert!(pages.len() > 20, "{} pages", pages.len());
+    for (number, page) in (1..).zip(&pages) {
+        assert!(page.contains("SIMULATED") && page.contains("not a real device"), "page {number}:\n{page}");
     }
 }

@@ -19,12 +19,19 @@ onload = () => {
         const outside = [...part.children].some((child) => box(child).bottom > box(part).bottom + 1);
         if (outside) faults.push(`${name(part)} is too small for its content`);
       }
-      const charts = [...page.querySelectorAll("figure svg")];
+      // A figure has one picture for wide and one for narrow windows.
+      const charts = [...page.querySelectorAll("figure svg")].filter((chart) => box(chart).height > 0);
       for (const chart of charts) {
         const { height } = box(chart);
+        const letters = (box(chart).width / chart.viewBox.baseVal.width) * 12;
+        if (letters < 7) faults.push(`${name(chart.parentNode)}: letters of ${letters.toFixed(1)} pixels`);
         if (height < 150) faults.push(`${name(chart.parentNode)}: a chart of ${Math.round(height)} pixels`);
       }
+      for (const sheet of sheets) {
+        if (sheet.scrollWidth > sheet.clientWidth + 1) faults.push(`${sheet.id} is too narrow for its content`);
+      }
       for (const value of page.querySelectorAll("dd")) {
+        if (value.closest("details:not([open])")) continue;
         if (box(value).width < 60) faults.push(`${name(value)}: a value in ${Math.round(box(value).width)} pixels`);
       }
       if (page.documentElement.scrollWidth > frame.clientWidth) faults.push("the page is wider than its window");

@@ -13,7 +13,7 @@ onload = () => {
     found.words = without.length;
 
     const click = (node) => node.dispatchEvent(new view.MouseEvent("click", { bubbles: true }));
-    const press = (node) => node.dispatchEvent(new view.KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    const press = (node, key = "Enter") => node.dispatchEvent(new view.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
     const rests = (node, type) => node.dispatchEvent(new view.PointerEvent(type, { bubbles: true, clientX: 300, clientY: 200 }));
 
     const tip = on.querySelector(".tip");
@@ -33,6 +33,13 @@ onload = () => {
     check("a click in the legend hides it", !shown() && key.getAttribute("aria-pressed") === "false");
     press(key);
     check("the enter key shows it again", shown());
+    press(key, " ");
+    check("the space key hides it", !shown());
+    press(key, " ");
+    const area = key.querySelector("rect").getBoundingClientRect();
+    const text = key.querySelector("text").getBoundingClientRect();
+    check("the whole entry can be clicked", area.width > text.width && area.left < text.left && area.right >= text.right);
+    check("no image contains buttons", !on.querySelector("[role=img] [role=button]"));
 
     const button = on.querySelector("button.scale");
     const figure = button.parentNode;

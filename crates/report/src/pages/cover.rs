@@ -280,13 +280,20 @@ fn page_exhibit(page: &Page, is_meant: fn(&Exhibit) -> bool) -> Option<&Exhibit>
 
 /// Columns with at least one value.
 fn is_columns(exhibit: &Exhibit) -> bool {
-    matches!(exhibit, Exhibit::Columns3d(columns) if columns.heights.iter().flatten().any(Option::is_some))
+    matches!(exhibit, Exhibit::Columns3d(columns)
+        if columns.heights.iter().flatten().flatten().any(|height| height.is_finite()))
 }
 
-/// A curve of results with at least two points.
+/// A curve of results with at least two points that its axes can show.
 fn is_curve(exhibit: &Exhibit) -> bool {
-    matches!(exhibit, Exhibit::Lines(lines)
-        if lines.x.scale != Scale::Rounds && lines.series.iter().any(|series| series.points.len() > 1))
+    let Exhibit::Lines(lines) = exhibit else { return false };
+    let shown = |(x, y): &&(f64, f64)| is_on(lines.x.scale, *x) && is_on(lines.y.scale, *y);
+    let has_curve = |series: &pts::exhibit::Series| series.points.iter().filter(shown).count() > 1;
+    lines.x.scale != Scale::Rounds && lines.series.iter().any(has_curve)
+}
+
+fn is_on(scale: Scale, value: f64) -> bool {
+    value.is_finite() && (value > 0.0 || !matches!(scale, Scale::Log10 | Scale::Log2))
 }
 
 fn facts(document: &Document) -> Vec<Fact> {

@@ -58,16 +58,6 @@ pub(crate) fn split(
     (first, further)
 }
 
-/// The first few of `comments`, with a reference to page 1, which contains all of them.
-fn first_few(comments: &[String]) -> Vec<String> {
-    const FEW: usize = 6;
-    let mut few = comments[..comments.len().min(FEW)].to_vec();
-    if comments.len() > FEW {
-        few.push(format!("and {} more: see Special Notes, page 1", comments.len() - FEW));
-    }
-    few
-}
-
 /// Pixels for special notes on the first sheet, given one test and no marks.
 const ROOM_OF_RUN: f64 = 215.0;
 
@@ -102,6 +92,8 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
         comments.push(when.into());
         rows.push(NoteRow { item: "Host".into(), notation: "WOULD INVALIDATE".into(), comments });
     }
+    // A limit that was not checked must not move to an annex.
+    rows.extend(document.outcomes.iter().filter(|outcome| has_unchecked(outcome)).filter_map(notes_row));
     for mark in document.marks(None) {
         let comments = match mark.kind {
             MarkKind::Interrupted => document.interruptions.iter().map(Interruption::describe).collect(),
@@ -124,13 +116,7 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     for note in &document.publication.notes {
         rows.push(NoteRow { item: "Sponsor".into(), notation: "NOTE".into(), comments: vec![note.clone()] });
     }
-    for outcome in document.outcomes.iter().filter(|outcome| !outcome.notes.is_empty()) {
-        rows.push(NoteRow {
-            item: outcome.title.clone(),
-            notation: "NOTE".into(),
-            comments: outcome.notes.clone(),
-        });
-    }
+    rows.extend(document.outcomes.iter().filter(|outcome| !has_unchecked(outcome)).filter_map(notes_row));
     if let Some(bytes) = document.torn_bytes {
         rows.push(NoteRow {
             item: "Journal".into(),
@@ -141,31 +127,45 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     rows
 }
 
+fn has_unchecked(outcome: &Outcome) -> bool {
+    outcome.acceptance.as_ref().is_some_and(|acceptance| !acceptance.unchecked.is_empty())
+}
+
+fn notes_row(outcome: &Outcome) -> Option<NoteRow> {
+    let (item, comments) = (outcome.title.clone(), outcome.notes.clone());
+    (!comments.is_empty()).then(|| NoteRow { item, notation: "NOTE".into(), comments })
+}
+
 /// Pixels for notes on the summary of a test without marks and tracking variables, followed by the height of
 /// one mark and of one variable.
 const ROOM_OF_TEST: f64 = 205.0;
 const MARK_PIXELS: f64 = 27.0;
 const VARIABLE_PIXELS: f64 = 21.0;
 
-/// Notes of one test, limited to those that fit on its summary; page 1 and its annex contain all of them.
+/// Notes of one test, limited to those that presumably fit on its summary; page 1 and its annex contain all of them.
 pub(crate) fn notes_of_test(document: &Document, outcome: &Outcome) -> Vec<NoteRow> {
-    let row = |(notation, comments): (&str, Vec<String>)| NoteRow {
-        item: outcome.title.clone(),
-        notation: notation.into(),
-        comments: first_few(&comments),
-    };
-    let kinds = [("MODIFIED", pts::texts(&outcome.modified)), ("NOTE", outcome.notes.clone())];
-    let rows = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(row).collect();
     let marks = document.marks(Some(outcome)).len() as f64 * MARK_PIXELS;
     let variables = outcome.window.len() as f64 * VARIABLE_PIXELS;
-    let (mut first, further) = split(rows, (ROOM_OF_TEST - marks - variables).max(0.0), height);
-    if !further.is_empty() {
-        first.push(NoteRow {
-            item: outcome.title.clone(),
-            notation: "MORE".into(),
-            comments: vec!["see Special Notes, page 1".into()],
-        });
+    notes_within(outcome, (ROOM_OF_TEST - marks - variables).max(0.0), height)
+}
+
+/// Notes of one test that fit into `room`. If some do not, the last row refers to page 1.
+pub(crate) fn notes_within(outcome: &Outcome, room: f64, height: impl Fn(&NoteRow) -> f64) -> Vec<NoteRow> {
+    let row = |(notation, comments): (&str, &[String])| NoteRow {
+        item: outcome.title.clone(),
+        notation: notation.into(),
+        comments: comments.to_vec(),
+    };
+    let modified = pts::texts(&outcome.modified);
+    let kinds = [("MODIFIED", modified.as_slice()), ("NOTE", outcome.notes.as_slice())];
+    let rows: Vec<NoteRow> = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(row).collect();
+    let (whole, further) = split(rows.clone(), room, &height);
+    if further.is_empty() {
+        return whole;
     }
+    let more = row(("MORE", &["see Special Notes, page 1".to_owned()]));
+    let (mut first, _) = split(rows, (room - height(&more)).max(0.0), &height);
+    first.push(more);
     first
 }
 

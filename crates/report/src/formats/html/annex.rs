@@ -2,8 +2,8 @@
 
 use pts::exhibit::{Exhibit, Page};
 
-use super::exhibits::figure;
-use super::frame::banners;
+use super::exhibits::{figure, narrow};
+use super::frame::{SCROLLER, banners};
 use super::notes;
 use crate::document::contents::Document;
 use crate::facts::conformance::{Clause, Conformance, Verdict};
@@ -58,7 +58,7 @@ fn text_table(table: &TextTable) -> String {
     };
     let rows: String = table.rows.iter().map(row).collect();
     format!(
-        "<h3>{}</h3>\n<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table>\n",
+        "<h3>{}</h3>\n{SCROLLER}<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n",
         table.caption
     )
 }
@@ -75,7 +75,7 @@ fn of_test(conformance: &Conformance) -> String {
         annexes::CLAUSE_HEADINGS.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
     let rows: String = conformance.clauses.iter().map(row).collect();
     format!(
-        "<h3>{}: <span class=\"verdict {}\">{}</span></h3>\n<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table>\n",
+        "<h3>{}: <span class=\"verdict {}\">{}</span></h3>\n{SCROLLER}<table class=\"clauses\"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n",
         escape(&conformance.title),
         class(Some(conformance.verdict)),
         conformance.verdict.words()
@@ -108,8 +108,10 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     if let Some(spent) = &test.spent {
         out += &format!("<p>{}.</p>\n", escape(spent));
     }
-    let picture = charts::timeline(&test.timeline, &annexes::timeline_name(test));
-    out += &format!("<figure>{picture}</figure>\n");
+    let name = annexes::timeline_name(test);
+    let picture = charts::timeline(&test.timeline, &name);
+    let narrow = narrow(Some(charts::narrow_timeline(&test.timeline, &name)));
+    out += &format!("<figure>{picture}{narrow}</figure>\n");
     out += &format!("<p class=\"remark\">{}</p>\n", escape(&test.remark));
     let times = percentiles::table(&test.workloads, document.run.scale_divisor() > 1);
     let efficiency = per_watt::table(&test.per_watt, document.power_is_bound);
@@ -123,7 +125,8 @@ fn supplement(document: &Document, test: &Supplement) -> String {
 fn page_beyond(page: &Page) -> String {
     let chart = |exhibit: &Exhibit| {
         let svg = charts::picture(exhibit, &page.title, annexes::BEYOND)?;
-        Some(figure(&svg, exhibit))
+        let narrow = narrow(charts::narrow_picture(exhibit, &page.title));
+        Some(figure(&(svg + &narrow), exhibit))
     };
     let charts: String = page.exhibits.iter().filter_map(chart).collect();
     format!("<h4>{}</h4>\n{charts}", escape(&page.title))
@@ -141,7 +144,7 @@ fn workload_table(table: &WorkloadTable) -> String {
         format!("<tr><th scope=\"row\">{}</th>{figures}</tr>\n", escape(&cells[0]))
     };
     format!(
-        "<table class=\"percentiles\"><caption>{}</caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>\n",
+        "{SCROLLER}<table class=\"percentiles\"><caption>{}</caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
         escape(&table.caption),
         table.heads.iter().enumerate().map(head).collect::<String>(),
         table.rows.iter().map(row).collect::<String>()

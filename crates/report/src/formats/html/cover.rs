@@ -4,6 +4,7 @@ use charts::Size;
 use charts::card::{CardFigure, Tone};
 use charts::markup::escape;
 
+use super::exhibits::narrow;
 use super::frame::{banners, facts};
 use crate::document::contents::Document;
 use crate::pages::cover::{Cover, Headline, SETTINGS, TestRow, cover};
@@ -63,7 +64,8 @@ fn figure(CardFigure { name, value, unit, note, is_valid }: &CardFigure) -> Stri
 fn pictures(cover: &Cover<'_>) -> String {
     let figure = |(exhibit, title): &(&_, String)| {
         let svg = charts::picture(exhibit, title, PICTURE)?;
-        Some(format!("<figure><figcaption>{}</figcaption>{svg}</figure>", escape(title)))
+        let narrow = narrow(charts::narrow_picture(exhibit, title));
+        Some(format!("<figure><figcaption>{}</figcaption>{svg}{narrow}</figure>", escape(title)))
     };
     let all: String = cover.pictures.iter().filter_map(figure).collect();
     if all.is_empty() { all } else { format!("<div class=\"exhibits\">{all}</div>\n") }

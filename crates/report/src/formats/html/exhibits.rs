@@ -4,7 +4,7 @@ use pts::Outcome;
 use pts::exhibit::{Axis, Cell, Exhibit, Facts, Lines, Page, Scale, Table};
 use pts::profile::Edition;
 
-use super::frame::{banners, facts, sheet};
+use super::frame::{SCROLLER, banners, facts, folded, sheet};
 use crate::document::contents::Document;
 use crate::pages::cells::cell_text;
 use crate::pages::header::{self, Column};
@@ -65,7 +65,8 @@ fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
         Exhibit::Facts(facts) => determination(facts),
         chart => {
             let svg = charts::picture(chart, title, size).unwrap_or_default();
-            figure(&(svg + &other_scale(chart, title, size)), chart)
+            let narrow = narrow(charts::narrow_picture(chart, title));
+            figure(&(svg + &narrow + &other_scale(chart, title, size)), chart)
         }
     }
 }
@@ -85,6 +86,11 @@ fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
     let other = Exhibit::Lines(Lines { y, ..lines.clone() });
     let svg = charts::picture(&other, title, size).unwrap_or_default();
     format!("<template data-scale=\"{name}\">{svg}</template>")
+}
+
+/// The picture that narrow screens show instead of the first one.
+pub(super) fn narrow(svg: Option<String>) -> String {
+    svg.map(|svg| svg.replacen("<svg ", "<svg class=\"narrow\" ", 1)).unwrap_or_default()
 }
 
 /// A chart with a caption: what it shows, and how to read it.
@@ -112,8 +118,8 @@ fn numbers(table: &Table) -> String {
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
     };
     format!(
-        "<table class=\"numbers{}\"><caption>{}</caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\">{}</th></tr>\n\
-         <tr>{columns}</tr></thead>\n<tbody>{}</tbody></table>\n",
+        "{SCROLLER}<table class=\"numbers{}\"><caption>{}</caption><thead><tr><th rowspan=\"2\">{}</th><th colspan=\"{}\">{}</th></tr>\n\
+         <tr>{columns}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
         if table.columns.len() > WIDE_COLUMNS { " wide" } else { "" },
         escape(&table.heading),
         escape(&table.row_heading),
@@ -151,13 +157,16 @@ fn header(document: &Document, outcome: &Outcome, index: usize) -> String {
     format!(
         "<header class=\"{style}\"><div class=\"dates\">{}</div>\n<div class=\"title\">{}</div>\n\
          <div class=\"bar\"><span>{}</span><span>Rev. {}</span><span>{}</span></div>\n\
-         <div class=\"dut\"><span>Device Under Test (DUT)</span>{}</div>\n<div class=\"columns\">{}</div></header>\n",
+         <div class=\"dut\"><span>Device Under Test (DUT)</span>{}</div>\n{}</header>\n",
         header.dates.iter().map(labelled).collect::<String>(),
         escape(&header.title),
         titles::specification(document),
         document.profile.revision,
         header.page,
         header.device.iter().map(labelled).collect::<String>(),
-        header.columns.iter().map(column).collect::<String>()
+        folded(&format!(
+            "<div class=\"columns\">{}</div>\n",
+            header.columns.iter().map(column).collect::<String>()
+        ))
     )
 }

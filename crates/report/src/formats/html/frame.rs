@@ -11,6 +11,15 @@ use crate::pages::titles;
 use crate::pages::values::{Fact, company, model, or_na};
 use charts::markup::{escape, shortened};
 
+/// Opens the element in which a wide table scrolls, so that the page does not. It can be focused, so that the arrow keys
+/// scroll it.
+pub(super) const SCROLLER: &str = "<div class=\"scroller\" tabindex=\"0\">";
+
+/// A part of the header that repeats what an earlier page says; the script folds it on narrow screens.
+pub(super) fn folded(content: &str) -> String {
+    format!("<details class=\"more\" open><summary>Device and settings</summary>{content}</details>\n")
+}
+
 /// Wraps `body` in a sheet.
 pub(super) fn sheet(
     document: &Document,
@@ -54,7 +63,7 @@ pub(super) fn facts(class: &str, items: &[(&str, String)]) -> String {
 /// Blocks of labelled values side by side.
 pub(super) fn blocks(blocks: &[(&str, Vec<Fact>)]) -> String {
     let block = |(heading, items): &(&str, Vec<Fact>)| {
-        format!("<div><h3>{heading}</h3>{}</div>\n", facts("block", items))
+        format!("<div><h2>{heading}</h2>{}</div>\n", facts("block", items))
     };
     format!("<div class=\"blocks\">{}</div>\n", blocks.iter().map(block).collect::<String>())
 }
@@ -114,6 +123,6 @@ pub(super) fn set_up_table(document: &Document, outcomes: &[Outcome], not_begun:
         .map(|title| format!("<th>{title}</th>"))
         .collect();
     format!(
-        "<p class=\"remark sideways\">Scroll sideways to see all columns.</p>\n<table class=\"setup\"><thead><tr>{above}</tr>\n<tr>{below}</tr></thead>\n<tbody>{rows}</tbody></table>\n"
+        "<p class=\"remark sideways\">Scroll sideways to see all columns.</p>\n{SCROLLER}<table class=\"setup\"><thead><tr>{above}</tr>\n<tr>{below}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n"
     )
 }

@@ -5,6 +5,13 @@
   tip.hidden = true;
   document.body.append(tip);
 
+  // Enter and Space, as for a button; Space would scroll the page.
+  const onPress = (node, act) => node.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    act();
+  });
+
   const prepare = (svg) => {
     // Otherwise the browser's tooltip appears beside this one.
     for (const title of svg.querySelectorAll("g > title")) {
@@ -38,18 +45,22 @@
     }, { passive: false });
     svg.addEventListener("dblclick", () => svg.setAttribute("viewBox", whole));
 
+    // An image must not contain buttons.
+    if (svg.querySelector("g.key")) svg.setAttribute("role", "group");
     for (const key of svg.querySelectorAll("g.key")) {
+      const name = key.querySelector("[data-tip]")?.dataset.tip ?? key.textContent.trim();
+      key.setAttribute("aria-label", name);
       key.setAttribute("tabindex", "0");
       key.setAttribute("role", "button");
       key.setAttribute("aria-pressed", "true");
       const toggle = () => {
         const off = key.classList.toggle("off");
         key.setAttribute("aria-pressed", String(!off));
-        const name = key.getAttribute("class").match(/s\d+/)[0];
-        svg.querySelector("g.series." + name)?.classList.toggle("off", off);
+        const series = key.getAttribute("class").match(/s\d+/)[0];
+        svg.querySelector("g.series." + series)?.classList.toggle("off", off);
       };
       key.addEventListener("click", toggle);
-      key.addEventListener("keydown", (event) => { if (event.key === "Enter") toggle(); });
+      onPress(key, toggle);
     }
   };
 
@@ -98,9 +109,17 @@
         body.append(...rows);
       };
       head.addEventListener("click", sort);
-      head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(); });
+      onPress(head, sort);
     });
   }
+
+  // What every page repeats is folded where there is little room, but never on paper.
+  const narrow = matchMedia("(max-width: 900px)");
+  const fold = (closed) => document.querySelectorAll("details.more").forEach((part) => { part.open = !closed; });
+  fold(narrow.matches);
+  narrow.addEventListener("change", () => fold(narrow.matches));
+  addEventListener("beforeprint", () => fold(false));
+  addEventListener("afterprint", () => fold(narrow.matches));
 
   // The contents are a sidebar where there is room for one.
   if (matchMedia("(min-width: 1401px)").matches) document.querySelector("nav details").open = true;

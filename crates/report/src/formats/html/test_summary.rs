@@ -2,7 +2,7 @@
 
 use pts::{KeyFigure, Outcome};
 
-use super::frame::{banners, blocks, facts, set_up_table, sheet, summary_top};
+use super::frame::{SCROLLER, banners, blocks, facts, folded, set_up_table, sheet, summary_top};
 use super::notes;
 use crate::document::contents::Document;
 use crate::pages::list::PageNumber;
@@ -19,7 +19,7 @@ pub(super) fn page(document: &Document, outcome: &Outcome, number: PageNumber) -
         "{}{}<h2>Test Description</h2>\n{}<h2>Test Set Up</h2>\n{}<h2>Select Performance Data</h2>\n{}{}\
          <h2>Special Notes</h2>\n{}",
         summary_top(document, number, &titles::title_line(document, outcome, "Summary Page")),
-        blocks(&front::blocks_of_test(document, outcome)),
+        folded(&blocks(&front::blocks_of_test(document, outcome))),
         facts("description", &test_summary::description(outcome)),
         set_up_table(document, std::slice::from_ref(outcome), &[]),
         figures(outcome),
@@ -57,7 +57,7 @@ fn steady_state(outcome: &Outcome) -> String {
     };
     let row = |row: &[String; 7]| format!("<tr>{}</tr>\n", cells("td", &row.each_ref().map(String::as_str)));
     format!(
-        "<table class=\"steady\"><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>\n",
+        "{SCROLLER}<table class=\"steady\"><thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
         cells("th", &STEADY_HEADINGS),
         rows.iter().map(row).collect::<String>()
     )

@@ -125,7 +125,7 @@ fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
     let share = file_share::table(&test.file_share);
     for table in [times, efficiency, share].into_iter().flatten() {
         let caption = format!("{}: {}", test.title, table.caption);
-        blocks.push(Block::Table { caption, shares: table.shares, head: table.heads, rows: table.rows });
+        blocks.push(Block::Numbers { caption, shares: table.shares, head: table.heads, rows: table.rows });
     }
     blocks
 }

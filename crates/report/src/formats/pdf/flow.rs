@@ -44,6 +44,17 @@ pub enum Block {
         /// The first cell of each row is its heading.
         rows: Vec<Vec<String>>,
     },
+    /// The same for numbers, which are aligned to the right in all columns but the first.
+    Numbers {
+        /// Text above the table; may be empty.
+        caption: String,
+        /// Relative column widths.
+        shares: Vec<f64>,
+        /// Column headings; may be empty.
+        head: Vec<String>,
+        /// Rows of printed values.
+        rows: Vec<Vec<String>>,
+    },
     /// Pictures with captions, two per row.
     Pictures(Vec<(String, String)>),
     /// A full-width picture that contains its own title.
@@ -172,24 +183,43 @@ fn pieces(fonts: &Fonts, block: Block, room: f64) -> Vec<Piece> {
             vec![Piece::Picture { name, svg, height: height.min(room - TITLE - HEADING) }]
         }
         Block::Table { caption, shares, head, rows } => {
-            let mut all = Vec::new();
-            if !caption.is_empty() {
-                all.push(Piece::Caption(caption));
-            }
-            let sum: f64 = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-            let widths: Vec<f64> = shares.iter().map(|share| share / sum * ROOM).collect();
-            all.extend(slices(fonts, &widths, &head, rows));
-            all
+            table_pieces(fonts, caption, &shares, (head, rows), Align::Left)
+        }
+        Block::Numbers { caption, shares, head, rows } => {
+            table_pieces(fonts, caption, &shares, (head, rows), Align::Right)
         }
     }
 }
 
+fn table_pieces(
+    fonts: &Fonts,
+    caption: String,
+    shares: &[f64],
+    (head, rows): (Vec<String>, Vec<Vec<String>>),
+    align: Align,
+) -> Vec<Piece> {
+    let caption = (!caption.is_empty()).then_some(Piece::Caption(caption));
+    let sum: f64 = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+    let widths: Vec<f64> = shares.iter().map(|share| share / sum * ROOM).collect();
+    caption.into_iter().chain(slices(fonts, &widths, &head, rows, align)).collect()
+}
+
 /// Splits a table into slices.
-fn slices(fonts: &Fonts, widths: &[f64], head: &[String], rows: Vec<Vec<String>>) -> Vec<Piece> {
-    let heading: Vec<TableCell> = head.iter().map(TableCell::heading).collect();
+fn slices(
+    fonts: &Fonts,
+    widths: &[f64],
+    head: &[String],
+    rows: Vec<Vec<String>>,
+    align: Align,
+) -> Vec<Piece> {
+    let heading = |(column, text): (usize, &String)| match column {
+        0 => TableCell::heading(text),
+        _ => TableCell::heading(text).align(align),
+    };
+    let heading: Vec<TableCell> = head.iter().enumerate().map(heading).collect();
     let cell = |(column, text): (usize, String)| match column {
         0 => TableCell::heading(text),
-        _ => TableCell::new(text),
+        _ => TableCell::new(text).align(align),
     };
     let mut all: Vec<Vec<Vec<TableCell>>> = Vec::new();
     let mut left = 0.0;

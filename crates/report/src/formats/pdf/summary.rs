@@ -12,7 +12,7 @@ use crate::document::contents::Document;
 use crate::document::marks::MarkKind;
 use crate::pages::banners::{Strip, strips};
 use crate::pages::list::PageNumber;
-use crate::pages::notes::{NoteRow, all_notes, notes_of_test, split};
+use crate::pages::notes::{NoteRow, all_notes, notes_within, split};
 use crate::pages::remarks::figures_legend;
 use crate::pages::test_summary::{self, SET_UP_HEADINGS, STEADY_HEADINGS};
 use crate::pages::values::{Fact, company, model, or_na};
@@ -143,9 +143,7 @@ fn notes_below(fonts: &Fonts, document: &Document, y: f64) -> (Vec<NoteRow>, Vec
     const ORIGIN: f64 = 40.0;
     const REFERENCE: f64 = 23.0;
     let room = (BOTTOM - ORIGIN - y - NOTE_ROW).max(0.0);
-    let height = |row: &NoteRow| -> f64 {
-        note_fields(row).iter().map(|row| height_of(fonts, &NOTE_WIDTHS, row, NOTE_STYLE)).sum()
-    };
+    let height = |row: &NoteRow| note_height(fonts, row);
     let whole = split(all_notes(document), room, height);
     if whole.1.is_empty() { whole } else { split(all_notes(document), (room - REFERENCE).max(0.0), height) }
 }
@@ -210,6 +208,10 @@ const NOTE_WIDTHS: [f64; 4] = [ROOM * 0.11, ROOM * 0.15, ROOM * 0.37, ROOM * 0.3
 const NOTE_ROW: f64 = 17.0;
 const NOTE_STYLE: (Style, f64) = (ink(10.5), NOTE_ROW);
 
+fn note_height(fonts: &Fonts, row: &NoteRow) -> f64 {
+    note_fields(row).iter().map(|row| height_of(fonts, &NOTE_WIDTHS, row, NOTE_STYLE)).sum()
+}
+
 fn notes_table(sheet: &mut Sheet<'_, '_>, y: f64, notes: &[NoteRow]) -> f64 {
     let mut rows = vec![vec![
         TableCell::heading("ITEM"),
@@ -267,7 +269,9 @@ pub(super) fn of_test(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &
     let y = figures(sheet, outcome, y) + 10.0;
     let y = steady(sheet, outcome, y);
     let y = heading(sheet, y, "Special Notes");
-    notes_table(sheet, y, &notes_of_test(document, outcome));
+    let room = (BOTTOM - y - NOTE_ROW).max(0.0);
+    let notes = notes_within(outcome, room, |row| note_height(sheet.fonts, row));
+    notes_table(sheet, y, &notes);
 }
 
 fn facts_wide(sheet: &mut Sheet<'_, '_>, y: f64, items: &[(&str, String)]) -> f64 {

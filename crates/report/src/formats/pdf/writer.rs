@@ -2,13 +2,14 @@
 
 use std::num::NonZeroU32;
 
-use krilla::Document as Pdf;
+use krilla::configure::{Configuration, ConfigurationBuilder, PdfVersion};
 use krilla::destination::XyzDestination;
 use krilla::geom::{Point, Transform};
 use krilla::metadata::Metadata;
 use krilla::outline::{Outline, OutlineNode};
 use krilla::page::{NumberingStyle, PageLabel, PageSettings};
 use krilla::tagging::TagTree;
+use krilla::{Document as Pdf, SerializeSettings};
 
 use super::fonts::Fonts;
 use super::sheet::{HEIGHT, Sheet, WIDTH};
@@ -33,12 +34,18 @@ struct Bookmark {
     inner: Vec<(String, usize)>,
 }
 
+/// PDF 1.5 has all that the pages need. Files of later versions contain a key about which Poppler prints a warning.
+fn configuration() -> Result<Configuration, String> {
+    let built = ConfigurationBuilder::new().with_version(PdfVersion::Pdf15).finish();
+    built.map_err(|_| "PDF 1.5 is not supported".to_owned())
+}
+
 impl PdfWriter {
     pub fn new() -> Result<Self, String> {
         let tags = TagTree::new().with_lang(Some("en".into()));
         Ok(Self {
             fonts: Fonts::load()?,
-            pdf: Pdf::new(),
+            pdf: Pdf::new_with(SerializeSettings { configuration: configuration()?, ..Default::default() }),
             tags,
             bookmarks: Vec::new(),
             label: (String::new(), Some(NonZeroU32::MIN)),
