@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
-pub use library::{Export, Labelling, Open, Rm, Runs, Sort};
+pub use library::{Export, IndexOptions, Labelling, Open, Query, Rm, Runs, Sort};
 pub use load::{Load, OutputFormat};
 pub use parse::parse;
 pub use progress::ProgressChoice;
@@ -82,6 +82,12 @@ pub enum Command {
     Resume(Resume),
     /// List the runs in the library
     Runs(Runs),
+    /// List the drives of the runs in the library
+    Drives,
+    /// Answer one SQL query over all runs in the library; nothing can be changed
+    Query(Query),
+    /// Bring the index of the library up to date, from which lists and queries are answered
+    Index(IndexOptions),
     /// Print one line for each run in progress; exit code 8 if there is one, 0 if there is none
     Status,
     /// Show the results of a run

@@ -4,9 +4,11 @@ mod check;
 mod compare;
 mod completions;
 mod demo;
+mod drives;
 mod examples;
 mod export;
 pub(crate) mod import;
+mod index;
 mod info;
 mod list;
 mod load;
@@ -15,6 +17,7 @@ mod open;
 mod own;
 mod plan;
 mod purge;
+mod query;
 mod report;
 mod resume;
 mod rm;
@@ -37,6 +40,9 @@ pub fn run(cli: &Cli) -> Done {
         Command::Plan(options) => plan::run(cli, options),
         Command::Resume(options) => resume::run(cli, options),
         Command::Runs(options) => runs::run(cli, options),
+        Command::Drives => drives::run(cli),
+        Command::Query(options) => query::run(cli, options),
+        Command::Index(options) => index::run(cli, options),
         Command::Status => status::run(cli),
         Command::Serve(options) => serve::run(cli, options),
         Command::Show(options) => show::run(cli, options),

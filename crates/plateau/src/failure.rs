@@ -5,6 +5,7 @@ pub mod message;
 use console::printer::PrintError;
 use device::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
+use store::StoreError;
 
 /// All exit codes except 0 (success), with their meanings. The manual is generated from this table.
 pub const EXIT_CODES: &[(Exit, &str)] = &[
@@ -192,6 +193,13 @@ impl From<LibraryError> for Failure {
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         Self::new(Exit::Run, error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let is_mistake = matches!(error, StoreError::Query(_) | StoreError::TooManyRows { .. });
+        Self::new(if is_mistake { Exit::Usage } else { Exit::Run }, error)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Output for the user: results and failures, summaries, and output files. The streams themselves belong to
 //! `console`. Nothing here decides how a run continues.
 
+pub(crate) mod catalogue;
 pub(crate) mod file;
 pub(crate) mod listing;
 pub(crate) mod options;
@@ -12,5 +13,6 @@ pub(crate) mod run_files;
 pub(crate) mod signature;
 pub(crate) mod standing;
 pub(crate) mod summary;
+pub(crate) mod table;
 pub(crate) mod verbose;
 pub(crate) mod version;

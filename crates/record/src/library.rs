@@ -221,9 +221,20 @@ impl Library {
     /// # Errors
     /// Returns an error if the library itself cannot be read. A library that does not exist has no entries.
     pub fn list(&self) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
+        self.list_some(|_| true)
+    }
+
+    /// Like [`list`](Self::list), for the directories whose names are `wanted`.
+    ///
+    /// # Errors
+    /// Same as [`list`](Self::list).
+    pub fn list_some(
+        &self,
+        wanted: impl Fn(&OsStr) -> bool,
+    ) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
         for dir in self.dirs()? {
-            if nascent::is_nascent(&dir) {
+            if nascent::is_nascent(&dir) || !dir.file_name().is_some_and(&wanted) {
                 continue;
             }
             match Run::open_on(Arc::clone(&self.storage), &dir) {

@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("import", &["pts", "record", "stdx"]),
     ("charts", &["pts", "stdx"]),
     ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
+    ("store", &["pts", "record", "report", "stdx", "skips"]),
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
     ("lab", &["charts", "compare", "estimate", "pts", "record", "report", "stdx"]),
     ("fio", &["engine", "pts", "record", "stdx"]),
@@ -32,7 +33,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
-            "report", "compare", "lab", "fio", "console", "skips",
+            "report", "compare", "lab", "fio", "console", "skips", "report", "store", "compare", "fio",
+            "console", "skips",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

@@ -121,6 +121,14 @@ const LISTED: &[Listed] = &[
         entry: module,
     },
     Listed {
+        folder: "crates/store/src/tables",
+        extension: "rs",
+        helpers: &["table"],
+        file: "crates/store/src/tables.rs",
+        table: Some("TABLES"),
+        entry: module,
+    },
+    Listed {
         folder: "xtask/src/tidy",
         extension: "rs",
         helpers: &["check", "ratchet", "tree"],

@@ -82,6 +82,23 @@ pub enum Sort {
 }
 
 #[derive(Debug, Args)]
+pub struct IndexOptions {
+    /// Discard the index and read every journal again
+    #[arg(long)]
+    pub rebuild: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Query {
+    /// One SELECT statement over the tables in docs/reference/store.md
+    #[arg(value_name = "SQL")]
+    pub sql: String,
+    /// Print comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct Rm {
     /// The runs
     #[arg(required = true, value_name = "RUN", add = completion::run())]

@@ -2,7 +2,7 @@
 
 use nandsim::MODELS;
 use pts::{PROFILES, TESTS};
-use record::{Library, Run};
+use record::Library;
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
 
@@ -10,15 +10,16 @@ use crate::cli::models;
 use crate::cli::positional;
 use crate::cli::{Cli, Runs, Sort};
 use crate::failure::{Done, Exit, Failure};
+use crate::output::catalogue::{self, Known};
 use crate::output::listing::{self, Listed};
 use crate::output::places;
 use crate::output::printer;
 use crate::output::standing::State;
-use crate::output::summary;
+use crate::output::table::table;
 
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    let (runs, unreadable) = library.list()?;
+    let (runs, unreadable) = catalogue::runs(&library)?;
     options.test.as_deref().map_or(Ok(()), |test| check_test(test, &runs))?;
     options.profile.as_deref().map_or(Ok(()), |profile| check_profile(profile, &runs))?;
     options.model.as_deref().map_or(Ok(()), |model| check_model(model, &runs))?;
@@ -32,8 +33,8 @@ pub fn run(cli: &Cli, options: &Runs) -> Done {
 
 /// Refuses a test that neither Plateau nor any run contains: its name must be mistyped, and an empty list would
 /// hide that.
-fn check_test(test: &str, runs: &[Run]) -> Done {
-    let own = || runs.iter().flat_map(|run| run.file.tests.iter().map(String::as_str));
+fn check_test(test: &str, runs: &[Known]) -> Done {
+    let own = || runs.iter().flat_map(|run| run.run.tests.iter().map(String::as_str));
     if positional::test_named(test).is_some() || own().any(|name| name.eq_ignore_ascii_case(test)) {
         return Ok(());
     }
@@ -49,10 +50,10 @@ fn check_test(test: &str, runs: &[Run]) -> Done {
 }
 
 /// Refuses a prefix that matches no profile of Plateau or of any run.
-fn check_profile(profile: &str, runs: &[Run]) -> Done {
+fn check_profile(profile: &str, runs: &[Known]) -> Done {
     let lower = profile.to_lowercase();
     let built_in = || PROFILES.iter().map(|profile| profile.name);
-    let known = || built_in().chain(runs.iter().map(|run| run.file.profile.as_str()));
+    let known = || built_in().chain(runs.iter().map(|run| run.run.profile.as_str()));
     if known().any(|name| name.starts_with(&lower)) {
         return Ok(());
     }
@@ -65,12 +66,12 @@ fn check_profile(profile: &str, runs: &[Run]) -> Done {
 
 /// Refuses a mistyped simulated drive. Models of real drives are not checked, because no run may have used
 /// them yet.
-fn check_model(model: &str, runs: &[Run]) -> Done {
+fn check_model(model: &str, runs: &[Known]) -> Done {
     let filters = Runs { model: Some(model.to_owned()), ..Runs::default() };
     let name = models::simulated(model).unwrap_or(model);
     let built_in = || MODELS.iter().map(|(known, _)| *known);
     let is_known = built_in().any(|known| known.contains(&name.to_lowercase()));
-    if is_known || runs.iter().any(|run| listing::is_meant(&run.file, &filters)) {
+    if is_known || runs.iter().any(|run| listing::is_meant(&run.run, &filters)) {
         return Ok(());
     }
     // Part of a name is compared with prefixes of the same length, but a few letters are not, because they
@@ -83,9 +84,9 @@ fn check_model(model: &str, runs: &[Run]) -> Done {
     })
 }
 
-fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
+fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Known>) -> Done {
     let count = runs.len();
-    let meant = runs.into_iter().filter(|run| listing::is_meant(&run.file, options));
+    let meant = runs.into_iter().filter(|run| listing::is_meant(&run.run, options));
     let limit = options.limit.unwrap_or(usize::MAX);
     // Journals are read only for runs that may be listed.
     let by_file = options.state.is_empty() && options.sort == Sort::Newest;
@@ -114,11 +115,11 @@ fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Run>) -> Done {
 
 /// Returns a listed run as JSON.
 pub fn document(run: &Listed) -> Value {
-    let file = &run.file;
+    let known = &run.run;
     json!({
-        "run": file.id, "created": file.created.to_string(), "tests": file.tests, "profile": file.profile,
-        "target": summary::target(file), "verdict": run.text, "path": places::text_of(&run.dir),
-        "state": run.state, "name": file.labels.name, "tags": file.labels.tags, "notes": file.labels.notes,
+        "run": known.id, "created": known.created.to_string(), "tests": known.tests, "profile": known.profile,
+        "target": known.target, "verdict": run.text, "path": places::text_of(&run.dir),
+        "state": run.state, "name": known.name, "tags": known.tags, "notes": known.notes,
     })
 }
 
@@ -129,17 +130,6 @@ fn text(runs: &[Listed], columns: Option<usize>) -> String {
     let table = table(&[&[head], &rows[..]].concat());
     let fits = |columns| table.lines().all(|line| console::columns(line) <= columns);
     if columns.is_none_or(fits) { table } else { rows.iter().map(two_lines).collect() }
-}
-
-fn table(rows: &[[String; 6]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 5] = std::array::from_fn(width);
-    let line = |row: &[String; 6]| {
-        let cells =
-            row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect::<String>();
-        format!("{cells}{}\n", row[5])
-    };
-    rows.iter().map(line).collect()
 }
 
 fn two_lines([id, started, tests, profile, state, target]: &[String; 6]) -> String {
@@ -155,16 +145,15 @@ fn state_text(run: &Listed) -> String {
 }
 
 fn row(run: &Listed) -> [String; 6] {
-    let file = &run.file;
-    let labels = &file.labels;
-    let tags = labels.tags.iter().map(|tag| format!("#{tag}"));
+    let known = &run.run;
+    let tags = known.tags.iter().map(|tag| format!("#{tag}"));
     let labelled: Vec<String> =
-        labels.name.iter().cloned().chain(tags).chain([summary::target(file)]).collect();
+        known.name.iter().cloned().chain(tags).chain([known.target.clone()]).collect();
     [
-        file.id.clone(),
-        file.created.strftime("%Y-%m-%d %H:%M").to_string(),
-        file.tests.join(","),
-        file.profile.clone(),
+        known.id.clone(),
+        known.created.strftime("%Y-%m-%d %H:%M").to_string(),
+        known.tests.join(","),
+        known.profile.clone(),
         state_text(run),
         on_one_line(&labelled.join("  ")).into_owned(),
     ]

@@ -3,56 +3,48 @@
 use std::path::PathBuf;
 
 use pts::TESTS;
-use record::{Run, RunFile};
+use record::Run;
+use store::ListedRun;
 
 use crate::cli::positional;
 use crate::cli::{Runs, Sort};
+use crate::output::catalogue::{Found, Known};
 use crate::output::standing::State;
-use crate::output::summary::{self, Summary};
+use crate::output::summary::Summary;
 
 /// One run in a list.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    pub file: RunFile,
+    pub run: ListedRun,
     pub dir: PathBuf,
     pub state: State,
     /// Its current activity, the reason why it cannot be read, or its state, as text.
     pub text: String,
 }
 
-/// Returns whether a run matches the filters that need only its `run.json`.
-pub fn is_meant(file: &RunFile, requested: &Runs) -> bool {
-    let has = |text: Option<&str>, part: &Option<String>| {
-        let part = part.as_deref().map(str::to_lowercase);
-        part.is_none_or(|part| text.is_some_and(|text| text.to_lowercase().contains(&part)))
-    };
-    let target = &file.target;
-    let members = || target.array.iter().flat_map(|array| &array.members);
-    let has_serial = has(target.serial.as_deref(), &requested.serial)
-        || has(Some(&target.identity), &requested.serial)
-        || members().any(|member| has(Some(&member.identity), &requested.serial));
-    let simulated = target.simulated.as_ref().map(|simulated| &*simulated.model);
-    let has_model = has(target.model.as_deref(), &requested.model)
-        || has(simulated, &requested.model)
-        || members().any(|member| has(member.model.as_deref(), &requested.model));
-    let words = words(file).to_lowercase();
+/// Returns whether a run matches the filters that can be decided without its state.
+pub fn is_meant(run: &ListedRun, requested: &Runs) -> bool {
+    let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+    let mut serials = run.serial.iter().chain(&run.identities);
+    let has_serial = requested.serial.as_ref().is_none_or(|part| serials.any(|serial| has(serial, part)));
+    let has_model =
+        requested.model.as_ref().is_none_or(|part| run.models.iter().any(|model| has(model, part)));
     has_serial
         && has_model
-        && requested.text.iter().all(|text| words.contains(&text.to_lowercase()))
-        && requested.test.as_deref().is_none_or(|test| file.tests.iter().any(|name| is_test(name, test)))
-        && requested
-            .profile
-            .as_deref()
-            .is_none_or(|profile| file.profile.starts_with(&profile.to_lowercase()))
-        && requested.since.is_none_or(|since| file.created >= since)
+        && (requested.text.is_empty() || has_words(run, &requested.text))
+        && requested.test.as_deref().is_none_or(|test| run.tests.iter().any(|name| is_test(name, test)))
+        && requested.profile.as_deref().is_none_or(|profile| run.profile.starts_with(&profile.to_lowercase()))
+        && requested.since.is_none_or(|since| run.created >= since)
 }
 
-/// Returns all searchable text of a run.
-fn words(file: &RunFile) -> String {
-    let labels = &file.labels;
-    let labelled = labels.name.iter().chain(&labels.tags).chain(&labels.notes).cloned();
-    let own = [file.id.clone(), summary::target(file), file.tests.join(" "), file.profile.clone()];
-    own.into_iter().chain(file.target.serial.clone()).chain(labelled).collect::<Vec<_>>().join("\n")
+/// Returns whether the searchable text of a run has all of these.
+fn has_words(run: &ListedRun, wanted: &[String]) -> bool {
+    let tests = run.tests.join(" ");
+    let own = [&run.id, &run.target, &tests, &run.profile];
+    let labels = run.name.iter().chain(&run.tags).chain(&run.notes);
+    let all: Vec<&str> = own.into_iter().chain(&run.serial).chain(labels).map(String::as_str).collect();
+    let words = all.join("\n").to_lowercase();
+    wanted.iter().all(|text| words.contains(&text.to_lowercase()))
 }
 
 fn is_test(name: &str, requested: &str) -> bool {
@@ -62,15 +54,22 @@ fn is_test(name: &str, requested: &str) -> bool {
 }
 
 /// Returns the state of a run.
-pub fn listed(run: Run) -> Listed {
-    let (file, dir) = (run.file.clone(), run.dir.clone());
-    let (state, text) = match Summary::live(run) {
+pub fn listed(known: Known) -> Listed {
+    let Known { run, dir, found } = known;
+    let (state, text) = match found {
+        Found::Indexed(standing) => (standing.into(), standing.verdict().to_owned()),
+        Found::Unread(run) => live(*run),
+    };
+    Listed { run, dir, state, text }
+}
+
+fn live(run: Run) -> (State, String) {
+    match Summary::live(run) {
         Ok(summary) => {
             (summary.standing().into(), summary.in_progress().unwrap_or_else(|| summary.verdict().to_owned()))
         }
         Err(failure) => (State::Unreadable, format!("unreadable: {}", failure.message())),
-    };
-    Listed { file, dir, state, text }
+    }
 }
 
 /// Sorts runs, which are passed newest first.
@@ -78,9 +77,9 @@ pub fn sort(runs: &mut [Listed], by: Sort) {
     match by {
         Sort::Newest => {}
         Sort::Oldest => runs.reverse(),
-        Sort::Target => runs.sort_by_cached_key(|run| summary::target(&run.file)),
-        Sort::Test => runs.sort_by_cached_key(|run| run.file.tests.join(",")),
-        Sort::Profile => runs.sort_by_cached_key(|run| run.file.profile.clone()),
+        Sort::Target => runs.sort_by_cached_key(|run| run.run.target.clone()),
+        Sort::Test => runs.sort_by_cached_key(|run| run.run.tests.join(",")),
+        Sort::Profile => runs.sort_by_cached_key(|run| run.run.profile.clone()),
         Sort::State => runs.sort_by_key(|run| run.state),
     }
 }

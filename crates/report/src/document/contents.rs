@@ -64,6 +64,24 @@ impl Document {
         Self { publication, ..self }
     }
 
+    /// The conclusions of the started tests.
+    #[must_use]
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+
+    /// All deviations from the profile.
+    #[must_use]
+    pub fn modified(&self) -> &[Deviation] {
+        &self.modified
+    }
+
+    /// Conformance of the whole run; None for results of other tools, to which the specification does not apply.
+    #[must_use]
+    pub fn run_verdict(&self) -> Option<Verdict> {
+        self.run.origin.is_none().then(|| self.verdict(None))
+    }
+
     /// Conformance of each test to the specification, clause by clause.
     #[must_use]
     pub fn conformance(&self) -> &[Conformance] {

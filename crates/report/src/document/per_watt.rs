@@ -26,6 +26,7 @@ fn per_watt(document: &Document, entries: &[Entry], figures: &[Figure]) -> Vec<F
     }
     let idle = meter.idle().map(|idle| Figure {
         key: "power.idle".into(),
+        test: String::new(),
         name: "Idle power".into(),
         unit: Unit::Watts,
         values: vec![idle.value],
@@ -89,6 +90,7 @@ fn of_test(
             uncertainty: part(&mean).uncertainty(),
             better: better(unit),
             key: format!("{}.per-watt", rounds.key),
+            test: outcome.test.clone(),
         })
     };
     all.into_iter().filter_map(figure).collect()

@@ -22,6 +22,8 @@ pub enum Better {
 pub struct Figure {
     /// Key, identical across runs: `iops.rnd4k.w`, `lat.rnd4k.r.max`, `wsat.rnd-4kib-w-fob`.
     pub key: String,
+    /// Name of the test; empty for a figure of the whole run.
+    pub test: String,
     /// Name as printed.
     pub name: String,
     /// Unit of the figure.
@@ -151,6 +153,7 @@ fn of_sweep<'a>(
 ) -> impl Iterator<Item = Figure> + 'a {
     sweep.points.iter().map(move |point| Figure {
         key: format!("{family}.{}.oio{}", slug(&sweep.workload), point.outstanding),
+        test: outcome.test.clone(),
         name: format!("{} {}, {} outstanding", outcome.subject, sweep.workload, point.outstanding),
         unit: sweep.unit,
         values: vec![point.value],
@@ -165,6 +168,7 @@ fn of_sweep<'a>(
 fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
     Figure {
         key: format!("{family}.{}", slug(&selected.name)),
+        test: outcome.test.clone(),
         name: format!("{} {}", outcome.subject, selected.name),
         unit: selected.unit,
         values: selected.value.filter(|value| value.is_finite()).into_iter().collect(),
@@ -223,6 +227,7 @@ fn of_loop(judged: JudgedRun<'_>, outcome: &Outcome, family: &str) -> Vec<Figure
                 }
                 None => figures.push(Figure {
                     key,
+                    test: outcome.test.clone(),
                     name: name(outcome, &segment.workload, one_depth, measure),
                     unit: measure.unit,
                     values: vec![value],
@@ -282,6 +287,7 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                 Some(figure) => figure.values.push(value),
                 None => figures.push(Figure {
                     key,
+                    test: outcome.test.clone(),
                     name: format!(
                         "{} {}{}",
                         outcome.subject,

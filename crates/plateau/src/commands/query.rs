@@ -1,0 +1,45 @@
+//! `plateau query SQL`: an answer from the index of the library.
+
+use serde_json::{Value as Json, json};
+use stdx::text::on_one_line;
+use store::{Answer, Value};
+
+use crate::cli::{Cli, Query};
+use crate::failure::Done;
+use crate::output::catalogue;
+use crate::output::places;
+use crate::output::printer;
+use crate::output::table::table;
+
+pub fn run(cli: &Cli, options: &Query) -> Done {
+    let library = places::library(cli.library.as_deref())?;
+    let answer = catalogue::current(&library)?.ask(&options.sql)?;
+    if cli.json {
+        return printer::print_json(&json!({
+            "columns": answer.columns,
+            "rows": answer.rows.iter().map(|row| row.iter().map(json).collect()).collect::<Vec<Vec<Json>>>(),
+        }));
+    }
+    if options.csv {
+        return printer::print_bytes(&store::csv(&answer));
+    }
+    printer::print(&table(&rows(&answer)))
+}
+
+fn json(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Integer(number) => Json::from(*number),
+        Value::Real(number) => Json::from(*number),
+        Value::Text(text) => Json::from(&**text),
+    }
+}
+
+fn rows(answer: &Answer) -> Vec<Vec<String>> {
+    let cell = |value: &Value| match value {
+        Value::Null => "-".to_owned(),
+        other => on_one_line(&other.to_string()).into_owned(),
+    };
+    let rows = answer.rows.iter().map(|row| row.iter().map(cell).collect());
+    std::iter::once(answer.columns.clone()).chain(rows).collect()
+}

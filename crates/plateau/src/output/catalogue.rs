@@ -1,0 +1,121 @@
+//! The runs of the library, from its index where that is up to date, otherwise from their files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use pts::Standing;
+use record::{Library, LibraryError, Run};
+use store::{Access, InProgress, Index, ListedRun, Seen, StoreError};
+
+use crate::failure::Done;
+use crate::output::version;
+
+/// A run of the library.
+pub struct Known {
+    pub run: ListedRun,
+    pub dir: PathBuf,
+    pub found: Found,
+}
+
+/// Where the state of a run comes from.
+pub enum Found {
+    /// From the index.
+    Indexed(Standing),
+    /// Its journal has to be read.
+    Unread(Box<Run>),
+}
+
+/// Returns all runs, newest first, and an error for each directory that could not be read as a run. The index is
+/// brought up to date if possible; whatever prevents that only costs time.
+///
+/// # Errors
+/// If the library itself cannot be read.
+pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
+    let seen = indexed(library).unwrap_or_else(|error| {
+        log::info!("the index is not used: {}", chain(error));
+        BTreeMap::new()
+    });
+    let mut runs = Vec::new();
+    let mut current = BTreeSet::new();
+    for (folder, seen) in seen {
+        let Seen::Current(run, state) = seen else { continue };
+        let dir = library.root().join(&folder);
+        // Only its lock shows whether a process is working on an incomplete run.
+        if state == Standing::Incomplete
+            && Run::open(&dir).and_then(|run| run.is_in_progress()).unwrap_or(true)
+        {
+            continue;
+        }
+        current.insert(folder);
+        runs.push(Known { run: *run, dir, found: Found::Indexed(state) });
+    }
+    let is_unknown = |name: &std::ffi::OsStr| name.to_str().is_none_or(|name| !current.contains(name));
+    let (unread, unreadable) = library.list_some(is_unknown)?;
+    runs.extend(unread.into_iter().map(|run| Known {
+        run: ListedRun::of(&run.file),
+        dir: run.dir.clone(),
+        found: Found::Unread(Box::new(run)),
+    }));
+    runs.sort_by(|a, b| b.run.created.cmp(&a.run.created).then_with(|| a.run.id.cmp(&b.run.id)));
+    Ok((runs, unreadable))
+}
+
+fn indexed(library: &Library) -> Result<BTreeMap<String, Seen>, StoreError> {
+    let judged_by = judged_by();
+    let up_to_date = |index: &mut Index| {
+        let seen = index.survey()?;
+        if seen.values().all(|seen| *seen != Seen::Stale) {
+            return Ok(seen);
+        }
+        index.update(InProgress::LeftOut)?;
+        index.survey()
+    };
+    let seen = Index::with(library.root(), &judged_by, up_to_date).map(|(_, seen)| seen);
+    seen.or_else(|error| {
+        // What is up to date can still be used.
+        log::info!("the index is not updated: {}", chain(error));
+        Index::open(library.root(), &judged_by, Access::Read)?.survey()
+    })
+}
+
+/// Returns an up-to-date index of a library, in memory if the one in the library cannot be used.
+///
+/// # Errors
+/// If the library itself cannot be read.
+pub fn current(library: &Library) -> Result<Index, StoreError> {
+    let updated = update(library, |index| index.update(InProgress::Included)).map(|(index, _)| index);
+    updated.or_else(|error| {
+        log::info!("the index is not used: {}", chain(error));
+        let mut index = Index::in_memory(library.root(), &judged_by())?;
+        index.update(InProgress::Included)?;
+        Ok(index)
+    })
+}
+
+/// Changes the index of a library.
+///
+/// # Errors
+/// If it cannot be opened or changed.
+pub fn update<T>(
+    library: &Library,
+    body: impl FnMut(&mut Index) -> Result<T, StoreError>,
+) -> Result<(Index, T), StoreError> {
+    Index::with(library.root(), &judged_by(), body)
+}
+
+/// Returns what distinguishes this build from others, which may judge runs differently.
+fn judged_by() -> String {
+    match version::commit() {
+        Some(commit) if !commit.ends_with("-dirty") => format!("{} {commit}", version::NUMBER),
+        // Sources without a commit change from one build to the next.
+        _ => {
+            let built = std::fs::metadata("/proc/self/exe").and_then(|program| program.modified());
+            format!("{} built {built:?}", version::NUMBER)
+        }
+    }
+}
+
+/// Formats an error with its causes.
+fn chain(error: StoreError) -> String {
+    format!("{:#}", anyhow::Error::new(error))
+}

@@ -1,0 +1,254 @@
+//! The index of the library: `index`, `query`, `drives`, and that nothing that happens to it affects an answer.
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use serde_json::Value;
+use support::{Bench, texts};
+
+const INDEX: &str = "index.sqlite";
+
+fn library() -> Bench {
+    let bench = Bench::new();
+    for words in [
+        "lat sim:sas-slc-2011 --name shelf --tag fw1 --note dusty",
+        "tp-128,lat sim:sata-mlc-2011 --profile pts-e-1.1 --tag fw2",
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        bench.ok(&[&["run", "--scale", "1/256", "--max-rounds", "5"], &words[..]].concat());
+    }
+    bench.ok(&["examples", "--install", "slc-a"]);
+    bench
+}
+
+fn index(bench: &Bench) -> PathBuf {
+    bench.library().join(INDEX)
+}
+
+/// Everything that `runs` answers.
+fn answers(bench: &Bench) -> String {
+    let asked: [&[&str]; 6] = [
+        &["runs"],
+        &["runs", "--json"],
+        &["runs", "fw1"],
+        &["runs", "--state", "steady", "--sort", "oldest"],
+        &["runs", "-n", "2", "--json"],
+        &["runs", "--serial", "sas-slc"],
+    ];
+    asked.iter().map(|words| bench.ok(words)).collect()
+}
+
+/// Whether `runs --verbose` says that it does without the index.
+fn does_without(bench: &Bench) -> bool {
+    let (_, err) = texts(&bench.run(&["runs", "--verbose"]));
+    err.contains("the index is not used")
+}
+
+#[test]
+fn answers_are_the_same_with_and_without_an_index() {
+    let bench = library();
+    let path = index(&bench);
+    // Something that is not a file in its place.
+    std::fs::create_dir(&path).expect("a folder");
+    let from_journals = answers(&bench);
+    assert!(does_without(&bench));
+    std::fs::remove_dir(&path).expect("removed");
+    assert_eq!(answers(&bench), from_journals);
+    assert!(path.exists() && !does_without(&bench));
+    assert_eq!(answers(&bench), from_journals);
+    assert!(bench.ok(&["index"]).contains("3 runs in the index: no journal had to be read"));
+    assert!(bench.ok(&["index", "--rebuild"]).contains("3 runs in the index: 3 runs read"));
+    assert_eq!(answers(&bench), from_journals);
+}
+
+#[test]
+fn a_damaged_truncated_or_newer_index_changes_no_answer() {
+    let bench = library();
+    let path = index(&bench);
+    let expected = answers(&bench);
+    let good = std::fs::read(&path).expect("an index");
+    let mut zeros = good.clone();
+    zeros[4096..].fill(0);
+    for bad in [b"no database".repeat(100), good[..good.len() / 2].to_vec(), Vec::new(), zeros] {
+        std::fs::write(&path, &bad).expect("damage");
+        assert_eq!(answers(&bench), expected, "{} bytes", bad.len());
+    }
+    std::fs::remove_file(&path).expect("removed");
+    assert_eq!(answers(&bench), expected);
+    let connection = rusqlite::Connection::open(&path).expect("SQLite");
+    connection.execute_batch("UPDATE schema_version SET version = 99").expect("an update");
+    drop(connection);
+    assert_eq!(answers(&bench), expected);
+    assert!(does_without(&bench));
+    let error = bench.fails(6, &["index"]);
+    assert!(error.contains("schema version 99"), "{error}");
+    assert_eq!(bench.json(&["drives"]).as_array().expect("drives").len(), 3, "from memory");
+}
+
+#[test]
+fn a_locked_index_changes_no_answer() {
+    let bench = library();
+    let expected = answers(&bench);
+    let connection = rusqlite::Connection::open(index(&bench)).expect("SQLite");
+    connection.execute_batch("BEGIN EXCLUSIVE").expect("a lock");
+    assert_eq!(bench.ok(&["runs"]), expected[..bench.ok(&["runs"]).len()]);
+    assert!(does_without(&bench));
+    let error = bench.fails(6, &["index"]);
+    assert!(error.contains("holds the lock"), "{error}");
+    // A run neither waits for the index nor fails.
+    bench.ok(&["run", "--scale", "1/256", "--max-rounds", "5", "lat", "sim:sas-slc-2011"]);
+    connection.execute_batch("COMMIT").expect("no lock");
+    assert!(bench.ok(&["index"]).contains("4 runs in the index: 1 run read"));
+}
+
+#[test]
+fn an_index_that_others_can_write_to_is_not_used() {
+    let bench = library();
+    let expected = answers(&bench);
+    for shared in [bench.library(), index(&bench)] {
+        let mode = std::fs::metadata(&shared).expect("it exists").permissions().mode();
+        std::fs::set_permissions(&shared, PermissionsExt::from_mode(mode | 0o022)).expect("a mode");
+        assert!(does_without(&bench), "{shared:?}");
+        assert_eq!(answers(&bench), expected);
+        bench.fails(6, &["index"]);
+        std::fs::set_permissions(&shared, PermissionsExt::from_mode(mode)).expect("a mode");
+    }
+    // A link to another file is not followed.
+    let elsewhere = bench.path("elsewhere");
+    std::fs::rename(index(&bench), &elsewhere).expect("moved");
+    std::os::unix::fs::symlink(&elsewhere, index(&bench)).expect("a link");
+    assert!(does_without(&bench));
+    assert_eq!(answers(&bench), expected);
+}
+
+#[test]
+fn a_full_disk_changes_no_answer() {
+    if !support::is_root() {
+        skips::skip!("root is needed to mount a small file system");
+        return;
+    }
+    let bench = library();
+    let expected = answers(&bench);
+    let mounted = Mounted::on(&bench.path("small"), 12);
+    let copied = std::process::Command::new("cp").arg("-a").arg(bench.library()).arg(&mounted.0).status();
+    assert!(copied.expect("cp").success());
+    let copy = mounted.0.join("runs");
+    std::fs::remove_file(copy.join(INDEX)).expect("removed");
+    let filler = mounted.0.join("filler");
+    // Fill the file system until nothing more fits.
+    let _ = std::fs::write(&filler, vec![1_u8; 32 << 20]);
+    let output = bench.command(&["runs"]).env("PLATEAU_LIBRARY", &copy).output().expect("plateau");
+    let (out, err) = texts(&output);
+    assert!(output.status.success(), "{err}");
+    assert!(expected.starts_with(&out), "{out}");
+    let drives =
+        bench.command(&["drives", "--json"]).env("PLATEAU_LIBRARY", &copy).output().expect("plateau");
+    assert!(drives.status.success() && texts(&drives).0.contains("sas-slc-2011"));
+    std::fs::remove_file(&filler).expect("space");
+    let output = bench.command(&["index"]).env("PLATEAU_LIBRARY", &copy).output().expect("plateau");
+    assert!(texts(&output).0.contains("3 runs in the index"), "it catches up");
+}
+
+/// A small file system in memory.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn on(path: &std::path::Path, megabytes: u32) -> Self {
+        std::fs::create_dir(path).expect("a folder");
+        let size = format!("size={megabytes}m");
+        let status = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "tmpfs"])
+            .arg(path)
+            .status();
+        assert!(status.expect("mount").success());
+        Self(path.into())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).stderr(Stdio::null()).status();
+    }
+}
+
+#[test]
+fn an_interrupted_or_running_run_is_read_live() {
+    let bench = library();
+    answers(&bench);
+    let mut child =
+        bench.start(&["run", "--scale", "1/16", "--quiet", "wsat", "sim:sas-slc-2011", "--name", "busy"]);
+    let listed = || bench.json(&["runs", "busy"]);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while listed().as_array().is_none_or(Vec::is_empty) && std::time::Instant::now() < deadline {
+        std::thread::yield_now();
+    }
+    let states = [listed()[0]["state"].clone(), listed()[0]["state"].clone()];
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    // It may have been complete before it was killed.
+    assert!(states.iter().all(|state| *state == "running" || *state == "complete"), "{states:?}");
+    let after = listed()[0]["state"].clone();
+    assert!(after == "incomplete" || after == "complete", "{after}");
+    assert_eq!(listed()[0]["state"], after, "from the index");
+    if after == "incomplete" {
+        bench.ok(&["resume", "busy", "--quiet"]);
+        assert_eq!(listed()[0]["state"], "complete");
+    }
+}
+
+#[test]
+fn eight_processes_index_and_read_at_once() {
+    let bench = library();
+    let expected = answers(&bench);
+    std::fs::remove_file(index(&bench)).expect("removed");
+    let children: Vec<_> = (0..8)
+        .map(
+            |number| {
+                if number % 2 == 0 { bench.start(&["index", "--rebuild"]) } else { bench.start(&["runs"]) }
+            },
+        )
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().expect("ended");
+        let (_, err) = texts(&output);
+        // Whoever waits too long for the others says so.
+        assert!(output.status.success() || err.contains("holds the lock"), "{err}");
+    }
+    bench.ok(&["index"]);
+    assert_eq!(answers(&bench), expected);
+    assert_eq!(bench.json(&["query", "SELECT COUNT(*) FROM run"])["rows"][0][0], 3);
+}
+
+#[test]
+fn queries_and_drives_answer_from_all_runs() {
+    let bench = library();
+    let drives = bench.json(&["drives"]);
+    let models: Vec<&Value> =
+        drives.as_array().expect("drives").iter().map(|drive| &drive["model"]).collect();
+    assert_eq!(models.len(), 3);
+    let text = bench.ok(&["drives"]);
+    assert!(text.contains("SIMULATED ") && text.contains("IMPORTED "), "{text}");
+    let shown = bench.json(&["show", "shelf"]);
+    let printed = &shown["tests"][0]["key_figures"];
+    let query = "SELECT value, unit FROM figure JOIN run ON run.run_key = figure.run_key \
+                 WHERE run.name = 'shelf' AND key_figure = 1 ORDER BY number";
+    let rows = bench.json(&["query", query])["rows"].clone();
+    let rows = rows.as_array().expect("rows");
+    assert!(!rows.is_empty());
+    for (row, figure) in rows.iter().zip(printed.as_array().expect("figures")) {
+        assert_eq!(row[0], figure["value"], "{figure}");
+    }
+    let csv =
+        bench.ok(&["query", "SELECT run_id AS id, name, 1.5 AS x FROM run ORDER BY name DESC", "--csv"]);
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("id,name,x", 4));
+    assert!(lines.iter().any(|line| line.ends_with(",shelf,1.5")), "{csv}");
+    assert!(bench.ok(&["query", "SELECT COUNT(*) AS n FROM tag"]).starts_with("n\n2"));
+    for bad in ["DELETE FROM run", "SELECT", "SELECT 1; SELECT 2", "ATTACH 'x' AS y"] {
+        bench.fails(2, &["query", bad]);
+    }
+    assert_eq!(bench.json(&["query", "SELECT COUNT(*) FROM run"])["rows"][0][0], 3);
+}

@@ -1,0 +1,62 @@
+//! What the store requires of a database. Statements are the same for all engines: parameters are `$1`, `$2`, in this
+//! order, and types are 64-bit integers, double precision and text.
+
+use crate::error::StoreError;
+use crate::value::{Answer, Value};
+
+/// Limit on the rows of a query, so that its answer fits into memory.
+pub const MOST_ROWS: usize = 1_000_000;
+
+/// A database.
+pub trait Engine {
+    /// Returns whether a table exists.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn has_table(&mut self, name: &str) -> Result<bool, StoreError>;
+
+    /// Begins a transaction that writes. Returns once no other transaction with this name is in progress.
+    ///
+    /// # Errors
+    /// If the database fails or remains locked.
+    fn begin(&mut self, name: &str) -> Result<(), StoreError>;
+
+    /// Commits the transaction.
+    ///
+    /// # Errors
+    /// If the database fails. The transaction then has no effect.
+    fn commit(&mut self) -> Result<(), StoreError>;
+
+    /// Abandons the transaction.
+    fn rollback(&mut self);
+
+    /// Executes statements that define tables; `{text}` stands for the type of text.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn define(&mut self, statements: &str) -> Result<(), StoreError>;
+
+    /// Executes a statement.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn execute(&mut self, statement: &str, values: &[Value]) -> Result<(), StoreError>;
+
+    /// Inserts rows.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn insert(&mut self, table: &str, columns: &[&str], rows: &[Vec<Value>]) -> Result<(), StoreError>;
+
+    /// Executes a query of this program.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError>;
+
+    /// Executes one query of a user, which can neither change anything nor read anything but the store.
+    ///
+    /// # Errors
+    /// If it is not a query, has more than `limit` rows, or the database fails.
+    fn ask(&mut self, query: &str, limit: usize) -> Result<Answer, StoreError>;
+}

@@ -1,0 +1,66 @@
+//! Why the store cannot be used.
+
+use std::path::PathBuf;
+
+use stdx::files::Unowned;
+
+/// Error of the store. None of them concerns a run or its journal.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Its schema is newer than this build.
+    #[error("the store has schema version {found}; this Plateau knows versions up to {known}")]
+    Newer {
+        /// Its version.
+        found: i64,
+        /// The newest version that this build knows.
+        known: i64,
+    },
+    /// There is no store, and it is not to be created.
+    #[error("{} does not exist", path.display())]
+    Missing {
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// Others can write to the store, so its content cannot be trusted.
+    #[error("the store is not used, because others can write to it")]
+    Untrusted(#[source] Unowned),
+    /// Its file is not a store, or is damaged.
+    #[error("{} is not a store, or is damaged", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The underlying error.
+        source: rusqlite::Error,
+    },
+    /// Another process is writing to it for a long time.
+    #[error("another process holds the lock of {}", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The database failed, for example because the disk is full.
+    #[error("cannot {action} the store")]
+    Database {
+        /// What was attempted.
+        action: &'static str,
+        /// The underlying error.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A query is not valid, or not read-only.
+    #[error("{0}")]
+    Query(String),
+    /// A query has too many rows.
+    #[error("the query has more than {limit} rows")]
+    TooManyRows {
+        /// The limit.
+        limit: usize,
+    },
+    /// The library cannot be read.
+    #[error("cannot read {}", path.display())]
+    Library {
+        /// The path.
+        path: PathBuf,
+        /// The underlying error.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,37 @@
+//! A run as rows: a pure function of its two files.
+
+use record::{Loaded, RunFile};
+
+use crate::tables::{Folded, TABLES, Table};
+use crate::value::Value;
+use pts::Standing;
+
+/// All rows of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    /// Key of the run, unique within the store.
+    pub run_key: String,
+    /// The rows of each table of [`TABLES`], beginning with the key.
+    pub of_tables: Vec<Vec<Vec<Value>>>,
+}
+
+/// Returns the key of a run: its folder, preceded by the library in a shared store.
+#[must_use]
+pub fn run_key(library: &str, folder: &str) -> String {
+    if library.is_empty() { folder.to_owned() } else { format!("{library}/{folder}") }
+}
+
+/// Folds a run into rows, with the figures that this build reports.
+///
+/// # Errors
+/// If this build cannot judge the run.
+pub fn fold(library: &str, folder: &str, run: &RunFile, loaded: &Loaded) -> Result<Rows, String> {
+    let document = report::fold(run, loaded)?;
+    let figures = document.comparable_figures(&loaded.entries);
+    let state = Standing::of(&loaded.entries, document.outcomes(), false);
+    let folded = Folded { library, folder, run, loaded, document: &document, figures: &figures, state };
+    let run_key = run_key(library, folder);
+    let with_key = |row: Vec<Value>| std::iter::once(Value::from(&*run_key)).chain(row).collect();
+    let of_table = |table: &&Table| (table.rows)(&folded).into_iter().map(with_key).collect();
+    Ok(Rows { of_tables: TABLES.iter().map(of_table).collect(), run_key })
+}

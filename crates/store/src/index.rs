@@ -1,0 +1,360 @@
+//! The store of a library, kept up to date with its journals.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use pts::Standing;
+use record::Run;
+
+use crate::engine::{Engine, MOST_ROWS};
+use crate::error::StoreError;
+use crate::fold::{Rows, fold, run_key};
+use crate::listing::{self, ListedRun};
+use crate::schema;
+use crate::sources::{self, Source};
+use crate::sqlite::{Access, Sqlite};
+use crate::tables::TABLES;
+use crate::value::{Answer, Value};
+
+/// Number of runs that are folded before their rows are written in one transaction: a bound on memory and on the time
+/// that others wait.
+const BATCH: usize = 32;
+
+/// The store of a library.
+pub struct Index {
+    engine: Box<dyn Engine>,
+    /// Folder of the library.
+    root: PathBuf,
+    /// Name of the library within the store.
+    library: String,
+    /// The build whose judgement the rows contain.
+    judged_by: String,
+}
+
+/// What an update of the store did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Updated {
+    /// Number of runs whose rows were written.
+    pub indexed: usize,
+    /// Number of runs whose rows were removed, because the runs no longer exist.
+    pub removed: usize,
+    /// Number of runs in the store.
+    pub runs: usize,
+    /// Length of the journals that were read.
+    pub journal_bytes: u64,
+    /// Runs that cannot be read or judged, each with the reason. They have no rows.
+    pub unreadable: Vec<(String, String)>,
+}
+
+/// A folder of a library as the store sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// The rows are up to date.
+    Current(Box<ListedRun>, Standing),
+    /// The run has to be read.
+    Stale,
+}
+
+/// Which runs an update leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InProgress {
+    /// None.
+    Included,
+    /// Those that a process is working on, whose rows would be outdated at once.
+    LeftOut,
+}
+
+impl Index {
+    /// Opens the index in a library; with write access, it is created if it is missing.
+    ///
+    /// # Errors
+    /// If it cannot be opened, is not trusted, or has a newer schema.
+    pub fn open(root: &Path, judged_by: &str, access: Access) -> Result<Self, StoreError> {
+        let mut engine = Sqlite::open(root, access)?;
+        if access == Access::Write {
+            schema::migrate(&mut engine)?;
+        }
+        Self::on(Box::new(engine), root, "", judged_by)
+    }
+
+    /// Opens the index in a library for writing and uses it. If it turns out to be damaged, it is removed and `body` is
+    /// called again with a new one.
+    ///
+    /// # Errors
+    /// Same as [`open`](Self::open) and `body`.
+    pub fn with<T>(
+        root: &Path,
+        judged_by: &str,
+        mut body: impl FnMut(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<(Self, T), StoreError> {
+        let mut attempt = || {
+            let mut index = Self::open(root, judged_by, Access::Write)?;
+            let found = body(&mut index)?;
+            Ok((index, found))
+        };
+        match attempt() {
+            Err(StoreError::Damaged { .. }) => {
+                Sqlite::remove(root)?;
+                attempt()
+            }
+            other => other,
+        }
+    }
+
+    /// Creates an empty index in memory, for a library that cannot have one.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn in_memory(root: &Path, judged_by: &str) -> Result<Self, StoreError> {
+        let mut engine = Sqlite::in_memory()?;
+        schema::migrate(&mut engine)?;
+        Self::on(Box::new(engine), root, "", judged_by)
+    }
+
+    /// Uses a database whose schema is up to date; `library` is the name of the library in it.
+    ///
+    /// # Errors
+    /// If it has another schema, or fails.
+    pub fn on(
+        mut engine: Box<dyn Engine>,
+        root: &Path,
+        library: &str,
+        judged_by: &str,
+    ) -> Result<Self, StoreError> {
+        if schema::check(&mut *engine)? != schema::VERSION {
+            return Err(StoreError::Missing { path: root.join(crate::sqlite::INDEX) });
+        }
+        Ok(Self { engine, root: root.into(), library: library.into(), judged_by: judged_by.into() })
+    }
+
+    /// Returns every folder of the library that may be a run.
+    ///
+    /// # Errors
+    /// If the library cannot be read, or the database fails.
+    pub fn survey(&mut self) -> Result<BTreeMap<String, Seen>, StoreError> {
+        let folders = sources::folders(&self.root)?;
+        let known = self.sources()?;
+        let mut listed = listing::listed(&mut *self.engine, &self.library)?;
+        let seen = |(folder, source): (String, Option<Source>)| {
+            let is_current = source.is_some() && known.get(&folder).copied() == source;
+            let seen = match listed.remove(&folder).filter(|_| is_current) {
+                Some((run, state)) => Seen::Current(Box::new(run), state),
+                None => Seen::Stale,
+            };
+            (folder, seen)
+        };
+        Ok(folders.into_iter().map(seen).collect())
+    }
+
+    /// Returns the state of the files when their rows were written by this build.
+    fn sources(&mut self) -> Result<BTreeMap<String, Source>, StoreError> {
+        let columns = Source::COLUMNS.join(", ");
+        let query = format!("SELECT folder, {columns} FROM source WHERE library = $1 AND judged_by = $2");
+        let answer = self.engine.query(&query, &[(&*self.library).into(), (&*self.judged_by).into()])?;
+        let of_row =
+            |row: &Vec<Value>| Some((row.first()?.text()?.to_owned(), Source::of_values(row.get(1..)?)?));
+        Ok(answer.rows.iter().filter_map(of_row).collect())
+    }
+
+    /// Brings the store up to date with the library.
+    ///
+    /// # Errors
+    /// If the library cannot be read, or the database fails. What was committed until then remains.
+    pub fn update(&mut self, in_progress: InProgress) -> Result<Updated, StoreError> {
+        let folders = sources::folders(&self.root)?;
+        let known = self.sources()?;
+        let stale: Vec<(&str, Source)> = folders
+            .iter()
+            .filter_map(|(folder, source)| Some((&**folder, (*source)?)))
+            .filter(|(folder, source)| known.get(*folder) != Some(source))
+            .collect();
+        let mut updated = Updated::default();
+        for batch in stale.chunks(BATCH) {
+            let read = self.read(batch, in_progress);
+            self.write(read, &mut updated)?;
+        }
+        updated.removed = self.forget(&folders)?;
+        let count = "SELECT COUNT(*) FROM run WHERE library = $1";
+        let counted = self.engine.query(count, &[(&*self.library).into()])?;
+        let runs = counted.rows.first().and_then(|row| row.first()?.integer());
+        updated.runs = runs.and_then(|runs| usize::try_from(runs).ok()).unwrap_or(0);
+        Ok(updated)
+    }
+
+    /// Removes all rows of the library and folds all journals again.
+    ///
+    /// # Errors
+    /// Same as [`update`](Self::update).
+    pub fn rebuild(&mut self) -> Result<Updated, StoreError> {
+        let known: BTreeSet<String> = self.all_folders()?;
+        self.transaction(|index| known.iter().try_for_each(|folder| index.erase(folder)))?;
+        self.update(InProgress::Included)
+    }
+
+    /// Reads and folds runs, on all processors.
+    fn read<'a>(&self, batch: &[(&'a str, Source)], in_progress: InProgress) -> Vec<Read<'a>> {
+        let (root, library) = (&*self.root, &*self.library);
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let share = batch.len().div_ceil(threads).max(1);
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = batch
+                .chunks(share)
+                .map(|part| {
+                    let read = move |(folder, source): &(&'a str, Source)| Read {
+                        folder,
+                        source: *source,
+                        rows: read_run(root, library, folder, in_progress),
+                    };
+                    scope.spawn(move || part.iter().map(read).collect::<Vec<_>>())
+                })
+                .collect();
+            let joined = |worker: std::thread::ScopedJoinHandle<'_, Vec<Read<'a>>>| match worker.join() {
+                Ok(read) => read,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            workers.into_iter().flat_map(joined).collect()
+        })
+    }
+
+    /// Replaces the rows of runs in one transaction.
+    fn write(&mut self, batch: Vec<Read<'_>>, updated: &mut Updated) -> Result<(), StoreError> {
+        let (mut complete, mut unreadable) = (Vec::new(), Vec::new());
+        for Read { folder, source, rows } in batch {
+            match rows {
+                Ok(Some(rows)) => complete.push((folder, source, rows)),
+                Ok(None) => {}
+                Err(problem) => unreadable.push((folder.to_owned(), problem)),
+            }
+        }
+        if !complete.is_empty() || !unreadable.is_empty() {
+            self.transaction(|index| {
+                unreadable.iter().try_for_each(|(folder, _)| index.erase(folder))?;
+                complete.iter().try_for_each(|(folder, source, rows)| index.replace(folder, source, rows))
+            })?;
+        }
+        updated.unreadable.extend(unreadable);
+        updated.indexed += complete.len();
+        let bytes = complete.iter().map(|(_, source, _)| source.journal_bytes.unsigned_abs());
+        updated.journal_bytes += bytes.sum::<u64>();
+        Ok(())
+    }
+
+    fn replace(&mut self, folder: &str, source: &Source, rows: &Rows) -> Result<(), StoreError> {
+        self.erase(folder)?;
+        for (table, rows) in TABLES.iter().zip(&rows.of_tables) {
+            let columns: Vec<&str> =
+                std::iter::once("run_key").chain(table.columns.iter().map(|column| column.name)).collect();
+            self.engine.insert(table.name, &columns, rows)?;
+        }
+        let own =
+            [(&*rows.run_key).into(), (&*self.library).into(), folder.into(), (&*self.judged_by).into()];
+        let columns = [&["run_key", "library", "folder", "judged_by"][..], &Source::COLUMNS].concat();
+        let row: Vec<Value> = own.into_iter().chain(source.values()).collect();
+        self.engine.insert("source", &columns, &[row])
+    }
+
+    fn erase(&mut self, folder: &str) -> Result<(), StoreError> {
+        let key = [Value::from(run_key(&self.library, folder))];
+        let names = TABLES.iter().map(|table| table.name).chain(["source"]);
+        names
+            .into_iter()
+            .try_for_each(|name| self.engine.execute(&format!("DELETE FROM {name} WHERE run_key = $1"), &key))
+    }
+
+    fn all_folders(&mut self) -> Result<BTreeSet<String>, StoreError> {
+        let answer =
+            self.engine.query("SELECT folder FROM source WHERE library = $1", &[(&*self.library).into()])?;
+        Ok(answer.rows.iter().filter_map(|row| row.first()?.text().map(str::to_owned)).collect())
+    }
+
+    /// Removes the rows of runs that no longer exist, or can no longer be read.
+    fn forget(&mut self, folders: &BTreeMap<String, Option<Source>>) -> Result<usize, StoreError> {
+        let known = self.all_folders()?;
+        // A run that another process has created and indexed since the folders were listed exists.
+        let is_gone = |folder: &&String| {
+            folders.get(*folder).is_none_or(Option::is_none) && Source::of(&self.root.join(folder)).is_none()
+        };
+        let gone: Vec<&String> = known.iter().filter(is_gone).collect();
+        if !gone.is_empty() {
+            self.transaction(|index| gone.iter().try_for_each(|folder| index.erase(folder)))?;
+        }
+        Ok(gone.len())
+    }
+
+    fn transaction(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.engine.begin(&self.library)?;
+        let done = body(self).and_then(|()| self.engine.commit());
+        if done.is_err() {
+            self.engine.rollback();
+        }
+        done
+    }
+
+    /// Executes a query of a user.
+    ///
+    /// # Errors
+    /// If it is not a query, or the database fails.
+    pub fn ask(&mut self, query: &str) -> Result<Answer, StoreError> {
+        self.engine.ask(query, MOST_ROWS)
+    }
+
+    /// Executes a query of this program.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError> {
+        self.engine.query(query, values)
+    }
+
+    /// Returns all rows of the library as text, the same for every engine.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn dump(&mut self) -> Result<String, StoreError> {
+        let mut out = String::new();
+        for table in TABLES {
+            let columns: Vec<String> = std::iter::once("run_key")
+                .chain(table.columns.iter().map(|column| column.name))
+                .map(|name| format!("{}.{name}", table.name))
+                .collect();
+            let query = format!(
+                "SELECT {} FROM {} JOIN source ON source.run_key = {}.run_key WHERE source.library = $1",
+                columns.join(", "),
+                table.name,
+                table.name
+            );
+            let answer = self.engine.query(&query, &[(&*self.library).into()])?;
+            let mut lines: Vec<String> =
+                answer.rows.iter().map(|row| format!("{}: {row:?}\n", table.name)).collect();
+            lines.sort();
+            out.extend(lines);
+        }
+        Ok(out)
+    }
+}
+
+/// A run that was read.
+struct Read<'a> {
+    folder: &'a str,
+    /// The state of its files before it was read: if they change in the meantime, the run is read again later.
+    source: Source,
+    /// None if it is left out.
+    rows: Result<Option<Rows>, String>,
+}
+
+fn read_run(
+    root: &Path,
+    library: &str,
+    folder: &str,
+    in_progress: InProgress,
+) -> Result<Option<Rows>, String> {
+    let run = Run::open(&root.join(folder)).map_err(|error| error.to_string())?;
+    if in_progress == InProgress::LeftOut && run.is_in_progress().unwrap_or(false) {
+        return Ok(None);
+    }
+    let loaded = run.load().map_err(|error| error.to_string())?;
+    fold(library, folder, &run.file, &loaded).map(Some)
+}

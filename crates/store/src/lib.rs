@@ -1,0 +1,28 @@
+//! The store: an index of a library, from which lists, trends and queries are answered.
+//!
+//! Journals stay the truth. A run's rows are a pure function of its two files ([`fold()`]); they can be dropped and
+//! rebuilt at any time, and nothing that happens to the store affects a run.
+#![forbid(unsafe_code)]
+
+pub mod engine;
+pub mod schema;
+
+mod drives;
+mod error;
+mod fold;
+mod index;
+mod listing;
+mod sources;
+mod sqlite;
+mod state;
+mod tables;
+mod value;
+
+pub use drives::Drive;
+pub use error::StoreError;
+pub use fold::{Rows, fold, run_key};
+pub use index::{InProgress, Index, Seen, Updated};
+pub use listing::ListedRun;
+pub use sqlite::{Access, INDEX, Sqlite};
+pub use tables::{Column, Folded, Kind, TABLES, Table};
+pub use value::{Answer, Value, csv};

@@ -1,0 +1,62 @@
+//! Versions of the schema. A version is one file in `migrations` and one line in [`MIGRATIONS`]; files of released
+//! versions do not change.
+
+use crate::engine::Engine;
+use crate::error::StoreError;
+use crate::value::Value;
+
+/// The statements that lead to each version, beginning with version 1.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/001-runs.sql")];
+
+/// The newest version that this build knows.
+pub const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// Returns the version of a store; 0 if it is empty.
+///
+/// # Errors
+/// If the database fails.
+pub fn version(engine: &mut dyn Engine) -> Result<i64, StoreError> {
+    if !engine.has_table("schema_version")? {
+        return Ok(0);
+    }
+    let answer = engine.query("SELECT version FROM schema_version", &[])?;
+    Ok(answer.rows.first().and_then(|row| row.first()?.integer()).unwrap_or(0))
+}
+
+/// Refuses a store with a newer schema than this build knows.
+///
+/// # Errors
+/// If it is newer, or the database fails.
+pub fn check(engine: &mut dyn Engine) -> Result<i64, StoreError> {
+    let found = version(engine)?;
+    if found > VERSION { Err(StoreError::Newer { found, known: VERSION }) } else { Ok(found) }
+}
+
+/// Brings the schema up to date, in one transaction.
+///
+/// # Errors
+/// If it is newer than this build knows, or the database fails.
+pub fn migrate(engine: &mut dyn Engine) -> Result<(), StoreError> {
+    if check(engine)? == VERSION {
+        return Ok(());
+    }
+    engine.begin("schema")?;
+    // Another process may have migrated it in the meantime.
+    let migrated = check(engine).and_then(|found| {
+        let done = usize::try_from(found).unwrap_or(0);
+        MIGRATIONS.iter().skip(done).try_for_each(|statements| engine.define(statements))?;
+        if found == 0 {
+            engine.define("CREATE TABLE schema_version (version BIGINT NOT NULL)")?;
+            engine.execute("INSERT INTO schema_version (version) VALUES ($1)", &[Value::Integer(VERSION)])
+        } else {
+            engine.execute("UPDATE schema_version SET version = $1", &[Value::Integer(VERSION)])
+        }
+    });
+    match migrated {
+        Ok(()) => engine.commit(),
+        Err(error) => {
+            engine.rollback();
+            Err(error)
+        }
+    }
+}

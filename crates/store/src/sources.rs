@@ -1,0 +1,86 @@
+//! The files of runs, as far as they decide whether the rows of a run are up to date.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use crate::error::StoreError;
+use crate::value::Value;
+
+/// Length and modification time of the files of a run. A journal only grows, and its run file is written once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source {
+    /// Length of the run file.
+    pub run_file_bytes: i64,
+    /// Last write to the run file.
+    pub run_file_modified_ns: i64,
+    /// Length of the journal.
+    pub journal_bytes: i64,
+    /// Last write to the journal.
+    pub journal_modified_ns: i64,
+}
+
+impl Source {
+    /// Columns of the table `source` with these values.
+    pub const COLUMNS: [&str; 4] =
+        ["run_file_bytes", "run_file_modified_ns", "journal_bytes", "journal_modified_ns"];
+
+    /// Returns the state of the files of the run in `folder`; None if it is not the folder of a run.
+    #[must_use]
+    pub fn of(folder: &Path) -> Option<Self> {
+        let (run_file_bytes, run_file_modified_ns) = extent(&folder.join("run.json"))?;
+        let (journal_bytes, journal_modified_ns) = extent(&folder.join("journal"))?;
+        Some(Self { run_file_bytes, run_file_modified_ns, journal_bytes, journal_modified_ns })
+    }
+
+    /// Returns the values of its columns.
+    #[must_use]
+    pub fn values(&self) -> [Value; 4] {
+        [self.run_file_bytes, self.run_file_modified_ns, self.journal_bytes, self.journal_modified_ns]
+            .map(Value::Integer)
+    }
+
+    /// Returns the source with these values; None if they are not numbers.
+    #[must_use]
+    pub fn of_values(values: &[Value]) -> Option<Self> {
+        let number = |at: usize| values.get(at)?.integer();
+        Some(Self {
+            run_file_bytes: number(0)?,
+            run_file_modified_ns: number(1)?,
+            journal_bytes: number(2)?,
+            journal_modified_ns: number(3)?,
+        })
+    }
+}
+
+/// Returns length and modification time of a regular file.
+fn extent(path: &Path) -> Option<(i64, i64)> {
+    let found = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    let since = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((i64::try_from(found.len()).ok()?, i64::try_from(since.as_nanos()).ok()?))
+}
+
+/// Returns the names of all folders of a library that may be runs, each with the state of its files; None for a folder
+/// that is not a complete run.
+///
+/// # Errors
+/// If the library cannot be read. A missing library is empty.
+pub fn folders(library: &Path) -> Result<BTreeMap<String, Option<Source>>, StoreError> {
+    let failed = |source| StoreError::Library { path: library.into(), source };
+    let entries = match std::fs::read_dir(library) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        other => other.map_err(failed)?,
+    };
+    let mut found = BTreeMap::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        // Ids of runs are ASCII; a folder with another name is read without the index.
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if !name.starts_with('.') && !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let source = Source::of(&library.join(&name));
+            found.insert(name, source);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,220 @@
+//! SQLite: the index in a file of the library.
+//!
+//! It uses a rollback journal, because that also works on network file systems and for readers that cannot write to
+//! the folder, unlike a write-ahead log.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+use stdx::files::OwnedFolder;
+
+use crate::engine::Engine;
+use crate::error::StoreError;
+use crate::value::{Answer, Value};
+
+/// Name of the index in a library.
+pub const INDEX: &str = "index.sqlite";
+/// A transaction takes milliseconds; whoever waits longer than this reads the journals instead.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How the index is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To read it; it must exist.
+    Read,
+    /// To write to it; it is created if it is missing.
+    Write,
+}
+
+/// A database in a file.
+#[derive(Debug)]
+pub struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Sqlite {
+    /// Opens the index in the folder of a library.
+    ///
+    /// # Errors
+    /// If others can write to the folder or the file, or the database cannot be opened.
+    pub fn open(library: &Path, access: Access) -> Result<Self, StoreError> {
+        let missing = || StoreError::Missing { path: library.join(INDEX) };
+        let folder = OwnedFolder::open(library).map_err(StoreError::Untrusted)?.ok_or_else(missing)?;
+        let exists = folder.file(INDEX).map_err(StoreError::Untrusted)?.is_some();
+        if !exists && access == Access::Read {
+            return Err(missing());
+        }
+        // Nobody else can replace the file at this path, which has no links.
+        let path = folder.path().join(INDEX);
+        let mode = match access {
+            Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        };
+        let flags = mode | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let failed = |error| failure(&path, "open", error);
+        let connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        // The index can be rebuilt at any time, so it need not survive a power cut undamaged in its last transaction.
+        connection
+            .execute_batch(
+                "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL;",
+            )
+            .map_err(failed)?;
+        Ok(Self { connection, path })
+    }
+
+    /// Creates an empty database in memory.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        let path = PathBuf::from(":memory:");
+        let connection = Connection::open_in_memory().map_err(|error| failure(&path, "open", error))?;
+        Ok(Self { connection, path })
+    }
+
+    /// Removes the index of a library, which can be rebuilt.
+    ///
+    /// # Errors
+    /// If others can write to the folder, or the file cannot be removed.
+    pub fn remove(library: &Path) -> Result<(), StoreError> {
+        let Some(folder) = OwnedFolder::open(library).map_err(StoreError::Untrusted)? else { return Ok(()) };
+        [INDEX.to_owned(), format!("{INDEX}-journal")]
+            .iter()
+            .try_for_each(|name| folder.remove(name).map_err(StoreError::Untrusted))
+    }
+
+    fn failed(&self, action: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + use<'_> {
+        move |error| failure(&self.path, action, error)
+    }
+}
+
+fn failure(path: &Path, action: &'static str, error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            StoreError::Damaged { path: path.into(), source: error }
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked { path: path.into() },
+        _ => StoreError::Database { action, source: error.into() },
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        Ok(rusqlite::types::ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Real(number) => ValueRef::Real(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+fn value(found: ValueRef<'_>) -> Value {
+    match found {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Real(number) => Value::Real(number),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Value::Text(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+}
+
+/// Reads all rows of a statement; the error is None if there are more than `limit`.
+fn rows_of(
+    statement: &mut rusqlite::Statement<'_>,
+    values: &[Value],
+    limit: usize,
+) -> Result<Answer, Option<rusqlite::Error>> {
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    let width = columns.len();
+    let mut answer = Answer { columns, rows: Vec::new() };
+    let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+    while let Some(row) = rows.next()? {
+        if answer.rows.len() == limit {
+            return Err(None);
+        }
+        let cells = (0..width).map(|column| row.get_ref(column).map(value));
+        answer.rows.push(cells.collect::<Result<_, _>>()?);
+    }
+    Ok(answer)
+}
+
+impl Engine for Sqlite {
+    fn has_table(&mut self, name: &str) -> Result<bool, StoreError> {
+        self.connection.table_exists(None, name).map_err(self.failed("read"))
+    }
+
+    fn begin(&mut self, _: &str) -> Result<(), StoreError> {
+        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(self.failed("write to"))
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.connection.execute_batch("COMMIT").map_err(self.failed("write to"))
+    }
+
+    fn rollback(&mut self) {
+        // After some errors there is no transaction any more.
+        let _ = self.connection.execute_batch("ROLLBACK");
+    }
+
+    fn define(&mut self, statements: &str) -> Result<(), StoreError> {
+        self.connection.execute_batch(&statements.replace("{text}", "TEXT")).map_err(self.failed("write to"))
+    }
+
+    fn execute(&mut self, statement: &str, values: &[Value]) -> Result<(), StoreError> {
+        let mut prepared = self.connection.prepare_cached(statement).map_err(self.failed("write to"))?;
+        prepared.execute(rusqlite::params_from_iter(values)).map(drop).map_err(self.failed("write to"))
+    }
+
+    fn insert(&mut self, table: &str, columns: &[&str], rows: &[Vec<Value>]) -> Result<(), StoreError> {
+        let places: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
+        let statement =
+            format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "));
+        rows.iter().try_for_each(|row| self.execute(&statement, row))
+    }
+
+    fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError> {
+        let mut prepared = self.connection.prepare_cached(query).map_err(self.failed("read"))?;
+        rows_of(&mut prepared, values, usize::MAX).map_err(|error| match error {
+            Some(error) => failure(&self.path, "read", error),
+            None => StoreError::TooManyRows { limit: usize::MAX },
+        })
+    }
+
+    fn ask(&mut self, query: &str, limit: usize) -> Result<Answer, StoreError> {
+        let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
+            Some(ErrorCode::AuthorizationForStatementDenied) => {
+                StoreError::Query("only queries of the store are possible: begin with SELECT".into())
+            }
+            Some(ErrorCode::Unknown) | None => StoreError::Query(error.to_string()),
+            Some(_) => failure(&self.path, "query", error),
+        };
+        self.connection.authorizer(Some(authorized)).map_err(wrong)?;
+        let answer = self.connection.prepare(query).map_err(wrong).and_then(|mut statement| {
+            if !statement.readonly() || statement.column_count() == 0 {
+                return Err(StoreError::Query("it is not a query".into()));
+            }
+            rows_of(&mut statement, &[], limit).map_err(|error| match error {
+                Some(error) => wrong(error),
+                None => StoreError::TooManyRows { limit },
+            })
+        });
+        self.connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(wrong)?;
+        answer
+    }
+}
+
+/// Allows reading, and nothing else: no other file, no setting, no extension.
+fn authorized(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Function { function_name } if function_name != "load_extension" => Authorization::Allow,
+        _ => Authorization::Deny,
+    }
+}

@@ -1,0 +1,24 @@
+//! Deviations from the profile.
+
+use super::table::{Folded, Table, integer, numbered, text};
+use crate::value::Value;
+
+/// The table.
+pub(super) const TABLE: Table = Table {
+    name: "deviation",
+    about: "One deviation of a run from its profile, as printed after `modified:`",
+    columns: &[
+        integer("number", "Position in the list, from 1"),
+        text("test", "First test that it was caused by; null if the settings or the target caused it"),
+        text("text", "The deviation in words"),
+    ],
+    rows,
+};
+
+fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
+    let document = folded.document;
+    numbered(document.modified().iter().map(|deviation| {
+        let test = document.outcomes().iter().find(|outcome| outcome.modified.contains(deviation));
+        vec![test.map(|outcome| &*outcome.test).into(), deviation.to_string().into()]
+    }))
+}

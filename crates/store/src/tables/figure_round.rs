@@ -1,0 +1,26 @@
+//! The values that figures are means of.
+
+use super::table::{Folded, Table, integer, real};
+use crate::value::Value;
+
+/// The table.
+pub(super) const TABLE: Table = Table {
+    name: "figure_round",
+    about: "One value that a figure is the mean of: a round of the measurement window",
+    columns: &[
+        integer("figure_number", "`number` of the figure"),
+        integer("number", "Position in the window, from 1"),
+        real("value", "Value in the unit of the figure"),
+    ],
+    rows,
+};
+
+fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
+    let of_figure = |(figure, found): (u32, &report::parts::Figure)| {
+        let row = |(number, value): (u32, &f64)| vec![figure.into(), number.into(), (*value).into()];
+        // A single value is in the figure itself.
+        let values = if found.values.len() > 1 { &found.values[..] } else { &[] };
+        (1..).zip(values).map(row).collect::<Vec<_>>()
+    };
+    (1..).zip(folded.figures).flat_map(of_figure).collect()
+}

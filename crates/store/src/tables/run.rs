@@ -1,0 +1,77 @@
+//! Runs.
+
+use stdx::text::on_one_line;
+
+use super::table::{Folded, Table, integer, text};
+use crate::state;
+use crate::value::Value;
+
+/// The table.
+pub(super) const TABLE: Table = Table {
+    name: "run",
+    about: "One run",
+    columns: &[
+        text("library", "Name of the library in a shared store; empty in the store that a library contains"),
+        text("folder", "Name of the run's directory in the library"),
+        text("run_id", "Id of the run"),
+        text("name", "Name given by the operator"),
+        text("started_utc", "Start"),
+        text("last_record_utc", "Time of the last record of the journal"),
+        text("tests", "Names of the requested tests, in order, separated by commas"),
+        text("profile", "Profile, such as `pts-e-1.0`"),
+        text("target", "Target in words, with the label of simulated and imported results"),
+        text(
+            "state",
+            "`steady`, `unsteady`, `complete` (no test asks for steady state), or `incomplete`: interrupted or in \
+             progress when it was indexed",
+        ),
+        text("conformance", "`conforms`, `modified` or `does_not_conform`; null for imported results"),
+        text("simulated", "Label of simulated results; null for all others"),
+        integer("scale_divisor", "Divisor of capacity and minutes of a simulated drive; 1 for all others"),
+        text("imported_from", "Tool that measured an imported run; null for all others"),
+        integer("threads", "Thread count of the test loop"),
+        integer("queue_depth", "Outstanding I/Os per thread"),
+        integer("seed", "Seed of every offset; null above 2^63 - 1"),
+        text("plateau_version", "Version of Plateau that started the run"),
+        integer("records", "Number of complete records of the journal"),
+        text("journal_sha256", "Hash of the last record, which covers all records"),
+    ],
+    rows,
+};
+
+fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
+    let Folded { run, loaded, .. } = folded;
+    let document = folded.document;
+    let conformance = document.run_verdict().map(verdict);
+    vec![vec![
+        folded.library.into(),
+        folded.folder.into(),
+        (&*run.id).into(),
+        run.labels.name.as_deref().into(),
+        run.created.into(),
+        loaded.entries.last().map(|entry| entry.wall).into(),
+        run.tests.join(",").into(),
+        (&*run.profile).into(),
+        on_one_line(&run.target_line()).into_owned().into(),
+        state::name(folded.state).into(),
+        conformance.into(),
+        run.target.simulated.as_ref().map(record::SimulatedFacts::label).into(),
+        run.scale_divisor().into(),
+        run.origin.as_ref().map(|origin| &*origin.tool).into(),
+        run.settings.threads.into(),
+        run.settings.queue_depth.into(),
+        run.settings.seed.into(),
+        (&*run.plateau_version).into(),
+        (loaded.entries.len() as u64).into(),
+        loaded.digest.to_string().into(),
+    ]]
+}
+
+/// The name of a verdict in the store.
+pub(super) fn verdict(verdict: report::Verdict) -> &'static str {
+    match verdict {
+        report::Verdict::Conforms => "conforms",
+        report::Verdict::Modified => "modified",
+        report::Verdict::DoesNotConform => "does_not_conform",
+    }
+}

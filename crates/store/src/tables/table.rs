@@ -1,0 +1,82 @@
+//! What a table of the store is.
+
+use record::{Loaded, RunFile};
+use report::Document;
+use report::parts::Figure;
+
+use crate::value::Value;
+use pts::Standing;
+
+/// Type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number; 0 and 1 for no and yes.
+    Integer,
+    /// A number.
+    Real,
+    /// Text.
+    Text,
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub struct Column {
+    /// Name, with its unit.
+    pub name: &'static str,
+    /// Type.
+    pub kind: Kind,
+    /// What it contains.
+    pub about: &'static str,
+}
+
+/// A table with rows for each run.
+#[derive(Debug)]
+pub struct Table {
+    /// Name.
+    pub name: &'static str,
+    /// What one row is.
+    pub about: &'static str,
+    /// Columns after `run_key`, which every table begins with.
+    pub columns: &'static [Column],
+    /// Rows of a run, without `run_key`.
+    pub rows: fn(&Folded<'_>) -> Vec<Vec<Value>>,
+}
+
+/// A run as this build judges it: everything that its rows are made of.
+pub struct Folded<'a> {
+    /// Name of the library within the store; empty in the store that a library contains.
+    pub library: &'a str,
+    /// Name of the run's directory.
+    pub folder: &'a str,
+    /// The run file.
+    pub run: &'a RunFile,
+    /// The journal.
+    pub loaded: &'a Loaded,
+    /// The report.
+    pub document: &'a Document,
+    /// The figures, those per watt included. The first ones of each test are its key figures, in their order.
+    pub figures: &'a [Figure],
+    /// State.
+    pub state: Standing,
+}
+
+/// A column with whole numbers.
+pub(crate) const fn integer(name: &'static str, about: &'static str) -> Column {
+    Column { name, kind: Kind::Integer, about }
+}
+
+/// A column with numbers.
+pub(crate) const fn real(name: &'static str, about: &'static str) -> Column {
+    Column { name, kind: Kind::Real, about }
+}
+
+/// A column with text.
+pub(crate) const fn text(name: &'static str, about: &'static str) -> Column {
+    Column { name, kind: Kind::Text, about }
+}
+
+/// Numbers rows from 1.
+pub(crate) fn numbered(rows: impl Iterator<Item = Vec<Value>>) -> Vec<Vec<Value>> {
+    let number = |(number, row): (u32, Vec<Value>)| std::iter::once(number.into()).chain(row).collect();
+    (1..).zip(rows).map(number).collect()
+}

@@ -1,0 +1,291 @@
+//! The index contains what reports print, is the same after a rebuild, and follows its library.
+
+#[path = "../../report/tests/fixture/mod.rs"]
+mod fixture;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fixture::Scenario;
+use pts::{PROFILES, TESTS};
+use record::{Loaded, Run};
+use report::formats::{FORMATS, Make, Source};
+use serde_json::Value as Json;
+use store::{Access, InProgress, Index, Kind, Seen, StoreError, TABLES, Updated, Value};
+
+const BUILD: &str = "this build";
+
+fn open(root: &Path) -> Index {
+    Index::open(root, BUILD, Access::Write).expect("an index")
+}
+
+fn updated(root: &Path) -> Updated {
+    let updated = Index::with(root, BUILD, |index| index.update(InProgress::Included));
+    updated.expect("an update").1
+}
+
+fn report_of(run: &Run, loaded: &Loaded) -> Json {
+    let document = report::fold(&run.file, loaded).expect("a report");
+    let source = Source { document: &document, entries: &loaded.entries };
+    let format = FORMATS.iter().find(|format| format.name == "json-file").expect("the JSON export");
+    let Make::File(make) = format.make else { panic!("it is one file") };
+    serde_json::from_slice(&make(source).expect("a document")).expect("JSON")
+}
+
+/// Returns rows as objects by column.
+fn rows(index: &mut Index, query: &str, values: &[Value]) -> Vec<BTreeMap<String, Json>> {
+    let answer = index.query(query, values).expect("an answer");
+    let json = |value: &Value| match value {
+        Value::Null => Json::Null,
+        Value::Integer(number) => Json::from(*number),
+        Value::Real(number) => Json::from(*number),
+        Value::Text(text) => Json::from(&**text),
+    };
+    let object = |row: &Vec<Value>| answer.columns.iter().cloned().zip(row.iter().map(json)).collect();
+    answer.rows.iter().map(object).collect()
+}
+
+#[test]
+fn every_figure_is_the_one_that_the_report_prints() {
+    let root = fixture::folder();
+    let mut figures = 0;
+    for profile in PROFILES {
+        for test in TESTS {
+            let id = format!("{}-{}", profile.name, test.name).leak();
+            let tests = vec![test.name].leak();
+            let scenario = Scenario { id, profile: profile.name, tests, ..Scenario::default() };
+            let (run, loaded) = fixture::record(root.path(), &scenario);
+            let report = report_of(&run, &loaded);
+            let mut index = open(root.path());
+            let caught_up = index.update(InProgress::Included).expect("an update");
+            assert_eq!((caught_up.indexed, &caught_up.unreadable[..]), (1, &[][..]), "{id}");
+            let printed = report["tests"].as_array().expect("tests");
+            let key = [Value::from(&*id)];
+            let stored = rows(
+                &mut index,
+                "SELECT * FROM figure WHERE run_key = $1 AND key_figure = 1 ORDER BY number",
+                &key,
+            );
+            let expected: Vec<&Json> =
+                printed.iter().flat_map(|test| test["figures"].as_array().unwrap()).collect();
+            assert_eq!(stored.len(), expected.len(), "{id}");
+            for (stored, printed) in stored.iter().zip(expected) {
+                assert_eq!(stored["value"], printed["value"], "{id} {stored:?}");
+                assert_eq!(stored["unit"], printed["unit"], "{id} {stored:?}");
+                let is_limited = stored["host_limited"] == 1;
+                assert_eq!(Json::from(is_limited), printed["host_limited"], "{id} {stored:?}");
+                figures += 1;
+            }
+            let windows =
+                rows(&mut index, "SELECT * FROM steady_state WHERE run_key = $1 ORDER BY number", &key);
+            let expected: Vec<&Json> =
+                printed.iter().flat_map(|test| test["steady_state"].as_array().unwrap()).collect();
+            assert_eq!(windows.len(), expected.len(), "{id}");
+            for (stored, printed) in windows.iter().zip(expected) {
+                for column in
+                    ["variable", "first_round", "last_round", "mean", "data_excursion", "slope_per_round"]
+                {
+                    assert_eq!(stored[column], printed[column], "{id} {column}");
+                }
+            }
+            let tests = rows(&mut index, "SELECT * FROM test WHERE run_key = $1", &key);
+            for (stored, printed) in tests.iter().zip(printed) {
+                for column in ["test", "title", "purge", "rounds", "io_errors"] {
+                    assert_eq!(stored[column], printed[column], "{id} {column}");
+                }
+                assert_eq!(stored["stopped"], printed["stopped"], "{id}");
+            }
+            let deviations =
+                rows(&mut index, "SELECT text FROM deviation WHERE run_key = $1 ORDER BY number", &key);
+            let texts: Vec<&Json> = deviations.iter().map(|row| &row["text"]).collect();
+            assert_eq!(
+                texts,
+                report["modified"].as_array().expect("a list").iter().collect::<Vec<_>>(),
+                "{id}"
+            );
+        }
+    }
+    assert!(figures > 100, "{figures}");
+}
+
+#[test]
+fn a_figure_is_the_mean_of_its_rounds_and_has_their_spread() {
+    let root = fixture::folder();
+    fixture::record(root.path(), &Scenario { id: "one", ..Scenario::default() });
+    let mut index = open(root.path());
+    index.update(InProgress::Included).expect("an update");
+    let figures = rows(&mut index, "SELECT * FROM figure WHERE rounds > 1", &[]);
+    assert!(figures.len() > 50, "{}", figures.len());
+    for figure in figures {
+        let number = Value::Integer(figure["number"].as_i64().unwrap());
+        let values = rows(&mut index, "SELECT value FROM figure_round WHERE figure_number = $1", &[number]);
+        let values: Vec<f64> = values.iter().map(|row| row["value"].as_f64().unwrap()).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        assert!((mean - figure["value"].as_f64().unwrap()).abs() <= 1e-9 * mean, "{figure:?}");
+        assert!(figure["spread_share"].as_f64().is_some(), "{figure:?}");
+    }
+}
+
+#[test]
+fn the_columns_of_the_tables_are_those_of_the_schema() {
+    let root = fixture::folder();
+    fixture::record(root.path(), &Scenario::default());
+    let mut index = open(root.path());
+    for table in TABLES {
+        let query = "SELECT name, type FROM pragma_table_info($1) ORDER BY cid";
+        let found: Vec<(String, String)> = rows(&mut index, query, &[table.name.into()])
+            .iter()
+            .map(|row| (row["name"].as_str().unwrap().to_owned(), row["type"].as_str().unwrap().to_owned()))
+            .collect();
+        let word = |kind| match kind {
+            Kind::Integer => "BIGINT",
+            Kind::Real => "DOUBLE PRECISION",
+            Kind::Text => "TEXT",
+        };
+        let own = table.columns.iter().map(|column| (column.name.to_owned(), word(column.kind).to_owned()));
+        let key = ("run_key".to_owned(), "TEXT".to_owned());
+        assert_eq!(found, std::iter::once(key).chain(own).collect::<Vec<_>>(), "{}", table.name);
+    }
+}
+
+#[test]
+fn a_rebuilt_index_has_the_same_rows() {
+    let root = fixture::folder();
+    for scenario in fixture::scenarios() {
+        fixture::record(root.path(), &scenario);
+        updated(root.path());
+    }
+    let count = fixture::scenarios().len();
+    let mut index = open(root.path());
+    let dump = index.dump().expect("a dump");
+    assert!(dump.lines().filter(|line| line.starts_with("run: ")).count() == count, "{dump}");
+    assert_eq!(index.rebuild().expect("a rebuild").indexed, count);
+    assert!(index.dump().expect("a dump") == dump);
+    drop(index);
+    std::fs::remove_file(root.path().join(store::INDEX)).expect("removed");
+    assert_eq!(updated(root.path()).indexed, count);
+    assert!(open(root.path()).dump().expect("a dump") == dump);
+}
+
+#[test]
+fn only_runs_that_changed_are_read_again() {
+    let root = fixture::folder();
+    for id in ["a", "b"] {
+        fixture::record(root.path(), &Scenario { id, ..Scenario::default() });
+    }
+    assert_eq!(updated(root.path()).indexed, 2);
+    assert_eq!(updated(root.path()), Updated { runs: 2, ..Updated::default() });
+    // A record that was written later.
+    let run = record::Library::at(root.path()).find("a").expect("a run");
+    let (mut journal, _) = run.reopen().expect("a journal");
+    journal.append(record::Event::Interrupted { reason: "a test".into() }).expect("a record");
+    drop(journal);
+    let seen = open(root.path()).survey().expect("a survey");
+    assert!(matches!(seen["a"], Seen::Stale) && matches!(seen["b"], Seen::Current(..)), "{seen:?}");
+    assert_eq!(updated(root.path()).indexed, 1);
+    // A run that was removed.
+    record::Library::at(root.path()).find("b").expect("a run").remove().expect("removed");
+    let caught_up = updated(root.path());
+    assert_eq!((caught_up.indexed, caught_up.removed, caught_up.runs), (0, 1, 1));
+    // Rows of another build may contain another judgement.
+    let mut other = Index::open(root.path(), "another build", Access::Write).expect("an index");
+    assert!(matches!(other.survey().expect("a survey")["a"], Seen::Stale));
+    assert_eq!(other.update(InProgress::Included).expect("an update").indexed, 1);
+}
+
+#[test]
+fn a_run_that_cannot_be_read_has_no_rows() {
+    let root = fixture::folder();
+    fixture::record(root.path(), &Scenario { id: "bad", ..Scenario::default() });
+    assert_eq!(updated(root.path()).runs, 1);
+    let journal = root.path().join("bad/journal");
+    let mut bytes = std::fs::read(&journal).expect("a journal");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    bytes.push(b'\n');
+    std::fs::write(&journal, bytes).expect("a damaged journal");
+    let caught_up = updated(root.path());
+    assert_eq!((caught_up.runs, caught_up.unreadable.len()), (0, 1), "{caught_up:?}");
+    assert!(matches!(open(root.path()).survey().expect("a survey")["bad"], Seen::Stale));
+}
+
+#[test]
+fn a_run_in_progress_is_left_out_on_request() {
+    let root = fixture::folder();
+    fixture::record(root.path(), &Scenario { id: "busy", ..Scenario::default() });
+    let run = record::Library::at(root.path()).find("busy").expect("a run");
+    let (journal, _) = run.reopen().expect("a journal");
+    let mut index = open(root.path());
+    assert_eq!(index.update(InProgress::LeftOut).expect("an update").indexed, 0);
+    drop(journal);
+    assert_eq!(index.update(InProgress::LeftOut).expect("an update").indexed, 1);
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_kept() {
+    let root = fixture::folder();
+    fixture::record(root.path(), &Scenario::default());
+    updated(root.path());
+    let path = root.path().join(store::INDEX);
+    let connection = rusqlite::Connection::open(&path).expect("SQLite");
+    connection.execute_batch("UPDATE schema_version SET version = 99").expect("an update");
+    drop(connection);
+    for access in [Access::Read, Access::Write] {
+        let error = Index::open(root.path(), BUILD, access).err().expect("a refusal");
+        assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+    }
+    assert!(path.exists());
+}
+
+#[test]
+fn a_damaged_index_is_replaced() {
+    let root = fixture::folder();
+    fixture::record(root.path(), &Scenario::default());
+    updated(root.path());
+    let path = root.path().join(store::INDEX);
+    let good = std::fs::read(&path).expect("an index");
+    let dump = open(root.path()).dump().expect("a dump");
+    let mut zeros = good.clone();
+    zeros[4096..].fill(0);
+    let text = b"this is not a database, but a text of some length".repeat(100);
+    for bad in [text, good[..good.len() / 2].to_vec(), zeros] {
+        std::fs::write(&path, bad).expect("damage");
+        let read = Index::open(root.path(), BUILD, Access::Read).and_then(|mut index| index.dump());
+        assert!(matches!(read, Err(StoreError::Damaged { .. })), "{read:?}");
+        assert_eq!(updated(root.path()).indexed, 1);
+        assert!(open(root.path()).dump().expect("a dump") == dump);
+    }
+}
+
+#[test]
+fn queries_read_the_store_and_nothing_else() {
+    let root = fixture::folder();
+    fixture::record(root.path(), &Scenario::default());
+    updated(root.path());
+    let mut index = open(root.path());
+    let answer =
+        index.ask("SELECT figure_key, MAX(value) AS most FROM figure WHERE unit = 'IOPS' GROUP BY 1");
+    let answer = answer.expect("an answer");
+    assert_eq!(answer.columns, ["figure_key", "most"]);
+    assert!(answer.rows.len() > 50);
+    for bad in [
+        "DELETE FROM run",
+        "UPDATE run SET state = 'steady'",
+        "DROP TABLE run",
+        "CREATE TABLE more (x)",
+        "ATTACH '/etc/passwd' AS other",
+        "PRAGMA writable_schema = ON",
+        "BEGIN",
+        "SELECT load_extension('/tmp/x.so')",
+        "SELECT 1; DELETE FROM run",
+        "SELECT FROM",
+        "SELECT * FROM nothing",
+        "",
+    ] {
+        let error = index.ask(bad).err().unwrap_or_else(|| panic!("accepted: {bad}"));
+        assert!(matches!(error, StoreError::Query(_)), "{bad}: {error:?}");
+    }
+    assert_eq!(index.ask("SELECT COUNT(*) FROM run").expect("an answer").rows, [[Value::Integer(1)]]);
+    // Later updates are still possible.
+    assert_eq!(index.rebuild().expect("a rebuild").indexed, 1);
+}
