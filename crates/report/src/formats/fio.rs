@@ -9,6 +9,7 @@ use stdx::Histogram;
 
 use super::format::{self, Format, Make, Source};
 use crate::facts::answers::{Answer, answers, percentile_ns};
+use crate::facts::judged;
 
 /// The fio format.
 pub(super) const FORMAT: Format = Format {
@@ -72,7 +73,7 @@ fn job(source: Source<'_>, index: usize, answer: &Answer<'_>, has_maxima: bool) 
         "plateau": {
             "phase": phase.name(),
             "round": answer.round,
-            "in_window": source.document.in_window(answer),
+            "in_window": judged::in_window(&source.document.outcomes, answer),
             "host_share": segment.host_share(),
             "host_limited": segment.is_host_limited(),
         },

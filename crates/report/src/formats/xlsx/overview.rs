@@ -6,7 +6,7 @@ use rust_xlsxwriter::{Worksheet, XlsxError};
 use super::super::format::Source;
 use super::style::{bold, limited, number, percent};
 use crate::pages::remarks::figures_legend;
-use crate::pages::values::{fact, model};
+use crate::pages::values::{absent, fact, model};
 
 const COLUMNS: [&str; 9] = [
     "Figure",
@@ -94,7 +94,11 @@ fn write_figure(
         sheet.write_with_format(row, 4, share, &percent())?;
     }
     sheet.write_string(row, 5, outcome.header.convergence.to_string())?;
-    sheet.write_number(row, 6, outcome.header.threads)?;
-    sheet.write_number(row, 7, outcome.header.queue_depth)?;
+    for (column, value) in [(6, outcome.header.threads), (7, outcome.header.queue_depth)] {
+        match value {
+            Some(value) => sheet.write_number(row, column, value)?,
+            None => sheet.write_string(row, column, absent(source.document))?,
+        };
+    }
     sheet.write_number(row, 8, outcome.rounds).map(|_| ())
 }
