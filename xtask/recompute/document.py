@@ -35,7 +35,8 @@ def check(run: Run, report: dict[str, Any], checks: Checks) -> None:
     stated = file.get("stated", {})
     for key, value in report["stated"].items():
         checks.equal(f"stated: {key}", stated.get(key, [] if key == "links" else None), value)
-    for key, value in report["settings"].items():
+    checks.equal("settings are known", file["settings"] is not None, report["settings"] is not None)
+    for key, value in (report["settings"] or {}).items():
         # Choices that were not made are absent from run.json.
         chosen = {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
         none = {} if isinstance(value, dict) else False

@@ -1,6 +1,5 @@
 //! The comparison for other programs: CSV and JSON.
 
-use record::SimulatedFacts;
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, Line};
@@ -62,7 +61,7 @@ pub fn json(comparison: &Comparison) -> Value {
                 "run": run.document.run.id,
                 "name": run.name,
                 "journal_sha256": run.document.digest,
-                "simulated": run.document.run.target.simulated.as_ref().map(SimulatedFacts::label),
+                "simulated": Some(run.document.simulated()).filter(|label| !label.is_empty()),
             })
         })
         .collect();

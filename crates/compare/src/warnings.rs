@@ -1,9 +1,10 @@
 //! Warnings to read before comparing numbers from different runs.
 
-use record::{RunFile, TargetKind};
+use pts::ABSENT;
+use record::{RunFile, Settings, TargetKind};
 
 use crate::candidate::Candidate;
-use report::parts::{MarkKind, capacity, tool};
+use report::parts::{MarkKind, absent, capacity, number, tool};
 
 /// A property that should be the same in all runs.
 struct Property {
@@ -22,35 +23,31 @@ const PROPERTIES: &[Property] = &[
     Property {
         name: "cell time",
         verb: "differs",
-        of: |c| stdx::units::span(c.document.run.settings.cell_ns),
+        of: |c| setting(c, |settings| stdx::units::span(settings.cell_ns)),
     },
     Property { name: "preconditioning", verb: "differs", of: preconditioning },
     Property { name: "active range", verb: "differs", of: active_range },
     Property { name: "purge", verb: "differs", of: purge },
     Property { name: "write cache", verb: "differs", of: write_cache },
-    Property { name: "sector size", verb: "differs", of: |c| sectors(&c.document.run) },
-    Property { name: "interface", verb: "differs", of: |c| known(c.document.run.target.interface.as_ref()) },
+    Property { name: "sector size", verb: "differs", of: sectors },
+    Property { name: "interface", verb: "differs", of: |c| known(c, |run| run.target.interface.as_ref()) },
     Property { name: "capacity", verb: "differs", of: |c| capacity(&c.document) },
-    Property { name: "processor", verb: "differs", of: |c| known(c.document.run.host.cpu.as_ref()) },
-    Property { name: "board", verb: "differs", of: |c| known(c.document.run.host.board.as_ref()) },
+    Property { name: "processor", verb: "differs", of: |c| known(c, |run| run.host.cpu.as_ref()) },
+    Property { name: "board", verb: "differs", of: |c| known(c, |run| run.host.board.as_ref()) },
     Property {
         name: "BIOS version",
         verb: "differs",
-        of: |c| known(c.document.run.host.bios_version.as_ref()),
+        of: |c| known(c, |run| run.host.bios_version.as_ref()),
     },
-    Property { name: "microcode", verb: "differs", of: |c| known(c.document.run.host.microcode.as_ref()) },
-    Property { name: "kernel", verb: "differs", of: |c| known(c.document.run.host.kernel.as_ref()) },
+    Property { name: "microcode", verb: "differs", of: |c| known(c, |run| run.host.microcode.as_ref()) },
+    Property { name: "kernel", verb: "differs", of: |c| known(c, |run| run.host.kernel.as_ref()) },
     Property { name: "kernel command line", verb: "differs", of: kernel_line },
-    Property {
-        name: "I/O scheduler",
-        verb: "differs",
-        of: |c| known(c.document.run.host.scheduler.as_ref()),
-    },
+    Property { name: "I/O scheduler", verb: "differs", of: |c| known(c, |run| run.host.scheduler.as_ref()) },
     Property { name: "load engine", verb: "differs", of: engines },
     Property {
         name: "source of power",
         verb: "differs",
-        of: |c| c.document.run.power.as_ref().map_or_else(|| "none".into(), |facts| facts.source.clone()),
+        of: |c| c.document.run.power.as_ref().map_or_else(|| power_absent(c), |facts| facts.source.clone()),
     },
     Property { name: "software", verb: "differs", of: |c| tool(&c.document) },
 ];
@@ -114,13 +111,21 @@ fn host_limited(runs: &[Candidate]) -> Option<String> {
     each.iter().any(|names| !names.is_empty()).then(|| format!("{text}: {}", limited.join("; ")))
 }
 
-fn known(fact: Option<&String>) -> String {
-    fact.cloned().unwrap_or_else(|| "unknown".into())
+fn known(candidate: &Candidate, fact: fn(&RunFile) -> Option<&String>) -> String {
+    fact(&candidate.document.run).cloned().unwrap_or_else(|| unknown(candidate))
+}
+
+/// Stands for a fact that is not known, because the host or the drive does not report it or a file does not contain it.
+fn unknown(candidate: &Candidate) -> String {
+    match candidate.document.run.origin {
+        Some(_) => absent(&candidate.document).into(),
+        None => "unknown".into(),
+    }
 }
 
 /// The command line of the kernel, without the words that differ between any two installations.
 fn kernel_line(run: &Candidate) -> String {
-    let line = known(run.document.run.host.kernel_command_line.as_ref());
+    let line = known(run, |run| run.host.kernel_command_line.as_ref());
     let of_installation = |word: &&str| {
         ["BOOT_IMAGE=", "initrd=", "root=", "resume="].iter().any(|prefix| word.starts_with(prefix))
     };
@@ -130,20 +135,31 @@ fn kernel_line(run: &Candidate) -> String {
 
 fn engines(run: &Candidate) -> String {
     match &run.document.engines[..] {
-        [] => "unknown".into(),
+        [] => unknown(run),
         engines => engines.join(", "),
     }
+}
+
+/// Returns the source of power, or that nobody knows it.
+fn power_absent(run: &Candidate) -> String {
+    if run.document.run.origin.is_some() { ABSENT.into() } else { "none".into() }
 }
 
 /// Returns the name of the profile; for an imported run, the name of the tool that measured it.
 pub(crate) fn profile(run: &Candidate) -> String {
     let file = &run.document.run;
-    file.origin.as_ref().map_or_else(|| file.profile.clone(), |origin| format!("none ({})", origin.tool))
+    file.origin.as_ref().map_or_else(
+        || file.profile.clone(),
+        |origin| match &origin.profile {
+            Some(profile) => format!("{profile} ({}, imported)", origin.tool),
+            None => format!("none ({})", origin.tool),
+        },
+    )
 }
 
-fn sectors(run: &RunFile) -> String {
-    match run.target.logical_block_bytes {
-        0 => "unknown".into(),
+fn sectors(run: &Candidate) -> String {
+    match run.document.run.target.logical_block_bytes {
+        0 => unknown(run),
         bytes => format!("{bytes} B"),
     }
 }
@@ -157,7 +173,11 @@ fn kind(run: &RunFile) -> String {
         return array.words();
     }
     match (&run.target.kind, &run.target.simulated) {
-        (TargetKind::Imported, _) => "imported".into(),
+        (TargetKind::Imported, _) => match run.origin.as_ref().and_then(|origin| origin.simulated.as_deref())
+        {
+            Some(label) => format!("imported, {label}"),
+            None => "imported".into(),
+        },
         (_, Some(sim)) => format!("simulated at scale 1/{}", sim.scale_divisor),
         (TargetKind::File, None) => match &run.file_system {
             Some(facts) => format!("file on {}", facts.kind),
@@ -170,7 +190,10 @@ fn kind(run: &RunFile) -> String {
 fn depths(run: &Candidate) -> String {
     let mut depths: Vec<String> = Vec::new();
     for header in run.document.outcomes.iter().map(|outcome| &outcome.header) {
-        let depth = format!("TC {} QD {}", header.threads, header.queue_depth);
+        let depth = match (header.threads, header.queue_depth) {
+            (None, None) => ABSENT.to_owned(),
+            (threads, depth) => format!("TC {} QD {}", number(threads), number(depth)),
+        };
         if !depths.contains(&depth) {
             depths.push(depth);
         }
@@ -179,20 +202,27 @@ fn depths(run: &Candidate) -> String {
 }
 
 fn preconditioning(run: &Candidate) -> String {
-    let settings = &run.document.run.settings;
-    format!("{}X over {} %", settings.precondition_capacities, settings.precondition_range_percent)
+    setting(run, |settings| {
+        format!("{}X over {} %", settings.precondition_capacities, settings.precondition_range_percent)
+    })
 }
 
 fn active_range(run: &Candidate) -> String {
-    let settings = &run.document.run.settings;
-    let amount = settings.active_range_amount_bytes.map(|bytes| {
-        format!(", {} in {} segments", stdx::units::amount_base2(bytes), settings.active_range_segments)
-    });
-    format!("{} %{}", settings.test_range_percent, amount.unwrap_or_default())
+    setting(run, |settings| {
+        let amount = settings.active_range_amount_bytes.map(|bytes| {
+            format!(", {} in {} segments", stdx::units::amount_base2(bytes), settings.active_range_segments)
+        });
+        format!("{} %{}", settings.test_range_percent, amount.unwrap_or_default())
+    })
 }
 
 fn write_cache(run: &Candidate) -> String {
-    if run.document.run.origin.is_some() { "unknown".into() } else { run.document.write_cache() }
+    run.document.write_cache()
+}
+
+/// A setting of the run; an imported file need not contain it.
+fn setting(run: &Candidate, of: fn(&Settings) -> String) -> String {
+    run.document.run.settings.as_ref().map_or_else(|| ABSENT.into(), of)
 }
 
 fn purge(run: &Candidate) -> String {

@@ -262,7 +262,7 @@ mod tests {
             command: Vec::new(),
             tests: vec!["hir".into()],
             profile: profile.name.into(),
-            settings: profile.settings(1),
+            settings: Some(profile.settings(1)),
             target: record::TargetFacts {
                 kind: record::TargetKind::File,
                 path: "f".into(),

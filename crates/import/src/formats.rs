@@ -1,12 +1,17 @@
 //! The formats of foreign files, one module and one entry in [`FORMATS`] each. Modules only parse; all of
 //! them return the same type, `Imported`.
 
+mod exported;
 mod fio;
 mod format;
+mod openmetrics;
+mod provenance;
 mod published;
+mod tables;
 mod tkperf;
 
 pub use format::Format;
 
 /// All formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[tkperf::FORMAT, fio::FORMAT, published::FORMAT];
+pub const FORMATS: &[Format] =
+    &[tkperf::FORMAT, exported::FORMAT, fio::FORMAT, openmetrics::FORMAT, published::FORMAT, tables::FORMAT];

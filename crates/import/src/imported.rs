@@ -1,6 +1,6 @@
 //! The content of a foreign file, in a form that does not depend on its format.
 
-use record::{HostFacts, ImportedTest};
+use record::{HostFacts, ImportedTest, Settings, Stated, StatedMark};
 
 /// The content of a foreign file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,6 +15,12 @@ pub struct Imported {
     pub reports_mebibytes: bool,
     /// Notes that a reader of the figures needs.
     pub remarks: Vec<String>,
+    /// What Plateau wrote into its own exports.
+    pub exported: Provenance,
+    /// Settings of the run; `None` if the file does not contain them.
+    pub settings: Option<Settings>,
+    /// What the operator stated about tester and test platform.
+    pub stated: Stated,
     /// The drive.
     pub device: Device,
     /// The host.
@@ -23,11 +29,24 @@ pub struct Imported {
     pub tests: Vec<ImportedTest>,
 }
 
+/// What an export of Plateau states about the run that it was written from; empty for files of other tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// Id of the run.
+    pub run: Option<String>,
+    /// Revision of the specification.
+    pub profile: Option<String>,
+    /// Label of the simulated drive.
+    pub simulated: Option<String>,
+    /// Marks of the run.
+    pub marks: Vec<StatedMark>,
+}
+
 /// The drive as described in the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Device {
     /// Path or name.
-    pub path: String,
+    pub path: Option<String>,
     /// Vendor.
     pub vendor: Option<String>,
     /// Model.
@@ -40,6 +59,10 @@ pub struct Device {
     pub interface: Option<String>,
     /// NAND type.
     pub nand: Option<String>,
-    /// User capacity; 0 if unknown.
-    pub capacity_bytes: u64,
+    /// User capacity.
+    pub capacity_bytes: Option<u64>,
+    /// Logical sector size.
+    pub logical_block_bytes: Option<u32>,
+    /// Physical sector size.
+    pub physical_block_bytes: Option<u32>,
 }

@@ -15,6 +15,6 @@ mod read;
 mod run;
 
 pub use formats::{FORMATS, Format};
-pub use imported::{Device, Imported};
+pub use imported::{Device, Imported, Provenance};
 pub use read::{ImportError, largest_bytes, read};
 pub use run::{Source, run};

@@ -2,6 +2,8 @@
 
 /// Upper limit of a possible measurement: 10^15 in any unit.
 const LARGEST: f64 = 1e15;
+/// Upper limit of a figure, which may be a product of measurements.
+const LARGEST_FIGURE: f64 = 1e18;
 
 /// Returns `value` if it is a possible measurement.
 ///
@@ -18,4 +20,16 @@ pub(crate) fn possible(value: f64, what: &str) -> Result<f64, String> {
 /// Returns `value` as a small count.
 pub(crate) fn count(value: u64, what: &str) -> Result<u16, String> {
     u16::try_from(value).map_err(|_| format!("{what} is {value}; at most 65535 is possible"))
+}
+
+/// Returns `value` if it can be printed. Other than a measurement, a slope or a difference may be negative.
+///
+/// # Errors
+/// Returns an error that names `what` otherwise.
+pub(crate) fn bounded(value: f64, what: &str) -> Result<f64, String> {
+    if value.is_finite() && value.abs() <= LARGEST_FIGURE {
+        Ok(value)
+    } else {
+        Err(format!("{what} is {value}, which is out of range"))
+    }
 }

@@ -38,18 +38,19 @@ fn jobs_are_rows_with_their_own_units() {
     assert_eq!(rates[0], ["randread: RND 4KiB R, TC 4 QD 32", "20000.5", "81.9"]);
     assert_eq!(
         rates[1],
-        ["mix: RND 8KiB 70/30, TC 4 QD 1".replace("TC 4", "TC 1"), "100.0".into(), "0.8".into()]
+        ["mix: RND 8KiB 70/30", "100.0", "0.8"],
+        "neither numjobs nor iodepth is in the file"
     );
     let times = printed(&tables[1]);
     // Values from the histogram: the 50th percentile within a slot of 0.4 %, and n/a if fewer than ten I/Os are
     // beyond it.
     assert_eq!(times[0][1], "0.160");
     assert!(times[0][2].starts_with("0.140") || times[0][2].starts_with("0.139"), "{times:?}");
-    assert_eq!(times[0][5..7], ["n/a", "n/a"]);
+    assert_eq!(times[0][5..7], ["not in the file", "not in the file"]);
     assert_eq!(times[1][1], "0.001", "the mean by count of both directions is 1.3 us");
     assert!(found[0].pages.iter().any(|page| page.title == "Response Time Histogram - randread"));
     let (_, imported) = import::read(NEW.as_bytes(), None).unwrap();
-    assert_eq!(imported.device.path, "/dev/nvme9n9");
+    assert_eq!(imported.device.path.as_deref(), Some("/dev/nvme9n9"));
     assert_eq!(imported.tool, "fio-3.36");
     assert!(imported.remarks.iter().any(|remark| remark.contains("'idle'")));
 }
@@ -62,4 +63,43 @@ fn old_output_is_in_microseconds_and_kib() {
     assert_eq!(reading.latency_max_ns, Some(900_000.0));
     assert_eq!(reading.bytes_per_second, Some(1_024_000.0));
     assert_eq!((reading.block_bytes, reading.read_percent), (131_072, 0));
+}
+
+/// A job of four clones.
+fn clones(group_reporting: &str, more: &str) -> String {
+    format!(
+        r#"{{ "fio version": "fio-3.36", "global options": {{ {group_reporting} }}, "jobs": [ {{ "jobname": "a",
+        "job options": {{ "rw": "randrw", "numjobs": "4" {more} }},
+        "read": {{ "total_ios": 300, "io_bytes": 1228800, "iops": 3.0 }},
+        "write": {{ "total_ios": 100, "io_bytes": 409600, "iops": 1.0 }} }} ] }}"#
+    )
+}
+
+#[test]
+fn clones_reported_as_a_group_are_threads() {
+    let reading = |text: &str| import::read(text.as_bytes(), None).unwrap().1.tests[0].readings[0].clone();
+    for group in [r#""group_reporting": """#, r#""group_reporting": null"#, r#""group_reporting": "1""#] {
+        assert_eq!(reading(&clones(group, "")).threads, Some(4), "{group}");
+    }
+    // Otherwise each clone has an entry of its own.
+    assert_eq!(reading(&clones("", "")).threads, Some(1));
+    assert_eq!(reading(&clones(r#""group_reporting": "0""#, "")).threads, Some(1));
+    let group = r#""group_reporting": "1", "numjobs": "8""#;
+    assert_eq!(reading(&clones(group, "")).threads, Some(4), "the option of the job counts");
+}
+
+#[test]
+fn what_the_file_does_not_contain_is_not_a_default_of_fio() {
+    let (_, imported) = import::read(clones("", "").as_bytes(), None).unwrap();
+    let reading = &imported.tests[0].readings[0];
+    assert_eq!(reading.queue_depth, None, "iodepth is not there");
+    assert_eq!(reading.block_bytes, 4096, "from bytes and I/Os");
+    assert_eq!(reading.read_percent, 75, "from the I/Os of both directions");
+    assert_eq!((reading.latency_mean_ns, reading.latency_max_ns), (None, None));
+    assert_eq!((imported.device.path, imported.device.capacity_bytes), (None, None));
+    assert_eq!(imported.settings, None);
+    let uneven = clones("", "").replace("409600", "409601");
+    let (_, imported) = import::read(uneven.as_bytes(), None).unwrap();
+    assert_eq!(imported.tests[0].readings[0].block_bytes, 0, "unknown");
+    assert!(imported.remarks.iter().any(|remark| remark.contains("is not in the file")));
 }

@@ -247,11 +247,9 @@ fn both_reports_are_reproduced_to_the_printed_digit() {
             let mean = values.iter().sum::<f64>() / 5.0 * unit;
             assert!((window.mean - mean).abs() <= 1e-9 * mean);
         }
-        assert_eq!(
-            found.iter().find(|o| o.test == "lat").unwrap().header.queue_depth,
-            1,
-            "whatever 1.x wrote"
-        );
+        let lat = &found.iter().find(|o| o.test == "lat").unwrap().header;
+        assert_eq!((lat.threads, lat.queue_depth), (None, None), "2 x 16 are those of the other tests");
+        assert!(found.iter().all(|o| o.header.purge == pts::ABSENT), "the file does not name a purge");
     }
 }
 
@@ -308,4 +306,39 @@ fn hard_disks_have_areas_and_write_saturation_has_minutes() {
     assert!(found.iter().all(|outcome| !outcome.pages.is_empty()));
     let pts::exhibit::Exhibit::Lines(lines) = &found[2].pages[0].exhibits[0] else { panic!("a chart") };
     assert_eq!(lines.series[0].points.last(), Some(&(45.0, 1000.0)), "90 rounds of 30 s");
+}
+
+#[test]
+fn a_saturation_of_two_short_rounds_has_no_fob_and_no_mean_of_minutes() {
+    let matrix = leaf("roundmat", &json!([vec![1000.0, 900.0], vec![[1.0, 3.0, 2.0]; 2]]));
+    for (runtime, axis) in [("<runtime>1</runtime>", "Time (minutes)"), ("", "Round")] {
+        let text = format!("<x><writesat>{runtime}{matrix}</writesat></x>");
+        let found = outcomes(text.as_bytes());
+        assert!(found[0].key_figures.iter().all(|figure| figure.value.is_none()), "{runtime}");
+        let pts::exhibit::Exhibit::Lines(lines) = &found[0].pages[0].exhibits[0] else { panic!("a chart") };
+        assert_eq!(lines.x.label, axis);
+        let has_amounts = found[0].pages.iter().any(|page| page.title.contains("TGBW"));
+        assert_eq!(has_amounts, !runtime.is_empty(), "amounts need the length of a round");
+    }
+}
+
+#[test]
+fn sector_sizes_are_those_of_the_description() {
+    let sectors = |description: &str| {
+        let text = format!(
+            "<x>{}<iops>{}</iops></x>",
+            leaf("devinfo", &json!(description)),
+            leaf("roundmat", &json!([vec![vec![1.0; 8]; 7]]))
+        );
+        let device = import::read(text.as_bytes(), None).unwrap().1.device;
+        (device.logical_block_bytes, device.physical_block_bytes)
+    };
+    let hdparm = "\tLogical  Sector size:                   512 bytes\n\tPhysical Sector size:                  4096 bytes\n";
+    assert_eq!(sectors(hdparm), (Some(512), Some(4096)));
+    assert_eq!(sectors("\tLogical/Physical Sector size:           512 bytes\n"), (Some(512), Some(512)));
+    assert_eq!(
+        sectors("Sector Sizes:     512 bytes logical, 4096 bytes physical\n"),
+        (Some(512), Some(4096))
+    );
+    assert_eq!(sectors("Model Number: x\n"), (None, None));
 }

@@ -4,17 +4,18 @@
 //! from the reported values; a note states if the source disagrees. Pages without reported figures are omitted.
 
 mod areas;
+mod exported;
 mod jobs;
 mod loops;
 mod saturation;
 mod view;
 
-use record::{Entry, Event, ImportedTest, Origin, RunFile};
+use record::{Entry, Event, ExportedVerdict, ImportedTest, Origin, RunFile};
 
 use crate::conclusions::header::{Convergence, Phases, TestHeader};
 use crate::method::explain;
 use crate::method::history::History;
-use crate::{Context, Outcome};
+use crate::{Acceptance, Outcome, Profile, Reason};
 use view::{Kind, TrackedSeries, View, judged};
 
 /// All kinds.
@@ -30,6 +31,9 @@ const KINDS: &[Kind] = &[
     jobs::KIND,
 ];
 
+/// Replaces a fact that the imported file does not contain.
+pub const ABSENT: &str = "not in the file";
+
 /// Converts an imported run to its displayed form.
 pub(crate) fn replay(run: &RunFile, origin: &Origin, entries: &[Entry]) -> Result<Vec<Outcome>, String> {
     let tests = entries.iter().filter_map(|entry| match &entry.event {
@@ -40,10 +44,12 @@ pub(crate) fn replay(run: &RunFile, origin: &Origin, entries: &[Entry]) -> Resul
 }
 
 fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcome, String> {
-    let kind = KINDS.iter().find(|kind| kind.name == test.test).ok_or_else(|| {
+    let named = || KINDS.iter().find(|kind| kind.name == test.test);
+    let kind = if test.exported.is_some() { Some(&exported::KIND) } else { named() };
+    let kind = kind.ok_or_else(|| {
         format!("the imported run has a test '{}' that this version does not support", test.test)
     })?;
-    let view = View { test, origin, context: Context::of(run)? };
+    let view = View { test, origin, target: &run.target, profile: Profile::of(run)? };
     let tracked = kind.tracked.map(|tracked| tracked(&view));
     let window = tracked.as_ref().and_then(|tracked| judged(test, tracked));
     let converged = window.map(|w| w.steady).or(test.steady);
@@ -60,7 +66,9 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
             words(window.steady)
         ));
     }
-    if window.is_none() && test.steady.is_some() {
+    let exported = test.exported.as_ref();
+    notes.extend(exported.iter().flat_map(|exported| exported.notes.iter().cloned()));
+    if window.is_none() && test.steady.is_some() && exported.is_none() {
         notes.push("steady state as stated by the source, without values of rounds to check it".into());
     }
     let explained = match &tracked {
@@ -68,21 +76,27 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
         _ => Vec::new(),
     };
     Ok(Outcome {
-        test: kind.name.into(),
-        title: kind.title.into(),
-        subject: kind.subject.into(),
+        test: test.test.clone(),
+        title: exported.map_or_else(|| kind.title.into(), |exported| exported.title.clone()),
+        subject: exported.map_or_else(|| kind.subject.into(), |exported| exported.title.clone()),
         clause: None,
         purpose: kind.purpose.into(),
         outline: test.outline.clone(),
         header: header(&view, converged),
-        rounds: view.rounds(),
+        rounds: exported.and_then(|exported| exported.rounds).unwrap_or_else(|| view.rounds()),
         converged,
         ending: None,
-        acceptance: None,
-        marks: Vec::new(),
+        acceptance: exported.and_then(|exported| exported.acceptance.as_ref()).map(accepted),
+        marks: exported.iter().flat_map(|exported| exported::marks(exported)).collect(),
         loops: Vec::new(),
-        window: tracked.iter().zip(window).map(|(tracked, w)| (tracked.name.clone(), w)).collect(),
-        tracked_unit: tracked.as_ref().map(|tracked| tracked.unit),
+        window: match exported {
+            Some(exported) => exported::windows(exported),
+            None => tracked.iter().zip(window).map(|(tracked, w)| (tracked.name.clone(), w)).collect(),
+        },
+        tracked_unit: match exported {
+            Some(exported) => exported.tracked_unit.as_deref().and_then(crate::Unit::of_symbol),
+            None => tracked.as_ref().map(|tracked| tracked.unit),
+        },
         explained,
         pages: (kind.pages)(&view),
         beyond: Vec::new(),
@@ -95,6 +109,14 @@ fn outcome(run: &RunFile, origin: &Origin, test: &ImportedTest) -> Result<Outcom
     })
 }
 
+/// The verdict as the file states it.
+fn accepted(verdict: &ExportedVerdict) -> Acceptance {
+    Acceptance {
+        reasons: verdict.reasons.iter().cloned().map(Reason::Stated).collect(),
+        unchecked: verdict.unchecked.clone(),
+    }
+}
+
 fn explained(tracked: &TrackedSeries) -> Vec<explain::Explanation> {
     let mut history = History::of(vec![tracked.name.clone()]);
     for (round, value) in &tracked.points {
@@ -105,23 +127,23 @@ fn explained(tracked: &TrackedSeries) -> Vec<explain::Explanation> {
 
 fn header(view: &View<'_>, converged: Option<bool>) -> TestHeader {
     let test = view.test;
-    let stated = |text: &Option<String>| text.clone().unwrap_or_else(|| "n/a".into());
+    let stated = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.into());
     let [pc_ar, test_ar, ar_amount, ar_segments] =
-        test.active_range.clone().unwrap_or_else(|| ["n/a"; 4].map(str::to_owned));
+        test.active_range.clone().unwrap_or_else(|| [ABSENT; 4].map(str::to_owned));
     TestHeader {
         requirement: "NOT PTS",
         purge: stated(&test.purge),
         workload_independent: Some(stated(&test.preconditioning)),
-        workload_dependent: "n/a".into(),
-        data_pattern: "n/a".into(),
-        queue_depth: test.queue_depth.unwrap_or(0),
-        threads: test.threads.unwrap_or(0),
+        workload_dependent: ABSENT.into(),
+        data_pattern: ABSENT.into(),
+        queue_depth: test.queue_depth,
+        threads: test.threads,
         convergence: match converged {
             None => Convergence::NotSought,
             Some(true) => Convergence::Reached,
             Some(false) => Convergence::NotReached,
         },
-        rounds: test.window.map_or_else(|| "N/A".into(), |(first, last)| format!("{first}-{last}")),
+        rounds: test.window.map_or_else(|| ABSENT.into(), |(first, last)| format!("{first}-{last}")),
         length: None,
         pc_ar,
         test_ar,

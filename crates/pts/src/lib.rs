@@ -39,6 +39,7 @@ pub use exhibits::reading::ReadingHint;
 pub use exhibits::sweep::{DemandSweep, SweepPoint};
 pub use exhibits::unit::Unit;
 pub use flows::composite::Composite;
+pub use imported::ABSENT;
 pub use method::context::{Context, PRECONDITION_BLOCK};
 pub use method::profile::{Profile, WriteCache};
 pub use method::profiles::PROFILES;

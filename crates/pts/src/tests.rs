@@ -18,7 +18,7 @@ mod xsr;
 
 use stdx::units::kib;
 
-pub(crate) use wsat::{not_judged, saturation_figures};
+pub(crate) use wsat::{LAST_MINUTES, not_judged, saturation_figures};
 
 use crate::{Profile, Test};
 

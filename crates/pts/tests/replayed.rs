@@ -129,7 +129,7 @@ fn another_question_than_the_recorded_one_is_refused() {
     let profile = Profile::named("pts-e-2.0").unwrap();
     for test in TESTS {
         let (mut run, entries, _) = recorded(test, profile);
-        run.settings.seed += 1;
+        run.settings.as_mut().unwrap().seed += 1;
         let problem = pts::replay(&run, &entries).unwrap_err();
         assert!(problem.contains("does not match"), "{problem}");
     }

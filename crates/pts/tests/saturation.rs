@@ -396,17 +396,19 @@ fn marks_that_the_tester_sets_are_shown_with_the_computed_ones() {
     let bench = || Fake::new(|cycle, _| if cycle < 3 { 9_000 } else { 1_000 });
     let choice = SaturationChoice { marks: marks_set, ..SaturationChoice::NONE };
     let (plain, set) = (run("pts-e-1.1", &mut bench()), chosen("pts-e-1.1", choice, &mut bench()));
-    let of =
-        |outcome: &Outcome| -> Vec<_> { outcome.marks.iter().map(|mark| (mark.key, mark.value())).collect() };
+    let of = |outcome: &Outcome| -> Vec<_> {
+        outcome.marks.iter().map(|mark| (mark.key.clone(), mark.value())).collect()
+    };
     assert_eq!(
         of(&plain),
         [("fob", 9_000.0), ("steady", 1_000.0), ("peak-drop", 63.0), ("time-to-steady", 63.0)]
-            .map(|(key, value)| (key, Some(value)))
+            .map(|(key, value)| (key.to_owned(), Some(value)))
     );
     assert!(plain.marks.iter().all(|mark| mark.set.is_none()));
     assert_eq!(
         of(&set)[1..],
         [("steady", Some(990.0)), ("peak-drop", Some(30.0)), ("time-to-steady", Some(50.0))]
+            .map(|(key, value)| (key.to_owned(), value))
     );
     assert_eq!(set.marks[2].computed, Some(63.0));
     assert_eq!(set.marks[2].written_bytes, Some(30 * 60 * 9_000 * 4096));

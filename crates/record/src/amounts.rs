@@ -99,6 +99,8 @@ fn numbers(event: &Event) -> Numbers {
         Event::Imported(test) => {
             all.amounts.extend(test.round_ns);
             all.amounts.extend(test.readings.iter().filter_map(|reading| reading.ios));
+            let ways = test.readings.iter().flat_map(|reading| reading.read.iter().chain(&reading.write));
+            all.amounts.extend(ways.flat_map(|way| [way.ios, way.bytes]));
             all.slots += SLOTS_OF_READING * test.readings.len() as u64;
         }
         Event::Opened { .. }

@@ -4,6 +4,77 @@ use serde::{Deserialize, Serialize};
 use stdx::Histogram;
 
 use crate::Access;
+use crate::exported::Exported;
+
+/// A caveat that must accompany every number of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkKind {
+    /// Read from a file instead of measured.
+    Imported,
+    /// The drive is simulated.
+    Simulated,
+    /// A test ended without steady state.
+    NotAchieved,
+    /// A test did not complete, or did not start.
+    NotComplete,
+    /// The run was interrupted.
+    Interrupted,
+    /// The run deviates from its profile.
+    Modified,
+}
+
+impl MarkKind {
+    /// All kinds, strongest first.
+    pub const ALL: [Self; 6] = [
+        Self::Imported,
+        Self::Simulated,
+        Self::NotAchieved,
+        Self::NotComplete,
+        Self::Interrupted,
+        Self::Modified,
+    ];
+
+    /// The name that stands for it in data: `not-achieved`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Imported => "imported",
+            Self::Simulated => "simulated",
+            Self::NotAchieved => "not-achieved",
+            Self::NotComplete => "not-complete",
+            Self::Interrupted => "interrupted",
+            Self::Modified => "modified",
+        }
+    }
+
+    /// The banner on pages, in capitals.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Imported => "IMPORTED",
+            Self::Simulated => "SIMULATED",
+            Self::NotAchieved => "SS NOT ACHIEVED",
+            Self::NotComplete => "NOT COMPLETE",
+            Self::Interrupted => "INTERRUPTED",
+            Self::Modified => "MODIFIED",
+        }
+    }
+}
+
+/// What the label of imported results begins with; the measuring tool follows.
+pub const IMPORTED_FROM: &str = "IMPORTED from ";
+
+/// A mark that the imported file itself states.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatedMark {
+    /// The mark.
+    pub mark: MarkKind,
+    /// Explanations; empty if the file has none.
+    #[serde(default)]
+    pub details: Vec<String>,
+}
 
 /// Origin of an imported run, whose figures Plateau did not measure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +95,18 @@ pub struct Origin {
     /// Whether the tool's own reports print throughput in MiB/s, so that their figures look different.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_mebibytes: bool,
+    /// The run that the file is an export of, if Plateau wrote the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exported_run: Option<String>,
+    /// Revision of the specification that the file states: `PTS-E 1.0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Label of the simulated drive that the file states: `SIMULATED sas-slc-2011 v2 1/512 seed 1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<String>,
+    /// Marks that the file states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<StatedMark>,
     /// Notes that readers of the figures need: weighting, units, incorrect statements in the file.
     pub remarks: Vec<String>,
 }
@@ -69,6 +152,9 @@ pub struct ImportedTest {
     /// Figures that apply to more than one workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<ToldFigure>,
+    /// Contents of a data file that Plateau exported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exported: Option<Exported>,
     /// All measurements.
     pub readings: Vec<Reading>,
 }
@@ -79,10 +165,13 @@ pub struct ImportedTest {
 pub struct ToldFigure {
     /// Name, such as `RND 4KiB W, FOB`.
     pub name: String,
-    /// Value.
-    pub value: f64,
+    /// Value; null if the file states that there is none.
+    pub value: Option<f64>,
     /// Unit: `IOPS`, `min`, `GB`.
     pub unit: String,
+    /// Whether the file states that the value may reflect the host.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub host_limited: bool,
 }
 
 /// Reported results of one workload.
@@ -98,6 +187,15 @@ pub struct Reading {
     /// Round (or area of the disk), from 1; `None` for a mean over the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
+    /// `precondition` or `measure`, if the file distinguishes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// Whether the round is in the measurement window, if the file states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_window: Option<bool>,
+    /// Whether the file states that the values may reflect the host.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub host_limited: bool,
     /// Name of the job, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -128,6 +226,34 @@ pub struct Reading {
     /// Histogram of all response times, if reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Times>,
+    /// Reads, if reported separately.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<DirectionReading>,
+    /// Writes, if reported separately.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<DirectionReading>,
+}
+
+/// Reported results of one direction of a workload.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DirectionReading {
+    /// Number of I/Os.
+    pub ios: u64,
+    /// Bytes read or written.
+    pub bytes: u64,
+    /// Smallest response time in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_min_ns: Option<f64>,
+    /// Mean response time in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_mean_ns: Option<f64>,
+    /// Largest response time in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_max_ns: Option<f64>,
+    /// Percentiles as reported: percent, ns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles_ns: Vec<(f64, f64)>,
 }
 
 /// Response times in ns.
@@ -144,6 +270,9 @@ impl Reading {
             read_percent,
             block_bytes,
             round: None,
+            phase: None,
+            in_window: None,
+            host_limited: false,
             name: None,
             threads: None,
             queue_depth: None,
@@ -154,6 +283,8 @@ impl Reading {
             latency_max_ns: None,
             percentiles_ns: Vec::new(),
             times: None,
+            read: None,
+            write: None,
         }
     }
 }

@@ -10,12 +10,14 @@ impl RunFile {
     pub fn target_line(&self) -> String {
         let target = &self.target;
         if let Some(origin) = &self.origin {
-            let model = target.model.as_deref().unwrap_or(&target.path);
+            let model = target.model.as_deref().or(Some(&*target.path)).filter(|model| !model.is_empty());
+            let model = model.unwrap_or("model not in the file");
             let capacity = match target.capacity_bytes {
-                0 => "capacity unknown".to_owned(),
+                0 => "capacity not in the file".to_owned(),
                 bytes => amount_base10(bytes),
             };
-            return format!("IMPORTED from {}: {model}, {capacity}", origin.tool);
+            let simulated = origin.simulated.as_deref().map(|label| format!(", {label}")).unwrap_or_default();
+            return format!("IMPORTED from {}{simulated}: {model}, {capacity}", origin.tool);
         }
         if let Some(sim) = &target.simulated {
             return format!("{}, {}", sim.label_in_full(), amount_base10(target.capacity_bytes));

@@ -12,6 +12,7 @@ mod columns_wire;
 mod custom;
 pub mod errno;
 mod event;
+mod exported;
 mod file_system;
 mod histogram_wire;
 mod host;
@@ -31,6 +32,7 @@ mod run_file;
 mod segment;
 mod stated;
 pub mod storage;
+mod unknown_wire;
 mod verified;
 mod wall;
 mod workload;
@@ -41,10 +43,16 @@ pub use custom::{CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTe
 pub use event::{
     Entry, Estimated, Event, Expense, Health, Judgement, Note, Purged, TestEstimate, VariableJudgement,
 };
+pub use exported::{
+    Exported, ExportedAxis, ExportedChart, ExportedMark, ExportedReason, ExportedRow, ExportedSeries,
+    ExportedTable, ExportedVerdict, ExportedWindow,
+};
 pub use file_system::{BelowDevice, BelowDisk, BelowLoad, FileSystemFacts, OnFile};
 pub use host::{Ceiling, ClockFacts, CostPerIo, Effort, HostLoad};
 pub use host_share::{DEPTH_KEPT_SHARE, HOST_LIMIT_SHARE};
-pub use imported::{ImportedTest, Origin, Reading, Times, ToldFigure};
+pub use imported::{
+    DirectionReading, IMPORTED_FROM, ImportedTest, MarkKind, Origin, Reading, StatedMark, Times, ToldFigure,
+};
 pub use injected_fault::InjectedFault;
 pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
 pub use journal::{

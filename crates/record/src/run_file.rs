@@ -34,8 +34,8 @@ pub struct RunFile {
     pub tests: Vec<String>,
     /// Name of the profile, such as `pts-e-1.0`.
     pub profile: String,
-    /// Settings, with defaults and options applied.
-    pub settings: Settings,
+    /// Settings, with defaults and options applied; `None` for an imported run whose file does not contain them.
+    pub settings: Option<Settings>,
     /// The device under test.
     pub target: TargetFacts,
     /// The host.
@@ -199,9 +199,13 @@ pub enum TargetKind {
 pub struct TargetFacts {
     /// Kind of target.
     pub kind: TargetKind,
-    /// The target as given on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file.
+    /// The target as given on the command line: `/dev/nvme0n1`, `sim:sas-slc-2011`; absolute for a file. Empty if an
+    /// imported file does not contain it, null in the file.
+    #[serde(with = "crate::unknown_wire::text")]
     pub path: String,
-    /// The identity to type to confirm erasure. It must be the same when the run is resumed.
+    /// The identity to type to confirm erasure. It must be the same when the run is resumed. Empty for an imported run,
+    /// null in the file.
+    #[serde(with = "crate::unknown_wire::text")]
     pub identity: String,
     /// For a device, boot id and the kernel's disk sequence number, if known, which distinguish this
     /// attachment from later ones. For a file, device, inode number and birth time, which distinguish it from
@@ -219,11 +223,15 @@ pub struct TargetFacts {
     pub interface: Option<String>,
     /// NAND type, if known.
     pub nand: Option<String>,
-    /// User capacity in bytes.
+    /// User capacity in bytes; 0 if an imported file does not contain it, null in the file. The same applies to the
+    /// sector sizes.
+    #[serde(with = "crate::unknown_wire::number")]
     pub capacity_bytes: u64,
     /// Logical block size in bytes.
+    #[serde(with = "crate::unknown_wire::number")]
     pub logical_block_bytes: u32,
     /// Physical block size in bytes.
+    #[serde(with = "crate::unknown_wire::number")]
     pub physical_block_bytes: u32,
     /// Whether the kernel reports the device as rotational; `None` for files and simulated drives.
     pub rotational: Option<bool>,

@@ -9,4 +9,4 @@ pub use crate::formats::pdf::flow::Block;
 pub use crate::formats::pdf::of_blocks;
 pub use crate::pages::cells::{cell_text, has_host_limited, has_marks};
 pub use crate::pages::remarks::host_limited_chart;
-pub use crate::pages::values::{capacity, tool};
+pub use crate::pages::values::{absent, capacity, number, tool};

@@ -217,7 +217,7 @@ fn the_summary_of_each_test_repeats_device_platform_software_and_dates() {
 fn every_field_of_the_header_is_on_every_report_page() {
     for recorded in all().iter().filter(|recorded| recorded.scenario.profile.ends_with("1.0")) {
         let head = &recorded.outcome().header;
-        let (depth, threads) = (head.queue_depth.to_string(), head.threads.to_string());
+        let (depth, threads) = (head.queue_depth.unwrap().to_string(), head.threads.unwrap().to_string());
         let convergence = head.convergence.to_string();
         let fields = [
             ("Firmware Rev", None),

@@ -157,7 +157,7 @@ fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
         command: vec!["cargo xtask bench report".into()],
         tests: tests.iter().map(|name| (*name).to_owned()).collect(),
         profile: profile.name.into(),
-        settings: profile.settings(1),
+        settings: Some(profile.settings(1)),
         target: TargetFacts {
             kind: TargetKind::Block,
             path: "/dev/null".into(),

@@ -23,6 +23,8 @@ const FORMAT: &[&str] = &[
     "custom",
     "host",
     "imported",
+    "exported",
+    "unknown_wire",
     "injected_fault",
     "purge_evidence",
     "purge_offer",

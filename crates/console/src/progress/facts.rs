@@ -89,12 +89,16 @@ impl Facts {
     /// Creates the facts of a run; `usual_purge` is the duration of the latest purge of its drive.
     pub fn of(run: &RunFile, usual_purge: Option<Duration>) -> Self {
         let bare = Self::without_tests(run.target.simulated.is_none());
+        let settings = run.settings.as_ref();
         let length = |name: &String| {
             Some((name.clone(), Length::of(Task::named(run, name).ok()?, &Context::of(run).ok()?)))
         };
         Self {
-            real_cell: bare.real_time.then(|| Duration::from_nanos(run.settings.cell_ns)),
-            pace: Pace::of(run.tests.iter().filter_map(length).collect(), run.settings.max_rounds),
+            real_cell: settings.filter(|_| bare.real_time).map(|set| Duration::from_nanos(set.cell_ns)),
+            pace: Pace::of(
+                run.tests.iter().filter_map(length).collect(),
+                settings.map_or(0, |settings| settings.max_rounds),
+            ),
             usual_purge: usual_purge.filter(|_| bare.real_time),
             ..bare
         }

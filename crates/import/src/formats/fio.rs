@@ -2,11 +2,12 @@
 
 mod job;
 
-use record::ImportedTest;
+use record::{ImportedTest, Stated};
 use serde::Deserialize;
 
 use super::format::{Format, first_byte, text};
-use crate::imported::{Device, Imported};
+use super::provenance;
+use crate::imported::{Device, Imported, Provenance};
 use job::{Job, Options};
 
 /// The format.
@@ -32,6 +33,9 @@ struct File {
     global: Options,
     #[serde(default)]
     jobs: Option<Vec<Job>>,
+    /// Only in files that Plateau wrote.
+    #[serde(default)]
+    plateau: Option<provenance::Stated>,
 }
 
 /// Returns the start of the JSON document; fio may print messages before it.
@@ -68,7 +72,9 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         }
     }
     let target = jobs.iter().find_map(|job| job.option(&file.global, "filename"));
-    if readings.iter().any(|reading| reading.times.is_some() || !reading.percentiles_ns.is_empty()) {
+    if file.plateau.is_none()
+        && readings.iter().any(|reading| reading.times.is_some() || !reading.percentiles_ns.is_empty())
+    {
         remarks.push(
             "percentiles and histograms are as fio records them: completion latencies (clat) unless \
              lat_percentiles was set, in histogram steps of 1.6 %. Means and maxima are total latencies \
@@ -81,7 +87,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     } else {
         vec![ImportedTest {
             test: "jobs".into(),
-            outline: format!("{} of fio, as in its job file", plural(readings.len())),
+            outline: format!("{}, as in the file", plural(readings.len())),
             readings,
             ..ImportedTest::default()
         }]
@@ -89,12 +95,19 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     remarks.sort();
     remarks.dedup();
     Ok(Imported {
-        tool: if file.version.is_empty() { "fio of unknown version".into() } else { file.version },
+        tool: match &file.plateau {
+            Some(plateau) => plateau.tool(),
+            None if file.version.is_empty() => "fio of unknown version".into(),
+            None => file.version,
+        },
         date: file.time.map(|time| time.trim().to_owned()).filter(|time| !time.is_empty()),
         transcribed: false,
         reports_mebibytes: false,
         remarks,
-        device: Device { path: target.unwrap_or_else(|| "n/a".into()), ..Device::default() },
+        exported: file.plateau.map_or_else(|| Ok(Provenance::default()), provenance::Stated::provenance)?,
+        settings: None,
+        stated: Stated::default(),
+        device: Device { path: target, ..Device::default() },
         host: record::HostFacts::default(),
         tests,
     })

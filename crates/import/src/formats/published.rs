@@ -1,11 +1,11 @@
 //! Published figures, copied into a TOML file by hand: means over the window, without the individual rounds.
 //! `docs/guide/import.md` describes the format; the bundled examples use it.
 
-use record::{Access, HostFacts, ImportedTest, Reading, ToldFigure};
+use record::{Access, HostFacts, ImportedTest, Reading, Stated, ToldFigure};
 use serde::Deserialize;
 
 use super::format::{Format, text};
-use crate::imported::{Device, Imported};
+use crate::imported::{Device, Imported, Provenance};
 use crate::number::{count, possible};
 
 /// The format.
@@ -154,15 +154,20 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         transcribed: true,
         reports_mebibytes: file.source.reports_mebibytes,
         remarks,
+        exported: Provenance::default(),
+        settings: None,
+        stated: Stated::default(),
         device: Device {
-            path: drive.model.clone(),
+            path: Some(drive.model.clone()),
             vendor: drive.vendor,
             model: Some(drive.model),
             serial: drive.serial,
             firmware: drive.firmware,
             interface: drive.interface,
             nand: drive.nand,
-            capacity_bytes: drive.capacity_bytes,
+            capacity_bytes: Some(drive.capacity_bytes).filter(|bytes| *bytes > 0),
+            logical_block_bytes: None,
+            physical_block_bytes: None,
         },
         host: HostFacts {
             board: host.board,
@@ -211,11 +216,11 @@ fn test(published: Test) -> Result<ImportedTest, String> {
     }
     let figure = |figure: Figure| -> Result<ToldFigure, String> {
         let value = possible(figure.value, &figure.name)?;
-        Ok(ToldFigure { name: figure.name, value, unit: figure.unit })
+        Ok(ToldFigure { name: figure.name, value: Some(value), unit: figure.unit, host_limited: false })
     };
     let demand = |value: Option<u64>, what: &str| value.map(|value| count(value, what)).transpose();
     Ok(ImportedTest {
-        outline: "not given; only the figures were published".into(),
+        outline: "not in the file: only figures were published".into(),
         purge: published.purge.clone(),
         preconditioning: published.preconditioning.clone(),
         active_range: published.active_range.clone(),
@@ -226,6 +231,7 @@ fn test(published: Test) -> Result<ImportedTest, String> {
         window: published.rounds.map(|[first, last]| (first, last)),
         steady: published.steady,
         round_ns: None,
+        exported: None,
         figures: published.figures.into_iter().map(figure).collect::<Result<_, _>>()?,
         readings,
         test: published.kind,

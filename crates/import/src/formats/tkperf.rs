@@ -5,12 +5,13 @@ mod device;
 mod elements;
 mod steady;
 
-use record::{Access, HostFacts, ImportedTest, Reading};
+use record::{Access, HostFacts, ImportedTest, Reading, Stated};
 use roxmltree::{Node, ParsingOptions};
 use serde::de::DeserializeOwned;
 
 use super::format::{Format, first_byte, text};
-use crate::imported::Imported;
+use super::provenance;
+use crate::imported::{Imported, Provenance};
 use crate::number::{count, possible};
 use elements::{check_attributes, child, leaf};
 
@@ -37,7 +38,16 @@ const AREA_READS: [u8; 3] = [100, 50, 0];
 const AREA_BLOCKS: [u32; 3] = [64 << 10, 16 << 10, 4 << 10];
 const AREA_TP_BLOCKS: [u32; 2] = [1 << 20, 4 << 10];
 
+/// Who wrote the file. The format does not say how it weights a mix, and what its tests do besides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    Tkperf,
+    Plateau,
+}
+
 type Cube = Vec<Vec<Vec<f64>>>;
+/// Minimum, maximum and mean; null if a writer does not know one.
+type Times = [Option<f64>; 3];
 
 /// A test element with its parameters.
 struct Element<'a> {
@@ -56,13 +66,15 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         roxmltree::Document::parse_with_options(text, options).map_err(|error| error.to_string())?;
     let root = document.root_element();
     let version: Option<String> = leaf(root, "ioperfversion")?;
+    let plateau = leaf::<provenance::Stated>(root, "plateau")?;
+    let writer = if plateau.is_some() { Writer::Plateau } else { Writer::Tkperf };
     let mut remarks = Vec::new();
     let mut tests = Vec::new();
     let mut fio = None;
     for name in ["iops", "tp", "lat", "writesat"] {
         let Some(element) = element(root, name)? else { continue };
         fio = fio.or(leaf::<String>(element.node, "fioversion")?.map(|text| text.trim().to_owned()));
-        tests.push(test(&element, version.as_deref(), &mut remarks)?);
+        tests.push(test(&element, writer, version.as_deref(), &mut remarks)?);
     }
     let description: Option<String> = leaf(root, "devinfo")?;
     let command: Option<String> = leaf(root, "cmdline")?;
@@ -73,13 +85,22 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         remarks.push(format!("command: {command}"));
     }
     let fio = fio.filter(|version| !version.is_empty());
-    let tool = format!("TKperf {}", version.as_deref().unwrap_or("of unknown version"));
+    let tool = match &plateau {
+        Some(plateau) => plateau.tool(),
+        None => {
+            let tool = format!("TKperf {}", version.as_deref().unwrap_or("of unknown version"));
+            fio.map_or(tool.clone(), |fio| format!("{tool}, {fio}"))
+        }
+    };
     Ok(Imported {
-        tool: fio.map_or(tool.clone(), |fio| format!("{tool}, {fio}")),
+        tool,
         date: leaf(root, "testdate")?,
         transcribed: false,
-        reports_mebibytes: true,
+        reports_mebibytes: writer == Writer::Tkperf,
         remarks,
+        exported: plateau.map_or_else(|| Ok(Provenance::default()), provenance::Stated::provenance)?,
+        settings: None,
+        stated: Stated::default(),
         device: device::device(description.as_deref().unwrap_or(""), root.tag_name().name()),
         host: HostFacts { os: system, kernel: trimmed(leaf(root, "kernel")?), ..HostFacts::default() },
         tests,
@@ -97,13 +118,14 @@ fn element<'a>(root: Node<'a, 'a>, name: &'static str) -> Result<Option<Element<
 
 fn test(
     element: &Element<'_>,
+    writer: Writer,
     version: Option<&str>,
     remarks: &mut Vec<String>,
 ) -> Result<ImportedTest, String> {
     let named = |problem: String| format!("<{}>: {problem}", element.name);
     match element.name {
-        "iops" => iops(element, version, remarks),
-        "lat" => latency(element, version, remarks),
+        "iops" => iops(element, writer, version, remarks),
+        "lat" => latency(element, writer, version, remarks),
         "tp" => throughput(element, version, remarks),
         _ => saturation(element, remarks),
     }
@@ -144,6 +166,7 @@ fn rounds(count: usize) -> Result<u32, String> {
 
 fn iops(
     element: &Element<'_>,
+    writer: Writer,
     version: Option<&str>,
     remarks: &mut Vec<String>,
 ) -> Result<ImportedTest, String> {
@@ -171,47 +194,54 @@ fn iops(
         return Ok(plain(element, "areas-iops", outline, readings));
     }
     let width = width.unwrap_or(0);
-    let outline = "erase; preconditioning; loop over 7 R/W mixes and 8 block sizes until IOPS of 4 KiB writes are steady";
-    let test = plain(element, "iops", outline, readings);
-    let test = preconditioned(element, test, remarks);
+    let outline = format!("{} of 7 R/W mixes and {width} block sizes", count_of(cube.len(), "round"));
+    let test = plain(element, "iops", &outline, readings);
+    overlapping(element, writer, remarks);
     let tracked = tracked_block(&blocks[..width], remarks);
     steady::judged(element.node, test, tracked, version, remarks, |reading| reading.iops)
 }
 
 fn latency(
     element: &Element<'_>,
+    writer: Writer,
     version: Option<&str>,
     remarks: &mut Vec<String>,
 ) -> Result<ImportedTest, String> {
-    let cube: Vec<Vec<Vec<[f64; 3]>>> = matrix(element)?;
+    let cube: Vec<Vec<Vec<Times>>> = matrix(element)?;
     rounds(cube.len())?;
     let (mut readings, mut width) = (Vec::new(), None);
     for (round, rows) in (1..).zip(&cube) {
         shape(rows, LAT_READS.len(), LAT_BLOCKS.len(), &mut width)?;
         for (row, read) in rows.iter().zip(&LAT_READS) {
-            for ([least, largest, mean], block) in row.iter().zip(&LAT_BLOCKS) {
-                possible(*least, "a response time")?;
-                readings.push(Reading {
-                    round: Some(round),
-                    latency_mean_ns: Some(possible(mean * 1000.0, "a response time")?),
-                    latency_max_ns: Some(possible(largest * 1000.0, "a response time")?),
-                    ..Reading::of(Access::Random, *read, *block)
-                });
+            for (times, block) in row.iter().zip(&LAT_BLOCKS) {
+                let mut reading =
+                    Reading { round: Some(round), ..Reading::of(Access::Random, *read, *block) };
+                put(times, &mut reading)?;
+                readings.push(reading);
             }
         }
     }
-    remarks.push(
-        "TKperf weighting: response times of the 65/35 mix, including the largest, are 0.65 x read + 0.35 x \
-         write; Plateau weights by I/O count"
-            .into(),
-    );
+    if writer == Writer::Tkperf {
+        remarks.push(
+            "TKperf weighting: response times of the 65/35 mix, including the largest, are 0.65 x read + 0.35 x \
+             write; Plateau weights by I/O count"
+                .into(),
+        );
+    }
     let width = width.unwrap_or(0);
-    let outline = "erase; preconditioning; loop over 3 R/W mixes and 3 block sizes until the mean of 4 KiB writes is steady";
-    let test = plain(element, "lat", outline, readings);
-    let test = preconditioned(element, test, remarks);
-    // The latency test always runs with one outstanding I/O, although TKperf 1.x writes the numbers that the
-    // user chose.
-    let test = ImportedTest { threads: Some(1), queue_depth: Some(1), ..test };
+    let outline = format!("{} of 3 R/W mixes and {width} block sizes", count_of(cube.len(), "round"));
+    let mut test = plain(element, "lat", &outline, readings);
+    overlapping(element, writer, remarks);
+    // TKperf 1.x writes the numbers that the user chose for the other tests.
+    let stated = (element.jobs.unwrap_or(1), element.depth.unwrap_or(1));
+    if writer == Writer::Tkperf && stated != (1, 1) {
+        let (jobs, depth) = stated;
+        remarks.push(format!(
+            "lat: the file states {jobs} jobs with {depth} I/Os each, but TKperf measures response times with one \
+             outstanding I/O, so neither is used"
+        ));
+        (test.threads, test.queue_depth) = (None, None);
+    }
     let tracked = tracked_block(&LAT_BLOCKS[..width], remarks);
     steady::judged(element.node, test, tracked, version, remarks, |reading| {
         reading.latency_mean_ns.map(|ns| ns / 1000.0)
@@ -257,17 +287,15 @@ fn throughput(
                        sequentially";
         return Ok(plain(element, "areas-tp", outline, readings));
     }
-    let outline = "for each block size: erase, then read and write in turn until 1024 KiB writes are steady; \
-                   no preconditioning";
-    let test =
-        ImportedTest { preconditioning: Some("None".into()), ..plain(element, "tp", outline, readings) };
+    let outline = format!("{} of reads and writes of {} block sizes", count_of(count, "round"), cube.len());
+    let test = plain(element, "tp", &outline, readings);
     steady::judged(element.node, test, TP_BLOCKS[0], version, remarks, |reading| {
         reading.bytes_per_second.map(|rate| rate / 1024.0)
     })
 }
 
 fn saturation(element: &Element<'_>, remarks: &mut Vec<String>) -> Result<ImportedTest, String> {
-    let (iops, times): (Vec<f64>, Vec<[f64; 3]>) = matrix(element)?;
+    let (iops, times): (Vec<f64>, Vec<Times>) = matrix(element)?;
     rounds(iops.len())?;
     if !times.is_empty() && times.len() != iops.len() {
         return Err(format!("it has {} rounds of IOPS, but {} of response times", iops.len(), times.len()));
@@ -279,23 +307,20 @@ fn saturation(element: &Element<'_>, remarks: &mut Vec<String>) -> Result<Import
             iops: Some(possible(*value, "a value of <roundmat>")?),
             ..Reading::of(Access::Random, 0, 4096)
         };
-        if let Some([_, largest, mean]) = times.get(index) {
-            reading.latency_max_ns = Some(possible(largest * 1000.0, "a response time")?);
-            reading.latency_mean_ns = Some(possible(mean * 1000.0, "a response time")?);
+        if let Some(times) = times.get(index) {
+            put(times, &mut reading)?;
         }
         readings.push(reading);
     }
     let seconds = element.runtime_s.filter(|seconds| *seconds > 0.0);
     if seconds.is_none() {
         remarks
-            .push("the file does not state the length of a write saturation round; 60 s are assumed".into());
+            .push("the length of a write saturation round is not in the file, so times and amounts written are unknown".into());
     }
-    let outline =
-        "erase; 4 KiB random writes, round by round, until four capacities or 1440 rounds are written";
+    let outline = format!("{} of 4 KiB random writes", count_of(iops.len(), "round"));
     Ok(ImportedTest {
-        preconditioning: Some("None".into()),
-        round_ns: Some((seconds.unwrap_or(60.0).min(1e6) * 1e9) as u64),
-        ..plain(element, "wsat", outline, readings)
+        round_ns: seconds.map(|seconds| (seconds.min(1e6) * 1e9) as u64),
+        ..plain(element, "wsat", &outline, readings)
     })
 }
 
@@ -303,7 +328,6 @@ fn plain(element: &Element<'_>, test: &str, outline: &str, readings: Vec<Reading
     ImportedTest {
         test: test.into(),
         outline: outline.into(),
-        purge: (!test.starts_with("areas")).then(|| "erase by TKperf".into()),
         threads: element.jobs,
         queue_depth: element.depth,
         readings,
@@ -311,15 +335,27 @@ fn plain(element: &Element<'_>, test: &str, outline: &str, readings: Vec<Reading
     }
 }
 
-/// Adds the preconditioning: each job writes the whole device twice.
-fn preconditioned(element: &Element<'_>, test: ImportedTest, remarks: &mut Vec<String>) -> ImportedTest {
+/// Enters minimum, maximum and mean in microseconds.
+fn put([least, largest, mean]: &Times, reading: &mut Reading) -> Result<(), String> {
+    let ns = |value: Option<f64>| value.map(|us| possible(us * 1000.0, "a response time")).transpose();
+    ns(*least)?;
+    reading.latency_mean_ns = ns(*mean)?;
+    reading.latency_max_ns = ns(*largest)?;
+    Ok(())
+}
+
+fn count_of(count: usize, what: &str) -> String {
+    stdx::units::count_of(u32::try_from(count).unwrap_or(u32::MAX), what)
+}
+
+/// Notes what several jobs mean for sequential writes.
+fn overlapping(element: &Element<'_>, writer: Writer, remarks: &mut Vec<String>) {
     let jobs = element.jobs.unwrap_or(1);
     let remark = "TKperf's sequential jobs all start at LBA 0 and overlap; its preconditioning writes the \
                   device twice per job";
-    if jobs > 1 && !remarks.iter().any(|known| known == remark) {
+    if writer == Writer::Tkperf && jobs > 1 && !remarks.iter().any(|known| known == remark) {
         remarks.push(remark.into());
     }
-    ImportedTest { preconditioning: Some(format!("{}X SEQ/128KiB", 2 * u32::from(jobs))), ..test }
 }
 
 /// Returns the block size that TKperf tracks. TKperf uses the second smallest, which is 8 KiB instead of 4

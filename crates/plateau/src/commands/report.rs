@@ -25,8 +25,10 @@ pub fn run(cli: &Cli, options: &Report) -> Done {
     if let Some(key) = &options.sign {
         signature::sign(&run, &run.load()?.digest.to_string(), key)?;
     }
-    run.file.settings.wsat.marks =
-        pts::marks(&options.wsat_mark).map_err(|text| Failure::text(Exit::Usage, text))?;
+    let marks = pts::marks(&options.wsat_mark).map_err(|text| Failure::text(Exit::Usage, text))?;
+    if let Some(settings) = &mut run.file.settings {
+        settings.wsat.marks = marks;
+    }
     if !options.wsat_mark.is_empty() {
         let replayed =
             pts::replay(&run.file, &run.load()?.entries).map_err(|text| Failure::text(Exit::Usage, text))?;

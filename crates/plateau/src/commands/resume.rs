@@ -46,7 +46,8 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     if let Some(torn) = loaded.torn {
         crate::output::printer::print_line(&format!("{torn}; its step will be repeated"));
     }
-    let mut run = RunSettings::of(stored.file.settings.clone());
+    let settings = pts::Context::of(&stored.file).map_err(|text| Failure::text(Exit::Usage, text))?.settings;
+    let mut run = RunSettings::of(settings.clone());
     run.handling = stored.file.handling.clone();
     run.apply(options.handling.given()).map_err(|text| Failure::text(Exit::Usage, text))?;
     if run.handling.lba_format != stored.file.handling.lba_format {

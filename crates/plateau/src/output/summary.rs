@@ -105,6 +105,9 @@ impl Summary {
         let profile = profile(file);
         if let Some(origin) = &file.origin {
             line("origin", &origin_text(origin));
+            for stated in &origin.marks {
+                line("mark", &format!("{}: {}", stated.mark.title(), stated.details.join("; ")));
+            }
             origin.remarks.iter().for_each(|remark| line("note", remark));
         }
         for outcome in &self.replayed.outcomes {
@@ -112,8 +115,14 @@ impl Summary {
             line(
                 "test",
                 &match (header.threads, header.queue_depth) {
-                    (0, 0) => format!("{}, {profile}", outcome.title),
-                    (threads, depth) => format!("{}, {profile}, TC {threads} QD {depth}", outcome.title),
+                    (None, None) => {
+                        format!("{}, {profile}, TC and QD {}", outcome.title, pts::ABSENT)
+                    }
+                    (threads, depth) => {
+                        let number = |value: Option<u16>| value.map_or(pts::ABSENT.into(), |n| n.to_string());
+                        let (threads, depth) = (number(threads), number(depth));
+                        format!("{}, {profile}, TC {threads} QD {depth}", outcome.title)
+                    }
                 },
             );
             line("verdict", &verdict(outcome, self.is_in_progress));
@@ -254,6 +263,9 @@ pub fn profile(file: &RunFile) -> &str {
 
 fn origin_text(origin: &record::Origin) -> String {
     let date = origin.date.as_deref().map(|date| format!(", {date}")).unwrap_or_default();
+    if let Some(run) = &origin.exported_run {
+        return format!("export of run {run} ({}{date}), measured by {}", origin.file, origin.tool);
+    }
     let (how, typed) =
         if origin.transcribed { ("published figures", ", transcribed") } else { ("result file", "") };
     format!("{how} of {}{typed} ({}{date}); not measured by Plateau", origin.tool, origin.file)

@@ -13,10 +13,10 @@ use stdx::units::amount_base2;
 /// Returns an error with the available range and a valid amount.
 pub fn check(run: &RunFile, given: &BTreeSet<&'static str>) -> Result<(), String> {
     let is_requested = given.contains("ar-amount") || given.contains("ar-segments");
-    let Some(amount) = run.settings.active_range_amount_bytes.filter(|_| is_requested) else {
+    let context = Context::of(run)?;
+    let Some(amount) = context.settings.active_range_amount_bytes.filter(|_| is_requested) else {
         return Ok(());
     };
-    let context = Context::of(run)?;
     if context.test_range() != context.whole_test_range() {
         return Ok(());
     }
@@ -28,7 +28,7 @@ pub fn check(run: &RunFile, given: &BTreeSet<&'static str>) -> Result<(), String
         "an AR amount of {} in {} segments does not fit{scale} into the Test AR of {}, because segments \
          start at multiples of 1 MiB; use a smaller amount, or --ar-amount all",
         amount_base2(amount),
-        run.settings.active_range_segments,
+        context.settings.active_range_segments,
         amount_base2(context.whole_test_range().segment_bytes)
     ))
 }

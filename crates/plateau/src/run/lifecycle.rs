@@ -189,7 +189,7 @@ pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
         command: being.command,
         tests: request.tests,
         profile: request.profile.name.into(),
-        settings: run.settings,
+        settings: Some(run.settings),
         host: (being.host)(drive.facts()),
         target: drive.facts().clone(),
         ceiling: None,

@@ -65,14 +65,11 @@ pub struct Curve {
 /// Runs the tests of `file` on a simulated drive; `model` is a name or a TOML file.
 pub fn rehearse(file: &RunFile, model: &str) -> Done<Rehearsal> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
+    let seed = Context::of(file).map_err(usage)?.settings.seed;
     let model = &*models::model("--rehearse ", model)?;
     let model_bytes = capacity_of(model)?;
     let divisor = divisor_for(model_bytes, file.scale_divisor());
-    let open = OpenOptions {
-        scale: Some(format!("1/{divisor}")),
-        sim_seed: file.settings.seed,
-        ..OpenOptions::default()
-    };
+    let open = OpenOptions { scale: Some(format!("1/{divisor}")), sim_seed: seed, ..OpenOptions::default() };
     let mut armed = device::open(&format!("sim:{model}"), &open)?.arm(None)?;
     let stage = RunFile { target: armed.facts().clone(), ..file.clone() };
     let context = Context::of(&stage).map_err(usage)?;

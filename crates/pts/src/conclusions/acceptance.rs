@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use record::{FailedIo, WrongData, WrongPlace};
+use record::{ExportedReason, FailedIo, WrongData, WrongPlace};
 
 /// The verdict on a drive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Acceptance {
     /// Reasons why the drive is not accepted; empty if it is.
     pub reasons: Vec<Reason>,
     /// Limits that could not be checked, because the drive does not report the value.
-    pub unchecked: Vec<&'static str>,
+    pub unchecked: Vec<String>,
 }
 
 /// A reason why a drive is not accepted.
@@ -61,6 +61,8 @@ pub enum Reason {
         /// All bits that were set in any reading.
         bits: u8,
     },
+    /// An imported file states the reason.
+    Stated(ExportedReason),
 }
 
 impl Acceptance {
@@ -88,7 +90,7 @@ impl fmt::Display for Acceptance {
 impl Reason {
     /// Returns the kind of the reason as used in documents, such as `data`.
     #[must_use]
-    pub const fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &str {
         match self {
             Self::Data { .. } => "data",
             Self::Io(_) => "io",
@@ -96,6 +98,7 @@ impl Reason {
             Self::Above { .. } => "above",
             Self::Below { .. } => "below",
             Self::Warned { .. } => "critical_warning",
+            Self::Stated(stated) => &stated.reason,
         }
     }
 
@@ -105,6 +108,7 @@ impl Reason {
         match self {
             Self::Data { first, .. } => first.map(|place| place.offset_bytes),
             Self::Io(failed) => Some(failed.offset_bytes),
+            Self::Stated(stated) => stated.offset_bytes,
             _ => None,
         }
     }
@@ -135,6 +139,7 @@ impl fmt::Display for Reason {
                 write!(f, "{what} {is} {unit} (at least {limit} {unit})")
             }
             Self::Warned { bits } => write!(f, "critical warning {bits:02x}h"),
+            Self::Stated(stated) => f.write_str(&stated.text),
         }
     }
 }

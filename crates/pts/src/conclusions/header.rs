@@ -43,10 +43,10 @@ pub struct TestHeader {
     pub workload_dependent: String,
     /// Data pattern: `RND`.
     pub data_pattern: String,
-    /// Outstanding I/Os per thread.
-    pub queue_depth: u16,
-    /// Threads.
-    pub threads: u16,
+    /// Outstanding I/Os per thread; None if an imported file does not contain it.
+    pub queue_depth: Option<u16>,
+    /// Threads; None if an imported file does not contain it.
+    pub threads: Option<u16>,
     /// Whether steady state was reached.
     pub convergence: Convergence,
     /// Rounds of the measurement window, such as `1-5`.
@@ -104,8 +104,8 @@ impl TestHeader {
             workload_independent: None,
             workload_dependent: "None".into(),
             data_pattern: "RND".into(),
-            queue_depth: settings.queue_depth,
-            threads: settings.threads,
+            queue_depth: Some(settings.queue_depth),
+            threads: Some(settings.threads),
             convergence: Convergence::NotSought,
             rounds: "N/A".into(),
             length: None,

@@ -9,7 +9,7 @@ use crate::exhibits::unit::Unit;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
     /// Name with which the tester sets the mark, such as `peak-drop`.
-    pub key: &'static str,
+    pub key: String,
     /// Name as printed, such as `Peak drop`.
     pub name: String,
     /// Value in IOPS, or in minutes since the start.

@@ -12,7 +12,7 @@ use crate::{Context, Deviation, Outcome, PROFILES, Profile};
 pub fn modifications(run: &RunFile, profile: &Profile, outcomes: &[Outcome]) -> Vec<Deviation> {
     let not_pts = run.plan.iter().filter_map(|plan| plan.not_pts.clone());
     let mut all: Vec<Deviation> = not_pts.map(|why| Deviation::NotPts { why }).collect();
-    all.extend(deviations(&run.settings, profile));
+    all.extend(run.settings.iter().flat_map(|settings| deviations(settings, profile)));
     if run.target.kind == TargetKind::File {
         let file_system = run.file_system.as_ref().map(|facts| facts.kind.clone());
         all.push(Deviation::File { file_system });

@@ -145,8 +145,8 @@ fn header(context: &Context<'_>, answers: &CustomAnswers<'_>) -> TestHeader {
         purge,
         workload_independent: written,
         workload_dependent: "Custom loop".into(),
-        threads: largest.map_or(base.threads, |demand| demand.threads),
-        queue_depth: largest.map_or(base.queue_depth, |demand| demand.queue_depth),
+        threads: largest.map_or(base.threads, |demand| Some(demand.threads)),
+        queue_depth: largest.map_or(base.queue_depth, |demand| Some(demand.queue_depth)),
         phases,
         ..base
     }
@@ -259,7 +259,7 @@ fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page>
         let name = figures::name(context, &answers.cells[*place]);
         let judged = window.get(index).map(|(_, stats)| stats);
         pages.push(window_pages::history(&name, unit, points.clone(), judged));
-        pages.push(window_pages::determination(&name, unit, points, judged, context));
+        pages.push(window_pages::determination(&name, unit, points, judged, context.profile));
     }
     pages
 }

@@ -1,5 +1,7 @@
 //! Test results as data. Tests produce exhibits; renderers handle kinds of exhibit and do not depend on tests.
 
+use serde::{Deserialize, Serialize};
+
 use super::reading::ReadingHint;
 use super::unit::Unit;
 
@@ -109,7 +111,8 @@ pub struct Axis {
 }
 
 /// Maps values to positions on an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Linear, starting at zero.
     LinearFromZero,

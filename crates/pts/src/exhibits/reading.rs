@@ -1,7 +1,10 @@
 //! The content of each kind of chart. The crate `charts` has a sentence that explains how to read each.
 
+use serde::{Deserialize, Serialize};
+
 /// What a chart shows, which determines how to read it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ReadingHint {
     /// Values over rounds.
     Convergence,

@@ -37,6 +37,24 @@ impl Unit {
         }
     }
 
+    /// All units.
+    pub const ALL: [Self; 8] = [
+        Self::Iops,
+        Self::MegabytesPerSecond,
+        Self::Milliseconds,
+        Self::Minutes,
+        Self::Gigabytes,
+        Self::Watts,
+        Self::IopsPerWatt,
+        Self::MegabytesPerSecondPerWatt,
+    ];
+
+    /// The unit that is printed as `symbol`.
+    #[must_use]
+    pub fn of_symbol(symbol: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
+    }
+
     /// Whether a smaller value is better.
     #[must_use]
     pub const fn is_cost(self) -> bool {

@@ -2,7 +2,7 @@
 
 use stdx::units::grouped;
 
-use crate::Context;
+use crate::Profile;
 use crate::exhibits::exhibit::{Axis, Exhibit, Facts, Guide, GuideRole, Lines, Page, Scale, Series};
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
@@ -43,7 +43,7 @@ pub fn determination(
     unit: Unit,
     points: Vec<(f64, f64)>,
     window: Option<&WindowStats>,
-    context: &Context<'_>,
+    profile: &Profile,
 ) -> Page {
     let inside = |w: &WindowStats, x: f64| x >= f64::from(w.first_round) && x <= f64::from(w.last_round);
     let points = points.into_iter().filter(|p| window.is_none_or(|w| inside(w, p.0))).collect();
@@ -56,7 +56,7 @@ pub fn determination(
         marked: None,
     };
     let mut exhibits = vec![Exhibit::Lines(lines)];
-    exhibits.extend(window.map(|w| Exhibit::Facts(determination_box(w, unit, context))));
+    exhibits.extend(window.map(|w| Exhibit::Facts(determination_box(w, unit, profile))));
     let title = format!("Steady State Measurement Window - {short_name}");
     Page { key: None, title, exhibits, remarks: no_window(window) }
 }
@@ -88,7 +88,7 @@ fn guides_of(window: &WindowStats) -> Vec<Guide> {
     ]
 }
 
-fn determination_box(window: &WindowStats, unit: Unit, context: &Context<'_>) -> Facts {
+fn determination_box(window: &WindowStats, unit: Unit, profile: &Profile) -> Facts {
     let amount = |value: f64| format!("{} {unit}", grouped(value, unit.decimals()));
     let mut items = vec![
         ("Average".to_owned(), marked(amount(window.mean), window.host_limited)),
@@ -98,7 +98,7 @@ fn determination_box(window: &WindowStats, unit: Unit, context: &Context<'_>) ->
         ("Measured Maximum Slope Excursion".to_owned(), amount(window.slope_excursion)),
         ("Least Squares Linear Fit Formula".to_owned(), window.formula()),
     ];
-    if context.profile.reports_correlation {
+    if profile.reports_correlation {
         let text = window.correlation.map_or_else(|| "n/a".into(), |r| format!("{r:.3}"));
         items.push(("Correlation Coefficient".to_owned(), text));
     }

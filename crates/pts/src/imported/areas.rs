@@ -2,6 +2,7 @@
 
 use stdx::units::{block_size, kib};
 
+use super::ABSENT;
 use super::loops::{iops, megabytes};
 use super::view::{Kind, Measure, Spot, View};
 use crate::KeyFigure;
@@ -52,7 +53,7 @@ fn pages(view: &View<'_>, unit: Unit, decimals: usize, measure: Measure) -> Vec<
     }
     for block_bytes in view.sizes() {
         let value = |read_percent| view.mean(Spot { block_bytes, read_percent }, measure);
-        let cells = view.mixes().into_iter().map(|read| Cell::of(value(read), false, || "not given".into()));
+        let cells = view.mixes().into_iter().map(|read| Cell::of(value(read), false, || ABSENT.into()));
         rows.push(Row { name: kib(u64::from(block_bytes)), cells: cells.collect() });
     }
     let table = Table {

@@ -3,6 +3,7 @@
 use record::{Access, Reading};
 use stdx::units::block_size;
 
+use super::ABSENT;
 use super::loops::{average, iops, maximum, megabytes};
 use super::view::{Kind, View};
 use crate::KeyFigure;
@@ -25,7 +26,7 @@ pub(super) const KIND: Kind = Kind {
             .map(|reading| KeyFigure {
                 name: name(reading),
                 value: reading.iops,
-                absent: "n/a",
+                absent: ABSENT,
                 unit: Unit::Iops,
                 decimals: 0,
                 host_limited: false,
@@ -53,7 +54,7 @@ const COLUMNS: [Percentile; 5] = [
 fn name(reading: &Reading) -> String {
     let access = if reading.access == Access::Random { "RND" } else { "SEQ" };
     let size = match reading.block_bytes {
-        0 => "mixed sizes".to_owned(),
+        0 => "unknown or mixed sizes".to_owned(),
         bytes => block_size(u64::from(bytes)),
     };
     let mix = match reading.read_percent {
@@ -61,7 +62,8 @@ fn name(reading: &Reading) -> String {
         100 => "R".to_owned(),
         read => mix_name(read),
     };
-    let job = reading.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
+    let round = reading.round.map(|round| format!("round {round}: "));
+    let job = reading.name.as_deref().map(|name| format!("{name}: ")).or(round).unwrap_or_default();
     let demand = match (reading.threads, reading.queue_depth) {
         (Some(threads), Some(depth)) => format!(", TC {threads} QD {depth}"),
         _ => String::new(),
@@ -70,7 +72,11 @@ fn name(reading: &Reading) -> String {
 }
 
 fn pages(view: &View<'_>) -> Vec<Page> {
-    let readings = &view.test.readings;
+    sheets(&view.test.readings)
+}
+
+/// Tables of rates and response times, and the histograms.
+pub(super) fn sheets(readings: &[Reading]) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
     let sheets = readings.len().div_ceil(ROWS);
     for (index, some) in readings.chunks(ROWS).enumerate() {
@@ -83,7 +89,8 @@ fn pages(view: &View<'_>) -> Vec<Page> {
         ));
         let mut page =
             Page::of(key("times"), &format!("Jobs - Response Times{part}"), Exhibit::Table(times(some)));
-        page.remarks.push("n/a: not given, or fewer than ten I/Os lie beyond the percentile.".into());
+        page.remarks
+            .push("Not in the file: not reported, or fewer than ten I/Os lie beyond the percentile.".into());
         pages.push(page);
     }
     let histograms = readings.iter().filter_map(|reading| Some((reading, reading.times.as_ref()?)));
@@ -99,13 +106,18 @@ fn pages(view: &View<'_>) -> Vec<Page> {
 }
 
 fn cell(value: Option<f64>) -> Cell {
-    Cell::of(value, false, || "n/a".into())
+    Cell::of(value, false, || ABSENT.into())
+}
+
+/// A rate, marked if the file states that it may reflect the host.
+fn limited(reading: &Reading, value: Option<f64>) -> Cell {
+    Cell::of(value, reading.host_limited, || ABSENT.into())
 }
 
 fn rates(readings: &[Reading]) -> Table {
     let row = |reading: &Reading| Row {
         name: name(reading),
-        cells: vec![cell(iops(reading)), cell(megabytes(reading))],
+        cells: vec![limited(reading, iops(reading)), limited(reading, megabytes(reading))],
     };
     Table {
         heading: "IOPS and Throughput".into(),

@@ -4,6 +4,7 @@
 use record::{Access, Reading};
 use stdx::units::{KIB, block_size, kib};
 
+use super::ABSENT;
 use super::view::{Kind, Measure, Spot, TrackedSeries, View, judged};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{
@@ -144,7 +145,7 @@ fn figure(
     KeyFigure {
         name: format!("{} {} {mix}{kind}", order_name(view), block_size(u64::from(block_bytes))),
         value: over.of(view, Spot { block_bytes, read_percent }, measure),
-        absent: "n/a",
+        absent: ABSENT,
         unit,
         decimals,
         host_limited: false,
@@ -169,7 +170,7 @@ fn window(view: &View<'_>, tracked: &TrackedSeries, with_history: bool) -> Vec<P
         return Vec::new();
     }
     let judged = judged(view.test, tracked);
-    let mut pages = Vec::new();
+    let mut pages: Vec<Page> = Vec::new();
     if with_history {
         pages.push(window_pages::history(&tracked.name, unit, tracked.points.clone(), judged.as_ref()));
     }
@@ -179,8 +180,12 @@ fn window(view: &View<'_>, tracked: &TrackedSeries, with_history: bool) -> Vec<P
         unit,
         tracked.points.clone(),
         judged.as_ref(),
-        &view.context,
+        view.profile,
     ));
+    if judged.is_none() {
+        let remark = "The measurement window with the values of its five rounds is not in the file.";
+        pages.iter_mut().for_each(|page| page.remarks = vec![remark.into()]);
+    }
     pages
 }
 
@@ -320,7 +325,7 @@ fn table(
             .iter()
             .map(|&read_percent| {
                 let value = over.of(view, Spot { block_bytes, read_percent }, measure);
-                Cell::of(value, false, || "not given".into())
+                Cell::of(value, false, || ABSENT.into())
             })
             .collect(),
     };

@@ -1,13 +1,13 @@
 //! Write saturation: IOPS over time, or only the published figures.
 
+use super::ABSENT;
 use super::loops::{average, iops};
 use super::view::{Kind, Spot, View};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table, Units};
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
-use crate::method::profile;
-use crate::tests::{not_judged, saturation_figures};
+use crate::tests::{LAST_MINUTES, not_judged, saturation_figures};
 
 /// The test kind for write saturation.
 pub(super) const KIND: Kind = Kind {
@@ -24,18 +24,25 @@ const STIMULUS: Spot = Spot { block_bytes: 4096, read_percent: 0 };
 const FRESH: &str = "RND 4KiB W, FOB";
 const STEADY: &str = "RND 4KiB W, steady state";
 
-/// Length of a round in minutes.
-fn minutes(view: &View<'_>) -> f64 {
-    view.test.round_ns.unwrap_or(profile::CELL_NS) as f64 / 60e9
+/// Length of a round in minutes, if the file states it.
+fn minutes(view: &View<'_>) -> Option<f64> {
+    view.test.round_ns.map(|ns| ns as f64 / 60e9).filter(|minutes| *minutes > 0.0)
 }
 
 fn stated(view: &View<'_>, name: &str) -> Option<f64> {
-    view.test.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+    view.test.figures.iter().find(|figure| figure.name == name).and_then(|figure| figure.value)
+}
+
+/// FOB and the mean of the last minutes, worked out from the curve. Both are defined per minute, and a curve that is
+/// shorter than the average at its end has neither.
+fn worked_out(view: &View<'_>) -> (Option<f64>, Option<f64>, usize) {
+    let curve: Vec<f64> = view.points(STIMULUS, iops).into_iter().map(|(_, value)| value).collect();
+    let step = minutes(view).filter(|step| curve.len() as f64 * step >= LAST_MINUTES as f64);
+    step.map_or((None, None, LAST_MINUTES), |step| saturation_figures(&curve, step))
 }
 
 fn figures(view: &View<'_>) -> Vec<KeyFigure> {
-    let curve: Vec<f64> = view.points(STIMULUS, iops).into_iter().map(|(_, value)| value).collect();
-    let worked_out = saturation_figures(&curve, minutes(view));
+    let worked_out = worked_out(view);
     // Only the source can state that the drive was steady.
     let last = match stated(view, STEADY) {
         Some(value) => (STEADY.to_owned(), Some(value)),
@@ -45,7 +52,7 @@ fn figures(view: &View<'_>) -> Vec<KeyFigure> {
         name: name.into(),
         value,
         unit: Unit::Iops,
-        absent: "n/a",
+        absent: ABSENT,
         decimals: 0,
         host_limited: false,
     };
@@ -56,14 +63,9 @@ fn pages(view: &View<'_>) -> Vec<Page> {
     let mut pages = Vec::new();
     let points = view.points(STIMULUS, iops);
     if !points.is_empty() {
-        let step = minutes(view);
+        // Without the length of a round there is no time, and no amount either.
+        let (step, x) = minutes(view).map_or((1.0, "Round"), |step| (step, "Time (minutes)"));
         let time: Vec<(f64, f64)> = points.iter().map(|(round, value)| (round * step, *value)).collect();
-        let mut gigabytes = 0.0;
-        let written = time.iter().map(|(_, value)| {
-            gigabytes += value * step * 60.0 * f64::from(STIMULUS.block_bytes) / 1e9;
-            (gigabytes, *value)
-        });
-        let written: Vec<(f64, f64)> = written.collect();
         let curve = |key: &str, title: &str, reading, x: &str, y: (&str, Scale), points: &[(f64, f64)]| {
             let series = Series { name: "RND 4KiB W".into(), points: points.to_vec() };
             let lines = Lines::plain(reading, (x, Scale::LinearFromZero), y, vec![series]);
@@ -74,7 +76,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
             "linear-over-time",
             "WSAT IOPS (Linear) v Time (Linear)",
             ReadingHint::Saturation,
-            "Time (minutes)",
+            x,
             linear,
             &time,
         ));
@@ -82,18 +84,26 @@ fn pages(view: &View<'_>) -> Vec<Page> {
             "log-over-time",
             "WSAT IOPS (Log) v Time (Linear)",
             ReadingHint::Saturation,
-            "Time (minutes)",
+            x,
             log,
             &time,
         ));
-        pages.push(curve(
-            "linear-over-written",
-            "WSAT IOPS (Linear) v TGBW (Linear)",
-            ReadingHint::OverWritten,
-            "TGBW (GB)",
-            linear,
-            &written,
-        ));
+        if minutes(view).is_some() {
+            let mut gigabytes = 0.0;
+            let written = time.iter().map(|(_, value)| {
+                gigabytes += value * step * 60.0 * f64::from(STIMULUS.block_bytes) / 1e9;
+                (gigabytes, *value)
+            });
+            let written: Vec<(f64, f64)> = written.collect();
+            pages.push(curve(
+                "linear-over-written",
+                "WSAT IOPS (Linear) v TGBW (Linear)",
+                ReadingHint::OverWritten,
+                "TGBW (GB)",
+                linear,
+                &written,
+            ));
+        }
         let latency = view.points(STIMULUS, average);
         if !latency.is_empty() {
             let latency: Vec<_> = latency.into_iter().map(|(round, value)| (round * step, value)).collect();
@@ -102,7 +112,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
                 "average-over-time",
                 "WSAT Average Latency v Time",
                 ReadingHint::SaturationTimes,
-                "Time (minutes)",
+                x,
                 y,
                 &latency,
             ));
@@ -116,15 +126,16 @@ fn pages(view: &View<'_>) -> Vec<Page> {
 
 /// Shows the published values by unit; drive fills are calculated from amounts and capacity.
 fn table(view: &View<'_>) -> Page {
-    let capacity = view.context.target.capacity_bytes as f64 / 1e9;
+    let capacity = view.target.capacity_bytes as f64 / 1e9;
     let (mut rows, mut units): (Vec<Row>, Vec<String>) = (Vec::new(), Vec::new());
     for figure in &view.test.figures {
         let name = format!("{} ({})", figure.name, figure.unit);
-        rows.push(Row { name, cells: vec![Cell::Value(figure.value)] });
+        let cell = |value| vec![Cell::of(value, figure.host_limited, || ABSENT.into())];
+        rows.push(Row { name, cells: cell(figure.value) });
         units.push(figure.unit.clone());
         if figure.unit == "GB" && capacity > 0.0 {
             let name = format!("{} (drive fills)", figure.name);
-            rows.push(Row { name, cells: vec![Cell::Value(figure.value / capacity)] });
+            rows.push(Row { name, cells: cell(figure.value.map(|value| value / capacity)) });
             units.push("drive fills".into());
         }
     }

@@ -1,10 +1,10 @@
 //! An imported test, and the values from it that its pages need.
 
-use record::{ImportedTest, Origin, Reading};
+use record::{ImportedTest, Origin, Reading, TargetFacts};
 
 use crate::exhibits::exhibit::Page;
 use crate::method::steady::{WINDOW_ROUNDS, WindowStats};
-use crate::{Context, KeyFigure, Unit};
+use crate::{KeyFigure, Profile, Unit};
 
 /// A kind of imported test.
 pub(crate) struct Kind {
@@ -34,7 +34,8 @@ pub(crate) struct TrackedSeries {
 pub(crate) struct View<'a> {
     pub test: &'a ImportedTest,
     pub origin: &'a Origin,
-    pub context: Context<'a>,
+    pub target: &'a TargetFacts,
+    pub profile: &'static Profile,
 }
 
 /// The workload to which a reading belongs.

@@ -26,9 +26,10 @@ impl<'a> Context<'a> {
     /// The context of a run.
     ///
     /// # Errors
-    /// Returns an error if the profile of the run is unknown to this build.
+    /// Returns an error if this build does not know the run's profile, or the run has no settings because it is imported.
     pub fn of(run: &'a RunFile) -> Result<Self, String> {
-        Ok(Self { profile: Profile::of(run)?, settings: &run.settings, target: &run.target })
+        let settings = run.settings.as_ref().ok_or("the run has no settings")?;
+        Ok(Self { profile: Profile::of(run)?, settings, target: &run.target })
     }
 
     /// Returns the factor by which a simulated drive and its minutes are scaled down; 1 for real and unscaled drives.

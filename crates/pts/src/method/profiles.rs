@@ -8,7 +8,7 @@ mod pts_e_1_0;
 mod pts_e_1_1;
 mod pts_e_2_0;
 
-use record::{RunFile, Settings};
+use record::RunFile;
 
 use crate::method::profile::{Edition, Profile};
 
@@ -51,11 +51,5 @@ impl Profile {
     /// Returns an error if the profile of the run is unknown to this build.
     pub fn of(run: &RunFile) -> Result<&'static Self, String> {
         if run.origin.is_some() { Ok(&IMPORTED) } else { Self::named(&run.profile) }
-    }
-
-    /// Placeholder settings of an imported run; its actual settings are recorded for each test.
-    #[must_use]
-    pub const fn imported_settings() -> Settings {
-        IMPORTED.settings(0)
     }
 }

@@ -22,7 +22,7 @@ use length::Length;
 use load::Load;
 
 pub(crate) use answers::not_judged;
-pub(crate) use figures::saturation_figures;
+pub(crate) use figures::{LAST_MINUTES, saturation_figures};
 
 /// The WSAT test.
 pub const TEST: Test = Test {

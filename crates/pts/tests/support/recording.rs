@@ -56,7 +56,7 @@ pub fn run_file(test: &Test, profile: &Profile, settings: Settings) -> RunFile {
         command: Vec::new(),
         tests: vec![test.name.into()],
         profile: profile.name.into(),
-        settings,
+        settings: Some(settings),
         target: target(512),
         host: HostFacts::default(),
         ceiling: None,

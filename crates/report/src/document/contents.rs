@@ -2,7 +2,7 @@
 
 use pts::profile::WriteCache;
 use pts::{Deviation, KeyFigure, Outcome, Profile};
-use record::RunFile;
+use record::{IMPORTED_FROM, RunFile};
 
 use super::publication::Publication;
 use crate::facts::conformance::{Conformance, Verdict};
@@ -102,27 +102,35 @@ impl Document {
 
     /// Watermark across exhibits that are not Plateau measurements of a drive.
     pub(crate) fn watermark(&self) -> Option<&'static str> {
-        let simulated = self.run.target.simulated.as_ref().map(|_| "SIMULATED");
+        let simulated = (!self.simulated().is_empty()).then_some("SIMULATED");
         simulated.or(self.run.origin.as_ref().map(|_| "IMPORTED"))
     }
 
     /// The watermark with its source, for material that leaves the report: pictures, data, other pages.
     #[must_use]
     pub fn label(&self) -> Option<String> {
-        let simulated = self.run.target.simulated.as_ref().map(record::SimulatedFacts::label);
-        simulated.or_else(|| Some(self.imported()).filter(|label| !label.is_empty()))
+        let labels = [self.imported(), self.simulated()].into_iter().filter(|label| !label.is_empty());
+        let labels: Vec<String> = labels.collect();
+        (!labels.is_empty()).then(|| labels.join(", "))
     }
 
     /// Label that must accompany every number of a simulated drive; empty for a real drive.
     #[must_use]
     pub fn simulated(&self) -> String {
-        self.run.target.simulated.as_ref().map(record::SimulatedFacts::label).unwrap_or_default()
+        let stated = self.run.origin.as_ref().and_then(|origin| origin.simulated.clone());
+        let own = self.run.target.simulated.as_ref().map(record::SimulatedFacts::label);
+        own.or(stated).unwrap_or_default()
+    }
+
+    /// Keys of all marks of the run, strongest first: `imported;simulated`. Empty without marks.
+    pub(crate) fn mark_keys(&self) -> String {
+        self.marks(None).iter().map(|mark| mark.kind.key()).collect::<Vec<_>>().join(";")
     }
 
     /// Label that must accompany every number of an imported run; empty for others.
     pub(crate) fn imported(&self) -> String {
         let origin = self.run.origin.as_ref();
-        origin.map(|origin| format!("IMPORTED from {}", origin.tool)).unwrap_or_default()
+        origin.map(|origin| format!("{IMPORTED_FROM}{}", origin.tool)).unwrap_or_default()
     }
 
     /// Returns start and end of a test, or of the whole run, as text.
@@ -130,7 +138,7 @@ impl Document {
         let name = outcome.map(|outcome| outcome.test.as_str());
         if let Some(origin) = &self.run.origin {
             let of_test = self.source_dates.iter().find(|dates| Some(dates.test.as_str()) == name);
-            let of_run = || origin.date.clone().unwrap_or_else(|| "n/a".into());
+            let of_run = || origin.date.clone().unwrap_or_else(|| pts::ABSENT.into());
             let date = of_test.map_or_else(of_run, |dates| dates.date.clone());
             return (date.clone(), date);
         }
@@ -153,6 +161,9 @@ impl Document {
     #[must_use]
     pub fn write_cache(&self) -> String {
         let word = |is_on: &bool| if *is_on { "WCE" } else { "WCD" };
+        if self.run.origin.is_some() {
+            return pts::ABSENT.into();
+        }
         let states: Vec<&str> = self.write_cache.iter().map(word).collect();
         match (states.is_empty(), self.profile.write_cache) {
             (false, _) => states.join(", then "),

@@ -18,22 +18,7 @@ pub struct Mark {
     pub details: Vec<String>,
 }
 
-/// Kinds of caveats, the strongest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MarkKind {
-    /// Another tool measured the results.
-    Imported,
-    /// The drive is simulated.
-    Simulated,
-    /// Without steady state.
-    NotAchieved,
-    /// Stopped before completion.
-    NotComplete,
-    /// The run continued after an interruption.
-    Interrupted,
-    /// The run deviates from the profile.
-    Modified,
-}
+pub use record::MarkKind;
 
 impl Document {
     /// Marks of the pages of `outcome`, or of the whole run; the strongest comes first.
@@ -43,19 +28,21 @@ impl Document {
             outcome.map_or_else(|| self.outcomes.iter().collect(), |one| vec![one]);
         let is_whole_run = outcome.is_none();
         let mut marks = Vec::new();
-        let mut mark = |kind, title, details: Vec<String>| {
+        for kind in MarkKind::ALL {
+            let own = match kind {
+                MarkKind::Imported => self.imported_from().into_iter().collect(),
+                MarkKind::Simulated => self.simulated_by().into_iter().collect(),
+                MarkKind::NotAchieved => not_achieved(&concerned, is_whole_run),
+                MarkKind::NotComplete => self.not_complete(&concerned, is_whole_run),
+                MarkKind::Interrupted if self.interruptions.is_empty() => Vec::new(),
+                MarkKind::Interrupted => vec![interruptions::in_short(&self.interruptions)],
+                MarkKind::Modified => pts::texts(&self.modified),
+            };
+            let details = self.with_stated(kind, own);
             if !details.is_empty() {
-                marks.push(Mark { kind, title, details });
+                marks.push(Mark { kind, title: kind.title(), details });
             }
-        };
-        mark(MarkKind::Imported, "IMPORTED", self.imported_from().into_iter().collect());
-        mark(MarkKind::Simulated, "SIMULATED", self.simulated_by().into_iter().collect());
-        mark(MarkKind::NotAchieved, "SS NOT ACHIEVED", not_achieved(&concerned, is_whole_run));
-        mark(MarkKind::NotComplete, "NOT COMPLETE", self.not_complete(&concerned, is_whole_run));
-        if !self.interruptions.is_empty() {
-            mark(MarkKind::Interrupted, "INTERRUPTED", vec![interruptions::in_short(&self.interruptions)]);
         }
-        mark(MarkKind::Modified, "MODIFIED", pts::texts(&self.modified));
         marks
     }
 
@@ -91,8 +78,31 @@ impl Document {
             .collect()
     }
 
+    /// Adds what an imported file states about all of its results. The own words for the same mark give way, because they
+    /// repeat the file with less detail; only the import itself is new.
+    fn with_stated(&self, kind: MarkKind, own: Vec<String>) -> Vec<String> {
+        let marks = self.run.origin.iter().flat_map(|origin| &origin.marks);
+        let mut stated = marks.filter(|stated| stated.mark == kind).peekable();
+        if stated.peek().is_none() {
+            return own;
+        }
+        let explained: Vec<String> = stated.flat_map(|mark| mark.details.iter().cloned()).collect();
+        match (kind, explained.is_empty(), own.is_empty()) {
+            (MarkKind::Imported, ..) => own.into_iter().chain(explained).collect(),
+            (_, false, _) => explained,
+            (_, true, false) => own,
+            (_, true, true) => vec!["stated by the file".to_owned()],
+        }
+    }
+
     fn imported_from(&self) -> Option<String> {
         let origin = self.run.origin.as_ref()?;
+        if let Some(run) = &origin.exported_run {
+            return Some(format!(
+                "read from an export of run {run} ({}), measured by {}; its journal is not available",
+                origin.file, origin.tool
+            ));
+        }
         let (source, transcribed) =
             if origin.transcribed { ("published figures", ", transcribed") } else { ("result file", "") };
         Some(format!(
@@ -102,7 +112,10 @@ impl Document {
     }
 
     fn simulated_by(&self) -> Option<String> {
-        let sim = self.run.target.simulated.as_ref()?;
+        let label = self.run.origin.as_ref().and_then(|origin| origin.simulated.clone());
+        let Some(sim) = &self.run.target.simulated else {
+            return label.map(|label| format!("not a real device: {label}"));
+        };
         Some(format!(
             "not a real device: model {} version {}, scale 1/{}, seed {}",
             sim.model, sim.model_version, sim.scale_divisor, sim.seed

@@ -222,7 +222,8 @@ fn pattern(measured: &[&Answer<'_>]) -> Clause {
 /// Compares the settings of the run, and the durations within the test that follow from them, with the
 /// profile.
 fn settings(judged: JudgedRun<'_>, outcome: &Outcome) -> Clause {
-    let mut deviations = pts::deviations(&judged.run.settings, judged.profile);
+    let settings = judged.run.settings.iter();
+    let mut deviations: Vec<_> = settings.flat_map(|set| pts::deviations(set, judged.profile)).collect();
     let is_own = |deviation: &&Deviation| deviation.reported_by() == ReportedBy::Settings;
     deviations.extend(outcome.modified.iter().filter(is_own).cloned());
     let required = format!("as specified in {}", judged.profile.revision);
@@ -269,6 +270,7 @@ fn course(outcome: &Outcome, all: &[&Answer<'_>]) -> Clause {
 /// choice. The specification does not allow the operator to stop earlier.
 fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome: &Outcome) -> Clause {
     let standard = profile.settings(0).max_rounds;
+    let limit = run.settings.as_ref().map_or(standard, |settings| settings.max_rounds);
     let required = format!(
         "range within 20 % and slope within 10 % of the mean over five rounds; without it the operator may continue or \
          stop after {standard} rounds"
@@ -293,9 +295,9 @@ fn steady_state(JudgedRun { run, profile, entries, .. }: JudgedRun<'_>, outcome:
     }
     let (done, verdict) = match (outcome.converged, &outcome.stop) {
         (Some(converged), _) => {
-            let is_early = !converged && run.settings.max_rounds < standard;
+            let is_early = !converged && limit < standard;
             let verdict = if is_early { Verdict::Modified } else { Verdict::Conforms };
-            (loops(outcome, run.settings.max_rounds, standard), Some(verdict))
+            (loops(outcome, limit, standard), Some(verdict))
         }
         (None, Some(_)) => ("not complete".into(), Some(Verdict::DoesNotConform)),
         (None, None) => ("the test does not end by steady state".into(), Some(Verdict::Conforms)),

@@ -53,7 +53,7 @@ pub(crate) fn source_dates(run: &RunFile, entries: &[Entry]) -> Vec<SourceDate> 
     let of = |entry: &Entry| match &entry.event {
         Event::Imported(test) => {
             let date = test.date.clone().or_else(|| origin.date.clone());
-            Some(SourceDate { test: test.test.clone(), date: date.unwrap_or_else(|| "n/a".into()) })
+            Some(SourceDate { test: test.test.clone(), date: date.unwrap_or_else(|| pts::ABSENT.into()) })
         }
         _ => None,
     };

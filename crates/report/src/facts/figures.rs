@@ -266,7 +266,18 @@ const REPORTED: [Measure<Reading>; 4] = [
 fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figure> {
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
     let (first, last) = test.window.unwrap_or((1, u32::MAX));
-    let counts = |r: &&Reading| r.round.is_none_or(|round| (first..=last).contains(&round));
+    // An export of Plateau says which cells count. Without a loop of one demand, its figures say all.
+    let has_one_demand = test
+        .readings
+        .windows(2)
+        .all(|pair| (pair[0].threads, pair[0].queue_depth) == (pair[1].threads, pair[1].queue_depth));
+    if test.exported.is_some() && !has_one_demand {
+        return Vec::new();
+    }
+    let counts = |r: &&Reading| match r.in_window {
+        Some(counts) => counts && r.round.is_some(),
+        None => test.exported.is_none() && r.round.is_none_or(|round| (first..=last).contains(&round)),
+    };
     let is_mean = |r: &Reading| {
         test.readings.iter().any(|other| {
             other.round.is_none()
@@ -284,7 +295,10 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
             let Some(value) = (measure.of)(reading) else { continue };
             let key = format!("{family}.{}{}", reading_code(reading), measure.statistic.suffix());
             match figures.iter_mut().find(|figure| figure.key == key) {
-                Some(figure) => figure.values.push(value),
+                Some(figure) => {
+                    figure.values.push(value);
+                    figure.host_limited |= reading.host_limited;
+                }
                 None => figures.push(Figure {
                     key,
                     test: outcome.test.clone(),
@@ -297,8 +311,8 @@ fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figu
                     unit: measure.unit,
                     values: vec![value],
                     selected: false,
-                    // It is not known whether the host limited results of other tools.
-                    host_limited: false,
+                    // Other tools do not state host limits.
+                    host_limited: reading.host_limited,
                     uncertainty: None,
                     better: better(measure.unit),
                 }),

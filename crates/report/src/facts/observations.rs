@@ -1,7 +1,7 @@
 //! Every workload with its results, in one form for measured and imported runs.
 
 use pts::response;
-use record::{Access, Entry, Event, ImportedTest, Reading, Segment, notation};
+use record::{Access, DirectionReading, Entry, Event, ImportedTest, Reading, Segment, notation};
 use stdx::units::block_size;
 
 use crate::facts::answers::{Answer, answers, percentile_ns};
@@ -14,8 +14,8 @@ pub(crate) struct Observation<'a> {
     pub test: &'a str,
     /// Name of an imported job.
     pub job: Option<&'a str>,
-    /// Purpose of a measured workload.
-    pub phase: Option<&'static str>,
+    /// Purpose of the workload.
+    pub phase: Option<&'a str>,
     pub round: Option<u32>,
     /// Whether it belongs to the window that was judged.
     pub in_window: bool,
@@ -30,6 +30,11 @@ pub(crate) struct Observation<'a> {
     pub bytes_per_second: Option<f64>,
     /// Response times of reads and writes combined.
     pub times: ResponseTimes,
+    pub ios: Option<u64>,
+    /// Reads and writes as an imported file reports them.
+    pub read: Option<&'a DirectionReading>,
+    pub write: Option<&'a DirectionReading>,
+    pub host_limited: Option<bool>,
     /// The answer of the drive; None if the run is imported.
     pub segment: Option<&'a Segment>,
 }
@@ -79,6 +84,10 @@ fn measured<'a>(run: &JudgedRun<'a>, answer: &Answer<'a>) -> Observation<'a> {
             // The longest stall of a scaled drive is not that of the full-size drive.
             max: times.max().filter(|_| run.run.scale_divisor() == 1).map(|ns| ns as f64),
         },
+        ios: Some(segment.read.ios + segment.write.ios),
+        read: None,
+        write: None,
+        host_limited: Some(segment.is_host_limited()),
         segment: Some(segment),
     }
 }
@@ -105,10 +114,12 @@ fn of_reading<'a>(
         record,
         test: &test.test,
         job: reading.name.as_deref(),
-        phase: None,
+        phase: reading.phase.as_deref(),
         round: reading.round,
         // Without a round it is a mean over the window.
-        in_window: reading.round.is_none_or(|round| (first..=last).contains(&round)),
+        in_window: reading
+            .in_window
+            .unwrap_or_else(|| reading.round.is_none_or(|round| (first..=last).contains(&round))),
         workload: notation(access, &size, read_percent),
         access,
         block_bytes,
@@ -122,6 +133,11 @@ fn of_reading<'a>(
             percentiles: BEYOND_PPM.map(|beyond| percentile_of(reading, beyond)),
             max: reading.latency_max_ns,
         },
+        ios: reading.ios,
+        read: reading.read.as_ref(),
+        write: reading.write.as_ref(),
+        // Only exports of Plateau state it.
+        host_limited: test.exported.as_ref().map(|_| reading.host_limited),
         segment: None,
     }
 }

@@ -43,8 +43,8 @@ fn folder(source: Source<'_>) -> Result<Files, String> {
 /// A row without the columns that all tables share, and the unit of its values.
 type Record = (Vec<String>, String);
 
-/// Adds columns for the run, the unit, and where simulated or imported results come from, since a table may be separated
-/// from its report, and a row from its table.
+/// Adds columns for the run, the unit, where simulated or imported results come from, and the marks of the run, since a
+/// table may be separated from its report, and a row from its table.
 fn table(
     source: Source<'_>,
     rows: impl IntoIterator<Item = Record>,
@@ -52,11 +52,10 @@ fn table(
 ) -> Result<Vec<u8>, String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let failed = |error: csv::Error| error.to_string();
-    let headings =
-        ["run"].into_iter().chain(heading.iter().copied()).chain(["unit", "simulated", "imported"]);
-    writer.write_record(headings).map_err(failed)?;
+    let shared = ["unit", "simulated", "imported", "marks"];
+    writer.write_record(["run"].iter().chain(heading).chain(&shared)).map_err(failed)?;
     let document = source.document;
-    let origin = [document.simulated(), document.imported()];
+    let origin = [document.simulated(), document.imported(), document.mark_keys()];
     for (row, unit) in rows {
         let fields = [&document.run.id].into_iter().chain(&row).chain([&unit]).chain(&origin);
         writer.write_record(fields.map(|field| without_formula(field))).map_err(failed)?;
@@ -175,7 +174,7 @@ fn marks(source: Source<'_>) -> Result<Vec<u8>, String> {
         outcome.marks.iter().map(|mark| {
             let row = vec![
                 outcome.test.clone(),
-                mark.key.to_owned(),
+                mark.key.clone(),
                 mark.name.clone(),
                 optional(mark.value()),
                 optional(mark.computed),

@@ -3,12 +3,13 @@
 //! Order and names follow `fio --output-format=json`. Keys without a counterpart in the journal (disk utilisation,
 //! I/O depths, page faults) are omitted rather than set to zero. Data for which fio has no key is under `plateau`.
 
-use record::{Access, Direction, Segment, SimulatedFacts, Until};
+use record::{Access, Direction, Segment, Until};
 use serde_json::{Map, Value, json};
 use stdx::Histogram;
 
 use super::format::{self, Format, Make, Source};
 use crate::facts::answers::{Answer, answers, percentile_ns};
+use crate::facts::judged;
 
 /// The fio format.
 pub(super) const FORMAT: Format = Format {
@@ -44,19 +45,21 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     format::refuse_imported(source, FORMAT.name)?;
     let run = &source.document.run;
     let has_maxima = run.scale_divisor() == 1;
-    let jobs: Vec<Value> =
-        answers(source.entries).iter().enumerate().map(|(i, answer)| job(i, answer, has_maxima)).collect();
-    let simulated = run.target.simulated.as_ref().map(SimulatedFacts::label);
+    let jobs: Vec<Value> = answers(source.entries)
+        .iter()
+        .enumerate()
+        .map(|(i, answer)| job(source, i, answer, has_maxima))
+        .collect();
     let document = json!({
         "fio version": format!("plateau-{}", run.plateau_version),
-        "plateau": { "run": run.id, "simulated": simulated },
-        "global options": { "filename": run.target.path, "direct": "1", "randrepeat": "1" },
+        "plateau": format::provenance(source.document),
+        "global options": { "filename": run.target.path, "direct": "1", "randrepeat": "1", "group_reporting": "" },
         "jobs": jobs,
     });
     serde_json::to_vec_pretty(&document).map_err(|error| error.to_string())
 }
 
-fn job(index: usize, answer: &Answer<'_>, has_maxima: bool) -> Value {
+fn job(source: Source<'_>, index: usize, answer: &Answer<'_>, has_maxima: bool) -> Value {
     let Answer { test, phase, round, segment, .. } = answer;
     let round = round.map_or_else(String::new, |round| format!(" round {round}"));
     let mut job = json!({
@@ -67,7 +70,13 @@ fn job(index: usize, answer: &Answer<'_>, has_maxima: bool) -> Value {
         "job options": options(segment),
         "read": direction(&segment.read, segment, has_maxima),
         "write": direction(&segment.write, segment, has_maxima),
-        "plateau": { "host_share": segment.host_share(), "host_limited": segment.is_host_limited() },
+        "plateau": {
+            "phase": phase.name(),
+            "round": answer.round,
+            "in_window": judged::in_window(&source.document.outcomes, answer),
+            "host_share": segment.host_share(),
+            "host_limited": segment.is_host_limited(),
+        },
     });
     if let Some(host) = &segment.host {
         // As in fio: relative to the total time of all threads.

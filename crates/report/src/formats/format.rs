@@ -1,6 +1,7 @@
 //! The type of a format, and functions that several formats share.
 
 use record::{Access, Entry};
+use serde_json::{Value, json};
 
 use crate::document::contents::Document;
 use crate::facts::judged::JudgedRun;
@@ -57,6 +58,21 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
             origin.file, origin.tool
         )),
     }
+}
+
+/// What readers of a file of a foreign format need to know about its results: the run, its profile, the simulated drive
+/// (null for a real one) and the marks. `import` reads it back.
+pub(super) fn provenance(document: &Document) -> Value {
+    let simulated = Some(document.simulated()).filter(|label| !label.is_empty());
+    let marks = document.marks(None).into_iter();
+    let marks = marks.map(|mark| json!({ "mark": mark.kind, "details": mark.details }));
+    json!({
+        "run": document.run.id,
+        "version": document.run.plateau_version,
+        "profile": document.profile.revision,
+        "simulated": simulated,
+        "marks": marks.collect::<Vec<_>>(),
+    })
 }
 
 /// The order of addresses as a word.

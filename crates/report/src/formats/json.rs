@@ -9,9 +9,10 @@ mod on_file;
 use pts::exhibit::{self, Exhibit};
 use pts::steady::WindowStats;
 use pts::{Outcome, response};
-use record::{Direction, Effort, Segment, Settings};
+use record::{Direction, DirectionReading, Effort, Event, Segment, Settings};
 
 use super::format::{Format, Make, Source, access};
+use crate::document::contents::Document;
 use crate::facts::answers::percentile_ns;
 use crate::facts::efficiency::Meter;
 use crate::facts::observations::{Observation, ResponseTimes, observations};
@@ -65,35 +66,49 @@ fn report(source: Source<'_>) -> Report {
             file_sha256: origin.sha256.clone(),
             date: origin.date.clone(),
             transcribed: origin.transcribed,
+            exported_run: origin.exported_run.clone(),
+            profile: origin.profile.clone(),
             remarks: origin.remarks.clone(),
         }),
         profile: document.profile.revision.into(),
-        device: device(&run.target),
+        device: device(document),
         host: host(&run.host),
         stated: stated(&run.stated),
-        settings: settings(&run.settings),
+        settings: run.settings.as_ref().map(settings),
         power: efficiency::meter(&Meter::of(run, source.entries)),
         file_system: file_system::of_run(source),
         modified: pts::texts(&document.modified),
-        marks: marks.map(|mark| ReportMark { title: mark.title.into(), details: mark.details }).collect(),
+        marks: marks
+            .map(|mark| ReportMark {
+                mark: mark.kind.key().into(),
+                title: mark.title.into(),
+                details: mark.details,
+            })
+            .collect(),
         conformance: document.conformance.clone(),
         tests: document.outcomes.iter().map(|outcome| test(source, outcome, &all)).collect(),
         not_begun: document.not_begun.clone(),
     }
 }
 
-fn device(target: &record::TargetFacts) -> Device {
+fn device(document: &Document) -> Device {
+    fn known<T: Default + PartialEq>(value: T) -> Option<T> {
+        (value != T::default()).then_some(value)
+    }
+    let target = &document.run.target;
     Device {
-        path: target.path.clone(),
-        identity: target.identity.clone(),
+        path: known(target.path.clone()),
+        identity: known(target.identity.clone()),
         vendor: target.vendor.clone(),
         model: target.model.clone(),
         serial: target.serial.clone(),
         firmware: target.firmware.clone(),
         interface: target.interface.clone(),
-        capacity_bytes: target.capacity_bytes,
-        logical_block_bytes: target.logical_block_bytes,
-        physical_block_bytes: target.physical_block_bytes,
+        nand: target.nand.clone(),
+        capacity_bytes: known(target.capacity_bytes),
+        logical_block_bytes: known(target.logical_block_bytes),
+        physical_block_bytes: known(target.physical_block_bytes),
+        simulated_label: known(document.simulated()),
         simulated: target.simulated.as_ref().map(|sim| Simulated {
             label: sim.label(),
             model: sim.model.clone(),
@@ -167,6 +182,10 @@ fn word(choice: impl serde::Serialize) -> Option<String> {
 fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test {
     let pages = || outcome.pages.iter().chain(&outcome.beyond);
     let exhibits = || pages().flat_map(|p| p.exhibits.iter().map(|e| (p.title.as_str(), e)));
+    let imported = source.entries.iter().find_map(|entry| match &entry.event {
+        Event::Imported(test) if test.test == outcome.test => Some(test),
+        _ => None,
+    });
     let figure = |f: &pts::KeyFigure| Figure {
         name: f.name.clone(),
         value: f.value,
@@ -178,7 +197,10 @@ fn test(source: Source<'_>, outcome: &Outcome, all: &[Observation<'_>]) -> Test 
         title: outcome.title.clone(),
         clause: outcome.clause.unwrap_or("n/a").into(),
         requirement: outcome.header.requirement.into(),
-        purge: outcome.header.purge.clone(),
+        purge: match imported {
+            Some(test) => test.purge.clone(),
+            None => Some(outcome.header.purge.clone()),
+        },
         threads: outcome.header.threads,
         queue_depth: outcome.header.queue_depth,
         rounds: outcome.rounds,
@@ -217,7 +239,7 @@ fn acceptance(acceptance: &pts::Acceptance) -> Acceptance {
 
 fn curve_mark(mark: &pts::Mark) -> CurveMark {
     CurveMark {
-        mark: mark.key.into(),
+        mark: mark.key.clone(),
         name: mark.name.clone(),
         unit: mark.unit.symbol().to_owned(),
         computed: mark.computed,
@@ -286,8 +308,11 @@ fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
     Some(Chart {
         page: page.into(),
         reading: charts::sentence(lines.reading).into(),
+        shows: word(lines.reading).unwrap_or_default(),
         x: lines.x.label.clone(),
+        x_scale: word(lines.x.scale).unwrap_or_default(),
         y: lines.y.label.clone(),
+        y_scale: word(lines.y.scale).unwrap_or_default(),
         series: lines.series.iter().map(series).collect(),
     })
 }
@@ -314,8 +339,9 @@ fn cell(source: Source<'_>, observation: &Observation<'_>) -> Cell {
         iops: observation.iops,
         bytes_per_second: observation.bytes_per_second,
         latency: latency(&observation.times),
-        read: segment.map(|segment| way(&segment.read, has_maxima)),
-        write: segment.map(|segment| way(&segment.write, has_maxima)),
+        ios: observation.ios,
+        read: segment.map(|segment| way(&segment.read, has_maxima)).or(observation.read.map(reported)),
+        write: segment.map(|segment| way(&segment.write, has_maxima)).or(observation.write.map(reported)),
         errors: segment.map(Segment::error_count),
         engine: segment.map(|segment| segment.io_path.to_string()),
         gap_before_ns: segment.and_then(|segment| segment.gap_before).map(|gap| gap.length_ns),
@@ -324,7 +350,7 @@ fn cell(source: Source<'_>, observation: &Observation<'_>) -> Cell {
         system_ns: effort(|effort| effort.system_ns),
         voluntary_switches: effort(|effort| effort.voluntary_switches),
         involuntary_switches: effort(|effort| effort.involuntary_switches),
-        host_limited: segment.map(Segment::is_host_limited),
+        host_limited: observation.host_limited,
         power: segment.and_then(|segment| {
             efficiency::of_cell(&Meter::of(&source.document.run, source.entries), segment)
         }),
@@ -335,6 +361,26 @@ fn cell(source: Source<'_>, observation: &Observation<'_>) -> Cell {
 fn latency(times: &ResponseTimes) -> Latency {
     let [p50_ns, p99_ns, p99_9_ns, p99_99_ns, p99_999_ns] = times.percentiles;
     Latency { mean_ns: times.mean, p50_ns, p99_ns, p99_9_ns, p99_99_ns, p99_999_ns, max_ns: times.max }
+}
+
+/// One direction as an imported file reports it.
+fn reported(direction: &DirectionReading) -> Way {
+    let percentile = |share: f64| {
+        let found = direction.percentiles_ns.iter().find(|(percent, _)| (percent - share).abs() < 1e-9);
+        found.map(|(_, ns)| *ns as u64)
+    };
+    Way {
+        ios: direction.ios,
+        bytes: direction.bytes,
+        latency_min_ns: direction.latency_min_ns.map(|ns| ns as u64),
+        latency_mean_ns: direction.latency_mean_ns,
+        latency_p50_ns: percentile(50.0),
+        latency_p99_ns: percentile(99.0),
+        latency_p99_9_ns: percentile(99.9),
+        latency_p99_99_ns: percentile(99.99),
+        latency_p99_999_ns: percentile(99.999),
+        latency_max_ns: direction.latency_max_ns.map(|ns| ns as u64),
+    }
 }
 
 fn way(direction: &Direction, has_maxima: bool) -> Way {

@@ -12,6 +12,7 @@ use pts::Unit;
 
 use self::family::Family;
 use super::format::{Format, Make, Source};
+use crate::document::contents::Document;
 use crate::facts::answers::answers;
 
 /// The OpenMetrics format.
@@ -38,6 +39,8 @@ const fn base_unit(unit: Unit) -> (&'static str, f64) {
 
 fn text(source: Source<'_>) -> String {
     let mut out = String::new();
+    let marks = marks(source.document);
+    write_family(&mut out, source, &family_of_marks(&marks));
     figures(source).iter().for_each(|family| write_family(&mut out, source, family));
     host_limited(source).iter().for_each(|family| write_family(&mut out, source, family));
     steady(source).iter().for_each(|family| write_family(&mut out, source, family));
@@ -46,6 +49,23 @@ fn text(source: Source<'_>) -> String {
     totals.iter().for_each(|family| write_family(&mut out, source, family));
     out.push_str("# EOF\n");
     out
+}
+
+/// Key and explanation of each mark of the run.
+fn marks(document: &Document) -> Vec<(&'static str, String)> {
+    let marks = document.marks(None).into_iter();
+    marks.flat_map(|mark| mark.details.into_iter().map(move |detail| (mark.kind.key(), detail))).collect()
+}
+
+/// What must accompany every number of the run; without samples if nothing does.
+fn family_of_marks<'a>(marks: &'a [(&'static str, String)]) -> Family<'a> {
+    let samples = marks.iter().map(|(key, detail)| (vec![("mark", *key), ("detail", detail.as_str())], 1.0));
+    Family {
+        name: "plateau_mark",
+        unit: "",
+        help: "1 for each caveat that must accompany all figures of the run.",
+        samples: samples.collect(),
+    }
 }
 
 fn figures(source: Source<'_>) -> Vec<Family<'_>> {
@@ -70,9 +90,11 @@ fn figures(source: Source<'_>) -> Vec<Family<'_>> {
     families
 }
 
-/// Returns `None` for simulated and imported runs, because this host did not drive their workloads.
+/// Returns `None` for simulated runs and for imported runs without such a figure, because this host did not drive their
+/// workloads.
 fn host_limited(source: Source<'_>) -> Option<Family<'_>> {
-    if source.document.label().is_some() {
+    let mut figures = source.document.outcomes.iter().flat_map(|outcome| &outcome.key_figures);
+    if source.document.label().is_some() && !figures.any(|figure| figure.host_limited) {
         return None;
     }
     let outcomes = source.document.outcomes.iter();

@@ -3,7 +3,7 @@
 use super::format::{Files, Format, Make, Source};
 use crate::document::contents::Document;
 use crate::pages::titles;
-use crate::pages::values::{capacity, model, number, or_na};
+use crate::pages::values::{capacity, fact, model, number};
 use charts::{Plate, Size};
 use pts::exhibit::Exhibit;
 use pts::{Outcome, Phases};
@@ -68,7 +68,7 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
 
 /// What has to accompany a chart that leaves the report.
 fn plate(document: &Document, outcome: &Outcome, title: &str) -> Plate {
-    let firmware = format!("firmware {}", or_na(document.run.target.firmware.as_deref()));
+    let firmware = format!("firmware {}", fact(document, document.run.target.firmware.as_deref()));
     let (begin, end) = document.dates_of(Some(outcome));
     let dates = if begin == end { begin } else { format!("{begin} to {end}") };
     let (header, none) = (&outcome.header, Phases::default());

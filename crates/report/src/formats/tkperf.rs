@@ -3,7 +3,7 @@
 //! Throughput is omitted because TKperf's matrix uses different block sizes (1024, 64, 8, 4 and 0.5 KiB). In this
 //! format, rounds start at 0, figures are whole IOPS and microseconds, and elements contain JSON text.
 
-use record::Segment;
+use record::{MarkKind, Segment, Settings};
 use serde_json::{Value, json};
 
 use super::format::{self, Format, Make, Source};
@@ -38,19 +38,25 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
     }
     let target = &run.target;
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n.a.".into());
-    // The format has no field for labels of simulated drives and of host-limited tests. Programs that read
-    // the format ignore only free text, so the labels are written there.
+    // The format has no field for marks. Its readers show the free text, and look elements up by name, so that they
+    // ignore others.
     let label =
         source.document.label().map(|label| format!("{label}: not a real device\n")).unwrap_or_default();
+    let stated = source.document.marks(None).into_iter().filter(|mark| mark.kind != MarkKind::Simulated);
+    let stated = stated.map(|mark| format!("{}: {}\n", mark.title, mark.details.join("; ")));
     let limited = source.document.outcomes.iter().filter_map(|outcome| {
         Some(format!("HOST-LIMITED: {} of {}\n", outcome.host_limited.as_ref()?, outcome.title))
     });
-    let marks = label + &limited.collect::<String>();
+    let marks = label + &stated.chain(limited).collect::<String>();
     let device = format!(
-        "{marks}Model Number:\t{}\nSerial Number:\t{}\nFirmware Revision:\t{}\ndevice size with M = 1000*1000: {} MBytes\n",
+        "{marks}Model Number:\t{}\nSerial Number:\t{}\nFirmware Revision:\t{}\n\
+         Logical Sector size:\t{} bytes\nPhysical Sector size:\t{} bytes\n\
+         device size with M = 1000*1000: {} MBytes\n",
         known(&target.model),
         known(&target.serial),
         known(&target.firmware),
+        target.logical_block_bytes,
+        target.physical_block_bytes,
         target.capacity_bytes / 1_000_000
     );
     let text = [
@@ -60,6 +66,7 @@ fn document(source: Source<'_>) -> Result<Vec<u8>, String> {
         leaf("lsb", &json!(known(&run.host.os))),
         leaf("ioperfversion", &json!(format!("Plateau {}", run.plateau_version))),
         leaf("cmdline", &json!(run.command.join(" "))),
+        leaf("plateau", &format::provenance(source.document)),
         tests,
     ];
     Ok(format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plateau>\n{}</plateau>\n", text.concat())
@@ -93,13 +100,23 @@ fn element(source: Source<'_>, all: &[Answer<'_>], test: &str) -> Option<String>
     let mut text = leaf("fioversion", &json!("n.a. (Plateau)"));
     text += &leaf("numjobs", &json!(workload.threads));
     text += &leaf("iodepth", &json!(workload.queue_depth));
-    text += &leaf("runtime", &json!(source.document.run.settings.cell_ns / 1_000_000_000));
+    text += &leaf("runtime", &seconds(source.document.run.settings.as_ref()));
     text += &leaf("roundmat", &matrix);
     text += &steady(source, test, &measured);
     let last = if test == "wsat" { measured.len() } else { count } - 1;
     text += &leaf("rndnr", &json!(last));
     let name = if test == "wsat" { "writesat" } else { test };
     Some(format!("<{name}>\n{text}</{name}>\n"))
+}
+
+/// The length of a cell: whole seconds as an integer, as TKperf writes it.
+fn seconds(settings: Option<&Settings>) -> Value {
+    let Some(settings) = settings else { return Value::Null };
+    let nanoseconds = settings.cell_ns;
+    match nanoseconds % 1_000_000_000 {
+        0 => json!(nanoseconds / 1_000_000_000),
+        _ => json!(nanoseconds as f64 / 1e9),
+    }
 }
 
 fn by_round<'a>(measured: &[&Answer<'a>]) -> Vec<Vec<&'a Segment>> {

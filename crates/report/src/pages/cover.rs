@@ -8,7 +8,7 @@ use pts::{KeyFigure, Outcome};
 use stdx::units::count_of;
 
 use super::test_summary::figure_value;
-use super::values::{Fact, capacity, interface, model, number, or_na, test_platform};
+use super::values::{Fact, capacity, fact, interface, model, number, or_na, test_platform};
 use crate::document::contents::Document;
 use crate::facts::conformance::Verdict;
 
@@ -68,7 +68,7 @@ pub(crate) fn cover(document: &Document) -> Cover<'_> {
         sentence: sentence(document),
         figures: figures(document),
         pictures: pictures(document),
-        tests: document.outcomes.iter().map(test_row).collect(),
+        tests: document.outcomes.iter().map(|outcome| test_row(document, outcome)).collect(),
         facts: facts(document),
         doubts: doubts(document),
     }
@@ -85,7 +85,7 @@ fn is_rejected(outcome: &Outcome) -> bool {
     outcome.acceptance.as_ref().is_some_and(|acceptance| !acceptance.is_pass())
 }
 
-fn verdict_of(outcome: &Outcome) -> Headline {
+fn verdict_of(document: &Document, outcome: &Outcome) -> Headline {
     if let Some((headline, acceptance)) = accepted(outcome).zip(outcome.acceptance.as_ref()) {
         return Headline { text: acceptance.word().to_owned(), ..headline };
     }
@@ -98,21 +98,25 @@ fn verdict_of(outcome: &Outcome) -> Headline {
             (Tone::Good, format!("steady state{rounds}"))
         }
         (None, Some(false)) => (Tone::Bad, format!("no steady state in {}", outcome.missed_rounds())),
+        // Whether the test completed is not known, unless a mark denies it.
+        (None, None) if document.run.origin.is_some() => {
+            (Tone::Open, "not judged for steady state".to_owned())
+        }
         (None, None) => (Tone::Open, "complete, not judged for steady state".to_owned()),
     };
     Headline { tone, text }
 }
 
-fn test_row(outcome: &Outcome) -> TestRow {
+fn test_row(document: &Document, outcome: &Outcome) -> TestRow {
     let header = &outcome.header;
     let text = |text: &str| or_na(Some(text));
     let demand = match (header.threads, header.queue_depth) {
-        (0, 0) => "n/a".to_owned(),
+        (None, None) => pts::ABSENT.to_owned(),
         (threads, depth) => format!("{} / {}", number(threads), number(depth)),
     };
     TestRow {
         title: outcome.title.clone(),
-        headline: verdict_of(outcome),
+        headline: verdict_of(document, outcome),
         settings: [
             text(&header.purge),
             format!("{} / {}", text(&header.pc_ar), text(&header.test_ar)),
@@ -302,8 +306,8 @@ fn facts(document: &Document) -> Vec<Fact> {
     let mut facts = vec![
         ("Capacity", capacity(document)),
         ("Interface", interface(document)),
-        ("Firmware", or_na(target.firmware.as_deref())),
-        ("Serial number", or_na(target.serial.as_deref())),
+        ("Firmware", fact(document, target.firmware.as_deref())),
+        ("Serial number", fact(document, target.serial.as_deref())),
     ];
     let imported = document.run.origin.is_some();
     if !imported {

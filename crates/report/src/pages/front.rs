@@ -4,7 +4,7 @@
 use pts::Outcome;
 use stdx::units::{amount_base2, amount_base10, grouped};
 
-use super::values::{Fact, board, cpu, interface, or_na, system};
+use super::values::{Fact, absent, board, cpu, fact, interface, or_na, system};
 use crate::document::contents::Document;
 use crate::facts::dates;
 use charts::markup::shortened;
@@ -38,11 +38,11 @@ pub(crate) const MOST_MEMBERS: usize = 4;
 fn device(document: &Document) -> Vec<Fact> {
     let target = &document.run.target;
     let mut facts = vec![
-        ("SERIAL NO.", or_na(target.serial.as_deref())),
-        ("FIRMWARE REV.", or_na(target.firmware.as_deref())),
+        ("SERIAL NO.", fact(document, target.serial.as_deref())),
+        ("FIRMWARE REV.", fact(document, target.firmware.as_deref())),
         ("USER CAPACITY", exact_capacity(document)),
         ("DEVICE INTERFACE", interface(document)),
-        ("NAND TYPE", or_na(target.nand.as_deref())),
+        ("NAND TYPE", fact(document, target.nand.as_deref())),
         ("SECTOR SIZE", sectors(document)),
     ];
     match &target.array {
@@ -57,29 +57,31 @@ fn device(document: &Document) -> Vec<Fact> {
 
 fn exact_capacity(document: &Document) -> String {
     match document.run.target.capacity_bytes {
-        0 => "n/a".into(),
+        0 => absent(document).into(),
         bytes => format!("{} ({} B)", amount_base10(bytes), grouped(bytes as f64, 0)),
     }
 }
 
-/// Sector sizes in bytes; imported runs lack them.
+/// Sector sizes in bytes; imported runs may lack them.
 fn sectors(document: &Document) -> String {
     let target = &document.run.target;
-    match target.logical_block_bytes {
-        0 => "n/a".into(),
-        logical => format!("{logical} B / {} B physical", target.physical_block_bytes),
+    match (target.logical_block_bytes, target.physical_block_bytes) {
+        (0, 0) => absent(document).into(),
+        (logical, 0) => format!("{logical} B"),
+        (0, physical) => format!("{physical} B physical"),
+        (logical, physical) => format!("{logical} B / {physical} B physical"),
     }
 }
 
 fn platform(document: &Document) -> Vec<Fact> {
     let (host, stated) = (&document.run.host, &document.run.stated);
     let mut facts = vec![
-        ("SYSTEM", or_na(board(document).as_deref())),
-        ("MOTHERBOARD/CPU", or_na(cpu(document).as_deref())),
-        ("RAM", or_na(host.memory_bytes.map(amount_base2).as_deref())),
-        ("DEVICE INTERFACE", or_na(host.pcie_link.as_deref())),
-        ("CPU GOVERNOR", or_na(host.governor.as_deref())),
-        ("I/O SCHEDULER", or_na(host.scheduler.as_deref())),
+        ("SYSTEM", fact(document, board(document).as_deref())),
+        ("MOTHERBOARD/CPU", fact(document, cpu(document).as_deref())),
+        ("RAM", fact(document, host.memory_bytes.map(amount_base2).as_deref())),
+        ("DEVICE INTERFACE", fact(document, host.pcie_link.as_deref())),
+        ("CPU GOVERNOR", fact(document, host.governor.as_deref())),
+        ("I/O SCHEDULER", fact(document, host.scheduler.as_deref())),
     ];
     let components = [
         ("CHASSIS", &stated.chassis),
@@ -94,22 +96,31 @@ fn software(document: &Document) -> Vec<Fact> {
     let run = &document.run;
     if let Some(origin) = &run.origin {
         return vec![
-            ("SYS OS", or_na(system(document).as_deref())),
+            ("SYS OS", fact(document, system(document).as_deref())),
             ("SW TOOL", origin.tool.clone()),
             ("FORMAT", origin.format.clone()),
             ("FILE", shortened(&origin.file, 40)),
             ("IMPORTED BY", format!("Plateau {}", run.plateau_version)),
-            ("PROFILE", "none: not a PTS run".to_owned()),
+            (
+                "PROFILE",
+                origin.profile.as_ref().map_or_else(
+                    || "none: not a PTS run".to_owned(),
+                    |profile| format!("{profile}, as stated by the file"),
+                ),
+            ),
         ];
     }
     vec![
-        ("SYS OS", or_na(system(document).as_deref())),
+        ("SYS OS", fact(document, system(document).as_deref())),
         ("SW TOOL", "Plateau".to_owned()),
         ("SW REV", format!("{} (test run)", run.plateau_version)),
         ("RELEASE", format!("{} (report)", env!("CARGO_PKG_VERSION"))),
-        ("LOAD ENGINE", or_na(Some(&document.engines.join("; ")))),
+        ("LOAD ENGINE", fact(document, Some(&document.engines.join("; ")))),
         ("PROFILE", run.profile.clone()),
-        ("KERNEL CMDLINE", shortened(&or_na(run.host.kernel_command_line.as_deref()), LONGEST_KERNEL_LINE)),
+        (
+            "KERNEL CMDLINE",
+            shortened(&fact(document, run.host.kernel_command_line.as_deref()), LONGEST_KERNEL_LINE),
+        ),
     ]
 }
 
@@ -139,8 +150,8 @@ pub(crate) fn origin(document: &Document) -> [Fact; 4] {
     let run = &document.run;
     [
         ("Run", run.id.clone()),
-        ("Command", shortened(&or_na(Some(&run.command.join(" "))), LONGEST_COMMAND)),
-        ("Seed", run.origin.as_ref().map_or_else(|| run.settings.seed.to_string(), |_| "n/a".into())),
+        ("Command", shortened(&fact(document, Some(&run.command.join(" "))), LONGEST_COMMAND)),
+        ("Seed", fact(document, run.settings.as_ref().map(|settings| settings.seed.to_string()).as_deref())),
         ("Journal SHA-256", document.digest.clone()),
     ]
 }

@@ -6,7 +6,7 @@ use stdx::units::amount_base2;
 
 use super::titles::title_line;
 use super::values::{
-    Fact, board, capacity, company, cpu, interface, model, number, or_na, system, test_platform,
+    Fact, board, capacity, company, cpu, fact, interface, model, number, or_na, system, test_platform,
 };
 use crate::document::contents::Document;
 use crate::facts::dates;
@@ -64,7 +64,7 @@ fn header_1_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
         title: title_line(document, outcome, "Report Page"),
         page: page_of(outcome, index),
         device: vec![
-            ("VENDOR", or_na(target.vendor.as_deref())),
+            ("VENDOR", fact(document, target.vendor.as_deref())),
             ("SSD MODEL NO", model(document).to_owned()),
             ("TEST SPONSOR", sponsor(document)),
         ],
@@ -82,10 +82,10 @@ fn columns_1_0(document: &Document, outcome: &Outcome) -> Vec<Column> {
             vec![(
                 None,
                 vec![
-                    ("Serial No.", or_na(target.serial.as_deref())),
-                    ("Firmware Rev", or_na(target.firmware.as_deref())),
+                    ("Serial No.", fact(document, target.serial.as_deref())),
+                    ("Firmware Rev", fact(document, target.firmware.as_deref())),
                     ("Capacity", capacity(document)),
-                    ("NAND Type", or_na(target.nand.as_deref())),
+                    ("NAND Type", fact(document, target.nand.as_deref())),
                     ("Device I/F", interface(document)),
                     ("Test Platform", test_platform(document)),
                 ],
@@ -149,7 +149,7 @@ fn header_2_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
         title: title_line(document, outcome, "Report Page"),
         page: page_of(outcome, index),
         device: vec![
-            ("Vendor", or_na(target.vendor.as_deref())),
+            ("Vendor", fact(document, target.vendor.as_deref())),
             ("SSD Model", model(document).to_owned()),
             ("Tested By", tester(document)),
         ],
@@ -158,15 +158,15 @@ fn header_2_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
             column(
                 "Device Under Test",
                 vec![
-                    ("Mfgr", or_na(target.vendor.as_deref())),
+                    ("Mfgr", fact(document, target.vendor.as_deref())),
                     ("Model No.", model(document).to_owned()),
-                    ("S/N", or_na(target.serial.as_deref())),
-                    ("Firmware ver", or_na(target.firmware.as_deref())),
+                    ("S/N", fact(document, target.serial.as_deref())),
+                    ("Firmware ver", fact(document, target.firmware.as_deref())),
                     ("Capacity", capacity(document)),
                     ("Interface", interface(document)),
-                    ("NAND Type", or_na(target.nand.as_deref())),
+                    ("NAND Type", fact(document, target.nand.as_deref())),
                     ("PCIe NVM", or_na(document.run.host.pcie_link.as_deref())),
-                    ("Purge Method", or_na(Some(&outcome.header.purge))),
+                    ("Purge Method", fact(document, Some(&outcome.header.purge))),
                     ("Write Cache", document.write_cache()),
                 ],
             ),
@@ -178,19 +178,22 @@ fn header_2_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
 
 fn platform_2_0(document: &Document) -> Vec<Fact> {
     let (run, host) = (&document.run, &document.run.host);
-    let machine =
-        if run.target.simulated.is_some() { "simulated".into() } else { or_na(host.board.as_deref()) };
+    let machine = if !document.simulated().is_empty() {
+        "simulated".into()
+    } else {
+        fact(document, host.board.as_deref())
+    };
     vec![
         ("Ref Test Platform", machine),
-        ("Motherboard", or_na(board(document).as_deref())),
-        ("CPU", or_na(cpu(document).as_deref())),
-        ("Memory", or_na(host.memory_bytes.map(amount_base2).as_deref())),
-        ("Operating System", or_na(system(document).as_deref())),
+        ("Motherboard", fact(document, board(document).as_deref())),
+        ("CPU", fact(document, cpu(document).as_deref())),
+        ("Memory", fact(document, host.memory_bytes.map(amount_base2).as_deref())),
+        ("Operating System", fact(document, system(document).as_deref())),
         ("Test SW", "Plateau".into()),
         ("Test SW ver", run.plateau_version.clone()),
         ("Test SN.", run.id.clone()),
         ("HBA", "n/a".into()),
-        ("PCIe", or_na(host.pcie_link.as_deref())),
+        ("PCIe", fact(document, host.pcie_link.as_deref())),
     ]
 }
 

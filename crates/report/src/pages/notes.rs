@@ -96,7 +96,9 @@ pub(crate) fn all_notes(document: &Document) -> Vec<NoteRow> {
     rows.extend(document.outcomes.iter().filter(|outcome| has_unchecked(outcome)).filter_map(notes_row));
     for mark in document.marks(None) {
         let comments = match mark.kind {
-            MarkKind::Interrupted => document.interruptions.iter().map(Interruption::describe).collect(),
+            MarkKind::Interrupted if !document.interruptions.is_empty() => {
+                document.interruptions.iter().map(Interruption::describe).collect()
+            }
             _ => mark.details,
         };
         rows.push(NoteRow { item: "Run".into(), notation: mark.title.into(), comments });

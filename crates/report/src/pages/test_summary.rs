@@ -50,7 +50,7 @@ fn rounds(header: &pts::TestHeader) -> String {
 /// Threads and queue depth; imported tests may lack them.
 fn demand(header: &pts::TestHeader) -> String {
     match (header.threads, header.queue_depth) {
-        (0, 0) => "n/a".into(),
+        (None, None) => pts::ABSENT.into(),
         (threads, depth) => format!("TC {} QD {}", number(threads), number(depth)),
     }
 }

@@ -15,25 +15,40 @@ pub(crate) fn or_na(fact: Option<&str>) -> String {
 
 /// The model as printed; a file or simulated drive without a model is identified by its path.
 pub(crate) fn model(document: &Document) -> &str {
-    document.run.target.model.as_deref().filter(|m| !m.trim().is_empty()).unwrap_or(&document.run.target.path)
+    let target = &document.run.target;
+    let names = [target.model.as_deref().unwrap_or_default(), &target.path];
+    names.into_iter().find(|name| !name.trim().is_empty()).unwrap_or_else(|| absent(document))
+}
+
+/// Replaces a missing fact about drive, host or test. The file of an imported run need not contain it.
+pub(crate) fn fact(document: &Document, fact: Option<&str>) -> String {
+    let known = fact.map(str::trim).filter(|fact| !fact.is_empty());
+    known.unwrap_or_else(|| absent(document)).to_owned()
+}
+
+/// Stands for a fact that is not known.
+#[must_use]
+pub fn absent(document: &Document) -> &'static str {
+    if document.run.origin.is_some() { pts::ABSENT } else { "n/a" }
 }
 
 /// The interface as printed; for a file, its file system.
 pub(crate) fn interface(document: &Document) -> String {
     let on_file = document.run.file_system.as_ref().map(file_share::words);
-    or_na(on_file.as_deref().or(document.run.target.interface.as_deref()))
+    fact(document, on_file.as_deref().or(document.run.target.interface.as_deref()))
 }
 
 /// A count as printed; imported tests may lack it.
-pub(crate) fn number(value: u16) -> String {
-    if value == 0 { "n/a".into() } else { value.to_string() }
+#[must_use]
+pub fn number(value: Option<u16>) -> String {
+    value.map_or_else(|| pts::ABSENT.into(), |value| value.to_string())
 }
 
 /// Capacity as printed; imported runs may lack it.
 #[must_use]
 pub fn capacity(document: &Document) -> String {
     match document.run.target.capacity_bytes {
-        0 => "n/a".into(),
+        0 => absent(document).into(),
         bytes => amount_base10(bytes),
     }
 }
@@ -50,9 +65,9 @@ pub fn tool(document: &Document) -> String {
 /// The machine and the measuring tool.
 pub(crate) fn test_platform(document: &Document) -> String {
     let run = &document.run;
-    let machine = match &run.target.simulated {
-        Some(_) => "simulated".to_owned(),
-        None => or_na(run.host.board.as_deref().or(run.host.cpu.as_deref())),
+    let machine = match document.simulated().is_empty() {
+        false => "simulated".to_owned(),
+        true => fact(document, run.host.board.as_deref().or(run.host.cpu.as_deref())),
     };
     format!("{machine}; {}", tool(document))
 }

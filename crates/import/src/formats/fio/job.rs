@@ -28,6 +28,19 @@ pub(super) struct Job {
     read: Way,
     #[serde(default)]
     write: Way,
+    /// Only in files that Plateau wrote.
+    #[serde(default)]
+    plateau: Option<Place>,
+}
+
+/// The place of a workload in a run of Plateau.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Place {
+    phase: Option<String>,
+    round: Option<u32>,
+    in_window: Option<bool>,
+    host_limited: bool,
 }
 
 /// One direction.
@@ -35,6 +48,7 @@ pub(super) struct Job {
 #[serde(default)]
 struct Way {
     total_ios: u64,
+    io_bytes: Option<u64>,
     iops: Option<f64>,
     /// Bytes per second; fio 3 and later.
     bw_bytes: Option<f64>,
@@ -92,7 +106,7 @@ impl Job {
         }
         let option = |key: &str| self.option(global, key);
         let (access, read_percent) =
-            self.pattern(option("rw").or_else(|| option("readwrite")).as_deref(), global)?;
+            self.pattern(option("rw").or_else(|| option("readwrite")).as_deref(), global, remarks)?;
         let block_bytes = self.block(global, remarks)?;
         let ios = ways.iter().try_fold(0u64, |sum, way| sum.checked_add(way.total_ios));
         let ios = ios.filter(|ios| *ios <= MOST_IOS).ok_or("more I/Os than any drive can perform")?;
@@ -100,17 +114,22 @@ impl Job {
             let all: Option<Vec<f64>> = ways.iter().map(|way| of(way)).collect();
             measured(all.map(|all| all.iter().sum()), what)
         };
-        let number = |key: &str, default: u64| -> Result<u16, String> {
-            let text = option(key).filter(|text| !text.is_empty());
-            let value =
-                text.map_or(Ok(default), |text| text.parse::<u64>().map_err(|_| format!("{key}={text}")));
-            count(value?, key)
+        let number = |key: &str| -> Result<Option<u16>, String> {
+            let Some(text) = option(key).filter(|text| !text.is_empty()) else { return Ok(None) };
+            let value = text.parse::<u64>().map_err(|_| format!("{key}={text}"))?;
+            count(value, key).map(Some)
         };
-        let is_group = self.option(global, "group_reporting").is_some();
+        let is_group = self.option(global, "group_reporting").is_some_and(|value| value != "0");
+        let place = self.plateau.as_ref();
         Ok(Some(Reading {
+            phase: place.and_then(|place| place.phase.clone()),
+            round: place.and_then(|place| place.round),
+            in_window: place.and_then(|place| place.in_window),
+            host_limited: place.is_some_and(|place| place.host_limited),
             name: Some(self.name().chars().filter(|c| !c.is_control()).take(60).collect()),
-            threads: Some(if is_group { number("numjobs", 1)? } else { 1 }),
-            queue_depth: Some(number("iodepth", 1)?),
+            // Without group_reporting, each clone of a job has an entry of its own.
+            threads: if is_group { number("numjobs")? } else { Some(1) },
+            queue_depth: number("iodepth")?,
             ios: Some(ios),
             iops: sum(|way| way.iops, "iops")?,
             bytes_per_second: sum(Way::bytes_per_second, "bw")?,
@@ -123,8 +142,19 @@ impl Job {
     }
 
     /// Returns the order of the addresses and the share of reads.
-    fn pattern(&self, rw: Option<&str>, global: &Options) -> Result<(Access, u8), String> {
-        let rw = rw.unwrap_or("read");
+    fn pattern(
+        &self,
+        rw: Option<&str>,
+        global: &Options,
+        remarks: &mut Vec<String>,
+    ) -> Result<(Access, u8), String> {
+        let Some(rw) = rw else {
+            if self.write.total_ios > 0 {
+                return Err("its options do not say how it writes (rw)".into());
+            }
+            remarks.push(format!("job '{}' specifies no rw; fio then reads sequentially", self.name()));
+            return Ok((Access::Sequential, 100));
+        };
         let kind = rw.split(':').next().unwrap_or(rw);
         let access = if kind.starts_with("rand") { Access::Random } else { Access::Sequential };
         let mix =
@@ -135,7 +165,11 @@ impl Job {
             "rw" | "readwrite" | "randrw" => match (mix("rwmixread"), mix("rwmixwrite")) {
                 (Some(read), _) => read.ok_or("rwmixread is not a percentage")?,
                 (None, Some(write)) => 100 - write.ok_or("rwmixwrite is not a percentage")?,
-                (None, None) => 50,
+                // What was done, not what fio's default is.
+                (None, None) => {
+                    let (read, write) = (self.read.total_ios as f64, self.write.total_ios as f64);
+                    (read / (read + write) * 100.0).round() as u8
+                }
             },
             other => return Err(format!("rw={other} is neither a read nor a write workload")),
         };
@@ -148,8 +182,10 @@ impl Job {
             return Ok(0);
         }
         let Some(text) = self.option(global, "bs").or_else(|| self.option(global, "blocksize")) else {
-            remarks.push(format!("job '{}' specifies no block size; fio defaults to 4 KiB", self.name()));
-            return Ok(4096);
+            return Ok(self.counted_block().unwrap_or_else(|| {
+                remarks.push(format!("the block size of job '{}' is not in the file", self.name()));
+                0
+            }));
         };
         let mut sizes = Vec::new();
         for part in text.split(',').filter(|part| !part.trim().is_empty()) {
@@ -158,6 +194,22 @@ impl Job {
         }
         let first = *sizes.first().ok_or("bs is empty")?;
         Ok(if sizes.iter().all(|size| *size == first) { first } else { 0 })
+    }
+}
+
+impl Job {
+    /// Returns the bytes per I/O that follow from the amounts, if all of them are equal.
+    fn counted_block(&self) -> Option<u32> {
+        let ways = [&self.read, &self.write].into_iter().filter(|way| way.total_ios > 0);
+        let sizes: Option<Vec<u64>> = ways
+            .map(|way| {
+                way.io_bytes.filter(|bytes| bytes % way.total_ios == 0).map(|bytes| bytes / way.total_ios)
+            })
+            .collect();
+        let sizes = sizes?;
+        let first = *sizes.first()?;
+        let is_one = sizes.iter().all(|size| *size == first) && (1..=1 << 30).contains(&first);
+        is_one.then_some(first as u32)
     }
 }
 

@@ -112,7 +112,8 @@ fn kept(keep: &[String], model: &Model) -> Result<(), String> {
 
 /// Returns the results of the IOPS test: means over the measurement window, or over the last rounds.
 fn measured(summary: &Summary) -> Result<Measured, String> {
-    let (file, settings) = (&summary.run.file, &summary.run.file.settings);
+    let file = &summary.run.file;
+    let settings = pts::Context::of(file)?.settings;
     if settings.test_range_percent != 100 {
         return Err(format!(
             "run {} touched {} % of the drive; a fit needs a run over the whole drive",

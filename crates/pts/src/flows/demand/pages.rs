@@ -38,8 +38,8 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
     let histories = [&answers.history, &answers.precondition.history];
     let header = TestHeader {
         workload_dependent: answers.pattern.name(0),
-        threads: HIGHEST.threads,
-        queue_depth: HIGHEST.queue_depth,
+        threads: Some(HIGHEST.threads),
+        queue_depth: Some(HIGHEST.queue_depth),
         ..begun.header
     };
     let rounds = |history: &crate::method::history::History, converged| {
@@ -184,7 +184,8 @@ fn pages(context: &Context<'_>, answers: &DemandAnswers) -> Vec<Page> {
     let one = |name: &str, points: &[(f64, f64)]| vec![Series { name: name.into(), points: points.into() }];
     let check = |title: &str, points: Vec<(f64, f64)>, history: &crate::method::history::History| {
         let window = history.window();
-        let mut page = window_pages::determination("TC32-QD32", Unit::Iops, points, window.first(), context);
+        let mut page =
+            window_pages::determination("TC32-QD32", Unit::Iops, points, window.first(), context.profile);
         page.title = title.into();
         page
     };

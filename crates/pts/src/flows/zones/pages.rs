@@ -30,8 +30,8 @@ pub fn outcome(context: &Context<'_>, answers: &ZoneAnswers, stop: Option<Stop>)
         rounds: answers.finished,
         header: TestHeader {
             purge: "None".into(),
-            threads: demand.threads,
-            queue_depth: demand.queue_depth,
+            threads: Some(demand.threads),
+            queue_depth: Some(demand.queue_depth),
             phases: Phases {
                 stimulus_1: [
                     sweep.test.title.to_owned(),

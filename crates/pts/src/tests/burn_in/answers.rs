@@ -57,7 +57,8 @@ impl BurnInAnswers {
         }
         reasons.extend(self.parts.iter().find_map(|part| part.verified.failed.clone()).map(Reason::Io));
         let unchecked = self.limits.judge(&self.health, &mut reasons);
-        (complete || !reasons.is_empty()).then_some(Acceptance { reasons, unchecked })
+        (complete || !reasons.is_empty())
+            .then_some(Acceptance { reasons, unchecked: unchecked.into_iter().map(str::to_owned).collect() })
     }
 
     /// Returns the cells that were not ended by a failed I/O; the others have no amounts.

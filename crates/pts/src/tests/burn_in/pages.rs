@@ -35,8 +35,8 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &BurnInAnswers, stop
             answers.limits.in_words()
         ),
         header: TestHeader {
-            threads: DEMAND.threads,
-            queue_depth: DEMAND.queue_depth,
+            threads: Some(DEMAND.threads),
+            queue_depth: Some(DEMAND.queue_depth),
             phases,
             ..begun.header
         },

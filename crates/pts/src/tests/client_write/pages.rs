@@ -29,8 +29,8 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &WriteAnswers, stop:
             block_size(BLOCK_BYTES.into())
         ),
         header: TestHeader {
-            queue_depth: demand.queue_depth,
-            threads: demand.threads,
+            queue_depth: Some(demand.queue_depth),
+            threads: Some(demand.threads),
             phases: phases(&demand.to_string(), &idle),
             ..begun.header
         },

@@ -111,7 +111,7 @@ fn pages(context: &Context<'_>, answers: &RecoveryAnswers) -> Vec<Page> {
         Unit::Iops,
         tracked().collect(),
         window.first(),
-        context,
+        context.profile,
     );
     judged.title = format!("Pre Conditioning {}", judged.title);
     let mut pages = vec![

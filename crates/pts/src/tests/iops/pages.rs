@@ -71,7 +71,7 @@ fn pages(context: &Context<'_>, answers: &IopsAnswers) -> Vec<Page> {
             Unit::Iops,
             values(*cell),
             window.get(i),
-            context,
+            context.profile,
         ));
     }
     pages.extend([table(answers), plot_2d(answers), columns_3d(answers)]);

@@ -37,8 +37,8 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &Jesd219Answers, sto
         header: TestHeader {
             workload_independent: Some(format!("{}X SEQ/128KiB", context.settings.precondition_capacities)),
             workload_dependent: NAME.into(),
-            threads: demand.threads,
-            queue_depth: demand.queue_depth,
+            threads: Some(demand.threads),
+            queue_depth: Some(demand.queue_depth),
             phases,
             ..outcome.header
         },
@@ -66,7 +66,7 @@ fn pages(context: &Context<'_>, answers: &Jesd219Answers) -> Vec<Page> {
     vec![
         answers.composite.page(),
         window_pages::convergence("JESD219 IOPS - SS Convergence", "IOPS", vec![series]),
-        window_pages::determination(NAME, Unit::Iops, points(), window.first(), context),
+        window_pages::determination(NAME, Unit::Iops, points(), window.first(), context.profile),
         histogram_page("response-times", title, caption, &histogram, is_host_limited(answers)),
     ]
 }

@@ -57,8 +57,8 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, sto
         header: TestHeader {
             workload_independent: Some(format!("{}X SEQ/128KiB", context.settings.precondition_capacities)),
             workload_dependent: "Full Latency Loop".into(),
-            threads: DEMAND.threads,
-            queue_depth: DEMAND.queue_depth,
+            threads: Some(DEMAND.threads),
+            queue_depth: Some(DEMAND.queue_depth),
             phases,
             ..outcome.header
         },
@@ -126,7 +126,7 @@ fn pages(context: &Context<'_>, answers: &LatencyAnswers) -> Vec<Page> {
             Unit::Milliseconds,
             tracked,
             window.first(),
-            context,
+            context.profile,
         ),
         tables(context, answers),
         columns(

@@ -48,8 +48,8 @@ pub fn outcome(context: &Context<'_>, answers: &ThroughputAnswers, stop: Option<
                 context.settings.precondition_capacities
             )),
             workload_dependent: format!("SEQ {}", size(answers.block_bytes)),
-            threads: demand.threads,
-            queue_depth: demand.queue_depth,
+            threads: Some(demand.threads),
+            queue_depth: Some(demand.queue_depth),
             phases,
             ..outcome.header
         },
@@ -80,7 +80,13 @@ fn pages(context: &Context<'_>, answers: &ThroughputAnswers) -> Vec<Page> {
     vec![
         over_rounds("Throughput - SS Convergence - Write", 0),
         over_rounds("Throughput - SS Convergence - Read", 100),
-        window_pages::determination(&name, Unit::MegabytesPerSecond, points(0), window.first(), context),
+        window_pages::determination(
+            &name,
+            Unit::MegabytesPerSecond,
+            points(0),
+            window.first(),
+            context.profile,
+        ),
         table(answers),
         plot(answers),
     ]

@@ -20,16 +20,16 @@ pub fn marks(context: &Context<'_>, answers: &SaturationAnswers, figures: &Figur
         Level::NotSteady => (format!("Mean {last}, not steady"), "Within 10 % of that mean from"),
         Level::NotJudged => (format!("Mean {last}, not judged"), "Within 10 % of that mean from"),
     };
-    let iops = |key, name: &str, computed, set: Option<u32>| Mark {
-        key,
+    let iops = |key: &str, name: &str, computed, set: Option<u32>| Mark {
+        key: key.into(),
         name: name.into(),
         unit: Unit::Iops,
         computed,
         set: set.map(f64::from),
         written_bytes: None,
     };
-    let minute = |key, name: &str, computed: Option<usize>, set: Option<u32>| Mark {
-        key,
+    let minute = |key: &str, name: &str, computed: Option<usize>, set: Option<u32>| Mark {
+        key: key.into(),
         name: name.into(),
         unit: Unit::Minutes,
         computed: computed.map(|minute| minute as f64),

@@ -35,8 +35,8 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &CrossAnswers, stop:
         outline: "purge; write SEQ 1024KiB for 8 h, RND 8KiB for 6 h and SEQ 1024KiB for 8 h without a pause"
             .into(),
         header: TestHeader {
-            threads: demand.threads,
-            queue_depth: demand.queue_depth,
+            threads: Some(demand.threads),
+            queue_depth: Some(demand.queue_depth),
             phases: Phases {
                 stimulus_1: [
                     "SEQ 1024KiB W",

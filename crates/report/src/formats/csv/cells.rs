@@ -68,9 +68,9 @@ pub(super) fn table(source: Source<'_>) -> Result<Vec<u8>, String> {
     let row = |observation: &Observation<'_>| {
         let fields = [
             workload(observation),
-            amounts(observation.segment),
+            amounts(observation),
             rates(observation),
-            effort(observation.segment),
+            effort(observation.segment, observation.host_limited),
             power(observation.segment, &meter),
             on_file(observation.segment),
         ];
@@ -96,17 +96,19 @@ fn workload(observation: &Observation<'_>) -> Vec<String> {
     ]
 }
 
-/// Empty for imported runs, which do not count I/Os.
-fn amounts(segment: Option<&Segment>) -> Vec<String> {
-    let amounts: [fn(&Segment) -> u64; 6] = [
-        |segment| segment.start_ns,
-        |segment| segment.end_ns.saturating_sub(segment.start_ns),
-        |segment| segment.read.ios,
-        |segment| segment.write.ios,
-        |segment| segment.read.bytes,
-        |segment| segment.write.bytes,
-    ];
-    amounts.map(|amount| optional(segment.map(amount))).into()
+/// Times are empty for imported runs, and amounts unless the file has them by direction.
+fn amounts(observation: &Observation<'_>) -> Vec<String> {
+    let segment = observation.segment;
+    let way = |of: fn(&Segment) -> u64, reported: Option<u64>| optional(segment.map(of).or(reported));
+    let (read, write) = (observation.read, observation.write);
+    vec![
+        way(|segment| segment.start_ns, None),
+        way(|segment| segment.end_ns.saturating_sub(segment.start_ns), None),
+        way(|segment| segment.read.ios, read.map(|way| way.ios)),
+        way(|segment| segment.write.ios, write.map(|way| way.ios)),
+        way(|segment| segment.read.bytes, read.map(|way| way.bytes)),
+        way(|segment| segment.write.bytes, write.map(|way| way.bytes)),
+    ]
 }
 
 fn rates(observation: &Observation<'_>) -> Vec<String> {
@@ -120,7 +122,7 @@ fn rates(observation: &Observation<'_>) -> Vec<String> {
 }
 
 /// How much of the host's capability the workload used; empty for imported runs.
-fn effort(segment: Option<&Segment>) -> Vec<String> {
+fn effort(segment: Option<&Segment>, host_limited: Option<bool>) -> Vec<String> {
     let effort = |of: fn(&Effort) -> u64| {
         optional(segment.and_then(|segment| segment.host.as_ref()).map(|host| of(&host.effort)))
     };
@@ -133,7 +135,7 @@ fn effort(segment: Option<&Segment>) -> Vec<String> {
         effort(|effort| effort.system_ns),
         effort(|effort| effort.voluntary_switches),
         effort(|effort| effort.involuntary_switches),
-        optional(segment.map(Segment::is_host_limited)),
+        optional(host_limited),
     ]
 }
 

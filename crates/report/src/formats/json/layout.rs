@@ -31,8 +31,9 @@ pub struct Report {
     pub device: Device,
     pub host: Host,
     pub stated: Stated,
-    pub settings: ReportSettings,
-    /// The power meter of the run; null if there was none.
+    /// Null for an imported run whose file does not contain them.
+    pub settings: Option<ReportSettings>,
+    /// What measured power; null if nothing did.
     pub power: Option<ReportPower>,
     /// The file system of a target that is a file; null for other targets, and if it is not known.
     pub file_system: Option<ReportFileSystem>,
@@ -62,23 +63,31 @@ pub struct ReportOrigin {
     pub date: Option<String>,
     /// Whether the figures were transcribed from a publication.
     pub transcribed: bool,
+    /// The run that the file is an export of; null if Plateau did not write it.
+    pub exported_run: Option<String>,
+    /// Revision of the specification that the file states.
+    pub profile: Option<String>,
     /// Remarks needed to interpret the figures.
     pub remarks: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub struct Device {
-    pub path: String,
-    pub identity: String,
+    /// Null if an imported file does not contain it, as everything else that a file does not contain.
+    pub path: Option<String>,
+    pub identity: Option<String>,
     pub vendor: Option<String>,
     pub model: Option<String>,
     pub serial: Option<String>,
     pub firmware: Option<String>,
     pub interface: Option<String>,
-    pub capacity_bytes: u64,
-    pub logical_block_bytes: u32,
-    pub physical_block_bytes: u32,
-    /// The simulated drive; null if the results are those of a real drive or an imported file.
+    pub nand: Option<String>,
+    pub capacity_bytes: Option<u64>,
+    pub logical_block_bytes: Option<u32>,
+    pub physical_block_bytes: Option<u32>,
+    /// Label of the simulated drive, also of an imported run; null for a real one.
+    pub simulated_label: Option<String>,
+    /// Set if the drive is simulated, so that no result is that of a real drive.
     pub simulated: Option<Simulated>,
 }
 
@@ -227,6 +236,8 @@ pub struct TestEfficiency {
 
 #[derive(Serialize, JsonSchema)]
 pub struct ReportMark {
+    /// `imported`, `simulated`, `not-achieved`, `not-complete`, `interrupted` or `modified`.
+    pub mark: String,
     /// `SIMULATED`, `SS NOT ACHIEVED`, `NOT COMPLETE`, `INTERRUPTED` or `MODIFIED`.
     pub title: String,
     pub details: Vec<String>,
@@ -240,9 +251,10 @@ pub struct Test {
     pub clause: String,
     /// `REQUIRED`, `OPTIONAL`, or a note that the profile has no such test.
     pub requirement: String,
-    pub purge: String,
-    pub threads: u16,
-    pub queue_depth: u16,
+    /// Null if an imported file does not contain it, like the two keys that follow.
+    pub purge: Option<String>,
+    pub threads: Option<u16>,
+    pub queue_depth: Option<u16>,
     /// Completed rounds.
     pub rounds: u32,
     /// Whether steady state was reached; null for incomplete tests and tests without steady state.
@@ -266,7 +278,7 @@ pub struct Test {
     /// I/Os that the device failed, most of them in workloads that did not complete and are not in `cells`; null for
     /// imported tests.
     pub io_errors: Option<u64>,
-    /// All completed workloads in journal order.
+    /// All workloads in journal order: completed, or as an imported file reports them.
     pub cells: Vec<Cell>,
 }
 
@@ -369,8 +381,13 @@ pub struct Chart {
     pub page: String,
     /// How to read the chart, in one sentence.
     pub reading: String,
+    /// What it shows: `convergence`, `by-block-size`, `saturation`, ...
+    pub shows: String,
     pub x: String,
+    /// `linear-from-zero`, `linear-zoomed`, `integer`, `rounds`, `log10` or `log2`.
+    pub x_scale: String,
     pub y: String,
+    pub y_scale: String,
     pub series: Vec<Series>,
 }
 
@@ -388,7 +405,7 @@ pub struct Cell {
     pub record: u64,
     /// Name of an imported job.
     pub job: Option<String>,
-    /// `precondition` or `measure`; null for imported runs.
+    /// `precondition` or `measure`; null if an imported file does not contain it.
     pub phase: Option<String>,
     pub round: Option<u32>,
     /// Whether the round belongs to the window by which its loop of rounds was judged, preconditioning included. An
@@ -409,9 +426,9 @@ pub struct Cell {
     pub bytes_per_second: Option<f64>,
     /// Response times of reads and writes combined.
     pub latency: Latency,
-    /// Null for imported runs, which do not count I/Os.
+    pub ios: Option<u64>,
+    /// Null if an imported file does not report reads and writes separately.
     pub read: Option<Way>,
-    /// Null for imported runs.
     pub write: Option<Way>,
     pub errors: Option<u64>,
     pub engine: Option<String>,

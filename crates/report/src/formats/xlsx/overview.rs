@@ -6,6 +6,7 @@ use rust_xlsxwriter::{Worksheet, XlsxError};
 use super::super::format::Source;
 use super::style::{bold, limited, number, percent};
 use crate::pages::remarks::figures_legend;
+use crate::pages::values::{absent, fact, model};
 
 const COLUMNS: [&str; 9] = [
     "Figure",
@@ -49,13 +50,13 @@ pub(super) fn write(sheet: &mut Worksheet, source: Source<'_>) -> Result<(), Xls
 /// Writes the device and the run; returns the next row.
 fn facts(sheet: &mut Worksheet, source: Source<'_>) -> Result<u32, XlsxError> {
     let (document, run) = (source.document, &source.document.run);
-    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "n/a".into());
+    let known = |value: &Option<String>| fact(document, value.as_deref());
     let (started, ended) = document.dates_of(None);
     let facts: [(&str, String); 10] = [
         ("Run", run.id.clone()),
         ("Profile", document.profile.revision.to_owned()),
         ("Vendor", known(&run.target.vendor)),
-        ("Model", run.target.model.clone().unwrap_or_else(|| run.target.path.clone())),
+        ("Model", model(document).to_owned()),
         ("Serial number", known(&run.target.serial)),
         ("Firmware", known(&run.target.firmware)),
         ("Started", started),
@@ -93,7 +94,11 @@ fn write_figure(
         sheet.write_with_format(row, 4, share, &percent())?;
     }
     sheet.write_string(row, 5, outcome.header.convergence.to_string())?;
-    sheet.write_number(row, 6, outcome.header.threads)?;
-    sheet.write_number(row, 7, outcome.header.queue_depth)?;
+    for (column, value) in [(6, outcome.header.threads), (7, outcome.header.queue_depth)] {
+        match value {
+            Some(value) => sheet.write_number(row, column, value)?,
+            None => sheet.write_string(row, column, absent(source.document))?,
+        };
+    }
     sheet.write_number(row, 8, outcome.rounds).map(|_| ())
 }

@@ -1,0 +1,177 @@
+//! OpenMetrics text that Plateau exported: figures, verdicts and marks.
+
+use record::{Exported, HostFacts, ImportedTest, MarkKind, StatedMark, ToldFigure};
+
+use super::format::{Format, text};
+use super::provenance;
+use crate::imported::{Device, Imported, Provenance};
+use crate::number::bounded;
+
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    name: "openmetrics",
+    title: "Plateau OpenMetrics",
+    about: "OpenMetrics text that plateau report --openmetrics wrote",
+    largest_bytes: 16 << 20,
+    is: |bytes| bytes.starts_with(b"# TYPE plateau_"),
+    read,
+};
+
+/// Limit on the samples of a file.
+const MOST_SAMPLES: usize = 100_000;
+
+/// A sample: metric, labels, value.
+struct Sample {
+    name: String,
+    labels: Vec<(String, String)>,
+    value: f64,
+}
+
+impl Sample {
+    fn label(&self, key: &str) -> Option<&str> {
+        self.labels.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Imported, String> {
+    let text = text(bytes)?;
+    if text.lines().last() != Some("# EOF") {
+        return Err("its last line is not '# EOF', so it is not complete".into());
+    }
+    let mut samples = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
+        if samples.len() == MOST_SAMPLES {
+            return Err(format!("it has more than {MOST_SAMPLES} samples"));
+        }
+        samples.push(sample(line).ok_or_else(|| format!("line {} is not a sample", number + 1))?);
+    }
+    let mut run = Provenance::default();
+    let (mut model, mut tool) = (None, None);
+    let mut tests: Vec<ImportedTest> = Vec::new();
+    for sample in &samples {
+        let stated = |key: &str| sample.label(key).map(str::to_owned);
+        if run.run.is_some() && run.run != stated("run") {
+            return Err("it has samples of several runs; import them one at a time".into());
+        }
+        (run.run, run.simulated) = (stated("run"), stated("simulated"));
+        (model, tool) = (stated("model"), stated("imported").map(provenance::tool_of));
+        if sample.name == "plateau_mark" {
+            mark(sample, &mut run.marks)?;
+        }
+        let Some(name) = sample.label("test") else { continue };
+        if !tests.iter().any(|test| test.test == name) {
+            tests.push(begun(name, run.run.as_deref().unwrap_or_default()));
+        }
+        if let Some(test) = tests.iter_mut().find(|test| test.test == name) {
+            enter(sample, test)?;
+        }
+    }
+    tests.retain(|test| !test.figures.is_empty() || test.steady.is_some());
+    Ok(Imported {
+        tool: tool.unwrap_or_else(|| "Plateau (version not in the file)".into()),
+        date: None,
+        transcribed: false,
+        reports_mebibytes: false,
+        remarks: Vec::new(),
+        exported: run,
+        settings: None,
+        stated: record::Stated::default(),
+        device: Device { model, ..Device::default() },
+        host: HostFacts::default(),
+        tests,
+    })
+}
+
+fn begun(name: &str, run: &str) -> ImportedTest {
+    ImportedTest {
+        test: name.into(),
+        outline: format!("as exported from run {run}"),
+        exported: Some(Exported { title: name.into(), ..Exported::default() }),
+        ..ImportedTest::default()
+    }
+}
+
+fn mark(sample: &Sample, marks: &mut Vec<StatedMark>) -> Result<(), String> {
+    let key = sample.label("mark").unwrap_or_default();
+    let kind = MarkKind::ALL.into_iter().find(|kind| kind.key() == key);
+    let kind = kind.ok_or_else(|| format!("'{key}' is not a mark"))?;
+    let details = sample.label("detail").map(str::to_owned);
+    match marks.iter_mut().find(|known| known.mark == kind) {
+        Some(known) => known.details.extend(details),
+        None => marks.push(StatedMark { mark: kind, details: details.into_iter().collect() }),
+    }
+    Ok(())
+}
+
+/// Enters what a sample states about its test.
+fn enter(sample: &Sample, test: &mut ImportedTest) -> Result<(), String> {
+    let figure = sample.label("figure").unwrap_or_default().to_owned();
+    match sample.name.as_str() {
+        "plateau_steady_state" => test.steady = Some(sample.value > 0.5),
+        "plateau_rounds" => {
+            if let Some(exported) = &mut test.exported {
+                exported.rounds = Some(sample.value as u32);
+            }
+        }
+        "plateau_host_limited" => {
+            let same = test.figures.iter_mut().filter(|known| known.name == figure);
+            same.for_each(|known| known.host_limited = sample.value > 0.5);
+        }
+        name => {
+            let Some(unit) = name.strip_prefix("plateau_figure_") else { return Ok(()) };
+            let (unit, factor) =
+                printed(unit, sample.value).ok_or_else(|| format!("'{unit}' is not a unit"))?;
+            let value = Some(bounded(sample.value * factor, &figure)?);
+            test.figures.push(ToldFigure { name: figure, value, unit: unit.into(), host_limited: false });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the unit in which reports print a base unit, and the factor that converts to it. Response times and times to
+/// recover are both in seconds.
+fn printed(base: &str, value: f64) -> Option<(&'static str, f64)> {
+    Some(match base {
+        "ios_per_second" => ("IOPS", 1.0),
+        "bytes_per_second" => ("MB/s", 1e-6),
+        "seconds" if value >= 60.0 => ("min", 1.0 / 60.0),
+        "seconds" => ("ms", 1e3),
+        "bytes" => ("GB", 1e-9),
+        "watts" => ("W", 1.0),
+        "ios_per_joule" => ("IOPS/W", 1.0),
+        "bytes_per_joule" => ("MB/s/W", 1e-6),
+        _ => return None,
+    })
+}
+
+/// Parses a line such as `plateau_rounds{run="a",test="iops"} 5`.
+fn sample(line: &str) -> Option<Sample> {
+    let (name, rest) = line.split_once('{')?;
+    let mut labels = Vec::new();
+    let mut rest = rest;
+    while !rest.starts_with('}') {
+        let (key, quoted) = rest.split_once("=\"")?;
+        let (value, after) = unquoted(quoted)?;
+        labels.push((key.to_owned(), value));
+        rest = after.strip_prefix(',').unwrap_or(after);
+    }
+    let value = rest.strip_prefix("} ")?.split(' ').next()?.parse().ok()?;
+    Some(Sample { name: name.to_owned(), labels, value })
+}
+
+/// Returns the text up to the closing quote with its escapes resolved, and the rest.
+fn unquoted(text: &str) -> Option<(String, &str)> {
+    let mut value = String::new();
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return Some((value, &text[at + 1..])),
+            '\\' => match characters.next()?.1 {
+                'n' => value.push('\n'),
+                other => value.push(other),
+            },
+            other => value.push(other),
+        }
+    }
+    None
+}

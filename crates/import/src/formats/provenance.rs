@@ -1,0 +1,54 @@
+//! What Plateau writes into its own exports about the run: its id, its profile, the simulated drive, the marks.
+
+use record::{IMPORTED_FROM, MarkKind, StatedMark};
+use serde::Deserialize;
+
+use crate::imported::Provenance;
+
+/// Limit on the explanations of all marks.
+const MOST_DETAILS: usize = 10_000;
+
+/// The object `plateau` in formats of other tools.
+#[derive(Debug, Deserialize)]
+pub(super) struct Stated {
+    run: Option<String>,
+    version: Option<String>,
+    profile: Option<String>,
+    simulated: Option<String>,
+    #[serde(default)]
+    marks: Vec<StatedMark>,
+}
+
+impl Stated {
+    /// Name and version of the tool that measured.
+    pub fn tool(&self) -> String {
+        format!("Plateau {}", self.version.as_deref().unwrap_or("of unknown version"))
+    }
+
+    /// Returns what the run of the file was.
+    pub fn provenance(self) -> Result<Provenance, String> {
+        let details: usize = self.marks.iter().map(|mark| mark.details.len()).sum();
+        if details > MOST_DETAILS {
+            return Err(format!(
+                "its marks have {details} explanations; at most {MOST_DETAILS} are supported"
+            ));
+        }
+        Ok(Provenance { run: self.run, profile: self.profile, simulated: self.simulated, marks: self.marks })
+    }
+}
+
+/// Returns the measuring tool that the label of an imported run names.
+pub(super) fn tool_of(label: String) -> String {
+    label.strip_prefix(IMPORTED_FROM).map(str::to_owned).unwrap_or(label)
+}
+
+/// Reads the names of marks as data files separate them: `simulated;modified`.
+pub(super) fn marks(keys: &str) -> Result<Vec<StatedMark>, String> {
+    let known = |key: &str| MarkKind::ALL.into_iter().find(|kind| kind.key() == key);
+    let keys = keys.split(';').filter(|key| !key.is_empty());
+    keys.map(|key| {
+        let mark = known(key).ok_or_else(|| format!("'{key}' is not a mark"))?;
+        Ok(StatedMark { mark, details: Vec::new() })
+    })
+    .collect()
+}

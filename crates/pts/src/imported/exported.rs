@@ -1,0 +1,185 @@
+//! Tests from data files that Plateau exported: the tables, charts and figures of the file, and nothing else.
+
+use record::{
+    Exported, ExportedAxis, ExportedChart, ExportedMark, ExportedRow, ExportedTable, ExportedWindow, Reading,
+    ToldFigure,
+};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error, StrDeserializer};
+
+use super::jobs;
+use super::view::{Kind, View};
+use crate::exhibits::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Series, Table, Units};
+use crate::exhibits::unit::Unit;
+use crate::method::steady::WindowStats;
+use crate::{KeyFigure, Mark};
+
+use super::ABSENT;
+
+/// The kind for tests of exported files. Its name is never compared: the test has the name that the file states.
+pub(super) const KIND: Kind = Kind {
+    name: "exported",
+    title: "Exported",
+    subject: "Exported",
+    purpose: "results as another run of Plateau exported them",
+    tracked: None,
+    pages,
+    figures,
+};
+
+/// Decimal places of tables: the file has unrounded values.
+const DECIMALS: usize = 3;
+
+fn figures(view: &View<'_>) -> Vec<KeyFigure> {
+    view.test.figures.iter().filter_map(figure).collect()
+}
+
+/// A figure; None if its unit is unknown to this version.
+fn figure(figure: &ToldFigure) -> Option<KeyFigure> {
+    let unit = Unit::of_symbol(&figure.unit)?;
+    Some(KeyFigure {
+        name: figure.name.clone(),
+        value: figure.value,
+        absent: "n/a",
+        unit,
+        decimals: unit.decimals(),
+        host_limited: figure.host_limited,
+    })
+}
+
+fn pages(view: &View<'_>) -> Vec<Page> {
+    let Some(exported) = &view.test.exported else { return Vec::new() };
+    let mut pages: Vec<Page> = Vec::new();
+    // Exhibits of one page stay on one page.
+    let mut put = |title: &str, exhibit: Exhibit| match pages.iter_mut().find(|page| page.title == title) {
+        Some(page) => page.exhibits.push(exhibit),
+        None => pages.push(Page::of(format!("exported-{}", pages.len() + 1), title, exhibit)),
+    };
+    for chart in &exported.charts {
+        if let Some(lines) = lines(chart) {
+            put(&chart.page, Exhibit::Lines(lines));
+        }
+    }
+    for one in &exported.tables {
+        put(&one.page, Exhibit::Table(table(one)));
+    }
+    if exported.tables.is_empty() {
+        let measured: Vec<Reading> = view.test.readings.iter().filter(|r| is_result(r)).cloned().collect();
+        pages.extend(jobs::sheets(&measured));
+    }
+    if pages.is_empty() && !view.test.figures.is_empty() {
+        pages.push(Page::of("figures", "Figures", Exhibit::Table(table_of_figures(&view.test.figures))));
+    }
+    pages
+}
+
+/// Preconditioning is not a result.
+fn is_result(reading: &Reading) -> bool {
+    reading.phase.as_deref() != Some("precondition")
+}
+
+fn table_of_figures(figures: &[ToldFigure]) -> Table {
+    let row = |figure: &ToldFigure| Row {
+        name: format!("{} ({})", figure.name, figure.unit),
+        cells: vec![Cell::of(figure.value, figure.host_limited, || ABSENT.into())],
+    };
+    Table {
+        heading: "Figures".into(),
+        row_heading: "Figure".into(),
+        column_heading: "as exported".into(),
+        columns: vec!["Value".into()],
+        rows: figures.iter().map(row).collect(),
+        decimals: DECIMALS,
+        units: Units::OfRows(figures.iter().map(|figure| figure.unit.clone()).collect()),
+    }
+}
+
+fn table(table: &ExportedTable) -> Table {
+    Table {
+        heading: table.heading.clone(),
+        row_heading: table.row_heading.clone(),
+        column_heading: table.column_heading.clone(),
+        columns: table.columns.clone(),
+        rows: table.rows.iter().map(|one| row(one, table.columns.len())).collect(),
+        decimals: DECIMALS,
+        units: units(table),
+    }
+}
+
+/// The units of a table, which are those of its rows or of its columns.
+fn units(table: &ExportedTable) -> Units {
+    let is_of_rows = |row: &ExportedRow| row.units.windows(2).all(|pair| pair[0] == pair[1]);
+    let first = |row: &ExportedRow| row.units.first().cloned().unwrap_or_default();
+    match table.rows.first() {
+        Some(_) if table.rows.iter().all(is_of_rows) => Units::OfRows(table.rows.iter().map(first).collect()),
+        row => Units::OfColumns(row.map(|row| row.units.clone()).unwrap_or_default()),
+    }
+}
+
+fn row(row: &ExportedRow, columns: usize) -> Row {
+    let cell = |column: usize| {
+        let absent = || row.absent.get(column).filter(|why| !why.is_empty()).cloned();
+        let host_limited = row.host_limited.get(column).copied().unwrap_or(false);
+        let value = row.values.get(column).copied().flatten();
+        Cell::of(value, host_limited, || absent().unwrap_or_else(|| ABSENT.into()))
+    };
+    Row { name: row.name.clone(), cells: (0..columns).map(cell).collect() }
+}
+
+/// A chart; None if this version does not know its kind or one of its scales.
+fn lines(chart: &ExportedChart) -> Option<Lines> {
+    let axis = |axis: &ExportedAxis| Some(Axis { label: axis.label.clone(), scale: keyed(&axis.scale)? });
+    let series = chart.series.iter();
+    Some(Lines {
+        reading: keyed(&chart.shows)?,
+        x: axis(&chart.x)?,
+        y: axis(&chart.y)?,
+        series: series.map(|one| Series { name: one.name.clone(), points: one.points.clone() }).collect(),
+        guides: Vec::new(),
+        marked: None,
+    })
+}
+
+/// The variant that a key stands for.
+fn keyed<'de, T: Deserialize<'de>>(key: &'de str) -> Option<T> {
+    let key: StrDeserializer<'de, Error> = key.into_deserializer();
+    T::deserialize(key).ok()
+}
+
+/// Marks on the curve as the file states them, except for units that this version does not know.
+pub(super) fn marks(exported: &Exported) -> Vec<Mark> {
+    let mark = |mark: &ExportedMark| {
+        Some(Mark {
+            key: mark.mark.clone(),
+            name: mark.name.clone(),
+            unit: Unit::of_symbol(&mark.unit)?,
+            computed: mark.computed,
+            set: mark.set,
+            written_bytes: mark.written_bytes,
+        })
+    };
+    exported.marks.iter().filter_map(mark).collect()
+}
+
+/// The measurement windows as the file states them.
+pub(super) fn windows(exported: &Exported) -> Vec<(String, WindowStats)> {
+    exported.windows.iter().map(|window| (window.variable.clone(), stats(window))).collect()
+}
+
+fn stats(window: &ExportedWindow) -> WindowStats {
+    WindowStats {
+        first_round: window.first_round,
+        last_round: window.last_round,
+        mean: window.mean,
+        range: window.data_excursion,
+        range_allowed: window.data_excursion_allowed,
+        slope: window.slope_per_round,
+        intercept: window.intercept,
+        slope_excursion: window.slope_excursion,
+        slope_allowed: window.slope_excursion_allowed,
+        correlation: window.correlation,
+        steady: window.steady,
+        host_limited: window.host_limited,
+    }
+}

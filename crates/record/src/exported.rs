@@ -1,0 +1,181 @@
+//! What the data files that Plateau exports contain beyond readings: figures, windows, tables and charts of a report,
+//! as they are in the file.
+
+use serde::{Deserialize, Serialize};
+
+/// A test as Plateau exported it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exported {
+    /// Title of the test.
+    pub title: String,
+    /// Completed rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
+    /// Whether a burn-in accepted the drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acceptance: Option<ExportedVerdict>,
+    /// Unit of the tracking variables, as printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracked_unit: Option<String>,
+    /// Measurement windows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<ExportedWindow>,
+    /// Marks on the curve of WSAT.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<ExportedMark>,
+    /// Tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<ExportedTable>,
+    /// Line charts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub charts: Vec<ExportedChart>,
+    /// Special notes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The verdict of a burn-in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedVerdict {
+    /// Why the drive was rejected; empty if it was accepted.
+    pub reasons: Vec<ExportedReason>,
+    /// Limits that were not checked.
+    pub unchecked: Vec<String>,
+}
+
+/// A reason for which a drive was rejected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedReason {
+    /// Its kind.
+    pub reason: String,
+    /// The reason in words.
+    pub text: String,
+    /// Where on the drive; `None` if it has no place.
+    pub offset_bytes: Option<u64>,
+}
+
+/// A measurement window with its criteria, in the unit of its test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedWindow {
+    /// The tracking variable.
+    pub variable: String,
+    /// First round, from 1.
+    pub first_round: u32,
+    /// Last round, from 1.
+    pub last_round: u32,
+    /// Mean of the values.
+    pub mean: f64,
+    /// Largest minus smallest value.
+    pub data_excursion: f64,
+    /// Its limit.
+    pub data_excursion_allowed: f64,
+    /// Slope of the fitted line.
+    pub slope_per_round: f64,
+    /// Value of the fitted line at round 0.
+    pub intercept: f64,
+    /// Excursion of the fitted line.
+    pub slope_excursion: f64,
+    /// Its limit.
+    pub slope_excursion_allowed: f64,
+    /// Correlation between value and round.
+    pub correlation: Option<f64>,
+    /// The verdict.
+    pub steady: bool,
+    /// Whether a value may reflect the host.
+    pub host_limited: bool,
+}
+
+/// A mark on a curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedMark {
+    /// Its key: `peak-drop`.
+    pub mark: String,
+    /// Its name.
+    pub name: String,
+    /// `IOPS`, or `min` since the start of the test.
+    pub unit: String,
+    /// The computed value.
+    pub computed: Option<f64>,
+    /// The value that the tester set.
+    pub set: Option<f64>,
+    /// Bytes written until then.
+    pub written_bytes: Option<u64>,
+}
+
+/// A table of a page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedTable {
+    /// Title of the page.
+    pub page: String,
+    /// Heading above the table.
+    pub heading: String,
+    /// Heading of the row names.
+    #[serde(default)]
+    pub row_heading: String,
+    /// Heading above the columns.
+    #[serde(default)]
+    pub column_heading: String,
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Rows.
+    pub rows: Vec<ExportedRow>,
+}
+
+/// A row of a table; each list has one entry per column.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedRow {
+    /// Row name.
+    pub name: String,
+    /// Values; null if there is none.
+    pub values: Vec<Option<f64>>,
+    /// Why a value is missing; empty for existing values.
+    pub absent: Vec<String>,
+    /// Whether a value may reflect the host.
+    pub host_limited: Vec<bool>,
+    /// Units of the values; empty for a ratio.
+    #[serde(default)]
+    pub units: Vec<String>,
+}
+
+/// A line chart of a page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedChart {
+    /// Title of the page.
+    pub page: String,
+    /// What the chart shows, by key.
+    pub shows: String,
+    /// Horizontal axis.
+    pub x: ExportedAxis,
+    /// Vertical axis.
+    pub y: ExportedAxis,
+    /// Series in legend order.
+    pub series: Vec<ExportedSeries>,
+}
+
+/// An axis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedAxis {
+    /// Label with unit.
+    pub label: String,
+    /// Scale, by key.
+    pub scale: String,
+}
+
+/// A series of a chart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportedSeries {
+    /// Name in the legend.
+    pub name: String,
+    /// Pairs of x and y.
+    pub points: Vec<(f64, f64)>,
+}
