@@ -210,6 +210,21 @@ impl Canvas {
         self.out.push_str("</g>");
     }
 
+    /// Draws what moves when a script changes the range of the axes in `attributes`.
+    pub fn plot(&mut self, attributes: &str, draw: impl FnOnce(&mut Self)) {
+        let _ = write!(self.out, "\n<g class=\"plot\" {attributes}>");
+        draw(self);
+        self.out.push_str("</g>");
+    }
+
+    /// Draws a marker with `hint` as its tooltip; a script moves it without scaling it.
+    pub fn dot(&mut self, at: Point, hint: &str, draw: impl FnOnce(&mut Self)) {
+        let (x, y) = (number(at.0), number(at.1));
+        let _ = write!(self.out, "\n<g class=\"dot\" data-at=\"{x} {y}\"><title>{}</title>", escape(hint));
+        draw(self);
+        self.out.push_str("</g>");
+    }
+
     /// Draws a group that a script can find by class.
     pub fn grouped(&mut self, class: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.out, "\n<g class=\"{class}\">");

@@ -4,13 +4,14 @@
 //! first row. The nearest corner is at the front right. The columns of small blocks and reads, usually the tallest, are
 //! therefore farthest away and hide nothing.
 
-use pts::exhibit::{Columns3d, Scale};
+use chartdata::exhibit::{Columns3d, Scale};
 
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use crate::markup::shortened;
+use crate::matrix::matrix;
 use crate::reading::sentence;
 use crate::ruler::Ruler;
-use crate::style::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size, hinted};
+use crate::style::{FRAME, GRID, INK, SOFT_INK, Size, hinted, ordered};
 
 /// Picture units to the right and downwards for one step along the first category and along the depth. The plane is
 /// rotated by 25 degrees and seen from 27 degrees above. The values are constants because the last digit of sines
@@ -25,6 +26,9 @@ const GAP: (f64, f64) = (0.17, 0.15);
 const LABEL: Lettering = Lettering::new(12.0, Anchor::Middle);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
 const NAME_CHARACTERS: usize = 14;
+/// Width of a picture with room for a map next to the columns, and the share of it that the columns get.
+const WIDE_ENOUGH: f64 = 900.0;
+const SHARE_OF_COLUMNS: f64 = 0.52;
 
 /// Projects box coordinates (cells across, cells away, height from 0 to 1) to the picture.
 struct View {
@@ -65,6 +69,22 @@ impl View {
 #[must_use]
 pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
     columns3d_beside(columns, &[], title, size)
+}
+
+/// The columns and, if the picture is wide enough, the same values as a map of cells next to them, because columns at
+/// the front hide others.
+#[must_use]
+pub fn columns3d_and_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
+    if size.width < WIDE_ENOUGH {
+        return columns3d(columns, title, size);
+    }
+    let left = Size { width: (size.width * SHARE_OF_COLUMNS).round(), ..size };
+    let right = Size { width: size.width - left.width, ..size };
+    let description = format!("Columns, and the same values as numbers. {}", sentence(columns.reading));
+    let mut canvas = Canvas::new(size, title, &description);
+    canvas.inset(&columns3d(columns, title, left), (0.0, 0.0), left);
+    canvas.inset(&matrix(columns, title, right), (left.width, 0.0), right);
+    canvas.finish()
 }
 
 /// Like [`columns3d()`], but scaled to include the heights of `others`, so that pictures side by side are comparable.
@@ -141,14 +161,15 @@ fn draw_cell(
         return;
     };
     let edge = Stroke::solid("#ffffff", 0.5);
+    let colour = ordered(depth, columns.depth.len());
     let hint = format!("{place}: {} {}", hinted(value), columns.height_label);
     canvas.hinted(&hint, |canvas| {
         let (low, high) = (base(0.0), base(top));
         if top > 0.0 {
-            canvas.polygon(&[low[1], low[2], high[2], high[1]], &shaded(depth, 0.68), edge);
-            canvas.polygon(&[low[0], low[1], high[1], high[0]], &shaded(depth, 0.88), edge);
+            canvas.polygon(&[low[1], low[2], high[2], high[1]], &shaded(colour, 0.68), edge);
+            canvas.polygon(&[low[0], low[1], high[1], high[0]], &shaded(colour, 0.88), edge);
         }
-        canvas.polygon(&high, &shaded(depth, 1.16), edge);
+        canvas.polygon(&high, &shaded(colour, 1.16), edge);
     });
 }
 
@@ -164,7 +185,7 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
         let at = view.at(x_far, i as f64 + 0.5, 0.0);
         let name = shortened(name, NAME_CHARACTERS);
         widest = widest.max(text_width(&name, LABEL.size));
-        canvas.rect((at.0 + 10.0, at.1 - 2.5), 9.0, 9.0, PALETTE[i % PALETTE.len()]);
+        canvas.rect((at.0 + 10.0, at.1 - 2.5), 9.0, 9.0, ordered(i, columns.depth.len()));
         canvas.text((at.0 + 24.0, at.1 + 6.5), &name, Lettering { anchor: Anchor::Start, ..LABEL });
     }
     let below = view.at(x_far / 2.0, 0.0, 0.0);
@@ -178,8 +199,8 @@ fn draw_names(canvas: &mut Canvas, columns: &Columns3d, view: &View) {
 }
 
 /// The colour of a row, darkened or lightened.
-fn shaded(index: usize, factor: f64) -> String {
-    let value = u32::from_str_radix(&PALETTE[index % PALETTE.len()][1..], 16).unwrap_or(0);
+fn shaded(colour: &str, factor: f64) -> String {
+    let value = u32::from_str_radix(&colour[1..], 16).unwrap_or(0);
     let channel = |shift: u32| {
         let channel = f64::from(value >> shift & 0xff);
         let shaded =

@@ -6,7 +6,7 @@ mod columns;
 mod course;
 mod lines;
 
-use pts::exhibit::{Exhibit, ResponseTimes};
+use chartdata::exhibit::{Exhibit, ResponseTimes};
 
 use amounts::amount;
 
@@ -15,7 +15,8 @@ use amounts::amount;
 pub fn finding(exhibit: &Exhibit) -> Option<String> {
     match exhibit {
         Exhibit::Lines(data) => lines::finding(data),
-        Exhibit::Columns3d(data) => columns::finding(data),
+        Exhibit::Columns3d(data) | Exhibit::HeatMap(data) => columns::finding(data),
+        Exhibit::Bars(data) => columns::of_bars(data),
         Exhibit::ResponseTimes(data) => of_times(data),
         Exhibit::Table(_) | Exhibit::Facts(_) => None,
     }

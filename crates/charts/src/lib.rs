@@ -5,6 +5,7 @@
 //! and published separately. This crate performs no I/O.
 #![forbid(unsafe_code)]
 
+mod bars;
 mod canvas;
 pub mod card;
 mod columns3d;
@@ -13,6 +14,7 @@ mod heat_map;
 mod lines;
 mod marker;
 pub mod markup;
+mod matrix;
 mod panel_area;
 mod plate;
 mod reading;
@@ -21,12 +23,14 @@ mod ruler;
 mod style;
 mod timeline;
 
-use pts::exhibit::Exhibit;
+use chartdata::exhibit::{Exhibit, Lines};
 
-pub use columns3d::{columns3d, columns3d_beside};
+pub use bars::{bars, bars_beside};
+pub use columns3d::{columns3d, columns3d_and_matrix, columns3d_beside};
 pub use finding::finding;
 pub use heat_map::HeatColumn;
 pub use lines::{lines, lines_beside};
+pub use matrix::matrix;
 pub use plate::{Plate, plate};
 pub use reading::sentence;
 pub use response_times::response_times;
@@ -45,12 +49,25 @@ pub fn narrow_picture(exhibit: &Exhibit, title: &str) -> Option<String> {
     picture(exhibit, title, Size { width, ..Size::NARROW })
 }
 
+/// Renders an exhibit of a page as SVG, with the same horizontal axis and the same edges as the other charts of the
+/// `page` that have the same quantity there; None if it is not a chart.
+#[must_use]
+pub fn picture_of_page(exhibit: &Exhibit, page: &[Exhibit], title: &str, size: Size) -> Option<String> {
+    let Exhibit::Lines(data) = exhibit else { return picture(exhibit, title, size) };
+    let all =
+        page.iter().filter_map(|other| if let Exhibit::Lines(lines) = other { Some(lines) } else { None });
+    let panels: Vec<&Lines> = all.filter(|lines| lines.x == data.x).collect();
+    Some(lines::lines_among(data, &panels, title, size))
+}
+
 /// Renders `exhibit` as SVG; None if it is not a chart.
 #[must_use]
 pub fn picture(exhibit: &Exhibit, title: &str, size: Size) -> Option<String> {
     match exhibit {
         Exhibit::Lines(data) => Some(lines(data, title, size)),
-        Exhibit::Columns3d(data) => Some(columns3d(data, title, size)),
+        Exhibit::Columns3d(data) => Some(columns3d_and_matrix(data, title, size)),
+        Exhibit::HeatMap(data) => Some(matrix(data, title, size)),
+        Exhibit::Bars(data) => Some(bars(data, title, size)),
         Exhibit::ResponseTimes(data) => Some(response_times(data, title, size)),
         Exhibit::Table(_) | Exhibit::Facts(_) => None,
     }

@@ -1,13 +1,14 @@
 //! Line charts.
 
-use pts::exhibit::{Axis, Guide, GuideRole, Lines, Scale};
+use chartdata::ReadingHint;
+use chartdata::exhibit::{Axis, Guide, GuideRole, Lines, Scale};
 
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke, text_width};
 use crate::marker;
 use crate::markup::shortened;
 use crate::reading::sentence;
 use crate::ruler::Ruler;
-use crate::style::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SOFT_INK, Size, colour, hinted};
+use crate::style::{BAND, FAINT_GRID, FIT, FRAME, GRID, INK, SHADE, SOFT_INK, Size, colour, hinted, ordered};
 
 const TICK: Lettering = Lettering::new(12.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(13.0, Anchor::Middle).bold();
@@ -32,23 +33,58 @@ struct LinePlot {
 /// Renders `lines` as SVG with `title` as the accessible name.
 #[must_use]
 pub fn lines(lines: &Lines, title: &str, size: Size) -> String {
-    lines_beside(lines, &[], title, size)
+    draw(lines, &Surroundings::default(), title, size)
 }
 
 /// Like [`lines()`], but the axes include the values of `others`, so that pictures side by side are comparable.
 #[must_use]
 pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -> String {
+    draw(lines, &Surroundings { others, panels: &[] }, title, size)
+}
+
+/// Like [`lines()`], but with the horizontal axis and the edges of the plot that `panels`, which share that axis, need as
+/// well, so that pictures one above the other are aligned.
+pub(crate) fn lines_among(lines: &Lines, panels: &[&Lines], title: &str, size: Size) -> String {
+    draw(lines, &Surroundings { others: &[], panels }, title, size)
+}
+
+/// Charts that a chart has to match.
+#[derive(Clone, Copy, Default)]
+struct Surroundings<'a> {
+    /// Side by side with it: both axes include their values.
+    others: &'a [&'a Lines],
+    /// Above and below it: the horizontal axis and the edges are shared.
+    panels: &'a [&'a Lines],
+}
+
+fn draw(lines: &Lines, around: &Surroundings<'_>, title: &str, size: Size) -> String {
     let size = with_legend(lines, size);
-    let plot = lay_out(lines, others, size);
+    let plot = lay_out(lines, around, size);
     let mut canvas = Canvas::new(size, title, &describe(lines));
-    draw_band(&mut canvas, lines, &plot);
-    draw_axes(&mut canvas, lines, &plot);
-    for guide in &lines.guides {
-        let ends: Vec<Point> = [guide.from, guide.to].iter().filter_map(|p| plot.place(*p)).collect();
-        canvas.hinted(&guide.name, |canvas| canvas.polyline(&ends, stroke_of(guide.role)));
-    }
     let mut omitted = 0;
-    for (index, series) in lines.series.iter().enumerate() {
+    canvas.plot(&plot.attributes(lines), |canvas| {
+        draw_bands(canvas, lines, &plot);
+        draw_grid(canvas, lines, &plot);
+        for guide in &lines.guides {
+            let ends: Vec<Point> = [guide.from, guide.to].iter().filter_map(|p| plot.place(*p)).collect();
+            canvas.hinted(&guide.name, |canvas| canvas.polyline(&ends, stroke_of(guide.role)));
+        }
+        omitted = draw_series(canvas, lines, &plot, size);
+    });
+    draw_axes(&mut canvas, lines, &plot);
+    draw_legend(&mut canvas, lines, &plot, size);
+    let is_empty = lines.series.iter().all(|s| s.points.is_empty());
+    draw_remark(&mut canvas, &plot, is_empty, omitted);
+    canvas.finish()
+}
+
+/// Draws the lines; returns the number of points that the axes cannot represent.
+fn draw_series(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) -> usize {
+    let names = names(lines);
+    let mut omitted = 0;
+    for series in &lines.series {
+        let index = names.iter().position(|name| *name == series.name).unwrap_or(0);
+        let colour = colour_of(lines, index, names.len());
         let name = |p: &(f64, f64)| {
             format!("{}: {} {}, {} {}", series.name, lines.x.label, compact(p.0), hinted(p.1), lines.y.label)
         };
@@ -57,22 +93,53 @@ pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -
         omitted += series.points.len() - shown.len();
         let path: Vec<Point> = shown.iter().map(|(at, _)| *at).collect();
         canvas.grouped(&format!("series s{index}"), |canvas| {
-            canvas.polyline(&path, Stroke::solid(colour(index), 2.0));
+            canvas.polyline(&path, Stroke::solid(colour, 2.0));
             let markers = if size.is_narrow() { MARKERS / 3 } else { MARKERS };
             for (at, hint) in shown.iter().step_by(shown.len() / markers + 1) {
-                canvas.hinted(hint, |canvas| marker::draw(canvas, index, *at, 4.2));
+                canvas.dot(*at, hint, |canvas| marker::draw(canvas, index, colour, *at, 4.2));
             }
         });
     }
-    draw_legend(&mut canvas, lines, &plot, size);
-    let is_empty = lines.series.iter().all(|s| s.points.is_empty());
-    draw_remark(&mut canvas, &plot, is_empty, omitted);
-    canvas.finish()
+    omitted
+}
+
+/// Names of the series in legend order; series of the same name are one line with gaps.
+fn names(lines: &Lines) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for series in &lines.series {
+        if !names.contains(&series.name.as_str()) {
+            names.push(&series.name);
+        }
+    }
+    names
+}
+
+/// Colour of line `index` out of `count`: mixes, block sizes, thread counts and rounds have an order.
+fn colour_of(lines: &Lines, index: usize, count: usize) -> &'static str {
+    match lines.reading {
+        ReadingHint::ByBlockSize
+        | ReadingHint::Convergence
+        | ReadingHint::ByDepth
+        | ReadingHint::Intensity
+        | ReadingHint::Rounds
+            if count > 2 =>
+        {
+            ordered(index, count)
+        }
+        _ => colour(index),
+    }
 }
 
 impl LinePlot {
     fn place(&self, (x, y): (f64, f64)) -> Option<Point> {
         Some((self.at_x(x)?, self.at_y(y)?))
+    }
+
+    /// The edges and axes, for the script that redraws them.
+    fn attributes(&self, lines: &Lines) -> String {
+        let edges = [self.left, self.top, self.right, self.bottom].map(|edge| format!("{edge:.1}")).join(" ");
+        let (x, y) = (self.x.described(lines.x.scale), self.y.described(lines.y.scale));
+        format!("data-box=\"{edges}\" data-x=\"{x}\" data-y=\"{y}\"")
     }
 
     fn at_x(&self, x: f64) -> Option<f64> {
@@ -84,20 +151,37 @@ impl LinePlot {
     }
 }
 
-fn lay_out(lines: &Lines, others: &[&Lines], size: Size) -> LinePlot {
-    let points = || {
-        let all = || others.iter().copied().chain([lines]);
-        let series = all().flat_map(|lines| &lines.series).flat_map(|s| s.points.iter().copied());
-        series.chain(all().flat_map(|lines| &lines.guides).flat_map(|g| [g.from, g.to]))
-    };
-    let marked = lines.marked.iter().flat_map(|(from, to, _)| [*from, *to]);
+/// All points of series and guides.
+fn points<'a>(all: &'a [&'a Lines]) -> impl Iterator<Item = (f64, f64)> + 'a {
+    let series = all.iter().flat_map(|lines| &lines.series).flat_map(|s| s.points.iter().copied());
+    series.chain(all.iter().flat_map(|lines| &lines.guides).flat_map(|g| [g.from, g.to]))
+}
+
+/// Ends of highlighted intervals and of bands.
+fn intervals<'a>(all: &'a [&'a Lines]) -> impl Iterator<Item = f64> + 'a {
+    let marked = all.iter().flat_map(|lines| &lines.marked).flat_map(|(from, to, _)| [*from, *to]);
+    marked.chain(all.iter().flat_map(|lines| &lines.bands).flat_map(|band| [band.from, band.to]))
+}
+
+fn lay_out(lines: &Lines, around: &Surroundings<'_>, size: Size) -> LinePlot {
+    let beside: Vec<&Lines> = around.others.iter().copied().chain([lines]).collect();
+    let above: Vec<&Lines> = beside.iter().chain(around.panels).copied().collect();
+    let has_names = above.iter().any(|lines| lines.marked.is_some() || !lines.bands.is_empty());
     let (top, bottom) =
-        (if lines.marked.is_some() { 30.0 } else { 14.0 }, size.height - 52.0 - legend_height(lines, size));
-    let y = Ruler::of(lines.y.scale, points().map(|p| p.1), ((bottom - top) / 52.0) as usize);
-    let labels = y.ticks.iter().map(|t| text_width(&t.label, TICK.size)).fold(20.0, f64::max);
-    let legend = if size.is_narrow() { 14.0 } else { legend_width(lines) };
-    let (left, right) = (44.0 + labels, size.width - legend);
-    let x = Ruler::of(lines.x.scale, points().map(|p| p.0).chain(marked), ((right - left) / 30.0) as usize);
+        (if has_names { 30.0 } else { 14.0 }, size.height - 52.0 - legend_height(lines, size));
+    let ruler = |lines: &Lines, all: &[&Lines]| {
+        Ruler::of(lines.y.scale, points(all).map(|p| p.1), ((bottom - top) / 52.0) as usize)
+    };
+    let labels = |y: &Ruler| y.ticks.iter().map(|t| text_width(&t.label, TICK.size)).fold(20.0, f64::max);
+    let y = ruler(lines, &beside);
+    let widest =
+        around.panels.iter().copied().map(|panel| labels(&ruler(panel, &[panel]))).fold(labels(&y), f64::max);
+    let widest_legend =
+        around.panels.iter().map(|panel| legend_width(panel)).fold(legend_width(lines), f64::max);
+    let legend = if size.is_narrow() { 14.0 } else { widest_legend };
+    let (left, right) = (44.0 + widest, size.width - legend);
+    let values = points(&above).map(|p| p.0).chain(intervals(&above));
+    let x = Ruler::of(lines.x.scale, values, ((right - left) / 30.0) as usize);
     LinePlot { left, top, right, bottom, x, y }
 }
 
@@ -121,7 +205,17 @@ fn stroke_of(role: GuideRole) -> Stroke {
     Stroke { colour, width, dash }
 }
 
-fn draw_band(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
+/// Draws every other band shaded, and the highlighted interval.
+fn draw_bands(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
+    for (index, band) in lines.bands.iter().enumerate() {
+        let (Some(a), Some(b)) = (plot.at_x(band.from), plot.at_x(band.to)) else { continue };
+        if index % 2 == 0 {
+            canvas.rect((a, plot.top), b - a, plot.bottom - plot.top, SHADE);
+        }
+        if text_width(&band.name, TICK.size) <= b - a {
+            canvas.text(((a + b) / 2.0, plot.top - 9.0), &band.name, TICK);
+        }
+    }
     let Some((from, to, label)) = &lines.marked else { return };
     let (Some(a), Some(b)) = (plot.at_x(*from), plot.at_x(*to)) else { return };
     let (a, b) = (a.min(b), a.max(b));
@@ -131,7 +225,12 @@ fn draw_band(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     canvas.text((middle, plot.top - 9.0), label, Lettering { bold: true, colour: "#2a5f94", ..TICK });
 }
 
-fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
+/// Draws the grid, which a script replaces when the range changes.
+fn draw_grid(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
+    canvas.grouped("grid", |canvas| draw_grid_lines(canvas, lines, plot));
+}
+
+fn draw_grid_lines(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     let horizontal = |canvas: &mut Canvas, value: f64, stroke: Stroke| {
         if let Some(y) = plot.at_y(value) {
             canvas.line((plot.left, y), (plot.right, y), stroke);
@@ -142,6 +241,36 @@ fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     }
     for tick in &plot.y.ticks {
         horizontal(canvas, tick.value, Stroke::solid(GRID, 1.0));
+    }
+    for tick in plot.x.ticks.iter().filter(|_| !matches!(lines.x.scale, Scale::Integer | Scale::Rounds)) {
+        let Some(x) = plot.at_x(tick.value) else { continue };
+        canvas.line((x, plot.top), (x, plot.bottom), Stroke::solid(GRID, 1.0));
+    }
+}
+
+fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
+    canvas.grouped("ticks", |canvas| draw_ticks(canvas, plot));
+    let frame = Stroke::solid(FRAME, 1.2);
+    canvas.line((plot.left, plot.top), (plot.left, plot.bottom), frame);
+    canvas.line((plot.left, plot.bottom), (plot.right, plot.bottom), frame);
+    if plot.y.is_cropped() {
+        draw_break(canvas, plot);
+    }
+    draw_axis_titles(canvas, &lines.x, &lines.y, plot);
+}
+
+/// Draws the sign of an axis that does not begin at zero.
+fn draw_break(canvas: &mut Canvas, plot: &LinePlot) {
+    let (x, y) = (plot.left, plot.bottom - 7.0);
+    canvas.hinted("this axis does not begin at zero", |canvas| {
+        canvas.line((x, y - 4.0), (x, y + 4.0), Stroke::solid("#ffffff", 3.0));
+        let points = [(x, y + 5.0), (x - 4.0, y + 2.0), (x + 4.0, y - 2.0), (x, y - 5.0)];
+        canvas.polyline(&points, Stroke::solid(FRAME, 1.2));
+    });
+}
+
+fn draw_ticks(canvas: &mut Canvas, plot: &LinePlot) {
+    for tick in &plot.y.ticks {
         if let Some(y) = plot.at_y(tick.value) {
             let lettering = Lettering { anchor: Anchor::End, ..TICK };
             canvas.text((plot.left - 9.0, y + 4.2), &tick.label, lettering);
@@ -150,9 +279,6 @@ fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
     let mut free_from = f64::NEG_INFINITY;
     for tick in &plot.x.ticks {
         let Some(x) = plot.at_x(tick.value) else { continue };
-        if !matches!(lines.x.scale, Scale::Integer | Scale::Rounds) {
-            canvas.line((x, plot.top), (x, plot.bottom), Stroke::solid(GRID, 1.0));
-        }
         canvas.line((x, plot.bottom), (x, plot.bottom + 5.0), Stroke::solid(FRAME, 1.0));
         let half = text_width(&tick.label, TICK.size) / 2.0;
         if x - half > free_from {
@@ -160,10 +286,6 @@ fn draw_axes(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot) {
             free_from = x + half + 4.0;
         }
     }
-    let frame = Stroke::solid(FRAME, 1.2);
-    canvas.line((plot.left, plot.top), (plot.left, plot.bottom), frame);
-    canvas.line((plot.left, plot.bottom), (plot.right, plot.bottom), frame);
-    draw_axis_titles(canvas, &lines.x, &lines.y, plot);
 }
 
 fn draw_axis_titles(canvas: &mut Canvas, x: &Axis, y: &Axis, plot: &LinePlot) {
@@ -183,7 +305,7 @@ fn legend_width(lines: &Lines) -> f64 {
 
 /// Height of the legend below the plot of a narrow picture.
 fn legend_height(lines: &Lines, size: Size) -> f64 {
-    let entries = (lines.series.len() + lines.guides.len()) as f64;
+    let entries = (names(lines).len() + lines.guides.len()) as f64;
     if size.is_narrow() && entries > 0.0 { entries * NARROW_ROW + 8.0 } else { 0.0 }
 }
 
@@ -195,7 +317,8 @@ fn with_legend(lines: &Lines, size: Size) -> Size {
 /// Draws the legend to the right of the plot, or below it in a narrow picture, never over it. Row height shrinks with many
 /// entries.
 fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) {
-    let entries = lines.series.len() + lines.guides.len();
+    let names = names(lines);
+    let entries = names.len() + lines.guides.len();
     let (left, top, row) = if size.is_narrow() {
         (plot.left, plot.bottom + 56.0, NARROW_ROW)
     } else {
@@ -214,11 +337,12 @@ fn draw_legend(canvas: &mut Canvas, lines: &Lines, plot: &LinePlot, size: Size) 
         });
         y += row;
     };
-    for (index, series) in lines.series.iter().enumerate() {
+    for (index, name) in names.iter().enumerate() {
+        let colour = colour_of(lines, index, names.len());
         canvas.grouped(&format!("key s{index}"), |canvas| {
-            entry(canvas, &series.name, &|canvas, y| {
-                canvas.line((from, y), (to, y), Stroke::solid(colour(index), 2.0));
-                marker::draw(canvas, index, ((from + to) / 2.0, y), 4.2_f64.min(row * 0.3));
+            entry(canvas, name, &|canvas, y| {
+                canvas.line((from, y), (to, y), Stroke::solid(colour, 2.0));
+                marker::draw(canvas, index, colour, ((from + to) / 2.0, y), 4.2_f64.min(row * 0.3));
             });
         });
     }

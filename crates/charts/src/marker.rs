@@ -3,14 +3,12 @@
 use std::f64::consts::PI;
 
 use crate::canvas::{Canvas, Point, Stroke};
-use crate::style::colour;
 
 const WHITE: &str = "#ffffff";
 
-/// Draws the marker of series `index`. Each series has the next shape and the next colour. Once all colours
-/// are used, the shapes shift, so that a repeated colour has a different shape.
-pub(crate) fn draw(canvas: &mut Canvas, index: usize, at: Point, radius: f64) {
-    let fill = colour(index);
+/// Draws the marker of series `index` in the colour of its line. Each series has the next shape. Once all colours are
+/// used, the shapes shift, so that a repeated colour has a different shape.
+pub(crate) fn draw(canvas: &mut Canvas, index: usize, fill: &'static str, at: Point, radius: f64) {
     let edge = Stroke::solid(WHITE, 0.8);
     let thick = Stroke::solid(fill, 2.0);
     let cross = |canvas: &mut Canvas, turn: f64| {

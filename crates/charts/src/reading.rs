@@ -1,6 +1,6 @@
 //! How to read a chart: one sentence for each kind of chart, printed under it in every format that contains charts.
 
-use pts::ReadingHint;
+use chartdata::ReadingHint;
 
 const CONVERGENCE: &str =
     "Each line is one workload, round by round: where it runs level, the drive has settled.";
@@ -10,6 +10,15 @@ const DETERMINATION: &str = "The rounds of the window, enlarged: steady if the p
      (20 % of the average) and the red fit no more than the dashed ones (10 %).";
 const BY_BLOCK_SIZE: &str = "Mean of the rounds that count, by block size: the distance between the lines is what the mix \
      of reads and writes costs.";
+const MIXES: &str = "Each bar is the mean of the rounds that count at one mix of reads and writes, as reads/writes in percent.";
+const DEMAND_MAP: &str = "Each cell is one TC and QD, and darker means more: where the shade stops changing to the right or \
+     upwards, more outstanding I/Os do not change the value.";
+const ROUNDS: &str = "Each line is one round: the closer the lines, the less a round differs from the next; the first shows \
+     what the rounds before steady state changed.";
+const RETURNS: &str = "Each line is the return to writing without a pause after one wait state: the higher it starts, the more \
+     the drive had recovered while idle.";
+const TAIL: &str = "Response time by share of I/Os, with as much room for each further nine: a steep end means that a few I/Os \
+     take much longer than all others.";
 const BY_MIX: &str = "Mean of the rounds that count, by share of reads: only writes on the left, only reads on the \
      right.";
 const COLUMNS: &str = "Each column is one block size at one mix over the rounds that count: writes stand in front, \
@@ -22,7 +31,7 @@ const OVER_WRITTEN: &str = "Each point is one cell, a minute by default, placed 
      drive does not stretch the curve.";
 const OVER_FILLS: &str = "Each point is one cell, a minute by default, placed by how often the capacity was written until then, so that \
      drives of any size can be compared.";
-const IDLING: &str = "Bursts of writes alternate with idle time: the higher the bursts after longer pauses, the \
+const IDLING: &str = "Each shade is one state of writing and idle seconds: the higher the bursts after longer pauses, the \
      more the drive recovers while idle.";
 const ACCESS_GROUPS: &str = "Each colour is one access group: the step where one follows the other is the cost of \
      changing between sequential and random writes.";
@@ -60,6 +69,11 @@ pub const fn sentence(hint: ReadingHint) -> &'static str {
         ReadingHint::Determination => DETERMINATION,
         ReadingHint::ByBlockSize => BY_BLOCK_SIZE,
         ReadingHint::ByMix => BY_MIX,
+        ReadingHint::Mixes => MIXES,
+        ReadingHint::DemandMap => DEMAND_MAP,
+        ReadingHint::Rounds => ROUNDS,
+        ReadingHint::Returns => RETURNS,
+        ReadingHint::Tail => TAIL,
         ReadingHint::Columns => COLUMNS,
         ReadingHint::Saturation => SATURATION,
         ReadingHint::SaturationTimes => SATURATION_TIMES,

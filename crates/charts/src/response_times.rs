@@ -1,7 +1,7 @@
 //! Response times: I/Os per bin on a logarithmic axis, and the confidence level on a second axis.
 
-use pts::ReadingHint;
-use pts::exhibit::{ResponseTimes, Scale};
+use chartdata::ReadingHint;
+use chartdata::exhibit::{ResponseTimes, Scale};
 use stdx::units::grouped;
 
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
@@ -166,7 +166,7 @@ fn draw_confidence(canvas: &mut Canvas, times: &ResponseTimes, plot: &HistogramP
     let path: Vec<Point> = points.iter().map(|(at, _)| *at).collect();
     canvas.polyline(&path, Stroke::solid(PALETTE[1], 2.0));
     for (at, hint) in &points {
-        canvas.hinted(hint, |canvas| marker::draw(canvas, 1, *at, 3.2));
+        canvas.hinted(hint, |canvas| marker::draw(canvas, 1, PALETTE[1], *at, 3.2));
     }
 }
 

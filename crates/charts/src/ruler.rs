@@ -1,7 +1,18 @@
 //! Maps values to positions on an axis, and places the ticks.
 
-use pts::exhibit::Scale;
+use chartdata::exhibit::Scale;
 use stdx::units::grouped;
+
+/// One out of how many I/Os is beyond, and the share that is not, in percent.
+const NINES: [(f64, &str); 7] = [
+    (2.0, "50"),
+    (10.0, "90"),
+    (100.0, "99"),
+    (1e3, "99.9"),
+    (1e4, "99.99"),
+    (1e5, "99.999"),
+    (1e6, "99.9999"),
+];
 
 /// One tick of an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,10 +33,28 @@ pub(crate) struct Ruler {
 }
 
 impl Ruler {
+    /// Kind and ends of the axis, for the script that redraws it.
+    pub fn described(&self, scale: Scale) -> String {
+        let kind = match scale {
+            Scale::Nines => "nines",
+            Scale::Log10 | Scale::Log2 => "log",
+            Scale::Integer | Scale::Rounds => "whole",
+            Scale::LinearFromZero | Scale::LinearZoomed | Scale::Fitted => "linear",
+        };
+        format!("{kind} {} {}", self.low, self.high)
+    }
+
+    /// Whether zero is not on the axis although it is linear, so that heights are not proportional to values.
+    pub const fn is_cropped(&self) -> bool {
+        !self.logarithmic && self.low > 0.0
+    }
+}
+
+impl Ruler {
     /// An axis with about `tick_count` ticks that includes all of `values`. Values that the scale cannot represent (not
     /// finite, or not positive on a logarithmic scale) are ignored.
     pub fn of(scale: Scale, values: impl Iterator<Item = f64>, tick_count: usize) -> Self {
-        let logarithmic = matches!(scale, Scale::Log10 | Scale::Log2);
+        let logarithmic = matches!(scale, Scale::Log10 | Scale::Log2 | Scale::Nines);
         let mut values: Vec<f64> = values.filter(|v| v.is_finite() && (!logarithmic || *v > 0.0)).collect();
         values.sort_by(f64::total_cmp);
         let ends = values.first().copied().zip(values.last().copied());
@@ -45,6 +74,8 @@ impl Ruler {
             Scale::Integer | Scale::Rounds => Self::whole(ends.unwrap_or((1.0, 5.0)), tick_count),
             Scale::Log10 => Self::decades(ends.unwrap_or((1.0, 10.0)), tick_count),
             Scale::Log2 => Self::one_tick_each(values),
+            Scale::Fitted => Self::fitted(ends.unwrap_or((0.0, 1.0)), tick_count),
+            Scale::Nines => Self::nines(ends.unwrap_or((2.0, 100.0))),
         }
     }
 
@@ -54,6 +85,24 @@ impl Ruler {
         let high = if high > 0.0 { high } else { rounded.high };
         let ticks = rounded.ticks.into_iter().filter(|tick| tick.value <= high * 1.000_001).collect();
         Self { high, ticks, ..rounded }
+    }
+
+    fn fitted((low, high): (f64, f64), tick_count: usize) -> Self {
+        let rounded = Self::linear(low, high, tick_count);
+        let high = if high > low { high } else { rounded.high };
+        let slack = (high - low) * 1e-6;
+        let is_inside = |tick: &Tick| tick.value >= low - slack && tick.value <= high + slack;
+        Self { low, high, ticks: rounded.ticks.into_iter().filter(is_inside).collect(), ..rounded }
+    }
+
+    /// Ticks at the median and at each further nine.
+    fn nines((low, high): (f64, f64)) -> Self {
+        let tick = |(value, label): (f64, &str)| Tick { value, label: label.into() };
+        let ticks =
+            NINES.into_iter().filter(|(value, _)| *value >= low * 0.99 && *value <= high * 1.01).map(tick);
+        let margin = 1.12;
+        let ticks = ticks.collect();
+        Self { low: low / margin, high: high * margin, logarithmic: true, ticks, minor: Vec::new() }
     }
 
     fn linear(low: f64, high: f64, tick_count: usize) -> Self {
@@ -205,6 +254,17 @@ mod tests {
     }
 
     #[test]
+    fn a_fitted_axis_ends_with_its_data_and_nines_have_equal_room() {
+        let ruler = Ruler::of(Scale::Fitted, [207.0, 360.0].into_iter(), 8);
+        assert_eq!((ruler.place(207.0), ruler.place(360.0)), (Some(0.0), Some(1.0)));
+        assert_eq!(ruler.ticks.first().map(|tick| tick.label.as_str()), Some("220"));
+        let nines = Ruler::of(Scale::Nines, [2.0, 1e5].into_iter(), 8);
+        let at = |value: f64| nines.place(value).unwrap();
+        assert!((at(1e3) - at(1e2) - (at(1e5) - at(1e4))).abs() < 1e-9);
+        assert_eq!(nines.ticks.last().map(|tick| tick.label.as_str()), Some("99.999"));
+    }
+
+    #[test]
     fn rounds_have_integer_ticks_only() {
         assert_eq!(labels(Scale::Integer, &[1.0, 5.0], 25), ["1", "2", "3", "4", "5"]);
         assert_eq!(labels(Scale::Integer, &[1.0], 25), ["1"]);
@@ -221,7 +281,15 @@ mod tests {
 
     #[test]
     fn every_value_lies_on_its_axis() {
-        for scale in [Scale::LinearFromZero, Scale::LinearZoomed, Scale::Integer, Scale::Log10, Scale::Log2] {
+        for scale in [
+            Scale::LinearFromZero,
+            Scale::LinearZoomed,
+            Scale::Integer,
+            Scale::Log10,
+            Scale::Log2,
+            Scale::Fitted,
+            Scale::Nines,
+        ] {
             for values in
                 [&[1.0, 2.0, 3.0][..], &[5.0], &[1e-9, 1e12], &[99_999.9, 100_000.1], &[f64::MAX / 1e10]]
             {

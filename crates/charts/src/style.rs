@@ -24,7 +24,11 @@ impl Size {
 /// Series colours. Lightness order and markers make them distinguishable with colour blindness and in greyscale print.
 /// Red is reserved for the fitted line.
 pub(crate) const PALETTE: [&str; 8] =
-    ["#1f6fb5", "#e8871e", "#2a9461", "#7b52ab", "#19a7bd", "#c2478b", "#2b3f63", "#9c8412"];
+    ["#1f6fb5", "#d3730a", "#2a9461", "#7b52ab", "#1397ac", "#c2478b", "#2b3f63", "#9c8412"];
+
+/// Colours of series that have an order, such as mixes from only writes to only reads: lightness rises with every step.
+pub(crate) const RAMP: [&str; 7] =
+    ["#10096e", "#34108f", "#7526ad", "#a0249a", "#c23d83", "#cf5a4f", "#d5782a"];
 
 pub(crate) const INK: &str = "#1c2430";
 pub(crate) const SOFT_INK: &str = "#55606e";
@@ -32,6 +36,8 @@ pub(crate) const GRID: &str = "#e3e7ec";
 pub(crate) const FAINT_GRID: &str = "#f0f2f5";
 pub(crate) const FRAME: &str = "#8b95a1";
 pub(crate) const BAND: &str = "#dceaf7";
+/// Ground of every other state of a drive or load.
+pub(crate) const SHADE: &str = "#f0f3f7";
 pub(crate) const FIT: &str = "#d3202f";
 
 /// Colour of series `index`.
@@ -39,7 +45,108 @@ pub(crate) fn colour(index: usize) -> &'static str {
     PALETTE[index % PALETTE.len()]
 }
 
+/// Colour of series `index` out of `count` that have an order.
+pub(crate) fn ordered(index: usize, count: usize) -> &'static str {
+    let steps = count.saturating_sub(1).max(1);
+    RAMP[(index.min(steps) * (RAMP.len() - 1) + steps / 2) / steps]
+}
+
 /// Formats a value for a tooltip: milliseconds need more digits than IOPS.
 pub(crate) fn hinted(value: f64) -> String {
     stdx::units::grouped(value, if value != 0.0 && value.abs() < 10.0 { 3 } else { 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linear red, green and blue.
+    fn light(colour: &str) -> [f64; 3] {
+        let value = u32::from_str_radix(&colour[1..], 16).unwrap();
+        [16, 8, 0].map(|shift| {
+            let share = f64::from(value >> shift & 0xff) / 255.0;
+            if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    fn luminance([red, green, blue]: [f64; 3]) -> f64 {
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    /// Lightness and two colour coordinates (CIELAB).
+    fn perceived([red, green, blue]: [f64; 3]) -> [f64; 3] {
+        let curve = |t: f64| if t > 0.008_856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+        let x = curve((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505);
+        let y = curve(luminance([red, green, blue]));
+        let z = curve((0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089);
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    /// Colours as people with no, red, green and blue blindness see them (Machado et al. 2009).
+    const VISION: [[[f64; 3]; 3]; 4] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [
+            [0.152_286, 1.052_583, -0.204_868],
+            [0.114_503, 0.786_281, 0.099_216],
+            [-0.003_882, -0.048_116, 1.051_998],
+        ],
+        [
+            [0.367_322, 0.860_646, -0.227_968],
+            [0.280_085, 0.672_501, 0.047_413],
+            [-0.011_820, 0.042_940, 0.968_881],
+        ],
+        [
+            [1.255_528, -0.076_749, -0.178_779],
+            [-0.078_411, 0.930_809, 0.147_602],
+            [0.004_733, 0.691_367, 0.303_900],
+        ],
+    ];
+
+    fn seen(vision: [[f64; 3]; 3], colour: &str) -> [f64; 3] {
+        let light = light(colour);
+        let channel = |row: [f64; 3]| row.iter().zip(light).map(|(a, b)| a * b).sum::<f64>().max(0.0);
+        perceived(vision.map(channel))
+    }
+
+    fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn every_line_is_visible_on_white() {
+        for colour in PALETTE.iter().chain(&RAMP) {
+            let contrast = 1.05 / (luminance(light(colour)) + 0.05);
+            assert!(contrast >= 3.0, "{colour}: {contrast}");
+        }
+    }
+
+    #[test]
+    fn an_order_stays_visible_with_colour_blindness_and_without_colour() {
+        for pair in RAMP.windows(2) {
+            let [dark, pale] = [pair[0], pair[1]].map(|colour| perceived(light(colour))[0]);
+            assert!(pale > dark + 2.0, "{pair:?}: {dark} {pale}");
+            for vision in VISION {
+                let apart = distance(seen(vision, pair[0]), seen(vision, pair[1]));
+                assert!(apart >= 7.0, "{pair:?}: {apart}");
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_of_the_palette_differ_with_colour_blindness() {
+        for pair in PALETTE.windows(2) {
+            for vision in VISION {
+                let apart = distance(seen(vision, pair[0]), seen(vision, pair[1]));
+                assert!(apart >= 14.0, "{pair:?}: {apart}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_order_uses_the_whole_ramp() {
+        let used = |count: usize| (0..count).map(|index| ordered(index, count)).collect::<Vec<_>>();
+        assert_eq!(used(7), RAMP);
+        assert_eq!((used(3)[0], used(3)[2], used(1)[0]), (RAMP[0], RAMP[6], RAMP[0]));
+        assert_eq!(used(50).len(), 50);
+    }
 }

@@ -1,6 +1,6 @@
 //! Stacked panels over a common time axis: simultaneous events are on one vertical line.
 
-use pts::exhibit::Scale;
+use chartdata::exhibit::Scale;
 
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
 use crate::heat_map::{self, HeatColumn};
@@ -239,7 +239,7 @@ fn draw_strand(
             }
             free_from = at.0 + MARKERS_APART;
             let hint = format!("minute {}, {name}: {}", hinted(*minute), hinted(*value));
-            canvas.hinted(&hint, |canvas| marker::draw(canvas, index, at, 2.6));
+            canvas.hinted(&hint, |canvas| marker::draw(canvas, index, colour(index), at, 2.6));
         }
     }
 }
@@ -253,7 +253,7 @@ fn draw_keys(canvas: &mut Canvas, curves: &Curves, area: &PanelArea<'_>, first: 
             canvas.hinted(&strand.name, |canvas| {
                 canvas.touchable((from - 4.0, y - KEY_ROW / 2.0), KEYS - 20.0, KEY_ROW);
                 canvas.line((from, y), (to, y), Stroke::solid(colour(index), 1.6));
-                marker::draw(canvas, index, ((from + to) / 2.0, y), 2.6);
+                marker::draw(canvas, index, colour(index), ((from + to) / 2.0, y), 2.6);
                 let text = shortened(&strand.name, KEY_CHARACTERS);
                 canvas.text((to + 6.0, y + 3.8), &text, Lettering::new(11.0, Anchor::Start));
             });

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use charts::{Content, Curves, HeatColumn, Panel, Size, Strand, TimeLine};
-use pts::ReadingHint;
-use pts::exhibit::{Axis, Bin, Columns3d, Guide, GuideRole, Lines, ResponseTimes, Scale, Series};
+use chartdata::ReadingHint;
+use chartdata::exhibit::{
+    Axis, Band, Bars, Bin, Columns3d, Exhibit, Guide, GuideRole, Lines, ResponseTimes, Scale, Series,
+};
+use charts::{Content, Curves, HeatColumn, Panel, Plate, Size, Strand, TimeLine};
 
 const SMALL: Size = Size { width: 640.0, height: 320.0 };
 
@@ -38,6 +40,7 @@ fn convergence() -> Lines {
         ],
         guides: Vec::new(),
         marked: None,
+        bands: Vec::new(),
     }
 }
 
@@ -63,6 +66,7 @@ fn window() -> Lines {
             guide("Least squares fit", 3255.9, 3038.2, GuideRole::Fit),
         ],
         marked: Some((1.0, 5.0, "Measurement window".into())),
+        bands: Vec::new(),
     }
 }
 
@@ -77,6 +81,7 @@ fn by_block_size() -> Lines {
         ],
         guides: Vec::new(),
         marked: None,
+        bands: Vec::new(),
     }
 }
 
@@ -89,6 +94,58 @@ fn columns() -> Columns3d {
         depth: ["0/100", "100/0"].map(String::from).into(),
         height_label: "IOPS".into(),
         heights: vec![vec![Some(15887.4), Some(16563.0), Some(74.8)], vec![None, Some(93707.0), Some(0.0)]],
+    }
+}
+
+fn bars() -> Bars {
+    Bars {
+        reading: ReadingHint::Mixes,
+        name_label: "R/W Mix".into(),
+        value_label: "MB/s".into(),
+        bars: vec![("0/100".into(), Some(245.1)), ("65/35".into(), None), ("100/0".into(), Some(412.5))],
+    }
+}
+
+/// Two states of a drive; the second begins again with the line of the first.
+fn states() -> Lines {
+    let band = |name: &str, from, to| Band { from, to, name: name.into() };
+    Lines {
+        bands: vec![band("5/5", 207.0, 240.0), band("5/10", 240.0, 300.0)],
+        series: vec![
+            series("bursts", &[(207.0, 480.0), (239.0, 485.0)]),
+            series("return", &[(240.0, 470.0), (250.0, 460.0)]),
+            series("bursts", &[(251.0, 482.0), (300.0, 483.0)]),
+        ],
+        ..Lines::plain(
+            ReadingHint::Idling,
+            ("Time (minutes)", Scale::Fitted),
+            ("IOPS", Scale::LinearZoomed),
+            Vec::new(),
+        )
+    }
+}
+
+fn tail() -> Lines {
+    let points = [(2.0, 0.09), (10.0, 0.11), (100.0, 0.4), (1e3, 1.2), (1e4, 4.0), (1e5, 19.0)];
+    Lines::plain(
+        ReadingHint::Tail,
+        ("Share of I/Os completed (%)", Scale::Nines),
+        ("Response time (ms)", Scale::Log10),
+        vec![series("RND 4KiB R", &points), series("RND 4KiB W", &points[..4])],
+    )
+}
+
+fn plate() -> Plate {
+    Plate {
+        title: "Throughput <&>".into(),
+        device: "Model · firmware 1.0 · 100 GB".into(),
+        about: "Throughput (REQUIRED) · PTS-E 2.0 · TC 1 QD 32 · 11/21/2026".into(),
+        marks: ["SIMULATED by a model", "NOT STEADY: no steady state in 25 rounds", "MODIFIED"]
+            .map(String::from)
+            .into(),
+        finding: charts::finding(&Exhibit::Bars(bars())).unwrap(),
+        reading: charts::sentence(ReadingHint::Mixes).into(),
+        credit: "Plateau · run x · journal SHA-256 00".into(),
     }
 }
 
@@ -157,6 +214,12 @@ fn golden_pictures() {
     is_golden("lines_window.svg", &charts::lines(&window(), "Window", SMALL));
     is_golden("lines_logarithmic.svg", &charts::lines(&by_block_size(), "2D Plot", SMALL));
     is_golden("columns3d.svg", &charts::columns3d(&columns(), "3D Columns", SMALL));
+    is_golden("matrix.svg", &charts::matrix(&columns(), "Map", SMALL));
+    is_golden("bars.svg", &charts::bars(&bars(), "Bars", SMALL));
+    is_golden("lines_bands.svg", &charts::lines(&states(), "States", SMALL));
+    is_golden("lines_tail.svg", &charts::lines(&tail(), "Tail", SMALL));
+    is_golden("columns3d_and_matrix.svg", &charts::columns3d_and_matrix(&columns(), "Both", Size::DEFAULT));
+    is_golden("plate.svg", &charts::plate(&plate(), &charts::bars(&bars(), "Bars", SMALL), SMALL).0);
 }
 
 #[test]
@@ -223,6 +286,7 @@ fn degenerate_lines_still_yield_a_picture() {
                         series: vec![series(&long, points); count],
                         guides: Vec::new(),
                         marked: Some((1.0, 5.0, long.clone())),
+                        bands: Vec::new(),
                     };
                     is_sound(&charts::lines(&lines, &long, SMALL));
                 }
@@ -311,6 +375,58 @@ fn degenerate_response_times_still_yield_a_picture() {
     assert!(svg.contains("No values"));
     let few = ResponseTimes { markers: vec![("99.999 %".into(), None)], ..times() };
     assert!(charts::response_times(&few, "", SMALL).contains("99.999 %: n/a"));
+}
+
+#[test]
+fn degenerate_maps_and_bars_still_yield_a_picture() {
+    let heights: [Vec<Vec<Option<f64>>>; 5] = [
+        Vec::new(),
+        vec![vec![None; 3]; 2],
+        vec![vec![Some(0.0); 3]; 2],
+        vec![vec![Some(1e15), Some(1.0), Some(f64::NAN)]; 5],
+        vec![vec![Some(-4.0); 3]; 2],
+    ];
+    for heights in heights {
+        is_sound(&charts::matrix(&Columns3d { heights, ..columns() }, "<&>", SMALL));
+    }
+    for values in
+        [vec![], vec![None; 3], vec![Some(0.0)], vec![Some(f64::NAN), Some(1e15)], vec![Some(1.0); 40]]
+    {
+        let named = values.into_iter().map(|value| ("<&> ".repeat(9), value)).collect();
+        is_sound(&charts::bars(&Bars { bars: named, ..bars() }, "<&>", SMALL));
+    }
+}
+
+#[test]
+fn series_of_one_name_share_colour_and_legend_entry() {
+    let svg = charts::lines(&states(), "", SMALL);
+    assert_eq!((svg.matches("class=\"key s").count(), svg.matches("class=\"series s0\"").count()), (2, 2));
+    assert!(svg.contains(">5/5</text>") && svg.contains(">5/10</text>"));
+    assert!(svg.contains("this axis does not begin at zero"));
+    assert!(!charts::lines(&convergence(), "", SMALL).contains("does not begin at zero"));
+}
+
+#[test]
+fn panels_of_a_page_have_the_same_edges_and_the_same_horizontal_axis() {
+    let panel = |name: &str, values: &[(f64, f64)]| {
+        let series = vec![series(name, values)];
+        let (x, y) = (("Time (minutes)", Scale::Fitted), ("y", Scale::LinearFromZero));
+        Exhibit::Lines(Lines::plain(ReadingHint::AccessGroups, x, y, series))
+    };
+    let page = [
+        panel("short", &[(1.0, 5.0), (90.0, 6.0)]),
+        panel("a much longer name", &[(10.0, 5e8), (100.0, 9e8)]),
+    ];
+    let plots: Vec<String> = page
+        .iter()
+        .map(|exhibit| charts::picture_of_page(exhibit, &page, "", SMALL).unwrap())
+        .map(|svg| {
+            let attributes = svg.split("<g class=\"plot\" ").nth(1).unwrap().split(" data-y").next().unwrap();
+            attributes.to_owned()
+        })
+        .collect();
+    assert_eq!(plots[0], plots[1]);
+    assert!(plots[0].contains("data-x=\"linear 1 100\""), "{}", plots[0]);
 }
 
 #[test]

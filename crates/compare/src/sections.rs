@@ -1,6 +1,6 @@
 //! Sections of a comparison in page order, shared by HTML and PDF.
 
-use pts::exhibit::{Columns3d, Exhibit, Lines, Page, PageKey};
+use pts::exhibit::{Bars, Columns3d, Exhibit, Lines, Page, PageKey};
 use pts::host_limit::legend;
 
 use crate::candidate::Candidate;
@@ -149,6 +149,15 @@ pub(crate) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
                 .collect();
             Some(charts::columns3d_beside(columns, &all, title, size))
         }
+        Exhibit::Bars(bars) => {
+            let all: Vec<&Bars> = row
+                .each
+                .iter()
+                .filter_map(|(_, e)| if let Exhibit::Bars(b) = e { Some(b) } else { None })
+                .collect();
+            Some(charts::bars_beside(bars, &all, title, size))
+        }
+        Exhibit::HeatMap(map) => Some(charts::matrix(map, title, size)),
         Exhibit::ResponseTimes(times) => Some(charts::response_times(times, title, size)),
         Exhibit::Table(_) | Exhibit::Facts(_) => None,
     }
@@ -181,6 +190,9 @@ fn extent(exhibit: &Exhibit) -> (Option<f64>, Option<f64>) {
         Exhibit::Columns3d(columns) => {
             (None, largest(&mut columns.heights.iter().flatten().flatten().copied()))
         }
-        Exhibit::Table(_) | Exhibit::Facts(_) | Exhibit::ResponseTimes(_) => (None, None),
+        Exhibit::Bars(bars) => (None, largest(&mut bars.bars.iter().filter_map(|(_, value)| *value))),
+        Exhibit::Table(_) | Exhibit::Facts(_) | Exhibit::HeatMap(_) | Exhibit::ResponseTimes(_) => {
+            (None, None)
+        }
     }
 }

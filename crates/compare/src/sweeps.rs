@@ -79,6 +79,7 @@ fn section(outcome: &Outcome, sweep: &DemandSweep, swept: &[Swept<'_>], labels: 
             series: swept.iter().map(series).collect(),
             guides: Vec::new(),
             marked: None,
+            bands: Vec::new(),
         },
         notes: notes.chain((!labels.is_empty()).then(|| labels.join("; "))).collect(),
         table,

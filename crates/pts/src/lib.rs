@@ -25,6 +25,8 @@ pub use quality::{harmonic, host_limit};
 pub use review::{replay, verify};
 
 pub use bench::{Bench, Stop};
+pub use chartdata::ReadingHint;
+pub use chartdata::Unit;
 pub use conclusions::acceptance::{Acceptance, Reason};
 pub use conclusions::deviation::{Deviation, ReportedBy, listed, texts};
 pub use conclusions::ending::Ending;
@@ -35,9 +37,7 @@ pub use conclusions::mark::{Mark, check_marks, marks};
 pub use conclusions::modified::{deviations, modifications};
 pub use conclusions::outcome::{KeyFigure, Outcome};
 pub use conclusions::write_cache::write_cache_states;
-pub use exhibits::reading::ReadingHint;
 pub use exhibits::sweep::{DemandSweep, SweepPoint};
-pub use exhibits::unit::Unit;
 pub use flows::composite::Composite;
 pub use imported::ABSENT;
 pub use method::context::{Context, PRECONDITION_BLOCK};

@@ -21,6 +21,8 @@ fn kind(exhibit: &Exhibit) -> &'static str {
         Exhibit::Table(_) => "table",
         Exhibit::Facts(_) => "facts",
         Exhibit::Columns3d(_) => "3D columns",
+        Exhibit::HeatMap(_) => "heat map",
+        Exhibit::Bars(_) => "bars",
         Exhibit::ResponseTimes(_) => "histogram",
     }
 }

@@ -250,7 +250,7 @@ fn no_sheet_of_a_spreadsheet_is_empty() {
 fn every_chart_is_a_picture_of_its_own() {
     let (vectors, pixels) = (bundle().export("svg").unwrap(), bundle().export("png").unwrap());
     // Charts on the pages of the specification, plus charts on additional pages.
-    const CHARTS: usize = 18 + 3;
+    const CHARTS: usize = 18 + 6;
     assert_eq!(vectors.iter().filter(|(name, _)| !name.ends_with("-whole-test.svg")).count(), CHARTS);
     assert_eq!(vectors.len(), CHARTS + bundle().outcomes.len());
     assert_eq!(pixels.len(), vectors.len());

@@ -1,6 +1,6 @@
 //! The largest and the smallest value over two categories.
 
-use pts::exhibit::Columns3d;
+use chartdata::exhibit::{Bars, Columns3d};
 
 use super::amounts::{FACTOR, amount, percent};
 
@@ -14,6 +14,13 @@ pub(super) fn finding(columns: &Columns3d) -> Option<String> {
         }
     }
     extremes(&columns.height_label, &all)
+}
+
+/// None with fewer than two values.
+pub(super) fn of_bars(bars: &Bars) -> Option<String> {
+    let known = bars.bars.iter().filter_map(|(name, value)| Some((*value.as_ref()?, name.clone())));
+    let known: Vec<(f64, String)> = known.filter(|(value, _)| value.is_finite()).collect();
+    extremes(&bars.value_label, &known)
 }
 
 /// The largest and the smallest of several named values.

@@ -1,9 +1,9 @@
 //! Findings of line charts, by what the chart shows.
 
-use pts::ReadingHint;
-use pts::exhibit::{GuideRole, Lines, Series};
+use chartdata::ReadingHint;
+use chartdata::exhibit::{GuideRole, Lines, Series};
 
-use super::amounts::{amount, moved, percent};
+use super::amounts::{amount, change, moved, percent};
 use super::columns::extremes;
 use super::course;
 
@@ -25,12 +25,19 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
         | ReadingHint::Endurance => first_course(lines, "minutes"),
         ReadingHint::OverWritten | ReadingHint::SustainedWrites => first_course(lines, "GB written"),
         ReadingHint::OverFills => first_course(lines, "drive fills"),
+        ReadingHint::Rounds => rounds(lines),
+        ReadingHint::Tail => tail(lines),
+        ReadingHint::Returns => first_course(lines, "minutes"),
         ReadingHint::Idling | ReadingHint::AccessGroups | ReadingHint::CellsOverTime => means(lines),
         ReadingHint::ByDepth | ReadingHint::ByOutstanding | ReadingHint::Runs => peak(lines),
         ReadingHint::TimesByOutstanding => from_first_to_last(lines),
         ReadingHint::Intensity => intensity(lines),
         // Kinds of their own.
-        ReadingHint::Columns | ReadingHint::Processor | ReadingHint::ResponseTimes => None,
+        ReadingHint::Columns
+        | ReadingHint::Processor
+        | ReadingHint::ResponseTimes
+        | ReadingHint::Mixes
+        | ReadingHint::DemandMap => None,
     }
 }
 
@@ -113,15 +120,60 @@ fn by_place(lines: &Lines) -> Option<String> {
     extremes(&lines.y.label, &all)
 }
 
+/// The place at which the rounds differ most.
+fn rounds(lines: &Lines) -> Option<String> {
+    let all: Vec<(f64, f64)> = lines.series.iter().flat_map(known).filter(|point| point.1 > 0.0).collect();
+    let range_at = |x: f64| {
+        let at = || all.iter().filter(|point| point.0 == x).map(|point| point.1);
+        (at().fold(f64::MAX, f64::min), at().fold(f64::MIN, f64::max))
+    };
+    let places: Vec<(f64, (f64, f64))> = all.iter().map(|point| (point.0, range_at(point.0))).collect();
+    let share = |range: (f64, f64)| range.1 / range.0 - 1.0;
+    let most = places.iter().reduce(|a, b| if share(b.1) > share(a.1) { b } else { a })?;
+    (lines.series.len() > 1).then(|| {
+        format!(
+            "The rounds differ most at {} {}: {} to {} {}, {} apart",
+            lines.x.label,
+            amount(most.0),
+            amount(most.1.0),
+            amount(most.1.1),
+            lines.y.label,
+            percent(share(most.1))
+        )
+    })
+}
+
+/// The median and the last point of the line that ends highest.
+fn tail(lines: &Lines) -> Option<String> {
+    let ends = lines.series.iter().filter_map(|series| Some((series, *known(series).last()?)));
+    let (series, end) = ends.reduce(|worst, other| if other.1.1 > worst.1.1 { other } else { worst })?;
+    let start = *known(series).first()?;
+    Some(format!(
+        "{}: one I/O out of {} takes longer than {} ms{}, one out of {} longer than {} ms",
+        series.name,
+        amount(end.0),
+        amount(end.1),
+        change(start.1, end.1),
+        amount(start.0),
+        amount(start.1)
+    ))
+}
+
 /// The mean of each series, or the highest and the lowest of many.
 fn means(lines: &Lines) -> Option<String> {
-    let mean = |series: &Series| {
-        let points = known(series);
-        (!points.is_empty()).then(|| {
-            (points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64, series.name.clone())
-        })
+    let mut names: Vec<&String> = Vec::new();
+    for series in &lines.series {
+        if !names.contains(&&series.name) {
+            names.push(&series.name);
+        }
+    }
+    let mean = |name: &String| {
+        let points: Vec<(f64, f64)> =
+            lines.series.iter().filter(|s| s.name == *name).flat_map(known).collect();
+        (!points.is_empty())
+            .then(|| (points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64, name.clone()))
     };
-    let all: Vec<(f64, String)> = lines.series.iter().filter_map(mean).collect();
+    let all: Vec<(f64, String)> = names.into_iter().filter_map(mean).collect();
     let label = format!("Mean {}", lines.y.label);
     match all.as_slice() {
         [] => None,
@@ -184,7 +236,7 @@ fn intensity(lines: &Lines) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pts::exhibit::{Axis, Guide, Scale};
+    use chartdata::exhibit::{Axis, Guide, Scale};
 
     fn chart(reading: ReadingHint, series: &[(&str, &[f64])]) -> Lines {
         let axis = |label: &str| Axis { label: label.into(), scale: Scale::LinearFromZero };
@@ -192,7 +244,15 @@ mod tests {
         let series =
             series.iter().map(|(name, values)| Series { name: (*name).into(), points: points(values) });
         let series = series.collect();
-        Lines { reading, x: axis("QD"), y: axis("IOPS"), series, guides: Vec::new(), marked: None }
+        Lines {
+            reading,
+            x: axis("QD"),
+            y: axis("IOPS"),
+            series,
+            guides: Vec::new(),
+            marked: None,
+            bands: Vec::new(),
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 mod layout;
 
+use std::collections::BTreeMap;
+
 use stdx::units::{grouped, span};
 
 use super::answers::CustomAnswers;
@@ -232,7 +234,15 @@ fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> 
     let drawn = [Figure::from(answers.test.figure), Figure::MeanLatency];
     let drawn = if drawn[0] == drawn[1] { &drawn[..1] } else { &drawn[..] };
     for figure in drawn {
-        if let Some(lines) = layout.lines(*figure, means) {
+        let maps = layout.maps(*figure, means);
+        if !maps.is_empty() {
+            pages.push(Page {
+                key: Some(format!("map-{}", figure.key()).into()),
+                title: format!("{} - TC x QD Map", figure.heading()),
+                exhibits: maps.into_iter().map(Exhibit::HeatMap).collect(),
+                remarks: remark.clone().into_iter().collect(),
+            });
+        } else if let Some(lines) = layout.lines(*figure, means) {
             let title = format!("{} - 2D Plot", figure.heading());
             pages.push(Page {
                 remarks: remark.clone().into_iter().collect(),
@@ -240,6 +250,7 @@ fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> 
             });
         }
     }
+    pages.extend(times_by_rate(means));
     pages.extend(over_time(context, answers));
     pages.extend(judged_pages(context, answers));
     pages
@@ -262,6 +273,30 @@ fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page>
         pages.push(window_pages::determination(&name, unit, points, judged, context.profile));
     }
     pages
+}
+
+/// Response times by IOPS, one line for each workload, if the demand varies. Cells with as many outstanding I/Os are
+/// averaged.
+fn times_by_rate(means: &[Mean]) -> Option<Page> {
+    let of = |load: (Load, u32)| {
+        let mut by_outstanding: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
+        for mean in means.iter().filter(|mean| (mean.load, mean.block_bytes) == load) {
+            let cells = by_outstanding.entry(outstanding(mean.demand)).or_default();
+            cells.extend(mean.mean_ms.map(|ms| (mean.iops, ms)));
+        }
+        let average = |cells: Vec<(f64, f64)>| {
+            let count = cells.len() as f64;
+            let sum = cells.iter().fold((0.0, 0.0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1));
+            (sum.0 / count, sum.1 / count)
+        };
+        let points: Vec<(f64, f64)> =
+            by_outstanding.into_values().filter(|cells| !cells.is_empty()).map(average).collect();
+        (points.len() > 1).then(|| Series { name: load.0.name(Some(load.1)), points })
+    };
+    let series: Vec<Series> = loads(means).into_iter().filter_map(of).collect();
+    let (x, y) = (("IOPS", Scale::LinearFromZero), ("ART (ms)", Scale::Log10));
+    let lines = || Lines::plain(ReadingHint::Intensity, x, y, series.clone());
+    (!series.is_empty()).then(|| Page::of("times-by-rate", "Response Time v IOPS", Exhibit::Lines(lines())))
 }
 
 /// Shows IOPS or MB/s over time within long cells, one cell after another.

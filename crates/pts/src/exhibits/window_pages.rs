@@ -18,6 +18,7 @@ pub fn convergence(title: &str, label: &str, series: Vec<Series>) -> Page {
         series,
         guides: Vec::new(),
         marked: None,
+        bands: Vec::new(),
     };
     Page { key: None, title: title.into(), exhibits: vec![Exhibit::Lines(lines)], remarks: Vec::new() }
 }
@@ -32,6 +33,7 @@ pub fn history(name: &str, unit: Unit, points: Vec<(f64, f64)>, window: Option<&
         guides: window.map(guides_of).unwrap_or_default(),
         marked: window
             .map(|w| (f64::from(w.first_round), f64::from(w.last_round), "Measurement window".into())),
+        bands: Vec::new(),
     };
     let title = "Steady State Measurement Window".into();
     Page { key: None, title, exhibits: vec![Exhibit::Lines(lines)], remarks: no_window(window) }
@@ -54,6 +56,7 @@ pub fn determination(
         series: vec![Series { name: short_name.into(), points }],
         guides: window.map(guides_of).unwrap_or_default(),
         marked: None,
+        bands: Vec::new(),
     };
     let mut exhibits = vec![Exhibit::Lines(lines)];
     exhibits.extend(window.map(|w| Exhibit::Facts(determination_box(w, unit, profile))));

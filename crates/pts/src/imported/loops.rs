@@ -8,7 +8,7 @@ use super::ABSENT;
 use super::view::{Kind, Measure, Spot, TrackedSeries, View, judged};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{
-    Axis, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table, Units,
+    Bars, Cell, Columns3d, Exhibit, Lines, Page, Row, Scale, Series, Table, Units,
 };
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
@@ -357,27 +357,18 @@ fn by_size(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page 
     Page::of("plot", title, Exhibit::Lines(lines))
 }
 
-/// Each mix is a series with one point, as on the corresponding PTS page.
+/// Bars, as on the corresponding PTS page.
 fn by_mix(view: &View<'_>, title: &str, label: &str, measure: Measure) -> Page {
     let block_bytes = view.sizes().first().copied().unwrap_or(0);
-    let series = view.mixes().into_iter().map(|read_percent| Series {
-        name: mix_name(read_percent),
-        points: view
-            .mean(Spot { block_bytes, read_percent }, measure)
-            .map(|value| (f64::from(read_percent), value))
-            .into_iter()
-            .collect(),
-    });
-    let axis = |label: &str, scale| Axis { label: label.into(), scale };
-    let lines = Lines {
-        reading: ReadingHint::ByMix,
-        x: axis("R/W Mix (share of reads in %)", Scale::Integer),
-        y: axis(label, Scale::LinearFromZero),
-        series: series.collect(),
-        guides: Vec::new(),
-        marked: None,
+    let bar =
+        |read_percent: u8| (mix_name(read_percent), view.mean(Spot { block_bytes, read_percent }, measure));
+    let bars = Bars {
+        reading: ReadingHint::Mixes,
+        name_label: "R/W Mix".into(),
+        value_label: label.into(),
+        bars: view.mixes().into_iter().map(bar).collect(),
     };
-    Page::of("plot", title, Exhibit::Lines(lines))
+    Page::of("plot", title, Exhibit::Bars(bars))
 }
 
 fn columns(view: &View<'_>, key: &str, title: &str, height: &str, measure: Measure, over: Over) -> Page {

@@ -303,6 +303,9 @@ fn table((page, exhibit): (&str, &Exhibit)) -> Option<Table> {
 }
 
 fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
+    if let Exhibit::Bars(bars) = exhibit {
+        return Some(of_bars(page, bars));
+    }
     let Exhibit::Lines(lines) = exhibit else { return None };
     let series = |s: &exhibit::Series| Series { name: s.name.clone(), points: s.points.clone() };
     Some(Chart {
@@ -315,6 +318,21 @@ fn chart((page, exhibit): (&str, &Exhibit)) -> Option<Chart> {
         y_scale: word(lines.y.scale).unwrap_or_default(),
         series: lines.series.iter().map(series).collect(),
     })
+}
+
+/// Each bar is a series with one point, numbered from 1.
+fn of_bars(page: &str, bars: &exhibit::Bars) -> Chart {
+    let series = |(number, (name, value)): (u32, &(String, Option<f64>))| Series {
+        name: name.clone(),
+        points: value.iter().map(|value| (f64::from(number), *value)).collect(),
+    };
+    Chart {
+        page: page.into(),
+        reading: charts::sentence(bars.reading).into(),
+        x: bars.name_label.clone(),
+        y: bars.value_label.clone(),
+        series: (1..).zip(&bars.bars).map(series).collect(),
+    }
 }
 
 fn cell(source: Source<'_>, observation: &Observation<'_>) -> Cell {

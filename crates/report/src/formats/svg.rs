@@ -41,7 +41,10 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
             let drawn: Vec<(&Exhibit, String)> = page
                 .exhibits
                 .iter()
-                .filter_map(|exhibit| Some((exhibit, charts::picture(exhibit, &page.title, Size::DEFAULT)?)))
+                .filter_map(|exhibit| {
+                    let svg = charts::picture_of_page(exhibit, &page.exhibits, &page.title, Size::DEFAULT)?;
+                    Some((exhibit, svg))
+                })
                 .collect();
             for (index, (exhibit, svg)) in drawn.iter().enumerate() {
                 let part = if drawn.len() > 1 { format!("-{}", index + 1) } else { String::new() };

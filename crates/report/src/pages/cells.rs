@@ -29,6 +29,10 @@ pub fn has_marks(page: &Page) -> bool {
     page.exhibits.iter().any(|exhibit| match exhibit {
         Exhibit::Table(table) => has_host_limited(table),
         Exhibit::Facts(facts) => facts.host_limited,
-        Exhibit::Lines(_) | Exhibit::Columns3d(_) | Exhibit::ResponseTimes(_) => false,
+        Exhibit::Lines(_)
+        | Exhibit::Columns3d(_)
+        | Exhibit::HeatMap(_)
+        | Exhibit::Bars(_)
+        | Exhibit::ResponseTimes(_) => false,
     })
 }

@@ -4,7 +4,7 @@ use record::Access;
 use stdx::units::{block_size, kib};
 
 use super::super::figures::{Figure, Load, Mean, outstanding};
-use crate::exhibits::exhibit::{Axis, Cell, Lines, Row, Scale, Series, Table};
+use crate::exhibits::exhibit::{Axis, Cell, Columns3d, Lines, Row, Scale, Series, Table};
 use crate::exhibits::reading::ReadingHint;
 use crate::method::profile::Demand;
 
@@ -207,7 +207,41 @@ impl Layout {
         };
         let y = Axis { label: figure.heading().into(), scale: vertical(figure, &series) };
         let x = Axis { label: label.into(), scale };
-        Some(Lines { reading, x, y, series, guides: Vec::new(), marked: None })
+        Some(Lines { reading, x, y, series, guides: Vec::new(), marked: None, bands: Vec::new() })
+    }
+
+    /// Maps of a figure over threads and queue depth, one for each remaining combination; none unless both vary
+    /// independently.
+    pub fn maps(&self, figure: Figure, means: &[Mean]) -> Vec<Columns3d> {
+        if (self.rows, self.columns) != (Dimension::Threads, Dimension::Depth) {
+            return Vec::new();
+        }
+        let (rows, columns) = (self.rows.sorted(means), self.columns.sorted(means));
+        let names = |one: Dimension, places: &[Place]| places.iter().map(|place| one.name(*place)).collect();
+        let map = |(section, cells): (String, Vec<Mean>)| {
+            let value = |row: Place, column: Place| {
+                let is_it = |mean: &&Mean| self.rows.of(mean) == row && self.columns.of(mean) == column;
+                cells.iter().find(is_it).and_then(|mean| figure.of(mean))
+            };
+            let height_label = if section.is_empty() {
+                figure.heading().into()
+            } else {
+                format!("{}, {section}", figure.heading())
+            };
+            Columns3d {
+                reading: ReadingHint::DemandMap,
+                x_label: self.columns.heading().into(),
+                x: names(self.columns, &columns),
+                depth_label: self.rows.heading().into(),
+                depth: names(self.rows, &rows),
+                height_label,
+                heights: rows
+                    .iter()
+                    .map(|row| columns.iter().map(|column| value(*row, *column)).collect())
+                    .collect(),
+            }
+        };
+        self.sections(means).into_iter().map(map).collect()
     }
 
     /// Dimension, label and scale of the horizontal axis.
@@ -310,6 +344,18 @@ mod tests {
             .flat_map(|read| steps.into_iter().flat_map(move |tc| steps.map(|qd| mean(read, 4096, tc, qd))))
             .collect();
         assert_eq!(shape(&means), (texts(&["1", "2", "4"]), texts(&["1", "2", "4"]), 2, 6));
+    }
+
+    #[test]
+    fn a_map_has_a_cell_for_each_demand_and_other_loops_have_no_map() {
+        let cell = |read, tc, qd| mean(read, 4096, tc, qd);
+        let means = [cell(100, 1, 1), cell(100, 1, 8), cell(100, 2, 1), cell(100, 2, 8), cell(0, 2, 8)];
+        let maps = Layout::of(&means).maps(Figure::Iops, &means);
+        assert_eq!((maps.len(), maps[0].depth.len(), maps[0].x.len()), (2, 2, 2));
+        assert_eq!(maps[0].heights, [[Some(1.0), Some(8.0)], [Some(2.0), Some(16.0)]]);
+        assert_eq!(maps[1].heights, [[None, None], [None, Some(16.0)]]);
+        let sweep = [cell(100, 1, 1), cell(100, 2, 8)];
+        assert!(Layout::of(&sweep).maps(Figure::Iops, &sweep).is_empty());
     }
 
     #[test]

@@ -13,10 +13,10 @@ use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Columns3d, Exhibit, Lines, Page, Scale, Series};
 use crate::exhibits::reading::ReadingHint;
-use crate::exhibits::response;
 use crate::exhibits::sweep::DemandSweep;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
+use crate::exhibits::{response, tail};
 use crate::flows::composite::Composite;
 use crate::flows::precondition::ROUND_MINUTES;
 use crate::method::explain::{explain, remarks};
@@ -62,6 +62,7 @@ pub fn outcome(context: &Context<'_>, answers: &DemandAnswers, stop: Option<Stop
         rounds: answers.rounds.len() as u32,
         converged: (complete || converged).then_some(converged),
         pages: pages(context, answers),
+        beyond: vec![tails(answers)],
         sweeps: sweep(answers).into_iter().collect(),
         key_figures: key_figures(answers),
         notes: notes(context, answers, complete),
@@ -230,6 +231,18 @@ fn pages(context: &Context<'_>, answers: &DemandAnswers) -> Vec<Page> {
         pages.splice(..0, composite(context, answers).map(|composite| composite.page()));
     }
     pages
+}
+
+/// The tails of the three points whose response times are recorded.
+fn tails(answers: &DemandAnswers) -> Page {
+    let recorded = CHOSEN.into_iter().zip(&answers.histograms);
+    let times: Vec<_> = recorded
+        .filter_map(|(name, drawn)| {
+            Some((format!("{name} IOPS"), response::merged([drawn.segment.as_ref()?])))
+        })
+        .collect();
+    let measured: Vec<_> = times.iter().map(|(name, times)| (name.clone(), times)).collect();
+    tail::page("Response Time Tail at Max, Mid and Min IOPS", &measured)
 }
 
 fn composite(context: &Context<'_>, answers: &DemandAnswers) -> Option<Composite> {

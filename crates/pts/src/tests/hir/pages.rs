@@ -4,7 +4,7 @@ use stdx::units::block_size;
 
 use super::answers::{BURST_SECONDS, RETURN_MINUTES, RecoveryAnswers, STIMULUS, State, WAIT_STATES};
 use crate::conclusions::header::{Phases, TestHeader};
-use crate::exhibits::exhibit::{Cell, Exhibit, Lines, Page, Row, Scale, Series, Table, Units};
+use crate::exhibits::exhibit::{Band, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table, Units};
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
@@ -39,6 +39,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &RecoveryAnswers, st
         rounds: answers.precondition.rounds.len() as u32,
         converged: (complete || converged).then_some(converged),
         pages: pages(context, answers),
+        beyond: vec![returns(answers)],
         key_figures: key_figures(answers),
         notes: notes(answers, complete),
         window: history.named_window(),
@@ -136,23 +137,57 @@ fn seconds(wait: u32) -> String {
 }
 
 fn time_line(key: &str, title: &str, states: &[&State]) -> Page {
-    let series = |name: String, samples: &[Sample]| Series {
-        name,
-        points: samples.iter().map(|sample| (sample.minute, sample.iops)).collect(),
-    };
+    let is_one = states.len() == 1;
     let of_state = |state: &State| {
         [
-            series(format!("Wait State {} {}", state.wait, seconds(state.wait)), &state.bursts),
-            series(format!("Return to baseline {BURST_SECONDS}/0"), &state.baseline),
+            series(format!("Wait State {} {}", state.wait, seconds(state.wait)), &state.bursts, 0.0),
+            series(format!("Return to baseline {BURST_SECONDS}/0"), &state.baseline, 0.0),
         ]
     };
-    let lines = Lines::plain(
-        ReadingHint::Idling,
-        ("Time (minutes)", Scale::LinearFromZero),
-        ("IOPS", Scale::LinearFromZero),
-        states.iter().copied().flat_map(of_state).collect(),
-    );
+    let band = |name: String, parts: &[&[Sample]]| {
+        let minutes = || parts.iter().flat_map(|part| part.iter().map(|sample| sample.minute));
+        Some(Band { from: minutes().reduce(f64::min)?, to: minutes().reduce(f64::max)?, name })
+    };
+    let bands_of = |state: &&State| match is_one {
+        true => vec![
+            band(
+                format!("writing {BURST_SECONDS} s, idle {} s", state.wait * BURST_SECONDS),
+                &[&state.bursts],
+            ),
+            band("writing without a pause".into(), &[&state.baseline]),
+        ],
+        false => vec![band(seconds(state.wait), &[&state.bursts, &state.baseline])],
+    };
+    let lines = Lines {
+        bands: states.iter().flat_map(bands_of).flatten().collect(),
+        ..Lines::plain(
+            ReadingHint::Idling,
+            ("Time (minutes)", Scale::Fitted),
+            ("IOPS", Scale::LinearZoomed),
+            states.iter().copied().flat_map(of_state).collect(),
+        )
+    };
     Page::of(key, title, Exhibit::Lines(lines))
+}
+
+/// IOPS by minute, counted from `start`.
+fn series(name: String, samples: &[Sample], start: f64) -> Series {
+    Series { name, points: samples.iter().map(|sample| (sample.minute - start, sample.iops)).collect() }
+}
+
+/// The returns to the baseline on one axis.
+fn returns(answers: &RecoveryAnswers) -> Page {
+    let of_state = |state: &State| {
+        let start = state.bursts.last().map_or(0.0, |sample| sample.minute);
+        series(format!("After {}", seconds(state.wait)), &state.baseline, start)
+    };
+    let lines = Lines::plain(
+        ReadingHint::Returns,
+        ("Time since the last pause (minutes)", Scale::LinearFromZero),
+        ("IOPS", Scale::LinearZoomed),
+        answers.states.iter().map(of_state).filter(|series| !series.points.is_empty()).collect(),
+    );
+    Page::of("returns", "Return to Baseline - Wait States Overlaid", Exhibit::Lines(lines))
 }
 
 fn table_page(answers: &RecoveryAnswers) -> Page {

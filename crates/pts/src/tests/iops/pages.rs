@@ -48,6 +48,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &IopsAnswers, stop: 
             ..outcome.header
         },
         pages: pages(context, answers),
+        beyond: vec![rounds_overlaid(answers)],
         key_figures: key_figures(answers),
         ..outcome
     }
@@ -150,8 +151,27 @@ fn plot_2d(answers: &IopsAnswers) -> Page {
         series: series.collect(),
         guides: Vec::new(),
         marked: None,
+        bands: Vec::new(),
     };
     Page::of("plot", "IOPS - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
+}
+
+/// The first round and those that count, each as a line: what preconditioning had not yet done, and how much rounds differ.
+fn rounds_overlaid(answers: &IopsAnswers) -> Page {
+    let series = |number: usize| {
+        let round = &answers.rounds.done[number - 1];
+        let point = |block_bytes: u32| {
+            let value = iops_of(&round.segments, Cell { block_bytes, read_percent: 0 })?;
+            Some((f64::from(block_bytes) / 1024.0, value))
+        };
+        Series { name: format!("Round {number}"), points: sizes().filter_map(point).collect() }
+    };
+    let done = answers.rounds.done.len();
+    let last = done.saturating_sub(answers.rounds.results().len());
+    let numbers = (1..=done).filter(|number| *number == 1 || *number > last);
+    let (x, y) = (("Block Size (KiB)", Scale::Log2), ("IOPS (R/W 0/100)", Scale::Log10));
+    let lines = Lines::plain(ReadingHint::Rounds, x, y, numbers.map(series).collect());
+    Page::of("rounds", "IOPS - Writes by Block Size - Rounds Overlaid", Exhibit::Lines(lines))
 }
 
 fn columns_3d(answers: &IopsAnswers) -> Page {

@@ -15,6 +15,7 @@ use crate::exhibits::exhibit::{
 };
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::response::{self, FIVE_NINES, Tail};
+use crate::exhibits::tail;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
 use crate::flows::rounds::{Round, find};
@@ -152,7 +153,18 @@ fn beyond(answers: &LatencyAnswers) -> Vec<Page> {
         let title = format!("Steady State Convergence - Average Latency ({name})");
         over_rounds(answers, &title, "Average latency (ms)", read_percent, average_of)
     };
-    mixes.map(page).into()
+    mixes.into_iter().map(page).chain([tail_of_mixes(answers)]).collect()
+}
+
+/// The tail of each mix at the tracked block size.
+fn tail_of_mixes(answers: &LatencyAnswers) -> Page {
+    let times: Vec<(String, Histogram)> = mixes()
+        .map(|read_percent| Cell { read_percent, ..TRACKED })
+        .map(|cell| (cell.name(), answers.times(cell)))
+        .collect();
+    let measured: Vec<(String, &Histogram)> =
+        times.iter().map(|(name, times)| (name.clone(), times)).collect();
+    tail::page("Response Time Tail by R/W Mix", &measured)
 }
 
 fn over_rounds(

@@ -4,7 +4,7 @@ use stdx::units::{block_size, kib};
 
 use super::answers::{ThroughputAnswers, demand, precondition_block, throughput_of};
 use crate::conclusions::header::{Phases, TestHeader};
-use crate::exhibits::exhibit::{Axis, Cell, Exhibit, Lines, Page, Row, Scale, Series, Table};
+use crate::exhibits::exhibit::{Bars, Cell, Exhibit, Page, Row, Series, Table};
 use crate::exhibits::reading::ReadingHint;
 use crate::exhibits::unit::Unit;
 use crate::exhibits::window_pages;
@@ -112,21 +112,15 @@ fn table(answers: &ThroughputAnswers) -> Page {
     page
 }
 
-/// Each mix is a series with one point: no line can connect all reads with all writes.
+/// Bars, because no line can connect all reads with all writes.
 fn plot(answers: &ThroughputAnswers) -> Page {
-    let series = MIXES.map(|read| Series {
-        name: mix_name(read),
-        points: mean(answers, read).map(|value| (f64::from(read), value)).into_iter().collect(),
-    });
-    let lines = Lines {
-        reading: ReadingHint::ByMix,
-        x: Axis { label: "R/W Mix (share of reads in %)".into(), scale: Scale::Integer },
-        y: Axis { label: "MB/s".into(), scale: Scale::LinearFromZero },
-        series: series.into(),
-        guides: Vec::new(),
-        marked: None,
+    let bars = Bars {
+        reading: ReadingHint::Mixes,
+        name_label: "R/W Mix".into(),
+        value_label: "MB/s".into(),
+        bars: MIXES.map(|read| (mix_name(read), mean(answers, read))).into(),
     };
-    Page::of("plot", "Throughput - ALL RW Mix & BS - 2D Plot", Exhibit::Lines(lines))
+    Page::of("plot", "Throughput - ALL RW Mix & BS - 2D Plot", Exhibit::Bars(bars))
 }
 
 fn key_figures(answers: &ThroughputAnswers) -> Vec<KeyFigure> {

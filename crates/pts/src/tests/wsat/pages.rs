@@ -15,7 +15,7 @@ use crate::conclusions::judged_loop::JudgedLoop;
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{Exhibit, Facts, Lines, Page, Scale, Series};
 use crate::exhibits::reading::ReadingHint;
-use crate::exhibits::response;
+use crate::exhibits::{response, tail};
 use crate::method::explain::{explain, remarks};
 use crate::method::profile::Edition;
 use crate::method::timeline::Sample;
@@ -65,7 +65,7 @@ pub fn outcome(
         converged: (has_verdict && (complete || answers.converged)).then_some(answers.converged),
         ending: Some(ending),
         pages: pages(context, answers, marks::facts(context, answers, &marks, limited)),
-        beyond: vec![average_over_time(answers)],
+        beyond: beyond(answers),
         key_figures: marks::key_figures(answers, &marks, limited),
         notes: [notes(context, answers, judged, complete), marks::notes(&marks)].concat(),
         marks,
@@ -293,6 +293,29 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
         pages.push(curve("log-over-written", "WSAT IOPS (Log) v TGBW (Linear)", Over::Written, log));
     }
     pages
+}
+
+/// What the specification does not show.
+fn beyond(answers: &SaturationAnswers) -> Vec<Page> {
+    let mut pages = vec![average_over_time(answers), sustained_writes(answers)];
+    if let Some(segment) = &answers.histogram {
+        let times = response::merged([segment]);
+        pages.push(tail::page("WSAT Response Time Tail", &[(answers.load.name(), &times)]));
+    }
+    pages
+}
+
+/// Throughput by amount written.
+fn sustained_writes(answers: &SaturationAnswers) -> Page {
+    let mut written_bytes = 0;
+    let point = |sample: &Sample| {
+        written_bytes += sample.written_bytes;
+        (written_bytes as f64 / 1e9, sample.megabytes_per_second)
+    };
+    let series = Series { name: answers.load.name(), points: answers.minutes.iter().map(point).collect() };
+    let (x, y) = (("Data written (GB)", Scale::LinearFromZero), ("MB/s", Scale::LinearFromZero));
+    let lines = Lines::plain(ReadingHint::OverWritten, x, y, vec![series]);
+    Page::of("sustained", "WSAT Throughput v Data Written", Exhibit::Lines(lines))
 }
 
 /// Shows the average response time of each minute.

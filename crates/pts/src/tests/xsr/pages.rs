@@ -96,7 +96,7 @@ fn maximum(sample: &Sample) -> Option<f64> {
 }
 
 fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
-    let all = |label: &str, value| over_time(label, Scale::LinearFromZero, series(answers, value, &|_| true));
+    let all = |label: &str, value| over_time(label, Scale::Fitted, series(answers, value, &|_| true));
     let mut pages =
         vec![Page::of("throughput-over-time", "TP v Time - All Access Groups", all("MB/s", throughput))];
     if context.profile.edition >= Edition::V2_0 {
@@ -107,7 +107,7 @@ fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
                 .into_iter()
                 .map(move |series| Series { name: format!("{name} {}", series.name), ..series })
         });
-        let response = over_time("ms", Scale::LinearFromZero, response.collect());
+        let response = over_time("ms", Scale::Fitted, response.collect());
         pages.push(Page {
             key: Some("times-over-time".into()),
             title: "TP, ART and MRT v Time".into(),
@@ -121,7 +121,7 @@ fn pages(context: &Context<'_>, answers: &CrossAnswers) -> Vec<Page> {
     for (index, group) in GROUPS.iter().take(2).enumerate() {
         change += f64::from(group.hours * 60);
         let is_near_change = |minute: f64| (minute - change).abs() <= NEAR_CHANGE_MINUTES;
-        let exhibit = over_time("MB/s", Scale::Integer, series(answers, throughput, &is_near_change));
+        let exhibit = over_time("MB/s", Scale::Fitted, series(answers, throughput, &is_near_change));
         let title = format!("TP v Time - Access Groups {} and {}", index + 1, index + 2);
         pages.push(Page::of(format!("throughput-groups-{}", index + 1), &title, exhibit));
     }

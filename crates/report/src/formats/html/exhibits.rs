@@ -25,7 +25,7 @@ const READING_PIXELS: f64 = 34.0;
 pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number: PageNumber) -> String {
     let page = &outcome.pages[index];
     let size = room(document, outcome, page);
-    let exhibits: String = page.exhibits.iter().map(|e| exhibit(e, &page.title, size)).collect();
+    let exhibits: String = page.exhibits.iter().map(|e| exhibit(e, page, size)).collect();
     let remarks: String =
         remarks(outcome, page).iter().map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
     let body = format!(
@@ -50,7 +50,7 @@ fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
     let boxes = page.exhibits.iter().map(|exhibit| match exhibit {
         Exhibit::Facts(facts) => 40.0 + 34.0 * facts.items.len().div_ceil(4) as f64,
         Exhibit::Table(table) => 80.0 + 33.0 * table.rows.len() as f64,
-        Exhibit::Lines(_) | Exhibit::Columns3d(_) | Exhibit::ResponseTimes(_) => 0.0,
+        _ => 0.0,
     });
     let marks = document.marks(Some(outcome)).len() as f64 * 27.0;
     let remarks = remarks(outcome, page).len() as f64 * 26.0;
@@ -59,20 +59,20 @@ fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
     Size { height: (left_over / charts as f64 - READING_PIXELS).max(210.0), ..Size::DEFAULT }
 }
 
-fn exhibit(exhibit: &Exhibit, title: &str, size: Size) -> String {
+fn exhibit(exhibit: &Exhibit, page: &Page, size: Size) -> String {
     match exhibit {
         Exhibit::Table(table) => numbers(table),
         Exhibit::Facts(facts) => determination(facts),
         chart => {
-            let svg = charts::picture(chart, title, size).unwrap_or_default();
-            let narrow = narrow(charts::narrow_picture(chart, title));
-            figure(&(svg + &narrow + &other_scale(chart, title, size)), chart)
+            let svg = charts::picture_of_page(chart, &page.exhibits, &page.title, size).unwrap_or_default();
+            let narrow = narrow(charts::narrow_picture(chart, &page.title));
+            figure(&(svg + &narrow + &other_scale(chart, page, size)), chart)
         }
     }
 }
 
 /// The same chart with the other scale, for the page's script. Empty if there is no alternative.
-fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
+fn other_scale(exhibit: &Exhibit, page: &Page, size: Size) -> String {
     let Exhibit::Lines(lines) = exhibit else { return String::new() };
     let (scale, name) = match lines.y.scale {
         Scale::LinearFromZero => (Scale::Log10, "logarithmic"),
@@ -84,7 +84,7 @@ fn other_scale(exhibit: &Exhibit, title: &str, size: Size) -> String {
     }
     let y = Axis { scale, ..lines.y.clone() };
     let other = Exhibit::Lines(Lines { y, ..lines.clone() });
-    let svg = charts::picture(&other, title, size).unwrap_or_default();
+    let svg = charts::picture_of_page(&other, &page.exhibits, &page.title, size).unwrap_or_default();
     format!("<template data-scale=\"{name}\">{svg}</template>")
 }
 

@@ -30,7 +30,8 @@
 
     const whole = svg.getAttribute("viewBox");
     svg.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey) return;
+      // Curves have their own zoom, which redraws the axes.
+      if (!event.ctrlKey || svg.querySelector("g.plot")) return;
       event.preventDefault();
       const [x, y, width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
       const [, , most] = whole.split(" ").map(Number);
@@ -56,8 +57,8 @@
       const toggle = () => {
         const off = key.classList.toggle("off");
         key.setAttribute("aria-pressed", String(!off));
-        const series = key.getAttribute("class").match(/s\d+/)[0];
-        svg.querySelector("g.series." + series)?.classList.toggle("off", off);
+        const name = key.getAttribute("class").match(/s\d+/)[0];
+        for (const series of svg.querySelectorAll("g.series." + name)) series.classList.toggle("off", off);
       };
       key.addEventListener("click", toggle);
       onPress(key, toggle);

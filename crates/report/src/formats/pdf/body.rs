@@ -149,7 +149,7 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
             chart => {
                 let room = Area { height: height - CAPTION, ..room };
                 let size = Size { height: room.height.max(120.0), ..Size::DEFAULT };
-                if let Some(svg) = charts::picture(chart, title, size) {
+                if let Some(svg) = charts::picture_of_page(chart, all, title, size) {
                     sheet.picture(&svg, title, room)?;
                 }
                 caption(sheet, chart, Area::new(area.x, y + height - CAPTION, area.width, CAPTION));

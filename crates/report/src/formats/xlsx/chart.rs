@@ -1,6 +1,6 @@
 //! Charts that the spreadsheet program draws from numbers of the book, which are all on one sheet.
 
-use pts::exhibit::{Axis, Columns3d, Exhibit, Lines, ResponseTimes, Scale};
+use pts::exhibit::{Axis, Bars, Columns3d, Exhibit, Lines, ResponseTimes, Scale};
 use rust_xlsxwriter::{
     Chart, ChartAxis, ChartEmptyCells, ChartLegendPosition, ChartType, Worksheet, XlsxError,
 };
@@ -53,7 +53,8 @@ impl ChartData {
         let first = self.next;
         let chart = match exhibit {
             Exhibit::Lines(lines) => self.lines(lines)?,
-            Exhibit::Columns3d(columns) => self.columns(columns)?,
+            Exhibit::Columns3d(columns) | Exhibit::HeatMap(columns) => self.columns(columns)?,
+            Exhibit::Bars(bars) => self.bars(bars)?,
             Exhibit::ResponseTimes(times) => self.response_times(times)?,
             Exhibit::Table(_) | Exhibit::Facts(_) => None,
         };
@@ -145,6 +146,20 @@ impl ChartData {
         Ok(Some(chart))
     }
 
+    fn bars(&mut self, bars: &Bars) -> Result<Option<Chart>, XlsxError> {
+        let (names, values): (Vec<String>, Vec<Option<f64>>) = bars.bars.iter().cloned().unzip();
+        if values.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let mut chart = Chart::new(ChartType::Column);
+        chart.x_axis().set_name(&bars.name_label);
+        chart.y_axis().set_name(&bars.value_label).set_num_format("#,##0.###");
+        let names = self.words(&bars.name_label, &names)?;
+        let values = self.column(&bars.value_label, &values)?;
+        chart.add_series().set_name(heading(values)).set_categories(names).set_values(values);
+        Ok(Some(chart))
+    }
+
     fn response_times(&mut self, times: &ResponseTimes) -> Result<Option<Chart>, XlsxError> {
         if times.bins.is_empty() {
             return Ok(None);
@@ -186,8 +201,8 @@ fn scaled(axis: &mut ChartAxis, meant: &Axis) {
     axis.set_name(&meant.label).set_num_format("#,##0.###");
     match meant.scale {
         Scale::LinearFromZero => axis.set_min(0.0),
-        Scale::LinearZoomed | Scale::Integer | Scale::Rounds => axis,
-        Scale::Log10 => axis.set_log_base(10),
+        Scale::LinearZoomed | Scale::Fitted | Scale::Integer | Scale::Rounds => axis,
+        Scale::Log10 | Scale::Nines => axis.set_log_base(10),
         Scale::Log2 => axis.set_log_base(2),
     };
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::reading::ReadingHint;
 use super::unit::Unit;
+use crate::reading::ReadingHint;
 
 /// The content of a page, independent of its title: pages of one test with equal keys can be compared between runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +54,10 @@ pub enum Exhibit {
     Facts(Facts),
     /// A 3D column chart over two categories.
     Columns3d(Columns3d),
+    /// The data of a 3D column chart as a map of cells with values.
+    HeatMap(Columns3d),
+    /// Bars, one for each of a few categories.
+    Bars(Bars),
     /// Response-time histogram with confidence levels.
     ResponseTimes(ResponseTimes),
 }
@@ -64,7 +68,8 @@ impl Exhibit {
     pub const fn reading(&self) -> Option<ReadingHint> {
         match self {
             Self::Lines(lines) => Some(lines.reading),
-            Self::Columns3d(columns) => Some(columns.reading),
+            Self::Columns3d(columns) | Self::HeatMap(columns) => Some(columns.reading),
+            Self::Bars(bars) => Some(bars.reading),
             Self::ResponseTimes(_) => Some(ReadingHint::ResponseTimes),
             Self::Table(_) | Self::Facts(_) => None,
         }
@@ -86,18 +91,27 @@ pub struct Lines {
     pub guides: Vec<Guide>,
     /// Highlighted interval of the horizontal axis: start, end, label.
     pub marked: Option<(f64, f64, String)>,
+    /// Consecutive states of the drive or of the load, shaded in turn.
+    pub bands: Vec<Band>,
+}
+
+/// An interval of the horizontal axis with a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// Start.
+    pub from: f64,
+    /// End.
+    pub to: f64,
+    /// Name, printed above the plot if there is room.
+    pub name: String,
 }
 
 impl Lines {
     /// Creates lines without guides or highlighted interval; each axis is given as label and scale.
-    pub(crate) fn plain(
-        reading: ReadingHint,
-        x: (&str, Scale),
-        y: (&str, Scale),
-        series: Vec<Series>,
-    ) -> Self {
+    #[must_use]
+    pub fn plain(reading: ReadingHint, x: (&str, Scale), y: (&str, Scale), series: Vec<Series>) -> Self {
         let axis = |(label, scale): (&str, Scale)| Axis { label: label.into(), scale };
-        Self { reading, x: axis(x), y: axis(y), series, guides: Vec::new(), marked: None }
+        Self { reading, x: axis(x), y: axis(y), series, guides: Vec::new(), marked: None, bands: Vec::new() }
     }
 }
 
@@ -127,9 +141,14 @@ pub enum Scale {
     Log10,
     /// Base 2, with a tick at each value that occurs (block sizes).
     Log2,
+    /// Linear, from the smallest to the largest value without margins (times of a part of a test).
+    Fitted,
+    /// Shares of I/Os with as much room for each further nine: a value of 1,000 means that one I/O out of 1,000 is
+    /// beyond, so its tick is 99.9.
+    Nines,
 }
 
-/// One data series of a chart.
+/// One data series of a chart. Series of the same name are one line with gaps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Name in the legend.
@@ -275,6 +294,19 @@ pub struct Columns3d {
     pub height_label: String,
     /// Heights as `[depth][x]`; None if not measured.
     pub heights: Vec<Vec<Option<f64>>>,
+}
+
+/// Bars for values that no line may connect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bars {
+    /// How to read them.
+    pub reading: ReadingHint,
+    /// Label of the categories.
+    pub name_label: String,
+    /// Label of the values, with unit.
+    pub value_label: String,
+    /// Category and value from top to bottom; None if not measured.
+    pub bars: Vec<(String, Option<f64>)>,
 }
 
 /// A response-time histogram with confidence levels (PTS 2.0).

@@ -16,6 +16,16 @@ pub enum ReadingHint {
     ByBlockSize,
     /// Values by percentage of reads.
     ByMix,
+    /// Bars, one for each mix.
+    Mixes,
+    /// A map of cells, by threads and queue depth.
+    DemandMap,
+    /// One line for each of several rounds.
+    Rounds,
+    /// Returns to the baseline after different idle times.
+    Returns,
+    /// Response times by share of I/Os.
+    Tail,
     /// Columns by block size and mix.
     Columns,
     /// IOPS under write saturation, minute by minute.

@@ -69,7 +69,8 @@ impl Unit {
     }
 
     /// Decimal places of a tracking variable.
-    pub(crate) const fn decimals(self) -> usize {
+    #[must_use]
+    pub const fn decimals(self) -> usize {
         match self {
             Self::Iops | Self::MegabytesPerSecond | Self::Minutes | Self::Gigabytes | Self::IopsPerWatt => 1,
             Self::Milliseconds | Self::Watts | Self::MegabytesPerSecondPerWatt => 3,
