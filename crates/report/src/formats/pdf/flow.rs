@@ -4,6 +4,7 @@ use std::num::NonZeroU16;
 
 use krilla::tagging::Tag;
 
+use super::bands::bands;
 use super::fonts::{Fonts, Style, ink, soft};
 use super::grid::{TableCell, height_of, table};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
@@ -24,6 +25,15 @@ const SHRINKS_BY: f64 = 0.15;
 /// Height of a table slice: small, so that little space remains unused on a page.
 const SLICE: f64 = 90.0;
 
+/// Alignment of the text in columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnAlign {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+}
+
 /// A block that flows over pages.
 #[derive(Debug, Clone)]
 pub enum Block {
@@ -40,6 +50,20 @@ pub enum Block {
         /// Relative column widths.
         shares: Vec<f64>,
         /// Column headings; may be empty.
+        head: Vec<String>,
+        /// The first cell of each row is its heading.
+        rows: Vec<Vec<String>>,
+    },
+    /// Columns that are never narrower than a word. Columns that do not fit on the page continue in a
+    /// further table with the same row headings.
+    Columns {
+        /// Text above the table; may be empty.
+        caption: String,
+        /// Alignment of all columns but the first.
+        align: ColumnAlign,
+        /// Number of neighbouring columns that are not separated.
+        keep: usize,
+        /// Column headings.
         head: Vec<String>,
         /// The first cell of each row is its heading.
         rows: Vec<Vec<String>>,
@@ -66,6 +90,8 @@ pub(super) struct PageFrame<'a> {
     pub first_page: usize,
     /// The report whose marks appear on every page.
     pub marks_of: Option<&'a Document>,
+    /// A faint word across every page.
+    pub watermark: Option<&'a str>,
 }
 
 impl PageFrame<'_> {
@@ -178,18 +204,38 @@ fn pieces(fonts: &Fonts, block: Block, room: f64) -> Vec<Piece> {
             }
             let sum: f64 = shares.iter().sum::<f64>().max(f64::MIN_POSITIVE);
             let widths: Vec<f64> = shares.iter().map(|share| share / sum * ROOM).collect();
-            all.extend(slices(fonts, &widths, &head, rows));
+            all.extend(slices(fonts, &widths, &head, rows, Align::Left));
+            all
+        }
+        Block::Columns { caption, align, keep, head, rows } => {
+            let align = if align == ColumnAlign::Left { Align::Left } else { Align::Right };
+            let mut all = Vec::new();
+            for (index, band) in bands(fonts, (&head, &rows), keep, (TEXT, ROOM)).into_iter().enumerate() {
+                if index > 0 || !caption.is_empty() {
+                    all.push(Piece::Caption(caption.clone()));
+                }
+                all.extend(slices(fonts, &band.widths, &band.head, band.rows, align));
+            }
             all
         }
     }
 }
 
 /// Splits a table into slices.
-fn slices(fonts: &Fonts, widths: &[f64], head: &[String], rows: Vec<Vec<String>>) -> Vec<Piece> {
-    let heading: Vec<TableCell> = head.iter().map(TableCell::heading).collect();
+fn slices(
+    fonts: &Fonts,
+    widths: &[f64],
+    head: &[String],
+    rows: Vec<Vec<String>>,
+    align: Align,
+) -> Vec<Piece> {
+    let aligned = |(column, text): (usize, &String)| {
+        TableCell::heading(text).align(if column == 0 { Align::Left } else { align })
+    };
+    let heading: Vec<TableCell> = head.iter().enumerate().map(aligned).collect();
     let cell = |(column, text): (usize, String)| match column {
         0 => TableCell::heading(text),
-        _ => TableCell::new(text),
+        _ => TableCell::new(text).align(align),
     };
     let mut all: Vec<Vec<Vec<TableCell>>> = Vec::new();
     let mut left = 0.0;
@@ -270,6 +316,10 @@ fn page(
             Piece::Pictures(pictures) => pictures_beside(sheet, &pictures, y, height - 22.0)?,
         }
         y += height;
+    }
+    if let Some(word) = frame.watermark {
+        let colour = [0x5f, 0x6b, 0x7a];
+        sheet.watermark(word, Area::new(SIDE, TOP, ROOM, BOTTOM - TOP), ink(110.0).bold().colour(colour));
     }
     Ok(())
 }
