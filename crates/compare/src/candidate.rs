@@ -2,7 +2,7 @@
 
 use record::{Loaded, RunFile};
 
-use report::parts::Figure;
+use report::parts::{Figure, MarkKind};
 use report::{Document, fold};
 
 /// One run of a comparison.
@@ -26,5 +26,26 @@ impl Candidate {
         // Names given by the operator distinguish runs of one model.
         let name = run.labels.name.as_deref().or(model).unwrap_or(&target.path);
         Ok(Self { name: name.to_owned(), document, figures })
+    }
+
+    /// The marks that must accompany its numbers: `SIMULATED`, `NOT STEADY`, `MODIFIED`.
+    pub(crate) fn marks(&self) -> Vec<&'static str> {
+        self.document.marks(None).iter().map(|mark| mark.kind.short()).collect()
+    }
+
+    /// Whether its numbers are valid results: steady and complete.
+    pub(crate) fn is_valid(&self) -> bool {
+        let invalid = |kind| matches!(kind, MarkKind::NotAchieved | MarkKind::NotComplete);
+        !self.document.marks(None).iter().any(|mark| invalid(mark.kind))
+    }
+
+    /// Identifies the drive: runs of the same drive have the same text.
+    pub(crate) fn drive(&self) -> String {
+        let target = &self.document.run.target;
+        match (&target.serial, &target.simulated) {
+            (Some(serial), None) => serial.clone(),
+            (_, Some(sim)) => format!("{} seed {}", sim.model, sim.seed),
+            (None, None) => target.path.clone(),
+        }
     }
 }

@@ -4,11 +4,12 @@ use pts::Unit;
 
 use crate::candidate::Candidate;
 use crate::noise::Difference;
-use crate::warnings::warnings;
+use crate::statistics::{Group, GroupBy, Summary, grouped_by, summaries};
+use crate::warnings::{Warning, warnings};
 use report::parts::Figure;
 
-/// Minimum and maximum number of runs in a comparison.
-pub const RUNS: std::ops::RangeInclusive<usize> = 2..=8;
+/// Minimum number of runs in a comparison.
+pub const MINIMUM_RUNS: usize = 2;
 
 /// One figure across all runs.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct Line {
     pub name: String,
     /// Unit of the figure.
     pub unit: Unit,
+    /// Title of its test, or of what it belongs to.
+    pub test: String,
     /// Whether the figure is on a summary page.
     pub selected: bool,
     /// One entry per run; None if the run lacks the figure.
@@ -31,30 +34,27 @@ pub struct Line {
 #[derive(Debug)]
 pub struct Comparison {
     pub(crate) runs: Vec<Candidate>,
-    /// Warnings to read before comparing any numbers.
-    pub warnings: Vec<String>,
+    /// What to know before comparing numbers.
+    pub warnings: Vec<Warning>,
     /// Figures that at least two runs have, in the order of the first run that has them.
     pub lines: Vec<Line>,
+    /// Groups of runs for statistics; empty unless requested.
+    pub groups: Vec<Group>,
 }
 
 impl Comparison {
     /// Compares runs, with the first one as the baseline.
     ///
     /// # Errors
-    /// Returns an error if there are too few or too many runs, or no figure is common to two of them.
+    /// Returns an error if there are too few runs, or no figure is common to two of them.
     pub fn of(mut runs: Vec<Candidate>) -> Result<Self, String> {
-        if !RUNS.contains(&runs.len()) {
-            return Err(format!(
-                "{} runs given; {} to {} can be compared",
-                runs.len(),
-                RUNS.start(),
-                RUNS.end()
-            ));
+        if runs.len() < MINIMUM_RUNS {
+            return Err(format!("{} runs given; a comparison needs at least {MINIMUM_RUNS}", runs.len()));
         }
         number_equal_names(&mut runs);
         let lines = lines(&runs);
         if lines.is_empty() {
-            // Report the usual cause, an incomplete run, because a list of its tests would not show that.
+            // Report the usual cause, which the list of tests would not reveal.
             let without = runs.iter().find(|run| run.figures.iter().all(|figure| figure.values.is_empty()));
             if let Some(run) = without {
                 let id = &run.document.run.id;
@@ -69,7 +69,19 @@ impl Comparison {
                 tests.join(" and ")
             ));
         }
-        Ok(Self { warnings: warnings(&runs), lines, runs })
+        Ok(Self { warnings: warnings(&runs), lines, runs, groups: Vec::new() })
+    }
+
+    /// Adds statistics over groups of runs.
+    #[must_use]
+    pub fn grouped_by(self, by: GroupBy) -> Self {
+        Self { groups: grouped_by(&self.runs, by), ..self }
+    }
+
+    /// Statistics of a figure: one summary per group.
+    #[must_use]
+    pub fn summaries(&self, line: &Line) -> Vec<Summary> {
+        summaries(self, line)
     }
 
     /// Names of the runs, in order.
@@ -77,11 +89,24 @@ impl Comparison {
         self.runs.iter().map(|run| run.name.as_str())
     }
 
+    /// Warnings as sentences with the names of the runs.
+    pub fn warning_texts(&self) -> impl Iterator<Item = String> {
+        self.warnings.iter().map(|warning| warning.sentence(&self.runs))
+    }
+
     /// Looks up a line by key.
     #[must_use]
     pub fn line(&self, key: &str) -> Option<&Line> {
         self.lines.iter().find(|line| line.key == key)
     }
+}
+
+/// Title of the test that a figure belongs to.
+fn test_of(runs: &[Candidate], key: &str) -> String {
+    let family = key.split('.').next().unwrap_or(key);
+    let mut outcomes = runs.iter().flat_map(|run| &run.document.outcomes);
+    let found = outcomes.find(|outcome| report::parts::family(outcome) == family);
+    found.map_or_else(|| "Power".to_owned(), |outcome| outcome.title.clone())
 }
 
 /// Appends numbers to the names of runs that share a name.
@@ -115,6 +140,7 @@ fn lines(runs: &[Candidate]) -> Vec<Line> {
             key: figure.key.clone(),
             name: figure.name.clone(),
             unit: figure.unit,
+            test: test_of(runs, &figure.key),
             selected: figure.selected,
             differences: figures.iter().enumerate().map(difference).collect(),
             figures,

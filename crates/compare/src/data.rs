@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, Line};
+use crate::noise::Difference;
+use crate::statistics::{Group, Summary};
 use report::parts::Figure;
 
 /// One row per figure and run.
@@ -61,28 +63,60 @@ pub fn json(comparison: &Comparison) -> Value {
                 "run": run.document.run.id,
                 "name": run.name,
                 "journal_sha256": run.document.digest,
+                "marks": run.marks(),
                 "simulated": Some(run.document.simulated()).filter(|label| !label.is_empty()),
             })
         })
         .collect();
-    let lines: Vec<Value> = comparison.lines.iter().map(line_json).collect();
-    json!({ "runs": runs, "warnings": comparison.warnings, "figures": lines })
+    let lines: Vec<Value> = comparison.lines.iter().map(|line| line_json(comparison, line)).collect();
+    let warnings: Vec<String> = comparison.warning_texts().collect();
+    let mut document = json!({ "runs": runs, "warnings": warnings, "figures": lines });
+    if !comparison.groups.is_empty() {
+        document["groups"] = comparison.groups.iter().map(|group| group_json(comparison, group)).collect();
+    }
+    document
 }
 
-fn line_json(line: &Line) -> Value {
+/// A group of runs with their ids.
+fn group_json(comparison: &Comparison, group: &Group) -> Value {
+    let ids: Vec<&str> =
+        group.runs.iter().map(|run| comparison.runs[*run].document.run.id.as_str()).collect();
+    json!({ "name": group.name, "runs": ids })
+}
+
+/// A summary of a group; outliers are ids of runs.
+fn summary_json(comparison: &Comparison, summary: &Summary) -> Value {
+    let outliers: Vec<&str> =
+        summary.outliers.iter().map(|run| comparison.runs[*run].document.run.id.as_str()).collect();
+    json!({
+        "drives": summary.counts.0,
+        "runs": summary.counts.1,
+        "mean": summary.mean,
+        "low": summary.interval.map(|(low, _)| low),
+        "high": summary.interval.map(|(_, high)| high),
+        "between_drives_percent": summary.between_drives_percent,
+        "between_runs_percent": summary.between_runs_percent,
+        "outliers": outliers,
+        "difference": summary.difference.as_ref().map(difference_json),
+    })
+}
+
+fn difference_json(difference: &Difference) -> Value {
+    json!({
+        "percent": difference.percent,
+        "low_percent": difference.interval_percent.map(|(low, _)| low),
+        "high_percent": difference.interval_percent.map(|(_, high)| high),
+        "finding": difference.finding.word(),
+    })
+}
+
+fn line_json(comparison: &Comparison, line: &Line) -> Value {
     let runs: Vec<Value> = line
         .figures
         .iter()
         .zip(&line.differences)
         .map(|(figure, difference)| {
-            let difference = difference.as_ref().map(|d| {
-                json!({
-                    "percent": d.percent,
-                    "low_percent": d.interval_percent.map(|(low, _)| low),
-                    "high_percent": d.interval_percent.map(|(_, high)| high),
-                    "finding": d.finding.word(),
-                })
-            });
+            let difference = difference.as_ref().map(difference_json);
             json!({
                 "mean": figure.as_ref().and_then(Figure::mean),
                 "uncertainty": figure.as_ref().and_then(|figure| figure.uncertainty),
@@ -92,5 +126,16 @@ fn line_json(line: &Line) -> Value {
             })
         })
         .collect();
-    json!({ "key": line.key, "name": line.name, "unit": line.unit.symbol(), "selected": line.selected, "runs": runs })
+    let mut found = json!({
+        "key": line.key,
+        "name": line.name,
+        "unit": line.unit.symbol(),
+        "selected": line.selected,
+        "runs": runs,
+    });
+    if !comparison.groups.is_empty() {
+        let summaries = comparison.summaries(line);
+        found["groups"] = summaries.iter().map(|summary| summary_json(comparison, summary)).collect();
+    }
+    found
 }

@@ -1,201 +1,146 @@
-//! The comparison as a self-contained HTML file.
+//! The comparison as a self-contained HTML file. It is complete without its script, which only adds the choice of runs
+//! and baseline, and highlights a run everywhere.
 
-use pts::exhibit::{Exhibit, Facts, Table};
+mod figures;
+mod pages;
+mod parts;
 
-use crate::candidate::Candidate;
-use crate::comparison::{Comparison, Line};
-use crate::noise::Difference;
-use crate::sections;
-use crate::sweeps;
-use crate::wording::{difference, letter, marks, mean};
-use charts::Size;
 use charts::markup::escape;
-use report::parts::{Figure, Shell, cell_text};
-use stdx::text::slug;
+use report::parts::Shell;
+
+use crate::authored::Authored;
+use crate::candidate::Candidate;
+use crate::comparison::Comparison;
+use crate::devices;
+use crate::noise::QUANTILES;
+use crate::overlays::named;
+use crate::sections;
+use crate::wording::letters;
+use parts::{marks, run_class};
 
 const STYLE: &str = include_str!("style.css");
-const CHART: Size = Size { width: 720.0, height: 400.0 };
-/// Size of a chart that contains all runs.
-const WIDE_CHART: Size = Size { width: 1100.0, height: 420.0 };
+const SCRIPT: &str = include_str!("script.js");
 
 /// The whole comparison.
 #[must_use]
-pub fn html(comparison: &Comparison) -> String {
-    let names: Vec<&str> = comparison.names().collect();
-    let title = format!("Comparison: {}", names.join(", "));
+pub fn html(comparison: &Comparison, authored: &Authored) -> String {
+    let title = title(comparison);
+    let quantiles: Vec<String> = QUANTILES.iter().map(f64::to_string).collect();
+    let watermark = authored.watermark.as_deref().map_or_else(String::new, |word| {
+        format!("<div class=\"watermark\" aria-hidden=\"true\">{}</div>\n", escape(word))
+    });
     let content = format!(
-        "<main>\n<h1>{}</h1>\n{}{}<h2>Selected performance</h2>\n{}{}<h2>Every figure</h2>\n{}</main>\n",
+        "{watermark}<main data-quantiles=\"{}\">\n<h1>{}</h1>\n{}{}{}{}{}{}{}{}{}</main>\n",
+        quantiles.join(" "),
         escape(&title),
-        devices(&comparison.runs),
+        points("Key points", &authored.key_points),
+        runs(comparison, authored),
+        figures::selected(comparison),
         warnings(comparison),
-        figures(comparison, |line| line.selected),
-        sweeps(&comparison.runs) + &pages(&comparison.runs),
-        figures(comparison, |line| !line.selected),
+        figures::statistics(comparison),
+        pages::sweeps(&comparison.runs) + &pages::pages(&comparison.runs),
+        figures::every(comparison),
+        headers(comparison),
+        points("Notes", &authored.notes),
     );
-    Shell { title: &title, style: STYLE, class: "", content: &content, script: None }.html()
+    Shell { title: &title, style: STYLE, class: "", content: &content, script: Some(SCRIPT) }.html()
 }
 
-/// A table cell labelled with its run, because narrow windows show rows as cards without a header row.
-fn cell(of: &str, class: &str, content: &str) -> String {
-    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-    format!("<td{class} data-of=\"{of}\"><span>{content}</span></td>")
+/// Names of a few runs, or their number.
+pub(crate) fn title(comparison: &Comparison) -> String {
+    let names: Vec<&str> = comparison.names().collect();
+    match names.len() {
+        0..=4 => format!("Comparison: {}", names.join(", ")),
+        count => format!("Comparison of {count} runs"),
+    }
 }
 
-fn devices(runs: &[Candidate]) -> String {
-    let head: String = runs
-        .iter()
-        .enumerate()
-        .map(|(i, run)| format!("<th>{} {}</th>", letter(i), escape(&run.name)))
-        .collect();
-    let body: String = sections::devices(runs)
-        .iter()
-        .map(|(name, cells)| {
-            let cells: String =
-                cells.iter().enumerate().map(|(i, text)| cell(&letter(i), "", &escape(text))).collect();
-            format!("<tr><th>{name}</th>{cells}</tr>\n")
-        })
-        .collect();
-    format!(
-        "<table class=\"cards devices\"><thead><tr><th></th>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n"
-    )
-}
-
-fn warnings(comparison: &Comparison) -> String {
-    let items: String =
-        comparison.warnings.iter().map(|text| format!("<li>{}</li>\n", escape(text))).collect();
-    if items.is_empty() {
+/// Texts of the author.
+fn points(heading: &str, texts: &[String]) -> String {
+    if texts.is_empty() {
         return String::new();
     }
-    format!("<section class=\"warnings\"><h2>Before you compare</h2>\n<ul>{items}</ul></section>\n")
+    let items: String = texts.iter().map(|text| format!("<li>{}</li>\n", escape(text))).collect();
+    format!("<section class=\"authored\"><h2>{heading}</h2>\n<ul>{items}</ul></section>\n")
 }
 
-fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> String {
-    let runs = comparison.runs.len();
-    let head: String = (0..runs)
-        .map(|i| format!("<th class=\"n\">{}</th>", letter(i)))
-        .chain((1..runs).map(|i| format!("<th>{} vs. A</th>", letter(i))))
-        .collect();
-    let lines = || comparison.lines.iter().filter(|line| shown(line));
-    let body: String = lines().map(figure_row).collect();
-    if body.is_empty() {
-        return "<p>None.</p>\n".into();
-    }
-    format!(
-        "<table \
-         class=\"cards\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n<p \
-         class=\"remark\">Mean over the rounds of the measurement window, with the standard deviation over \
-         them. Differences are relative to A, with the 95 % confidence interval in parentheses. If that \
-         interval contains zero, the difference is within noise.</p>\n{}",
-        marks(lines())
-            .into_iter()
-            .chain(sections::labels(&comparison.runs))
-            .map(|text| remark(&text))
-            .collect::<String>()
-    )
-}
-
-fn figure_row(line: &Line) -> String {
-    let figure = |(i, figure): (usize, &Option<Figure>)| {
-        let text = figure.as_ref().and_then(|figure| {
-            let spread =
-                figure.spread_share().map(|share| format!("<small>&plusmn; {:.1} %</small>", share * 100.0));
-            Some(format!("{}{}", mean(figure)?, spread.unwrap_or_default()))
-        });
-        cell(&letter(i), "n", &text.unwrap_or_else(|| "n/a".into()))
-    };
-    let against = |(i, found): (usize, &Option<Difference>)| {
-        let of = format!("{} vs. A", letter(i));
-        match found {
-            None => cell(&of, "", "n/a"),
-            Some(found) => cell(&of, &slug(found.finding.word()), &difference(found)),
-        }
-    };
-    let figures = line.figures.iter().enumerate().map(figure);
-    let cells: String = figures.chain(line.differences.iter().enumerate().skip(1).map(against)).collect();
-    format!(
-        "<tr><th>{}<span class=\"phone\">, {unit}</span><small>{}</small></th><td class=\"unit\">{unit}</td>{cells}</tr>\n",
-        escape(&line.name),
-        escape(&line.key),
-        unit = line.unit
-    )
-}
-
-/// One chart per workload that several runs swept over outstanding I/Os, with all runs in it.
-fn sweeps(runs: &[Candidate]) -> String {
-    let of = |section: &sweeps::SweepSection| {
-        let notes: String = section.notes.iter().map(|note| remark(note)).collect();
+/// One row per run, with the controls of the script.
+fn runs(comparison: &Comparison, authored: &Authored) -> String {
+    let head: String = devices::BRIEF.iter().map(|(name, _)| format!("<th>{name}</th>")).collect();
+    let row = |(index, run): (usize, &Candidate)| {
+        let name = escape(&named(&comparison.runs, index));
+        let cells: String = devices::BRIEF
+            .iter()
+            .map(|(name, of)| format!("<td data-of=\"{name}\"><span>{}</span></td>", escape(&of(run))))
+            .collect();
+        let id = escape(&run.document.run.id);
+        let report = match authored.links.get(index).and_then(Option::as_ref) {
+            Some(link) => format!("<a href=\"{}\">{id}</a>", escape(link)),
+            None => id,
+        };
+        let checked = if index == 0 { " checked" } else { "" };
         format!(
-            "<section><h2>{}</h2>\n<figure>{}</figure>\n{notes}{}</section>\n",
-            escape(&section.title),
-            section.picture(WIDE_CHART),
-            table(&section.table)
+            "<tr class=\"{}\"><td class=\"control\"><input type=\"checkbox\" name=\"run\" value=\"{index}\" checked \
+             aria-label=\"Show {name}\"></td><td class=\"control\"><input type=\"radio\" name=\"baseline\" \
+             value=\"{index}\"{checked} aria-label=\"{name} is the baseline\"></td><th scope=\"row\">{name} {}</th>{cells}\
+             <td data-of=\"Report\"><span>{report}</span></td></tr>\n",
+            run_class(index),
+            marks(run),
         )
     };
-    sweeps::sections(runs).iter().map(of).collect()
-}
-
-/// The report pages that at least two runs have in common, drawn with shared axes.
-fn pages(runs: &[Candidate]) -> String {
-    let mut out = String::new();
-    for section in sections::sections(runs) {
-        out.push_str(&format!("<section><h2>{}</h2>\n", escape(&section.title)));
-        for row in &section.rows {
-            let wide = row.each.iter().any(|(_, exhibit)| is_wide(exhibit));
-            out.push_str(if wide { "<div class=\"beside wide\">\n" } else { "<div class=\"beside\">\n" });
-            for (name, exhibit) in &row.each {
-                let picture = sections::picture(exhibit, row, name, CHART);
-                let drawn = picture.unwrap_or_else(|| match exhibit {
-                    Exhibit::Table(data) => table(data),
-                    Exhibit::Facts(facts) => list(facts),
-                    _ => String::new(),
-                });
-                out.push_str(&format!(
-                    "<figure><figcaption>{}</figcaption>\n{drawn}</figure>\n",
-                    escape(name)
-                ));
-            }
-            out.push_str("</div>\n");
-            out.extend(row.reading().into_iter().chain(row.rescaled.as_deref()).map(remark));
-        }
-        out.extend(section.notes.iter().map(|note| remark(note)));
-        out.push_str("</section>\n");
-    }
-    out
-}
-
-fn remark(text: &str) -> String {
-    format!("<p class=\"remark\">{}</p>\n", escape(text))
-}
-
-/// Whether two such tables are too wide to fit side by side.
-fn is_wide(exhibit: &Exhibit) -> bool {
-    matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
-}
-
-fn list(facts: &Facts) -> String {
-    let row = |(label, value): &(String, String)| {
-        format!("<tr><th>{}</th><td class=\"n\">{}</td></tr>\n", escape(label), escape(value))
-    };
-    let rows: String = facts.items.iter().map(row).collect();
-    format!("<table><caption>{}</caption><tbody>{rows}</tbody></table>\n", escape(&facts.heading))
-}
-
-fn table(table: &Table) -> String {
-    let head: String =
-        table.columns.iter().map(|name| format!("<th class=\"n\">{}</th>", escape(name))).collect();
-    let row = |row: &pts::exhibit::Row| {
-        let cells: String = row
-            .cells
-            .iter()
-            .map(|cell| format!("<td class=\"n\">{}</td>", escape(&cell_text(cell, table.decimals))))
-            .collect();
-        format!("<tr><th>{}</th>{cells}</tr>\n", escape(&row.name))
-    };
     format!(
-        "<table><caption>{}, {}</caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table>\n",
-        escape(&table.heading),
-        escape(&table.column_heading),
-        escape(&table.row_heading),
-        table.rows.iter().map(row).collect::<String>()
+        "<table class=\"cards runs\"><thead><tr><th class=\"control\">Show</th><th class=\"control\">Baseline</th>\
+         <th>Run</th>{head}<th>Report</th></tr></thead>\n<tbody>{}</tbody></table>\n",
+        comparison.runs.iter().enumerate().map(row).collect::<String>()
     )
+}
+
+/// What to know before comparing numbers, one row per value.
+fn warnings(comparison: &Comparison) -> String {
+    if comparison.warnings.is_empty() {
+        return String::new();
+    }
+    let mut rows = String::new();
+    for warning in &comparison.warnings {
+        for (index, (runs, text)) in warning.values.iter().enumerate() {
+            let subject = if index > 0 {
+                String::new()
+            } else {
+                format!(
+                    "<th scope=\"row\" rowspan=\"{}\">{}</th>",
+                    warning.values.len(),
+                    escape(&warning.subject)
+                )
+            };
+            rows.push_str(&format!(
+                "<tr>{subject}<td class=\"letters\">{}</td><td>{}</td></tr>\n",
+                letters(runs),
+                escape(text)
+            ));
+        }
+    }
+    format!(
+        "<section class=\"warnings\"><h2>Before you compare</h2>\n<table><thead><tr><th>Mark or \
+         difference</th><th>Runs</th><th>Value</th></tr></thead>\n<tbody>{rows}</tbody></table></section>\n"
+    )
+}
+
+/// The full header of every device.
+fn headers(comparison: &Comparison) -> String {
+    let device = |(index, run): (usize, &Candidate)| {
+        let rows: String = devices::HEADER
+            .iter()
+            .map(|(name, of)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(&of(run))))
+            .collect();
+        format!(
+            "<details class=\"{}\" open><summary>{} {}</summary><dl>{rows}</dl></details>\n",
+            run_class(index),
+            escape(&named(&comparison.runs, index)),
+            marks(run)
+        )
+    };
+    let all: String = comparison.runs.iter().enumerate().map(device).collect();
+    let labels: String =
+        sections::labels(&comparison.runs).iter().map(|label| parts::remark(label)).collect();
+    format!("<section class=\"headers\"><h2>The devices</h2>\n<div>{all}</div>\n{labels}</section>\n")
 }

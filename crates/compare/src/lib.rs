@@ -5,25 +5,33 @@
 //! The crate `report` defines what a run is, and how it is judged, drawn and described.
 #![forbid(unsafe_code)]
 
+mod authored;
 mod candidate;
 mod comparison;
 mod data;
+mod devices;
 mod html;
 mod noise;
+mod overlays;
 mod pdf;
 mod sections;
+mod selected;
+mod statistics;
 mod sweeps;
 mod text;
 mod threshold;
 mod warnings;
 mod wording;
 
+pub use authored::Authored;
 pub use candidate::Candidate;
-pub use comparison::{Comparison, Line, RUNS};
+pub use comparison::{Comparison, Line, MINIMUM_RUNS};
 pub use data::{csv, json};
 pub use html::html;
 pub use noise::{Difference, Finding};
 pub use pdf::pdf;
 pub use report::parts::Figure;
+pub use statistics::{Group, GroupBy, Summary};
 pub use text::text;
 pub use threshold::{Threshold, ThresholdMatch};
+pub use warnings::Warning;

@@ -66,14 +66,24 @@ impl Difference {
     }
 }
 
-struct Sample {
-    count: f64,
-    mean: f64,
-    variance: Option<f64>,
+/// The 95 % confidence interval of the mean; None with fewer than two values.
+pub(crate) fn mean_interval(values: &[f64]) -> Option<(f64, f64)> {
+    let sample = Sample::of(values)?;
+    let half = student_t(sample.count - 1.0) * sample.variance_of_mean()?.sqrt();
+    Some((sample.mean - half, sample.mean + half))
+}
+
+/// Count, mean and variance of some values.
+pub(crate) struct Sample {
+    pub count: f64,
+    pub mean: f64,
+    /// None with fewer than two values.
+    pub variance: Option<f64>,
 }
 
 impl Sample {
-    fn of(values: &[f64]) -> Option<Self> {
+    /// None without values.
+    pub fn of(values: &[f64]) -> Option<Self> {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
@@ -81,7 +91,7 @@ impl Sample {
         (!values.is_empty()).then_some(Self { count, mean, variance })
     }
 
-    fn variance_of_mean(&self) -> Option<f64> {
+    pub fn variance_of_mean(&self) -> Option<f64> {
         self.variance.map(|variance| variance / self.count)
     }
 }
@@ -92,13 +102,14 @@ fn degrees_of_freedom(a: &Sample, va: f64, b: &Sample, vb: f64) -> f64 {
     if below > 0.0 { (va + vb).powi(2) / below } else { a.count + b.count - 2.0 }
 }
 
+/// Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom.
+pub(crate) const QUANTILES: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
 /// Two-sided 95 % quantile of Student's t; fractional degrees of freedom are rounded down.
 fn student_t(degrees: f64) -> f64 {
-    const QUANTILES: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
-        2.045, 2.042,
-    ];
     let whole = (degrees + 1e-9).floor().max(1.0) as usize;
     QUANTILES.get(whole - 1).copied().unwrap_or(if whole < 60 { 2.042 } else { 2.0 })
 }
@@ -127,6 +138,14 @@ mod tests {
         let first = [90.0, 110.0, 95.0, 105.0, 100.0];
         let other = [95.0, 112.0, 97.0, 109.0, 102.0];
         assert_eq!(Difference::of(&first, &other, Better::More).unwrap().finding, Finding::WithinNoise);
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_students() {
+        let (low, high) = mean_interval(&[98.0, 99.0, 100.0, 101.0, 102.0]).expect("a spread");
+        let half = 2.776 * 0.5f64.sqrt();
+        assert!((low - 100.0 + half).abs() < 1e-9 && (high - 100.0 - half).abs() < 1e-9, "{low} {high}");
+        assert_eq!((mean_interval(&[1.0]), mean_interval(&[])), (None, None));
     }
 
     #[test]

@@ -1,134 +1,342 @@
 //! The comparison as a PDF: the sections of the HTML page on as many pages as they need.
 
-use pts::exhibit::{Exhibit, Facts, Table};
-
-use crate::comparison::{Comparison, Line};
-use crate::sections;
-use crate::sweeps;
-use crate::wording::{difference, letter, marks, mean};
 use charts::Size;
-use report::parts::{Block, Figure, cell_text, of_blocks};
+use pts::exhibit::{Exhibit, Facts, Table};
+use report::parts::{Block, ColumnAlign, cell_text, of_blocks};
+
+use crate::authored::Authored;
+use crate::candidate::Candidate;
+use crate::comparison::{Comparison, Line};
+use crate::devices;
+use crate::html::title;
+use crate::overlays::{Overlay, named};
+use crate::sections;
+use crate::selected::{Selected, groups, ranked};
+use crate::statistics;
+use crate::sweeps;
+use crate::wording::{
+    decimals, difference, letter, letters, marks, mean_and_spread, parts, signed, unbroken,
+};
 
 const CHART: Size = Size { width: 900.0, height: 430.0 };
 /// Size of a chart that contains all runs.
 const WIDE_CHART: Size = Size { width: 1047.0, height: 330.0 };
+/// Size of one of many small charts, and how many fit in a row and on a page.
+const SMALL: Size = Size { width: 198.0, height: 126.0 };
+const SMALL_IN_ROW: usize = 5;
+const SMALL_ON_PAGE: usize = 20;
+/// Width of the ranked bars, of which two are side by side.
+const BARS: f64 = 516.0;
+/// Figures of a test in one table.
+const FIGURES_IN_TABLE: usize = 4;
+/// Beyond this length, the footer has the marks of the runs instead of their labels.
+const FOOTER: usize = 120;
+const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
+                       Differences are relative to A, with the 95 % confidence interval in parentheses. If that \
+                       interval contains zero, the difference is within noise.";
+const BARS_READING: &str = "The best run comes first. Whiskers are 95 % confidence intervals of the mean; outlines are \
+                            values of runs without a valid result.";
 
 /// The whole comparison.
 ///
 /// # Errors
 /// Returns an error if the PDF library rejects a picture or a page; the message names it.
-pub fn pdf(comparison: &Comparison) -> Result<Vec<u8>, String> {
-    let names: Vec<&str> = comparison.names().collect();
-    let title = format!("Comparison: {}", names.join(", "));
-    let mut blocks = vec![Block::Title(title.clone()), devices(comparison)];
-    if !comparison.warnings.is_empty() {
-        blocks.push(Block::Heading("Before you compare".into()));
-        blocks.extend(comparison.warnings.iter().map(|text| Block::Text(format!("• {text}"))));
-    }
+pub fn pdf(comparison: &Comparison, authored: &Authored) -> Result<Vec<u8>, String> {
+    let title = title(comparison);
+    let mut blocks = vec![Block::Title(title.clone())];
+    blocks.extend(points("Key points", &authored.key_points));
+    blocks.push(runs(comparison));
     blocks.push(Block::Heading("Selected performance".into()));
-    blocks.extend(figures(comparison, |line| line.selected));
+    for group in groups(comparison) {
+        blocks.extend(selected(comparison, &group));
+    }
+    blocks.push(Block::Text(READING.into()));
+    blocks.extend(marks(comparison.lines.iter().filter(|line| line.selected)).map(Block::Text));
+    blocks.extend(matrix(comparison));
+    blocks.extend(warnings(comparison));
+    blocks.extend(of_groups(comparison));
     for section in sweeps::sections(&comparison.runs) {
         blocks.push(Block::Heading(section.title.clone()));
-        let (name, svg) = (section.title.clone(), section.picture(WIDE_CHART));
-        blocks.push(Block::Picture { name, svg, height: WIDE_CHART.height });
+        blocks.extend(overlay(&section.overlay, &section.title));
         blocks.extend(section.notes.iter().cloned().map(Block::Text));
         blocks.push(table(&section.table.heading, &section.table));
     }
     for section in sections::sections(&comparison.runs) {
         blocks.push(Block::Heading(section.title.clone()));
-        for row in &section.rows {
-            let pictures: Vec<(String, String)> = row
-                .each
-                .iter()
-                .filter_map(|(name, exhibit)| {
-                    Some((name.clone(), sections::picture(exhibit, row, name, CHART)?))
-                })
-                .collect();
-            if pictures.is_empty() {
-                blocks.extend(row.each.iter().filter_map(|(name, exhibit)| as_table(name, exhibit)));
-            } else {
-                blocks.push(Block::Pictures(pictures));
-            }
-            let texts = row.reading().into_iter().chain(row.rescaled.as_deref());
-            blocks.extend(texts.map(|text| Block::Text(text.to_owned())));
-        }
+        blocks.extend(section.overlays.iter().flat_map(|chart| overlay(chart, &section.title)));
+        section.rows.iter().for_each(|row| blocks.extend(side_by_side(row)));
         blocks.extend(section.notes.into_iter().map(Block::Text));
     }
-    blocks.push(Block::Title("Every figure".into()));
-    blocks.extend(figures(comparison, |line| !line.selected));
-    let runs: Vec<&str> = comparison.runs.iter().map(|run| run.document.run.id.as_str()).collect();
-    let footer = format!("{}Plateau · comparison of runs {}", labelled(comparison), runs.join(", "));
-    of_blocks(&title, &footer, blocks)
+    blocks.extend(every(comparison));
+    blocks.extend(headers(comparison));
+    blocks.extend(points("Notes", &authored.notes));
+    of_blocks(&title, &footer(comparison), authored.watermark.as_deref(), blocks)
 }
 
-/// Labels of runs that are not Plateau measurements of a drive, for every page: `A SIMULATED sas-slc-2011 v2 1/512 seed
-/// 1 · `. They precede the rest of the footer, which is truncated at its end if it is too long.
-fn labelled(comparison: &Comparison) -> String {
-    sections::labels(&comparison.runs).iter().map(|label| format!("{label} · ")).collect()
+/// Labels of runs that are not Plateau measurements of a drive, for every page, or the marks of all runs if there are
+/// many. They precede the rest, which is truncated at its end if it is too long.
+fn footer(comparison: &Comparison) -> String {
+    let labels = sections::labels(&comparison.runs).join(" · ");
+    let marks = if labels.len() <= FOOTER { labels } else { sections::marks(&comparison.runs) };
+    let marks = if marks.is_empty() { marks } else { marks + " · " };
+    let ids: Vec<&str> = comparison.runs.iter().map(|run| run.document.run.id.as_str()).collect();
+    match ids.len() {
+        0..=4 => format!("{marks}Plateau · comparison of runs {}", ids.join(", ")),
+        count => format!("{marks}Plateau · comparison of {count} runs"),
+    }
 }
 
-fn devices(comparison: &Comparison) -> Block {
-    let head = comparison.runs.iter().enumerate().map(|(i, run)| format!("{} {}", letter(i), run.name));
-    let row =
-        |(name, cells): (&'static str, Vec<String>)| std::iter::once(name.to_owned()).chain(cells).collect();
-    Block::Table {
+fn points(heading: &str, texts: &[String]) -> Vec<Block> {
+    if texts.is_empty() {
+        return Vec::new();
+    }
+    let heading = Block::Heading(heading.to_owned());
+    std::iter::once(heading).chain(texts.iter().map(|text| Block::Text(format!("• {text}")))).collect()
+}
+
+/// A run by letter, name and marks, none of which is cut.
+fn marked(runs: &[Candidate], index: usize) -> String {
+    let marks: Vec<String> = runs[index].marks().into_iter().map(unbroken).collect();
+    if marks.is_empty() {
+        unbroken(&named(runs, index))
+    } else {
+        format!("{} {}", unbroken(&named(runs, index)), marks.join(" "))
+    }
+}
+
+fn runs(comparison: &Comparison) -> Block {
+    let row = |index: usize| {
+        let run = &comparison.runs[index];
+        let facts = devices::BRIEF.iter().map(|(_, of)| of(run));
+        let id = run.document.run.id.clone();
+        std::iter::once(marked(&comparison.runs, index)).chain(facts).chain([id]).collect()
+    };
+    Block::Columns {
         caption: String::new(),
-        shares: std::iter::once(1.0).chain(comparison.runs.iter().map(|_| 2.0)).collect(),
-        head: std::iter::once(String::new()).chain(head).collect(),
-        rows: sections::devices(&comparison.runs).into_iter().map(row).collect(),
+        align: ColumnAlign::Left,
+        keep: 1,
+        head: std::iter::once("Run")
+            .chain(devices::BRIEF.iter().map(|(name, _)| *name))
+            .chain(["Id"])
+            .map(str::to_owned)
+            .collect(),
+        rows: (0..comparison.runs.len()).map(row).collect(),
     }
 }
 
-fn figures(comparison: &Comparison, shown: impl Fn(&Line) -> bool) -> Vec<Block> {
-    let lines = || comparison.lines.iter().filter(|line| shown(line));
-    let rows: Vec<Vec<String>> = lines().map(figure_row).collect();
-    if rows.is_empty() {
-        return vec![Block::Text("None.".into())];
+/// Bars and a table with one row per run.
+fn selected(comparison: &Comparison, group: &Selected<'_>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for pair in group.lines.chunks(2) {
+        let bars: Vec<_> = pair.iter().map(|line| ranked(comparison, line)).collect();
+        let height = bars.iter().map(charts::Ranked::height).fold(0.0, f64::max);
+        let pictures: Vec<String> = bars.iter().map(|bars| charts::ranked(bars, BARS)).collect();
+        let names: Vec<&str> = pair.iter().map(|line| line.name.as_str()).collect();
+        let name = names.join(" and ");
+        let (svg, size) = charts::grid(&pictures, Size { width: BARS, height }, 2, &name);
+        blocks.push(Block::Picture { name, svg, height: size.height });
+        blocks.push(Block::Text(BARS_READING.into()));
     }
-    let runs = comparison.runs.len();
-    let head = ["Figure".to_owned(), "Unit".into()]
-        .into_iter()
-        .chain((0..runs).map(letter))
-        .chain((1..runs).map(|i| format!("{} vs. A", letter(i))));
-    let shares = [3.2, 0.8].into_iter().chain((0..runs).map(|_| 1.6)).chain((1..runs).map(|_| 2.6));
+    for lines in group.lines.chunks(FIGURES_IN_TABLE) {
+        let head = lines.iter().flat_map(|line| [format!("{} ({})", line.name, line.unit), "vs. A".into()]);
+        let row = |run: usize| {
+            let cells = lines.iter().flat_map(|line| {
+                let value = mean_and_spread(line.figures[run].as_ref(), decimals(line));
+                [unbroken(&value), against(line, run)]
+            });
+            std::iter::once(marked(&comparison.runs, run)).chain(cells).collect()
+        };
+        blocks.push(Block::Columns {
+            caption: group.title.to_owned(),
+            align: ColumnAlign::Right,
+            keep: 2,
+            head: std::iter::once("Run".to_owned()).chain(head).collect(),
+            rows: (0..comparison.runs.len()).map(row).collect(),
+        });
+    }
+    blocks
+}
+
+/// The difference from the baseline, which may only be broken between its parts.
+fn against(line: &Line, run: usize) -> String {
+    match &line.differences[run] {
+        None if run == 0 => "baseline".into(),
+        None => "n/a".into(),
+        Some(found) => parts(found).iter().map(|part| unbroken(part)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// All differences of selected figures.
+fn matrix(comparison: &Comparison) -> Vec<Block> {
+    let lines = || comparison.lines.iter().filter(|line| line.selected);
+    let row = |run: usize| {
+        let cell = |line: &Line| match &line.differences[run] {
+            Some(found) => {
+                let percent = unbroken(&format!("{} %", signed(found.percent)));
+                format!("{percent} {}", unbroken(found.finding.word()))
+            }
+            None => against(line, run),
+        };
+        std::iter::once(unbroken(&named(&comparison.runs, run))).chain(lines().map(cell)).collect()
+    };
+    vec![
+        Block::Heading("Differences from A".into()),
+        Block::Columns {
+            caption: String::new(),
+            align: ColumnAlign::Right,
+            keep: 1,
+            head: std::iter::once("Run".to_owned()).chain(lines().map(|line| line.name.clone())).collect(),
+            rows: (0..comparison.runs.len()).map(row).collect(),
+        },
+    ]
+}
+
+fn warnings(comparison: &Comparison) -> Vec<Block> {
+    if comparison.warnings.is_empty() {
+        return Vec::new();
+    }
+    let rows = comparison.warnings.iter().flat_map(|warning| {
+        warning.values.iter().enumerate().map(|(index, (runs, text))| {
+            let subject = if index == 0 { warning.subject.clone() } else { String::new() };
+            vec![subject, letters(runs), text.clone()]
+        })
+    });
+    vec![
+        Block::Heading("Before you compare".into()),
+        Block::Table {
+            caption: String::new(),
+            shares: vec![1.6, 1.0, 5.0],
+            head: ["Mark or difference", "Runs", "Value"].map(str::to_owned).into(),
+            rows: rows.collect(),
+        },
+    ]
+}
+
+/// Statistics over groups of runs; empty without groups.
+fn of_groups(comparison: &Comparison) -> Vec<Block> {
+    if comparison.groups.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Heading("Statistics over drives and runs".into())];
+    for line in comparison.lines.iter().filter(|line| line.selected) {
+        let row = |(group, summary): (&statistics::Group, statistics::Summary)| {
+            let found = summary.difference.as_ref().map_or_else(|| "n/a".to_owned(), difference);
+            let [drives, runs, mean, interval, between_drives, between_runs, outliers] =
+                statistics::cells(comparison, line, &summary);
+            let numbers = [drives, runs, mean, interval, between_drives, between_runs];
+            let numbers = numbers.map(|text| unbroken(&text)).into_iter();
+            std::iter::once(group.name.clone()).chain(numbers).chain([outliers, found]).collect()
+        };
+        let head = std::iter::once("Group").chain(statistics::HEAD).chain(["vs. first"]);
+        blocks.push(Block::Columns {
+            caption: format!("{} ({})", line.name, line.unit),
+            align: ColumnAlign::Right,
+            keep: 1,
+            head: head.map(str::to_owned).collect(),
+            rows: comparison.groups.iter().zip(comparison.summaries(line)).map(row).collect(),
+        });
+    }
+    blocks.push(Block::Text(statistics::READING.into()));
+    blocks
+}
+
+/// A chart of all runs, or small charts of one run each.
+fn overlay(overlay: &Overlay, section: &str) -> Vec<Block> {
+    let name = if overlay.title.is_empty() { section.to_owned() } else { overlay.title.clone() };
+    let mut blocks = Vec::new();
+    if !overlay.title.is_empty() {
+        blocks.push(Block::Heading(overlay.title.clone()));
+    }
+    if overlay.is_split() {
+        let all: Vec<String> = overlay.multiples(SMALL).map(|(_, svg)| svg).collect();
+        for page in all.chunks(SMALL_ON_PAGE) {
+            let (svg, size) = charts::grid(page, SMALL, SMALL_IN_ROW, &name);
+            blocks.push(Block::Picture { name: name.clone(), svg, height: size.height });
+        }
+    } else {
+        let svg = overlay.picture(section, WIDE_CHART);
+        blocks.push(Block::Picture { name, svg, height: WIDE_CHART.height });
+    }
+    blocks.push(Block::Text(overlay.reading().to_owned()));
+    blocks
+}
+
+/// The same exhibit of a few runs.
+fn side_by_side(row: &sections::Row<'_>) -> Vec<Block> {
+    let picture = |(_, name, exhibit): &(usize, String, &Exhibit)| {
+        Some((name.clone(), sections::picture(exhibit, row, name, CHART)?))
+    };
+    let pictures: Vec<(String, String)> = row.each.iter().filter_map(picture).collect();
+    let mut blocks = if pictures.is_empty() {
+        row.each.iter().filter_map(|(_, name, exhibit)| as_table(name, exhibit)).collect()
+    } else {
+        vec![Block::Pictures(pictures)]
+    };
+    let texts = row.reading().into_iter().chain(row.rescaled.as_deref());
+    blocks.extend(texts.map(|text| Block::Text(text.to_owned())));
+    blocks
+}
+
+/// Every figure that is not selected.
+fn every(comparison: &Comparison) -> Vec<Block> {
+    let lines = || comparison.lines.iter().filter(|line| !line.selected);
+    if lines().next().is_none() {
+        return Vec::new();
+    }
+    let head = (0..comparison.runs.len()).map(|run| {
+        let marks: Vec<String> = comparison.runs[run].marks().into_iter().map(unbroken).collect();
+        std::iter::once(letter(run)).chain(marks).collect::<Vec<_>>().join(" ")
+    });
+    let row = |line: &Line| {
+        let figures = line.figures.iter();
+        let cells = figures.map(|figure| unbroken(&mean_and_spread(figure.as_ref(), decimals(line))));
+        std::iter::once(format!("{} ({})", line.name, line.unit)).chain(cells).collect()
+    };
     let mut blocks = vec![
-        Block::Table { caption: String::new(), shares: shares.collect(), head: head.collect(), rows },
-        Block::Text(
-            "Mean over the rounds of the measurement window, with the standard deviation over them. \
-             Differences are relative to A, with the 95 % confidence interval in parentheses. If that \
-             interval contains zero, the difference is within noise."
-                .into(),
-        ),
+        Block::Title("Every figure".into()),
+        Block::Columns {
+            caption: String::new(),
+            align: ColumnAlign::Right,
+            keep: 1,
+            head: std::iter::once("Figure".to_owned()).chain(head).collect(),
+            rows: lines().map(row).collect(),
+        },
     ];
     blocks.extend(marks(lines()).map(Block::Text));
     blocks
 }
 
-fn figure_row(line: &Line) -> Vec<String> {
-    let figure = |figure: &Option<Figure>| {
-        let text = figure.as_ref().and_then(|figure| {
-            let spread = figure.spread_share().map(|share| format!(" ± {:.1} %", share * 100.0));
-            Some(format!("{}{}", mean(figure)?, spread.unwrap_or_default()))
+/// The full header of every device.
+fn headers(comparison: &Comparison) -> Vec<Block> {
+    const IN_TABLE: usize = 4;
+    let mut blocks = vec![Block::Title("The devices".into())];
+    let all: Vec<usize> = (0..comparison.runs.len()).collect();
+    for some in all.chunks(IN_TABLE) {
+        let head = some.iter().map(|run| marked(&comparison.runs, *run));
+        let row = |(name, of): &(&'static str, fn(&Candidate) -> String)| {
+            let cells = some.iter().map(|run| of(&comparison.runs[*run]));
+            std::iter::once((*name).to_owned()).chain(cells).collect()
+        };
+        blocks.push(Block::Table {
+            caption: format!("Runs {}", letters(some)),
+            shares: std::iter::once(1.0).chain(some.iter().map(|_| 2.0)).collect(),
+            head: std::iter::once(String::new()).chain(head).collect(),
+            rows: devices::HEADER.iter().map(row).collect(),
         });
-        text.unwrap_or_else(|| "n/a".into())
-    };
-    let differences = line.differences.iter().skip(1);
-    let differences = differences.map(|found| found.as_ref().map_or_else(|| "n/a".to_owned(), difference));
-    [line.name.clone(), line.unit.to_string()]
-        .into_iter()
-        .chain(line.figures.iter().map(figure))
-        .chain(differences)
-        .collect()
+    }
+    blocks.extend(sections::labels(&comparison.runs).into_iter().map(Block::Text));
+    blocks
 }
 
 fn table(caption: &str, table: &Table) -> Block {
     let cells = |row: &pts::exhibit::Row| {
-        let cells = row.cells.iter().map(|cell| cell_text(cell, table.decimals));
+        let cells = row.cells.iter().map(|cell| unbroken(&cell_text(cell, table.decimals)));
         std::iter::once(row.name.clone()).chain(cells).collect()
     };
-    Block::Table {
+    Block::Columns {
         caption: caption.into(),
-        shares: std::iter::once(1.5).chain(table.columns.iter().map(|_| 1.0)).collect(),
+        align: ColumnAlign::Right,
+        keep: 1,
         head: std::iter::once(table.row_heading.clone()).chain(table.columns.iter().cloned()).collect(),
         rows: table.rows.iter().map(cells).collect(),
     }

@@ -3,23 +3,30 @@
 use pts::exhibit::{Bars, Columns3d, Exhibit, Lines, Page, PageKey};
 use pts::host_limit::legend;
 
-use crate::candidate::Candidate;
-use crate::warnings::profile;
-use crate::wording::letter;
 use charts::Size;
-use report::parts::{capacity, has_marks, host_limited_chart, tool};
+use report::parts::{has_marks, host_limited_chart};
+
+use crate::candidate::Candidate;
+use crate::overlays::{Overlay, is_result, named, overlays};
+use crate::wording::{letter, letters};
+
+/// Beyond this number of runs, pictures side by side become too small to read; only charts of all runs remain.
+const SIDE_BY_SIDE: usize = 4;
 
 /// A page that several runs have in common.
 pub(crate) struct Section<'a> {
     pub title: String,
+    /// Charts that contain all runs.
+    pub overlays: Vec<Overlay>,
+    /// Exhibits side by side.
     pub rows: Vec<Row<'a>>,
     /// Caveats for the numbers of this page: marks, host-limited runs, simulated drives.
     pub notes: Vec<String>,
 }
 
-/// The same exhibit from each run, with the name of the run.
+/// The same exhibit from each run, with the index and the name of the run.
 pub(crate) struct Row<'a> {
-    pub each: Vec<(String, &'a Exhibit)>,
+    pub each: Vec<(usize, String, &'a Exhibit)>,
     /// Names the runs whose axes were extended to match another run.
     pub rescaled: Option<String>,
 }
@@ -27,50 +34,36 @@ pub(crate) struct Row<'a> {
 impl Row<'_> {
     /// How to read the charts of the page; None if it has no charts.
     pub fn reading(&self) -> Option<&'static str> {
-        self.each.iter().find_map(|(_, exhibit)| Some(charts::sentence(exhibit.reading()?)))
+        self.each.iter().find_map(|(_, _, exhibit)| Some(charts::sentence(exhibit.reading()?)))
     }
 }
 
 /// Labels of runs that are not Plateau measurements of a drive, without duplicates: `A, C SIMULATED sas-slc-2011 v2
 /// 1/512 seed 1`.
 pub(crate) fn labels(runs: &[Candidate]) -> Vec<String> {
-    let mut all: Vec<(String, String)> = Vec::new();
+    let mut all: Vec<(Vec<usize>, String)> = Vec::new();
     for (i, label) in runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.document.label()?))) {
         match all.iter_mut().find(|(_, known)| *known == label) {
-            Some((letters, _)) => letters.push_str(&format!(", {}", letter(i))),
-            None => all.push((letter(i), label)),
+            Some((runs, _)) => runs.push(i),
+            None => all.push((vec![i], label)),
         }
     }
-    all.into_iter().map(|(letters, label)| format!("{letters} {label}")).collect()
+    all.into_iter().map(|(runs, label)| format!("{} {label}", letters(&runs))).collect()
 }
 
-fn interface(run: &Candidate) -> String {
-    match &run.document.run.file_system {
-        Some(facts) => format!("file on {}", facts.kind),
-        None => or_na(run.document.run.target.interface.as_ref()),
+/// The marks of all runs, each with the letters of the runs: `SIMULATED: A-D · NOT STEADY: C`.
+pub(crate) fn marks(runs: &[Candidate]) -> String {
+    let mut all: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        for mark in run.marks() {
+            match all.iter_mut().find(|(known, _)| *known == mark) {
+                Some((_, runs)) => runs.push(index),
+                None => all.push((mark, vec![index])),
+            }
+        }
     }
-}
-
-/// Facts about the compared runs, with one value per run.
-pub(crate) fn devices(runs: &[Candidate]) -> Vec<(&'static str, Vec<String>)> {
-    type Fact = fn(&Candidate) -> String;
-    let facts: [(&'static str, Fact); 10] = [
-        ("Capacity", |c| capacity(&c.document)),
-        ("Interface", interface),
-        ("NAND", |c| or_na(c.document.run.target.nand.as_ref())),
-        ("Firmware", |c| or_na(c.document.run.target.firmware.as_ref())),
-        ("Profile", profile),
-        ("Tests", |c| c.document.outcomes.iter().map(|o| o.title.as_str()).collect::<Vec<_>>().join(", ")),
-        ("Software", |c| tool(&c.document)),
-        ("Run", |c| c.document.run.id.clone()),
-        ("Journal SHA-256", |c| format!("{}…", c.document.digest.get(..16).unwrap_or_default())),
-        ("Machine", |c| or_na(c.document.run.host.board.as_ref().or(c.document.run.host.cpu.as_ref()))),
-    ];
-    facts.into_iter().map(|(name, fact)| (name, runs.iter().map(fact).collect())).collect()
-}
-
-fn or_na(fact: Option<&String>) -> String {
-    fact.cloned().unwrap_or_else(|| "n/a".into())
+    let each: Vec<String> = all.iter().map(|(mark, runs)| format!("{mark}: {}", letters(runs))).collect();
+    each.join(" · ")
 }
 
 /// The report pages that at least two runs have in common.
@@ -87,9 +80,14 @@ pub(crate) fn sections(runs: &[Candidate]) -> Vec<Section<'_>> {
                 continue;
             }
             seen.push(key);
+            let (overlays, rows) = exhibits(runs, &shown);
+            if overlays.is_empty() && rows.is_empty() {
+                continue;
+            }
             sections.push(Section {
                 title: heading(&outcome.title, &page.title),
-                rows: rows(runs, &shown),
+                overlays,
+                rows,
                 notes: notes(runs, &shown, key.0),
             });
         }
@@ -119,15 +117,28 @@ fn find<'a>(run: &'a Candidate, (test, key): (&str, &PageKey)) -> Option<&'a Pag
     outcome.pages.iter().chain(&outcome.beyond).find(|page| page.key.as_ref() == Some(key))
 }
 
-fn rows<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> Vec<Row<'a>> {
-    let of = |i: usize| format!("{} {}", letter(i), runs[i].name);
+/// The charts of all runs, and the exhibits side by side.
+fn exhibits<'a>(runs: &[Candidate], shown: &[(usize, &'a Page)]) -> (Vec<Overlay>, Vec<Row<'a>>) {
     let count = shown.iter().map(|(_, page)| page.exhibits.len()).min().unwrap_or(0);
-    let row = |index: usize| {
-        let each: Vec<(String, &Exhibit)> =
-            shown.iter().map(|(i, page)| (of(*i), &page.exhibits[index])).collect();
-        Row { rescaled: rescaled(&each), each }
-    };
-    (0..count).map(row).collect()
+    let (mut overlaid, mut rows) = (Vec::new(), Vec::new());
+    for index in 0..count {
+        let charts: Vec<(usize, &Lines)> = shown
+            .iter()
+            .filter_map(|(run, page)| match &page.exhibits[index] {
+                Exhibit::Lines(lines) if is_result(lines) => Some((*run, lines)),
+                _ => None,
+            })
+            .collect();
+        let is_single = charts.iter().all(|(_, lines)| lines.series.len() == 1);
+        if charts.len() == shown.len() && (is_single || shown.len() > SIDE_BY_SIDE) {
+            overlaid.extend(overlays(runs, &charts));
+        } else if shown.len() <= SIDE_BY_SIDE {
+            let each: Vec<(usize, String, &Exhibit)> =
+                shown.iter().map(|(i, page)| (*i, named(runs, *i), &page.exhibits[index])).collect();
+            rows.push(Row { rescaled: rescaled(&each), each });
+        }
+    }
+    (overlaid, rows)
 }
 
 /// Renders a chart with the axes of its row; None if the exhibit is not a chart.
@@ -137,7 +148,7 @@ pub(crate) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
             let all: Vec<&Lines> = row
                 .each
                 .iter()
-                .filter_map(|(_, e)| if let Exhibit::Lines(l) = e { Some(l) } else { None })
+                .filter_map(|(_, _, e)| if let Exhibit::Lines(l) = e { Some(l) } else { None })
                 .collect();
             Some(charts::lines_beside(lines, &all, title, size))
         }
@@ -145,7 +156,7 @@ pub(crate) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
             let all: Vec<&Columns3d> = row
                 .each
                 .iter()
-                .filter_map(|(_, e)| if let Exhibit::Columns3d(c) = e { Some(c) } else { None })
+                .filter_map(|(_, _, e)| if let Exhibit::Columns3d(c) = e { Some(c) } else { None })
                 .collect();
             Some(charts::columns3d_beside(columns, &all, title, size))
         }
@@ -164,11 +175,11 @@ pub(crate) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
 }
 
 /// States which axes were extended to match another run.
-fn rescaled(each: &[(String, &Exhibit)]) -> Option<String> {
+fn rescaled(each: &[(usize, String, &Exhibit)]) -> Option<String> {
     let mut notes = Vec::new();
     for (axis, extent) in [("x", (|e| extent(e).0) as fn(&Exhibit) -> Option<f64>), ("y", |e| extent(e).1)] {
         let extents: Vec<(&str, f64)> =
-            each.iter().filter_map(|(name, e)| Some((name.as_str(), extent(e)?))).collect();
+            each.iter().filter_map(|(_, name, e)| Some((name.as_str(), extent(e)?))).collect();
         let Some(&(largest, limit)) = extents.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
         let smaller: Vec<&str> =
             extents.iter().filter(|(_, own)| *own < limit * 0.999).map(|(name, _)| *name).collect();

@@ -5,29 +5,21 @@ use pts::host_limit::legend;
 use pts::{DemandSweep, Outcome, ReadingHint, SweepPoint};
 
 use crate::candidate::Candidate;
+use crate::overlays::{Overlay, named};
 use crate::sections::labels;
-use crate::wording::letter;
-use charts::Size;
 use report::parts::has_host_limited;
 
 /// One workload of a test that several runs swept.
 pub(crate) struct SweepSection {
     pub title: String,
-    lines: Lines,
+    pub overlay: Overlay,
     pub table: Table,
-    /// How to read the chart, and caveats for the numbers: marks, simulated drives.
+    /// Caveats for the numbers: marks, simulated drives.
     pub notes: Vec<String>,
 }
 
-impl SweepSection {
-    /// The chart with one line per run.
-    pub fn picture(&self, size: Size) -> String {
-        charts::lines(&self.lines, &self.title, size)
-    }
-}
-
-/// Name and letter of a run, and the rates that it reached by number of outstanding I/Os.
-type Swept<'a> = (String, &'a DemandSweep);
+/// The index of a run, its name with its letter, and its sweep.
+type Swept<'a> = (usize, String, &'a DemandSweep);
 
 /// The sweeps that at least two runs have in common.
 pub(crate) fn sections(runs: &[Candidate]) -> Vec<SweepSection> {
@@ -40,11 +32,10 @@ pub(crate) fn sections(runs: &[Candidate]) -> Vec<SweepSection> {
                 continue;
             }
             seen.push(key);
-            let named = |(i, run): (usize, &'_ Candidate)| format!("{} {}", letter(i), run.name);
             let swept: Vec<Swept<'_>> = runs
                 .iter()
                 .enumerate()
-                .filter_map(|(i, run)| Some((named((i, run)), find(run, outcome, sweep)?)))
+                .filter_map(|(i, run)| Some((i, named(runs, i), find(run, outcome, sweep)?)))
                 .collect();
             if swept.len() > 1 {
                 sections.push(section(outcome, sweep, &swept, labels(runs)));
@@ -62,24 +53,27 @@ fn find<'a>(run: &'a Candidate, of: &Outcome, sweep: &DemandSweep) -> Option<&'a
 
 fn section(outcome: &Outcome, sweep: &DemandSweep, swept: &[Swept<'_>], labels: Vec<String>) -> SweepSection {
     let point = |point: &SweepPoint| (f64::from(point.outstanding), point.value);
-    let series = |(name, sweep): &Swept<'_>| Series {
+    let series = |(_, name, sweep): &Swept<'_>| Series {
         name: name.clone(),
         points: sweep.points.iter().map(point).collect(),
     };
     let axis = |label: &str, scale| Axis { label: label.into(), scale };
     let table = table(sweep, swept);
-    let notes = [charts::sentence(ReadingHint::Runs).to_owned()].into_iter();
-    let notes = notes.chain(has_host_limited(&table).then(legend));
+    let notes = has_host_limited(&table).then(legend).into_iter();
     SweepSection {
         title: format!("Comparing {} - {} by outstanding I/Os", outcome.title, sweep.workload),
-        lines: Lines {
-            reading: ReadingHint::Runs,
-            x: axis("Outstanding I/Os (TC x QD)", Scale::Log2),
-            y: axis(sweep.unit.symbol(), Scale::LinearFromZero),
-            series: swept.iter().map(series).collect(),
-            guides: Vec::new(),
-            marked: None,
-            bands: Vec::new(),
+        overlay: Overlay {
+            title: String::new(),
+            lines: Lines {
+                reading: ReadingHint::Runs,
+                x: axis("Outstanding I/Os (TC x QD)", Scale::Log2),
+                y: axis(sweep.unit.symbol(), Scale::LinearFromZero),
+                series: swept.iter().map(series).collect(),
+                guides: Vec::new(),
+                marked: None,
+                bands: Vec::new(),
+            },
+            runs: swept.iter().map(|(run, _, _)| *run).collect(),
         },
         notes: notes.chain((!labels.is_empty()).then(|| labels.join("; "))).collect(),
         table,
@@ -88,7 +82,7 @@ fn section(outcome: &Outcome, sweep: &DemandSweep, swept: &[Swept<'_>], labels: 
 
 fn table(sweep: &DemandSweep, swept: &[Swept<'_>]) -> Table {
     let mut all: Vec<u32> =
-        swept.iter().flat_map(|(_, sweep)| sweep.points.iter().map(|point| point.outstanding)).collect();
+        swept.iter().flat_map(|(_, _, sweep)| sweep.points.iter().map(|point| point.outstanding)).collect();
     all.sort_unstable();
     all.dedup();
     let cell = |sweep: &DemandSweep, outstanding: u32| {
@@ -98,13 +92,13 @@ fn table(sweep: &DemandSweep, swept: &[Swept<'_>]) -> Table {
     };
     let row = |outstanding: u32| Row {
         name: outstanding.to_string(),
-        cells: swept.iter().map(|(_, sweep)| cell(sweep, outstanding)).collect(),
+        cells: swept.iter().map(|(_, _, sweep)| cell(sweep, outstanding)).collect(),
     };
     Table {
         heading: format!("{} ({})", sweep.workload, sweep.unit),
         row_heading: "Outstanding I/Os".into(),
         column_heading: "Run".into(),
-        columns: swept.iter().map(|(name, _)| name.clone()).collect(),
+        columns: swept.iter().map(|(_, name, _)| name.clone()).collect(),
         rows: all.into_iter().map(row).collect(),
         decimals: 1,
         units: sweep.unit.into(),

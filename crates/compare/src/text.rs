@@ -1,21 +1,91 @@
-//! The comparison as plain text for terminals.
+//! The comparison for terminals, at most 80 columns wide unless names are longer.
 
 use crate::comparison::{Comparison, Line};
-use crate::wording::{difference, letter, marks, mean};
+use crate::selected::ranking;
+use crate::statistics;
+use crate::wording::{decimals, difference, letter, letters, marks, mean};
 
-/// The comparison as text: warnings, then one line for each selected figure, or for all figures.
+const WIDTH: usize = 80;
+/// Beyond this number of runs, each figure has one line per run.
+const IN_COLUMNS: usize = 2;
+
+/// The comparison as text: the selected figures, or all of them, then the warnings.
 #[must_use]
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut out = String::new();
     for (index, run) in comparison.runs.iter().enumerate() {
         let role = if index == 0 { "  (baseline)" } else { "" };
-        out.push_str(&format!("{:<2} {}  {}{role}\n", letter(index), run.name, run.document.run.id));
+        let marks = run.marks();
+        let marks = if marks.is_empty() { String::new() } else { format!("  {}", marks.join(", ")) };
+        out.push_str(&format!("{:<2} {}  {}{role}{marks}\n", letter(index), run.name, run.document.run.id));
     }
     out.push('\n');
-    for warning in &comparison.warnings {
-        out.push_str(&format!("warning: {warning}\n"));
-    }
     let shown: Vec<&Line> = comparison.lines.iter().filter(|line| all || line.selected).collect();
+    if comparison.runs.len() > IN_COLUMNS {
+        shown.iter().for_each(|line| out.push_str(&block(comparison, line)));
+    } else {
+        out.push_str(&columns(comparison, &shown));
+        out.push('\n');
+    }
+    out.push_str("In parentheses: 95 % confidence interval from the rounds of the measurement windows.\n");
+    out.extend(marks(shown.into_iter()).map(|text| text + "\n"));
+    out.push_str(&statistics::text(comparison, all));
+    if !comparison.warnings.is_empty() {
+        out.push_str("\nBefore you compare:\n");
+    }
+    for warning in &comparison.warnings {
+        out.push_str(&format!("  {}\n", wrapped(&warning.subject, 2)));
+        for (runs, value) in &warning.values {
+            out.push_str(&format!("    {}\n", wrapped(&format!("{}: {value}", letters(runs)), 6)));
+        }
+    }
+    out
+}
+
+/// Breaks `text` at spaces; further lines are indented.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    let mut used = indent;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > indent && used + 1 + length > WIDTH {
+            out.push_str(&format!("\n{:indent$}", ""));
+            used = indent;
+        } else if !out.is_empty() {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += length;
+    }
+    out
+}
+
+/// One line per run, the best first.
+fn block(comparison: &Comparison, line: &Line) -> String {
+    let mut out = format!("{} ({})\n", line.name, line.unit);
+    let decimals = decimals(line);
+    let value = |run: usize| {
+        line.figures[run].as_ref().and_then(|f| mean(f, decimals)).unwrap_or_else(|| "n/a".into())
+    };
+    let name = |run: usize| comparison.runs[run].name.chars().take(24).collect::<String>();
+    let order = ranking(line);
+    let widest = |of: &dyn Fn(usize) -> String| order.iter().map(|run| of(*run).chars().count()).max();
+    let widths = (widest(&name).unwrap_or(0), widest(&value).unwrap_or(0));
+    for run in &order {
+        let found = match (&line.differences[*run], run) {
+            (_, 0) => "baseline".to_owned(),
+            (Some(found), _) => difference(found),
+            (None, _) => "n/a".to_owned(),
+        };
+        let (letter, name, value) = (letter(*run), name(*run), value(*run));
+        out.push_str(&format!("  {letter:<2} {name:<0$}  {value:>1$}  {found}\n", widths.0, widths.1));
+    }
+    out.push('\n');
+    out
+}
+
+fn columns(comparison: &Comparison, shown: &[&Line]) -> String {
     let rows: Vec<Vec<String>> = shown.iter().map(|line| row(line)).collect();
     let head: Vec<String> = ["figure".to_owned(), "unit".into()]
         .into_iter()
@@ -34,19 +104,13 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
         }
         line.trim_end().to_owned() + "\n"
     };
-    if !comparison.warnings.is_empty() {
-        out.push('\n');
-    }
-    out.push_str(&line(&head));
-    rows.iter().for_each(|row| out.push_str(&line(row)));
-    out.push_str("\nIn parentheses: 95 % confidence interval from the rounds of the measurement windows.\n");
-    out.extend(marks(shown.into_iter()).map(|text| text + "\n"));
-    out
+    std::iter::once(line(&head)).chain(rows.iter().map(|row| line(row))).collect()
 }
 
 fn row(line: &Line) -> Vec<String> {
-    let figures =
-        line.figures.iter().map(|figure| figure.as_ref().and_then(mean).unwrap_or_else(|| "n/a".to_owned()));
+    let decimals = decimals(line);
+    let value = |figure: &Option<_>| figure.as_ref().and_then(|f| mean(f, decimals));
+    let figures = line.figures.iter().map(|figure| value(figure).unwrap_or_else(|| "n/a".to_owned()));
     let differences =
         line.differences.iter().skip(1).map(|d| d.as_ref().map_or_else(|| "n/a".into(), difference));
     [line.name.clone(), line.unit.to_string()].into_iter().chain(figures).chain(differences).collect()

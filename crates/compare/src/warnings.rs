@@ -52,36 +52,69 @@ const PROPERTIES: &[Property] = &[
     Property { name: "software", verb: "differs", of: |c| tool(&c.document) },
 ];
 
-/// Differences between the runs, and caveats for individual runs.
-pub(crate) fn warnings(runs: &[Candidate]) -> Vec<String> {
-    let mut warnings: Vec<String> = runs.iter().flat_map(states).collect();
+/// Something to know before numbers are compared: what each of the concerned runs has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// What differs, or the mark of some runs: `write cache differs`, `SIMULATED`.
+    pub subject: String,
+    /// Each value with the indices of the runs that have it.
+    pub values: Vec<(Vec<usize>, String)>,
+}
+
+impl Warning {
+    /// Groups runs of equal values, in the order of the first run of each.
+    fn of(subject: impl Into<String>, each: impl IntoIterator<Item = (usize, String)>) -> Self {
+        let mut values: Vec<(Vec<usize>, String)> = Vec::new();
+        for (run, text) in each {
+            match values.iter_mut().find(|(_, known)| *known == text) {
+                Some((runs, _)) => runs.push(run),
+                None => values.push((vec![run], text)),
+            }
+        }
+        Self { subject: subject.into(), values }
+    }
+
+    /// As one sentence, with the names of the runs.
+    pub(crate) fn sentence(&self, runs: &[Candidate]) -> String {
+        let value = |(of, text): &(Vec<usize>, String)| {
+            let names: Vec<&str> = of.iter().map(|run| runs[*run].name.as_str()).collect();
+            format!("{}: {text}", names.join(", "))
+        };
+        let values: Vec<String> = self.values.iter().map(value).collect();
+        format!("{}: {}", self.subject, values.join("; "))
+    }
+}
+
+/// Caveats for individual runs, then differences between the runs.
+pub(crate) fn warnings(runs: &[Candidate]) -> Vec<Warning> {
+    let mut warnings = states(runs);
     warnings.extend(host_limited(runs));
     for property in PROPERTIES {
-        let values: Vec<String> = runs.iter().map(property.of).collect();
-        if values.iter().any(|value| *value != values[0]) {
-            let each: Vec<String> =
-                runs.iter().zip(&values).map(|(run, value)| format!("{}: {value}", run.name)).collect();
-            warnings.push(format!("{} {}: {}", property.name, property.verb, each.join("; ")));
+        let values: Vec<(usize, String)> = runs.iter().map(property.of).enumerate().collect();
+        if values.iter().any(|(_, value)| *value != values[0].1) {
+            warnings.push(Warning::of(format!("{} {}", property.name, property.verb), values));
         }
     }
     warnings
 }
 
-/// Warnings about a single run.
-fn states(run: &Candidate) -> Vec<String> {
-    let marks = run.document.marks(None).into_iter().map(|mark| {
-        let more = match mark.details.len() {
-            0 | 1 => String::new(),
-            count => format!("; and {} more", count - 1),
-        };
-        let first = mark.details.first().map(|text| format!(": {text}{more}"));
-        let state = match mark.kind {
-            MarkKind::NotAchieved => "did not reach steady state".to_owned(),
-            _ => format!("is {}", mark.title.to_lowercase()),
-        };
-        format!("{} {state}{}", run.name, first.unwrap_or_default())
-    });
-    marks.collect()
+/// One warning per kind of mark that any run has.
+fn states(runs: &[Candidate]) -> Vec<Warning> {
+    let mut titles: Vec<(&str, Vec<(usize, String)>)> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        for mark in run.document.marks(None) {
+            let more = match mark.details.len() {
+                0 | 1 => String::new(),
+                count => format!("; and {} more", count - 1),
+            };
+            let text = mark.details.first().map(|text| format!("{text}{more}")).unwrap_or_default();
+            match titles.iter_mut().find(|(title, _)| *title == mark.title) {
+                Some((_, each)) => each.push((index, text)),
+                None => titles.push((mark.title, vec![(index, text)])),
+            }
+        }
+    }
+    titles.into_iter().map(|(title, each)| Warning::of(title, each)).collect()
 }
 
 /// Beyond this number, figures are counted instead of listed.
@@ -89,7 +122,7 @@ const LISTED: usize = 4;
 
 /// Lists host-limited figures: differences between them may come from the hosts, and equal values may be the same
 /// limit.
-fn host_limited(runs: &[Candidate]) -> Option<String> {
+fn host_limited(runs: &[Candidate]) -> Option<Warning> {
     let each: Vec<Vec<&str>> = runs
         .iter()
         .map(|run| {
@@ -99,16 +132,16 @@ fn host_limited(runs: &[Candidate]) -> Option<String> {
         })
         .collect();
     let listed = |(run, names): (&Candidate, &Vec<&str>)| match names.len() {
-        0 => format!("{}: none", run.name),
+        0 => "none".to_owned(),
         count if count > LISTED => {
-            format!("{}: {count} of {}, such as {}", run.name, run.figures.len(), names[..LISTED].join(", "))
+            format!("{count} of {}, such as {}", run.figures.len(), names[..LISTED].join(", "))
         }
-        _ => format!("{}: {}", run.name, names.join(", ")),
+        _ => names.join(", "),
     };
-    let limited: Vec<String> = runs.iter().zip(&each).map(listed).collect();
-    let text = "figures marked * are host-limited: they and their differences may reflect the host rather \
-                than the drive";
-    each.iter().any(|names| !names.is_empty()).then(|| format!("{text}: {}", limited.join("; ")))
+    let subject = "figures marked * are host-limited: they and their differences may reflect the host rather \
+                   than the drive";
+    let any = each.iter().any(|names| !names.is_empty());
+    any.then(|| Warning::of(subject, runs.iter().zip(&each).map(listed).enumerate()))
 }
 
 fn known(candidate: &Candidate, fact: fn(&RunFile) -> Option<&String>) -> String {

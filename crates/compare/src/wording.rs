@@ -7,24 +7,51 @@ use crate::comparison::Line;
 use crate::noise::Difference;
 use report::parts::{Figure, printed};
 
-/// Letter of a run: A, B, C.
+/// Letter of a run: A to Z, then AA, AB.
 pub(crate) fn letter(index: usize) -> String {
-    char::from(b'A' + index as u8).to_string()
+    let last = char::from(b'A' + (index % 26) as u8).to_string();
+    if index < 26 { last } else { letter(index / 26 - 1) + &last }
 }
 
-/// Formats a value for display: milliseconds are small, IOPS are large.
-pub(crate) fn value(value: f64) -> String {
-    grouped(value, if value.abs() < 10.0 { 3 } else { 1 })
+/// Letters of several runs in ascending order, with ranges: `A, C-F`.
+pub(crate) fn letters(runs: &[usize]) -> String {
+    let parts: Vec<String> = runs
+        .chunk_by(|a, b| *b == *a + 1)
+        .map(|range| match range {
+            [only] => letter(*only),
+            [first, second] => format!("{}, {}", letter(*first), letter(*second)),
+            [first, .., last] => format!("{}-{}", letter(*first), letter(*last)),
+            [] => String::new(),
+        })
+        .collect();
+    parts.join(", ")
+}
+
+/// Decimal places of all values of a figure: milliseconds are small, IOPS are large.
+pub(crate) fn decimals(line: &Line) -> usize {
+    let largest = line.figures.iter().flatten().filter_map(Figure::mean).fold(0.0, f64::max);
+    if largest < 10.0 { 3 } else { 1 }
 }
 
 /// Mean of a figure with its uncertainty if it is known, marked if it is host-limited; None if not measured.
-pub(crate) fn mean(figure: &Figure) -> Option<String> {
+pub(crate) fn mean(figure: &Figure, decimals: usize) -> Option<String> {
     let mean = figure.mean()?;
     let text = match figure.uncertainty {
         Some(uncertainty) => printed(mean, Some(uncertainty)),
-        None => value(mean),
+        None => grouped(mean, decimals),
     };
     Some(marked(text, figure.host_limited))
+}
+
+/// Mean and, if it is known, the standard deviation over the rounds: `22,070.2 ± 1.2 %`.
+pub(crate) fn mean_and_spread(figure: Option<&Figure>, decimals: usize) -> String {
+    let Some((text, figure)) = figure.and_then(|figure| Some((mean(figure, decimals)?, figure))) else {
+        return "n/a".into();
+    };
+    match figure.spread_share() {
+        Some(share) => format!("{text} ± {:.1} %", share * 100.0),
+        None => text,
+    }
 }
 
 /// Explains the mark if any of `lines` has it.
@@ -33,16 +60,40 @@ pub(crate) fn marks<'a>(mut lines: impl Iterator<Item = &'a Line>) -> Option<Str
     lines.any(|line| line.figures.iter().flatten().any(has_mark)).then(legend)
 }
 
+/// A difference in parts that must not be broken: `-12.3 %`, `(-15.0 to -9.6):`, `worse`.
+pub(crate) fn parts(difference: &Difference) -> Vec<String> {
+    let percent = format!("{} %", signed(difference.percent));
+    let word = difference.finding.word().to_owned();
+    match difference.interval_percent {
+        Some((low, high)) => vec![percent, format!("({} to {}):", signed(low), signed(high)), word],
+        None => vec![percent + ":", word],
+    }
+}
+
 /// Formats as `-12.3 % (-15.0 to -9.6): worse`.
 pub(crate) fn difference(difference: &Difference) -> String {
-    let interval = difference
-        .interval_percent
-        .map_or_else(String::new, |(low, high)| format!(" ({} to {})", signed(low), signed(high)));
-    format!("{} %{interval}: {}", signed(difference.percent), difference.finding.word())
+    parts(difference).join(" ")
+}
+
+/// Replaces spaces so that layouts keep `text` on one line.
+pub(crate) fn unbroken(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
 }
 
 /// One decimal place, with a sign unless the result is zero.
-fn signed(percent: f64) -> String {
+pub(crate) fn signed(percent: f64) -> String {
     let rounded = (percent * 10.0).round() / 10.0;
     if rounded == 0.0 { "0.0".to_owned() } else { format!("{rounded:+.1}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_have_letters_beyond_z() {
+        let all: Vec<String> = [0, 25, 26, 27, 51, 52].into_iter().map(letter).collect();
+        assert_eq!(all, ["A", "Z", "AA", "AB", "AZ", "BA"]);
+        assert_eq!(letters(&[0, 2, 3, 4, 6, 7]), "A, C-E, G, H");
+    }
 }

@@ -1,6 +1,6 @@
 //! What the pages show, as JSON, and the exports of a run.
 
-use compare::{Candidate, Comparison};
+use compare::{Authored, Candidate, Comparison};
 use report::formats::{FORMATS, Make, Source};
 use serde_json::{Value, json};
 
@@ -82,7 +82,9 @@ pub fn compare(app: &App, call: &Call) -> Answer {
     let comparison = ids.iter().map(candidate).collect::<Result<_, _>>().and_then(Comparison::of);
     match comparison {
         Ok(comparison) => {
-            Answer { policy: Some(REPORT_POLICY.into()), ..Answer::of(HTML, compare::html(&comparison)) }
+            let links = ids.iter().map(|id| Some(format!("/runs/{id}/report"))).collect();
+            let page = compare::html(&comparison, &Authored { links, ..Authored::default() });
+            Answer { policy: Some(REPORT_POLICY.into()), ..Answer::of(HTML, page) }
         }
         Err(why) => {
             let text = format!("{why}. Tick at least two complete runs in the list of runs.");

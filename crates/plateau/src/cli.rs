@@ -301,7 +301,7 @@ pub struct Publisher {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Two to eight runs; the first is the baseline
+    /// Two or more runs; the first is the baseline
     #[arg(required = true, value_name = "RUN", add = completion::run())]
     pub runs: Vec<String>,
     /// Compare all RUNs with this one
@@ -322,6 +322,18 @@ pub struct Compare {
     /// Print every figure, not only those of the summary pages
     #[arg(long)]
     pub all: bool,
+    /// Add statistics over the runs of each model, firmware or drive: mean, spread, confidence interval, outliers
+    #[arg(long, value_name = "WHAT", value_parser = ["model", "firmware", "drive"])]
+    pub group_by: Option<String>,
+    /// Add a conclusion of yours before the figures of the HTML file and the PDF; repeatable
+    #[arg(long, value_name = "TEXT")]
+    pub key_point: Vec<String>,
+    /// Add a note after the figures of the HTML file and the PDF; repeatable
+    #[arg(long, value_name = "TEXT")]
+    pub note: Vec<String>,
+    /// Draw this word across every page of the HTML file and the PDF, such as DRAFT
+    #[arg(long, value_name = "WORD")]
+    pub watermark: Option<String>,
 }
 
 #[derive(Debug, Args)]

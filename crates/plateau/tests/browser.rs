@@ -183,7 +183,7 @@ fn comparisons_are_read_at_any_width_in_light_and_in_dark() {
         assert_eq!(found.as_object().map(serde_json::Map::len), Some(3), "{found}");
         for (width, result) in found.as_object().unwrap() {
             let many = |what: &str, least: u64| result[what].as_u64().is_some_and(|count| count >= least);
-            assert!(many("charts", 4) && many("differences", 50), "{width}: {result}");
+            assert!(many("charts", 4) && many("differences", 8), "{width}: {result}");
             assert_eq!(result["faults"], serde_json::json!([]), "{width}: {found}");
             assert_eq!((result["turned"].as_str(), result["around"].as_str()), (Some(turned), Some(around)));
         }

@@ -48,10 +48,7 @@ fn comparing_the_examples_prints_the_right_figures() {
     };
     assert!(row("IOPS RND 4KiB 65/35").contains("3,779.3") && row("IOPS RND 4KiB 65/35").contains("425.5"));
     assert!(row("WSAT RND 4KiB W, FOB").contains("56,896.0"));
-    assert!(
-        text.contains("warning: MLC-A 256 GB is imported") && text.contains("TC and QD differ:"),
-        "{text}"
-    );
+    assert!(text.contains("\n  IMPORTED\n") && text.contains("\n  TC and QD differ\n"), "{text}");
     assert!(std::fs::read(&page).unwrap().starts_with(b"%PDF"));
     let text = bench.ok(&["compare", "example-slc-a", "example-slc-b", "--all"]);
     assert!(text.contains("28,018.6") && text.contains("29,827.0") && text.contains("612.7"), "{text}");

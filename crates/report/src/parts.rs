@@ -3,9 +3,9 @@
 
 pub use crate::document::marks::{Mark, MarkKind};
 pub use crate::facts::efficiency::printed;
-pub use crate::facts::figures::{Better, Figure};
+pub use crate::facts::figures::{Better, Figure, family};
 pub use crate::formats::html::shell::Shell;
-pub use crate::formats::pdf::flow::Block;
+pub use crate::formats::pdf::flow::{Block, ColumnAlign};
 pub use crate::formats::pdf::of_blocks;
 pub use crate::pages::cells::{cell_text, has_host_limited, has_marks};
 pub use crate::pages::remarks::host_limited_chart;

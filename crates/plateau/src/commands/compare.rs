@@ -1,6 +1,8 @@
 //! `plateau compare RUN RUN...`: results of several runs side by side, and whether they differ by more than noise.
 
-use ::compare::{Candidate, Comparison, Threshold, ThresholdMatch};
+use std::path::{Component, Path, PathBuf};
+
+use ::compare::{Authored, Candidate, Comparison, GroupBy, MINIMUM_RUNS, Threshold, ThresholdMatch};
 use serde_json::json;
 
 use crate::cli::{Cli, Compare};
@@ -27,22 +29,13 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         let Some(path) = path else { continue };
         options::check_name(ends[0], ends, path).map_err(|text| Failure::text(Exit::Usage, text))?;
     }
-    let comparison = read(cli, options)?;
+    let (comparison, reports) = read(cli, options)?;
     let mut matched: Vec<ThresholdMatch> = Vec::new();
     for threshold in &thresholds {
         let found = threshold.matches(&comparison);
         matched.extend(found.map_err(|text| Failure::text(Exit::Usage, format!("--fail-if: {text}")))?);
     }
-    if let Some(path) = &options.html {
-        file::file(path, ::compare::html(&comparison).as_bytes())?;
-    }
-    if let Some(path) = &options.pdf {
-        let bytes = ::compare::pdf(&comparison).map_err(|text| Failure::text(Exit::Internal, text))?;
-        file::file(path, &bytes)?;
-    }
-    if let Some(path) = &options.csv {
-        file::file(path, ::compare::csv(&comparison).as_bytes())?;
-    }
+    write(options, &comparison, &reports)?;
     let mut document = ::compare::json(&comparison);
     document["fail_if"] =
         matched.iter().map(|h| json!({ "key": h.key, "percent": h.percent, "run": h.run })).collect();
@@ -67,18 +60,73 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     Err(Failure::text(Exit::Regressed, problem).with_document(document))
 }
 
-fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
+fn write(options: &Compare, comparison: &Comparison, reports: &[PathBuf]) -> Done {
+    let authored = Authored {
+        key_points: options.key_point.clone(),
+        notes: options.note.clone(),
+        watermark: options.watermark.clone(),
+        links: Vec::new(),
+    };
+    if let Some(path) = &options.html {
+        let links = reports.iter().map(|report| link(path, report)).collect();
+        let page = ::compare::html(comparison, &Authored { links, ..authored.clone() });
+        file::file(path, page.as_bytes())?;
+    }
+    if let Some(path) = &options.pdf {
+        let bytes =
+            ::compare::pdf(comparison, &authored).map_err(|text| Failure::text(Exit::Internal, text))?;
+        file::file(path, &bytes)?;
+    }
+    if let Some(path) = &options.csv {
+        file::file(path, ::compare::csv(comparison).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Address of an existing report relative to the file that refers to it; None without one, and on standard output.
+fn link(from: &Path, report: &Path) -> Option<String> {
+    if file::is_stdout(from) || !report.is_file() {
+        return None;
+    }
+    let folder = match from.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => folder.canonicalize().ok()?,
+        None => std::env::current_dir().ok()?.canonicalize().ok()?,
+    };
+    Some(address(&folder, &report.canonicalize().ok()?))
+}
+
+/// The relative address of `to` in files of `folder`; both paths are absolute.
+fn address(folder: &Path, to: &Path) -> String {
+    let common = folder.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = folder.components().skip(common).map(|_| "..".to_owned());
+    let down = to.components().skip(common).map(|part| encoded(part));
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+/// A part of a path as it is written in an address.
+fn encoded(part: Component<'_>) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    part.as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .map(|byte| if plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+/// The comparison, and where the report of each run would be.
+fn read(cli: &Cli, options: &Compare) -> Done<(Comparison, Vec<PathBuf>)> {
     let library = places::library(cli.library.as_deref())?;
     let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();
-    if !::compare::RUNS.contains(&names.len()) {
+    if names.len() < MINIMUM_RUNS {
         let text = format!(
-            "a comparison needs 2 to 8 runs, including those after --against, such as `plateau compare latest latest~1`; \
-             {} given",
+            "a comparison needs at least {MINIMUM_RUNS} runs, including those after --against, such as \
+             `plateau compare latest latest~1`; {} given",
             names.len()
         );
         return Err(Failure::text(Exit::Usage, text));
     }
     let (mut candidates, mut incomplete) = (Vec::with_capacity(names.len()), Vec::new());
+    let mut reports = Vec::with_capacity(names.len());
     for name in names {
         let run = match library.find(name) {
             Err(_) if options::by_extension(name.as_ref()).is_ok() => {
@@ -92,14 +140,34 @@ fn read(cli: &Cli, options: &Compare) -> Done<Comparison> {
         if !lifecycle::is_complete(&loaded) {
             incomplete.push(run.file.id.clone());
         }
+        reports.push(run.dir.join("report.html"));
         let candidate = Candidate::of(&run.file, &loaded);
         candidates.push(candidate.map_err(|text| Failure::text(Exit::Run, text).of_run(&run.file.id))?);
     }
-    Comparison::of(candidates).map_err(|text| {
+    let comparison = Comparison::of(candidates).map_err(|text| {
         let hint = match &incomplete[..] {
             [] => String::new(),
             ids => format!(" (not complete: {})", ids.join(", ")),
         };
         Failure::text(Exit::Usage, text + &hint)
-    })
+    })?;
+    let by = GroupBy::NAMES.iter().find(|(name, _)| options.group_by.as_deref() == Some(name));
+    let comparison = match by {
+        Some((_, by)) => comparison.grouped_by(*by),
+        None => comparison,
+    };
+    Ok((comparison, reports))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_relative_and_encoded() {
+        let of = |folder: &str, to: &str| address(Path::new(folder), Path::new(to));
+        assert_eq!(of("/a/b", "/a/runs/x y/report.html"), "../runs/x%20y/report.html");
+        assert_eq!(of("/a", "/a/r/report.html"), "r/report.html");
+        assert_eq!(of("/a/b/c", "/d/#1"), "../../../d/%231");
+    }
 }

@@ -13,7 +13,7 @@ onload = () => {
         const letters = (box(chart).width / chart.viewBox.baseVal.width) * 11;
         if (letters < 8) faults.push(`letters of ${letters.toFixed(1)} pixels in a chart`);
       }
-      const differences = [...page.querySelectorAll("td[data-of=\"B vs. A\"]")];
+      const differences = [...page.querySelectorAll("tr.r1 td.difference")];
       for (const difference of differences) {
         const { left, right } = box(difference);
         if (left < 0 || right > frame.clientWidth) faults.push(`outside: ${difference.textContent}`);

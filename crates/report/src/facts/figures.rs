@@ -180,7 +180,8 @@ fn single(family: &str, outcome: &Outcome, selected: &KeyFigure) -> Figure {
 }
 
 /// The family of a test, with which keys of its figures begin.
-pub(crate) fn family(outcome: &Outcome) -> &str {
+#[must_use]
+pub fn family(outcome: &Outcome) -> &str {
     pts::Test::named(&outcome.test).map_or(outcome.test.as_str(), |test| test.family)
 }
 

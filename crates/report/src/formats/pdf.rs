@@ -5,6 +5,7 @@
 //! 96 per inch.
 
 mod annex;
+mod bands;
 mod body;
 mod cover;
 pub(crate) mod flow;
@@ -59,9 +60,14 @@ pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// If the PDF library rejects a picture or a page; the message names it.
-pub fn of_blocks(title: &str, footer: &str, blocks: Vec<Block>) -> Result<Vec<u8>, String> {
+pub fn of_blocks(
+    title: &str,
+    footer: &str,
+    watermark: Option<&str>,
+    blocks: Vec<Block>,
+) -> Result<Vec<u8>, String> {
     let mut writer = PdfWriter::new()?;
-    let frame = PageFrame { footer, numbered: "Page", first_page: 0, marks_of: None };
+    let frame = PageFrame { footer, numbered: "Page", first_page: 0, marks_of: None, watermark };
     flow::draw(&mut writer, blocks, &frame)?;
     writer.finish(Metadata::new().title(title.into()).creator("Plateau".into()).language("en".into()))
 }

@@ -26,7 +26,13 @@ pub(super) fn draw(writer: &mut PdfWriter, document: &Document, further: Vec<Not
     let footer = titles::footer(document);
     // The cover is not numbered.
     let first_page = 1 + pages(document).len();
-    let frame = PageFrame { footer: &footer, numbered: "Annex page", first_page, marks_of: Some(document) };
+    let frame = PageFrame {
+        footer: &footer,
+        numbered: "Annex page",
+        first_page,
+        marks_of: Some(document),
+        watermark: None,
+    };
     writer.label("Annex ", true);
     flow::draw(writer, blocks, &frame)
 }

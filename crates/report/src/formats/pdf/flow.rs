@@ -4,6 +4,7 @@ use std::num::NonZeroU16;
 
 use krilla::tagging::Tag;
 
+use super::bands::bands;
 use super::fonts::{Fonts, Style, ink, soft};
 use super::grid::{TableCell, height_of, table};
 use super::sheet::{ACCENT, Align, Area, BOTTOM, LINE, ROOM, SIDE, Sheet, TOP, leading};
@@ -23,6 +24,15 @@ const ALONE: f64 = 250.0;
 const SHRINKS_BY: f64 = 0.15;
 /// Height of a table slice: small, so that little space remains unused on a page.
 const SLICE: f64 = 90.0;
+
+/// Alignment of the text in columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnAlign {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+}
 
 /// A block that flows over pages.
 #[derive(Debug, Clone)]
@@ -55,6 +65,20 @@ pub enum Block {
         /// Rows of printed values.
         rows: Vec<Vec<String>>,
     },
+    /// Columns that are never narrower than a word. Columns that do not fit on the page continue in a
+    /// further table with the same row headings.
+    Columns {
+        /// Text above the table; may be empty.
+        caption: String,
+        /// Alignment of all columns but the first.
+        align: ColumnAlign,
+        /// Number of neighbouring columns that are not separated.
+        keep: usize,
+        /// Column headings.
+        head: Vec<String>,
+        /// The first cell of each row is its heading.
+        rows: Vec<Vec<String>>,
+    },
     /// Pictures with captions, two per row.
     Pictures(Vec<(String, String)>),
     /// A full-width picture that contains its own title.
@@ -77,6 +101,8 @@ pub(super) struct PageFrame<'a> {
     pub first_page: usize,
     /// The report whose marks appear on every page.
     pub marks_of: Option<&'a Document>,
+    /// A faint word across every page.
+    pub watermark: Option<&'a str>,
 }
 
 impl PageFrame<'_> {
@@ -187,6 +213,17 @@ fn pieces(fonts: &Fonts, block: Block, room: f64) -> Vec<Piece> {
         }
         Block::Numbers { caption, shares, head, rows } => {
             table_pieces(fonts, caption, &shares, (head, rows), Align::Right)
+        }
+        Block::Columns { caption, align, keep, head, rows } => {
+            let align = if align == ColumnAlign::Left { Align::Left } else { Align::Right };
+            let mut all = Vec::new();
+            for (index, band) in bands(fonts, (&head, &rows), keep, (TEXT, ROOM)).into_iter().enumerate() {
+                if index > 0 || !caption.is_empty() {
+                    all.push(Piece::Caption(caption.clone()));
+                }
+                all.extend(slices(fonts, &band.widths, &band.head, band.rows, align));
+            }
+            all
         }
     }
 }
@@ -300,6 +337,10 @@ fn page(
             Piece::Pictures(pictures) => pictures_beside(sheet, &pictures, y, height - 22.0)?,
         }
         y += height;
+    }
+    if let Some(word) = frame.watermark {
+        let colour = [0x5f, 0x6b, 0x7a];
+        sheet.watermark(word, Area::new(SIDE, TOP, ROOM, BOTTOM - TOP), ink(110.0).bold().colour(colour));
     }
     Ok(())
 }

@@ -1,0 +1,105 @@
+//! Small multiples: one small chart for each of many runs, in front of the lines of all others; and grids of pictures.
+
+use pts::exhibit::Lines;
+
+use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
+use crate::markup::shortened;
+use crate::ruler::Ruler;
+use crate::style::{FRAME, GRID, PALETTE, SOFT_INK, Size};
+
+const TITLE: Lettering = Lettering::new(12.5, Anchor::Start).bold();
+const TICK: Lettering = Lettering::new(10.5, Anchor::Middle).colour(SOFT_INK);
+/// The lines of the other runs.
+const CONTEXT: &str = "#cfd6de";
+/// Edges of the plot area.
+const LEFT: f64 = 46.0;
+const TOP: f64 = 24.0;
+const RIGHT: f64 = 10.0;
+const BOTTOM: f64 = 22.0;
+
+/// Renders series `own` of `lines` over all others, with axes that include all of them.
+#[must_use]
+pub fn multiple(lines: &Lines, own: usize, size: Size) -> String {
+    let Some(series) = lines.series.get(own) else { return String::new() };
+    let mut canvas = Canvas::new(size, &series.name, "One run in front of the lines of all others.");
+    let room = ((size.width - 4.0) / (TITLE.size * 0.58)) as usize;
+    canvas.text((2.0, 14.0), &shortened(&series.name, room), TITLE);
+    let points = || lines.series.iter().flat_map(|series| series.points.iter().copied());
+    let (right, bottom) = (size.width - RIGHT, size.height - BOTTOM);
+    let x = Ruler::of(lines.x.scale, points().map(|p| p.0), ((right - LEFT) / 60.0) as usize);
+    let y = Ruler::of(lines.y.scale, points().map(|p| p.1), 3);
+    let at_x = |value: f64| x.place(value).map(|share| LEFT + share * (right - LEFT));
+    let at_y = |value: f64| y.place(value).map(|share| bottom - share * (bottom - TOP));
+    for tick in &y.ticks {
+        let Some(at) = at_y(tick.value) else { continue };
+        canvas.line((LEFT, at), (right, at), Stroke::solid(GRID, 1.0));
+        canvas.text((LEFT - 5.0, at + 3.6), &tick.label, Lettering { anchor: Anchor::End, ..TICK });
+    }
+    let mut free_from = f64::NEG_INFINITY;
+    for tick in &x.ticks {
+        let Some(at) = at_x(tick.value) else { continue };
+        let half = tick.label.chars().count() as f64 * 3.2;
+        if at - half > free_from && at + half < size.width {
+            canvas.text((at, bottom + 14.0), &tick.label, TICK);
+            free_from = at + half + 4.0;
+        }
+    }
+    let path = |points: &[(f64, f64)]| -> Vec<Point> {
+        points.iter().filter_map(|p| Some((at_x(p.0)?, at_y(p.1)?))).collect()
+    };
+    for other in lines.series.iter().enumerate().filter(|(index, _)| *index != own) {
+        canvas.polyline(&path(&other.1.points), Stroke::solid(CONTEXT, 1.0));
+    }
+    canvas.polyline(&path(&series.points), Stroke::solid(PALETTE[0], 2.2));
+    canvas.line((LEFT, TOP), (LEFT, bottom), Stroke::solid(FRAME, 1.0));
+    canvas.line((LEFT, bottom), (right, bottom), Stroke::solid(FRAME, 1.0));
+    canvas.finish()
+}
+
+/// Arranges pictures of one size in rows of `columns`; returns the picture and its size.
+#[must_use]
+pub fn grid(pictures: &[String], each: Size, columns: usize, label: &str) -> (String, Size) {
+    const GAP: f64 = 14.0;
+    let columns = columns.max(1);
+    let rows = pictures.len().div_ceil(columns) as f64;
+    let width = columns as f64 * (each.width + GAP) - GAP;
+    let size = Size { width, height: (rows * (each.height + GAP) - GAP).max(1.0) };
+    let mut canvas = Canvas::new(size, label, label);
+    for (index, picture) in pictures.iter().enumerate() {
+        let (row, column) = ((index / columns) as f64, (index % columns) as f64);
+        canvas.inset(picture, (column * (each.width + GAP), row * (each.height + GAP)), each);
+    }
+    (canvas.finish(), size)
+}
+
+#[cfg(test)]
+mod tests {
+    use pts::ReadingHint;
+    use pts::exhibit::{Axis, Scale, Series};
+
+    use super::*;
+
+    #[test]
+    fn each_run_is_drawn_over_the_others_with_the_same_axes() {
+        let axis = |label: &str| Axis { label: label.into(), scale: Scale::LinearFromZero };
+        let series =
+            |name: &str, high: f64| Series { name: name.into(), points: vec![(0.0, 1.0), (9.0, high)] };
+        let lines = Lines {
+            reading: ReadingHint::Runs,
+            x: axis("Minutes"),
+            y: axis("IOPS"),
+            series: vec![series("A", 10.0), series("B", 90.0)],
+            guides: Vec::new(),
+            marked: None,
+        };
+        let size = Size { width: 240.0, height: 140.0 };
+        let both = [multiple(&lines, 0, size), multiple(&lines, 1, size)];
+        for svg in &both {
+            assert_eq!((svg.matches("<polyline").count(), svg.matches(CONTEXT).count()), (2, 1), "{svg}");
+            assert!(svg.contains(">100</text>"), "the axis includes the other run: {svg}");
+        }
+        let (svg, whole) = grid(&both, size, 2, "Both");
+        assert_eq!((svg.matches("<polyline").count(), whole.width), (4, 494.0));
+        assert!(multiple(&lines, 2, size).is_empty());
+    }
+}

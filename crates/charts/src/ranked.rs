@@ -1,0 +1,160 @@
+//! Ranked horizontal bars with confidence intervals: one quantity of several runs.
+
+use pts::exhibit::Scale;
+
+use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width};
+use crate::markup::shortened;
+use crate::ruler::Ruler;
+use crate::style::{FRAME, GRID, INK, PALETTE, SOFT_INK, Size};
+
+const NAME: Lettering = Lettering::new(12.5, Anchor::Start);
+const VALUE: Lettering = Lettering::new(12.5, Anchor::Start);
+const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
+const TITLE: Lettering = Lettering::new(14.0, Anchor::Start).bold();
+const NAME_CHARACTERS: usize = 22;
+const ROW: f64 = 21.0;
+const HEAD: f64 = 30.0;
+const FOOT: f64 = 26.0;
+/// Fill of the baseline, and of the other bars.
+const FILLS: [&str; 2] = [PALETTE[6], PALETTE[0]];
+/// Fill of a value that is not a valid result.
+const INVALID: &str = "#ffffff";
+
+/// One bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankedBar {
+    /// Name of the run.
+    pub name: String,
+    /// Index of the run; the group of its shapes has the class `run rINDEX`.
+    pub run: usize,
+    /// Length; None if the run lacks the quantity.
+    pub value: Option<f64>,
+    /// Ends of the confidence interval, if it is known.
+    pub interval: Option<(f64, f64)>,
+    /// The value as printed.
+    pub text: String,
+    /// Whether the others are compared with this one.
+    pub is_baseline: bool,
+    /// False for a value that is not a valid result, which is drawn as an outline.
+    pub is_valid: bool,
+}
+
+/// One quantity of several runs, the best first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// Title with unit, drawn above the bars.
+    pub title: String,
+    /// Bars from top to bottom.
+    pub bars: Vec<RankedBar>,
+}
+
+impl Ranked {
+    /// Height of the picture.
+    #[must_use]
+    pub fn height(&self) -> f64 {
+        HEAD + FOOT + self.bars.len() as f64 * ROW
+    }
+}
+
+/// Renders the bars as SVG of this width.
+#[must_use]
+pub fn ranked(ranked: &Ranked, width: f64) -> String {
+    let size = Size { width, height: ranked.height() };
+    let description = "Bars are means; whiskers are 95 % confidence intervals. Outlines are values of runs \
+                       without a valid result.";
+    let mut canvas = Canvas::new(size, &ranked.title, description);
+    // Bold letters are wider.
+    let room = (width / (TITLE.size * 0.64)) as usize;
+    canvas.text((2.0, 17.0), &shortened(&ranked.title, room), TITLE);
+    let widest = |texts: &mut dyn Iterator<Item = String>, size: f64| {
+        texts.map(|text| text_width(&text, size)).fold(0.0, f64::max)
+    };
+    let names = widest(&mut ranked.bars.iter().map(|bar| shortened(&bar.name, NAME_CHARACTERS)), NAME.size);
+    let texts = widest(&mut ranked.bars.iter().map(|bar| bar.text.clone()), VALUE.size);
+    let (left, right) = (names + 10.0, width - texts - 10.0);
+    let ends = ranked.bars.iter().flat_map(|bar| bar.value.into_iter().chain(bar.interval.map(|i| i.1)));
+    let ruler = Ruler::of(Scale::LinearFromZero, ends, ((right - left) / 70.0) as usize);
+    let bottom = HEAD + ranked.bars.len() as f64 * ROW;
+    let place = |value: f64| ruler.place(value).map(|share| left + share * (right - left));
+    for tick in &ruler.ticks {
+        if let Some(x) = place(tick.value) {
+            canvas.line((x, HEAD), (x, bottom), Stroke::solid(GRID, 1.0));
+            canvas.text((x, bottom + 16.0), &tick.label, TICK);
+        }
+    }
+    for (row, bar) in ranked.bars.iter().enumerate() {
+        let top = HEAD + row as f64 * ROW;
+        canvas.grouped(&format!("run r{}", bar.run), |canvas| {
+            draw_bar(canvas, bar, top, left, &place);
+            let x = right.max(left) + 6.0;
+            canvas.text((x, top + ROW * 0.68), &bar.text, VALUE);
+        });
+    }
+    canvas.line((left, HEAD), (left, bottom), Stroke::solid(FRAME, 1.2));
+    canvas.finish()
+}
+
+fn draw_bar(canvas: &mut Canvas, bar: &RankedBar, top: f64, left: f64, place: &impl Fn(f64) -> Option<f64>) {
+    let name = if bar.is_baseline { NAME.bold() } else { NAME };
+    canvas.text((2.0, top + ROW * 0.68), &shortened(&bar.name, NAME_CHARACTERS), name);
+    let Some(end) = bar.value.and_then(place) else { return };
+    let fill = FILLS[usize::from(!bar.is_baseline)];
+    let (roof, height) = (top + 4.0, ROW - 8.0);
+    canvas.hinted(&format!("{}: {}", bar.name, bar.text), |canvas| {
+        let corners = [(left, roof), (end, roof), (end, roof + height), (left, roof + height)];
+        let (fill, dash) = if bar.is_valid { (fill, "") } else { (INVALID, "4 3") };
+        canvas.polygon(
+            &corners,
+            fill,
+            Stroke { colour: FILLS[usize::from(!bar.is_baseline)], width: 1.2, dash },
+        );
+        let Some((low, high)) = bar.interval else { return };
+        let (Some(low), Some(high)) = (place(low.max(0.0)), place(high)) else { return };
+        let middle = top + ROW / 2.0;
+        for (from, to) in [
+            ((low, middle), (high, middle)),
+            ((low, middle - 3.5), (low, middle + 3.5)),
+            ((high, middle - 3.5), (high, middle + 3.5)),
+        ] {
+            canvas.line(from, to, Stroke::solid("#ffffff", 3.2));
+            canvas.line(from, to, Stroke::solid(INK, 1.4));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bar(run: usize, value: f64) -> RankedBar {
+        RankedBar {
+            name: format!("{run} drive"),
+            run,
+            value: Some(value),
+            interval: Some((value * 0.9, value * 1.1)),
+            text: format!("{value}"),
+            is_baseline: run == 0,
+            is_valid: run != 2,
+        }
+    }
+
+    #[test]
+    fn bars_keep_their_order_and_stay_inside() {
+        let all = Ranked { title: "IOPS".into(), bars: vec![bar(1, 300.0), bar(0, 200.0), bar(2, 100.0)] };
+        let svg = ranked(&all, 480.0);
+        let places: Vec<usize> =
+            ["run r1", "run r0", "run r2"].iter().map(|class| svg.find(class).expect("a bar")).collect();
+        assert!(places.is_sorted(), "{svg}");
+        assert_eq!(svg.matches("stroke-dasharray").count(), 1, "only the invalid value is an outline");
+        let ends = svg.split("x2=\"").skip(1).filter_map(|rest| rest.split('"').next()?.parse::<f64>().ok());
+        assert!(ends.clone().count() > 9 && ends.fold(0.0, f64::max) <= 480.0);
+    }
+
+    #[test]
+    fn a_run_without_the_quantity_has_a_name_but_no_bar() {
+        let none = RankedBar { value: None, interval: None, text: "n/a".into(), ..bar(1, 0.0) };
+        let svg = ranked(&Ranked { title: "IOPS".into(), bars: vec![bar(0, 2.0), none] }, 480.0);
+        assert_eq!(svg.matches("<polygon").count(), 1);
+        assert!(svg.contains("1 drive") && svg.contains("n/a"));
+    }
+}

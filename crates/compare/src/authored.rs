@@ -1,0 +1,14 @@
+//! What the author of a comparison adds to it. It never changes a figure.
+
+/// Notes, key points, a watermark, and links to the reports of the runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Authored {
+    /// Conclusions of the author, shown before the figures.
+    pub key_points: Vec<String>,
+    /// Notes, shown after the figures.
+    pub notes: Vec<String>,
+    /// A word across every page, such as DRAFT.
+    pub watermark: Option<String>,
+    /// Address of the report of each run, relative to the HTML file; None if it has none. May be empty.
+    pub links: Vec<Option<String>>,
+}

@@ -1,0 +1,188 @@
+//! Figures of all runs: ranked bars and tables by test, the matrix of differences, statistics, and every figure.
+
+use charts::markup::escape;
+
+use super::parts::{difference_cell, marks, remark, run_class, value_cell};
+use crate::comparison::{Comparison, Line};
+use crate::overlays::named;
+use crate::sections;
+use crate::selected::{Selected, groups, ranked};
+use crate::statistics;
+use crate::wording::{decimals, difference, letter};
+
+/// Width of the ranked bars.
+const BARS: f64 = 520.0;
+const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
+                       Differences are relative to the baseline, with the 95 % confidence interval in \
+                       parentheses. If that interval contains zero, the difference is within noise. Whiskers of \
+                       bars are 95 % confidence intervals of the mean; outlines are values of runs without a \
+                       valid result.";
+
+/// Place of a line in the comparison, by which the script finds the figure.
+fn key(comparison: &Comparison, line: &Line) -> usize {
+    comparison.lines.iter().position(|known| known.key == line.key).unwrap_or_default()
+}
+
+/// The selected figures by test, and the matrix of differences.
+pub(super) fn selected(comparison: &Comparison) -> String {
+    let groups = groups(comparison);
+    let mut out = "<h2>Selected performance</h2>\n".to_owned();
+    if groups.is_empty() {
+        return out + "<p>None.</p>\n";
+    }
+    for group in &groups {
+        let bars: String = group
+            .lines
+            .iter()
+            .map(|line| format!("<figure>{}</figure>\n", charts::ranked(&ranked(comparison, line), BARS)))
+            .collect();
+        out.push_str(&format!(
+            "<section><h3>{}</h3>\n<div class=\"bars\">\n{bars}</div>\n",
+            escape(group.title)
+        ));
+        out.push_str(&by_run(comparison, group));
+        out.push_str("</section>\n");
+    }
+    out.push_str(&remark(READING));
+    let legend = crate::wording::marks(comparison.lines.iter().filter(|line| line.selected));
+    out.extend(legend.iter().map(|text| remark(text)));
+    out.extend(
+        Some(sections::marks(&comparison.runs)).filter(|text| !text.is_empty()).map(|text| remark(&text)),
+    );
+    out.extend(sections::labels(&comparison.runs).iter().map(|label| remark(label)));
+    out + &matrix(comparison, &groups)
+}
+
+/// A table with one row per run: each figure and its difference from the baseline.
+fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
+    let head: String = group
+        .lines
+        .iter()
+        .map(|line| {
+            format!(
+                "<th class=\"n\">{}<small>{}</small></th><th>vs. <span \
+                 class=\"base\">A</span></th>",
+                escape(&line.name),
+                line.unit
+            )
+        })
+        .collect();
+    let row = |run: usize| {
+        let cells: String = group
+            .lines
+            .iter()
+            .map(|line| {
+                let (key, name) = (key(comparison, line), escape(&line.name));
+                let value = value_cell((run, &name), key, line.figures[run].as_ref(), decimals(line));
+                value + &difference_cell((run, ""), key, line.differences[run].as_ref(), false)
+            })
+            .collect();
+        format!(
+            "<tr class=\"{}\"><th scope=\"row\">{} {}</th>{cells}</tr>\n",
+            run_class(run),
+            escape(&named(&comparison.runs, run)),
+            marks(&comparison.runs[run])
+        )
+    };
+    format!(
+        "<div class=\"wide\"><table class=\"cards figures\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
+        (0..comparison.runs.len()).map(row).collect::<String>()
+    )
+}
+
+/// All differences of selected figures at a glance.
+fn matrix(comparison: &Comparison, groups: &[Selected<'_>]) -> String {
+    let lines = || groups.iter().flat_map(|group| &group.lines);
+    let head: String = lines().map(|line| format!("<th>{}</th>", escape(&line.name))).collect();
+    let row = |run: usize| {
+        let cells: String = lines()
+            .map(|line| {
+                let name = escape(&line.name);
+                difference_cell((run, &name), key(comparison, line), line.differences[run].as_ref(), true)
+            })
+            .collect();
+        format!(
+            "<tr class=\"{}\"><th scope=\"row\">{}</th>{cells}</tr>\n",
+            run_class(run),
+            escape(&named(&comparison.runs, run))
+        )
+    };
+    format!(
+        "<section><h2>Differences from <span class=\"base\">A</span></h2>\n<div class=\"wide\"><table \
+         class=\"matrix\"><thead><tr><th>Run</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n\
+         <p class=\"remark\">Green: better beyond noise. Red: worse beyond noise. Grey: within noise, or with unknown \
+         spread.</p>\n</section>\n",
+        (0..comparison.runs.len()).map(row).collect::<String>()
+    )
+}
+
+/// Statistics over groups of runs; empty without groups.
+pub(super) fn statistics(comparison: &Comparison) -> String {
+    if comparison.groups.is_empty() {
+        return String::new();
+    }
+    let head: String = statistics::HEAD.iter().map(|name| format!("<th>{name}</th>")).collect();
+    let mut out = "<h2>Statistics over drives and runs</h2>\n".to_owned();
+    for line in comparison.lines.iter().filter(|line| line.selected) {
+        let mut rows = String::new();
+        for (group, summary) in comparison.groups.iter().zip(comparison.summaries(line)) {
+            let cells: String = statistics::HEAD
+                .iter()
+                .zip(statistics::cells(comparison, line, &summary))
+                .map(|(name, text)| {
+                    format!("<td class=\"n\" data-of=\"{name}\"><span>{}</span></td>", escape(&text))
+                })
+                .collect();
+            let found = summary.difference.as_ref().map_or_else(|| "n/a".to_owned(), difference);
+            rows.push_str(&format!(
+                "<tr><th scope=\"row\">{}</th>{cells}<td data-of=\"vs. first\"><span>{found}</span></td></tr>\n",
+                escape(&group.name)
+            ));
+        }
+        out.push_str(&format!(
+            "<div class=\"wide\"><table class=\"cards\"><caption>{} ({})</caption><thead><tr><th>Group</th>{head}<th>vs. \
+             first</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n",
+            escape(&line.name),
+            line.unit
+        ));
+    }
+    out + &remark(statistics::READING)
+}
+
+/// Every figure that is not selected, with one column per run.
+pub(super) fn every(comparison: &Comparison) -> String {
+    let lines = || comparison.lines.iter().filter(|line| !line.selected);
+    if lines().next().is_none() {
+        return String::new();
+    }
+    let head: String = (0..comparison.runs.len())
+        .map(|run| {
+            format!(
+                "<th class=\"n {}\">{} {}</th>",
+                run_class(run),
+                letter(run),
+                marks(&comparison.runs[run])
+            )
+        })
+        .collect();
+    let row = |line: &Line| {
+        let key = key(comparison, line);
+        let cells: String = (0..comparison.runs.len())
+            .map(|run| value_cell((run, &letter(run)), key, line.figures[run].as_ref(), decimals(line)))
+            .collect();
+        format!(
+            "<tr><th scope=\"row\">{}<small>{}</small></th><td class=\"unit\">{}</td>{cells}</tr>\n",
+            escape(&line.name),
+            escape(&line.key),
+            line.unit
+        )
+    };
+    let legend = crate::wording::marks(lines());
+    format!(
+        "<section><h2>Every figure</h2>\n<div class=\"wide\"><table class=\"every\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n\
+         <tbody>{}</tbody></table></div>\n{}{}</section>\n",
+        lines().map(row).collect::<String>(),
+        legend.iter().map(|text| remark(text)).collect::<String>(),
+        sections::labels(&comparison.runs).iter().map(|label| remark(label)).collect::<String>()
+    )
+}

@@ -1,0 +1,88 @@
+//! Charts and pages that several runs have in common.
+
+use charts::Size;
+use charts::markup::escape;
+use pts::exhibit::Exhibit;
+
+use super::parts::{list, remark, run_class, table};
+use crate::candidate::Candidate;
+use crate::overlays::Overlay;
+use crate::sections;
+use crate::sweeps;
+
+const CHART: Size = Size { width: 720.0, height: 400.0 };
+/// Size of a chart that contains all runs.
+const WIDE_CHART: Size = Size { width: 1100.0, height: 420.0 };
+/// Size of one of many small charts.
+const SMALL: Size = Size { width: 300.0, height: 170.0 };
+
+/// One chart per workload that several runs swept over outstanding I/Os, with all runs in it.
+pub(super) fn sweeps(runs: &[Candidate]) -> String {
+    let of = |section: &sweeps::SweepSection| {
+        let notes: String = section.notes.iter().map(|note| remark(note)).collect();
+        format!(
+            "<section><h2>{}</h2>\n{}{}{notes}</section>\n",
+            escape(&section.title),
+            overlay(&section.overlay, &section.title),
+            table(&section.table)
+        )
+    };
+    sweeps::sections(runs).iter().map(of).collect()
+}
+
+/// The report pages that at least two runs have in common, with shared axes.
+pub(super) fn pages(runs: &[Candidate]) -> String {
+    let mut out = String::new();
+    for section in sections::sections(runs) {
+        out.push_str(&format!("<section><h2>{}</h2>\n", escape(&section.title)));
+        for chart in &section.overlays {
+            out.push_str(&overlay(chart, &section.title));
+        }
+        for row in &section.rows {
+            let wide = row.each.iter().any(|(_, _, exhibit)| is_wide(exhibit));
+            out.push_str(if wide { "<div class=\"beside alone\">\n" } else { "<div class=\"beside\">\n" });
+            for (run, name, exhibit) in &row.each {
+                let drawn = sections::picture(exhibit, row, name, CHART).unwrap_or_else(|| match exhibit {
+                    Exhibit::Table(data) => table(data),
+                    Exhibit::Facts(facts) => list(facts),
+                    _ => String::new(),
+                });
+                out.push_str(&format!(
+                    "<figure class=\"{}\"><figcaption>{}</figcaption>\n{drawn}</figure>\n",
+                    run_class(*run),
+                    escape(name)
+                ));
+            }
+            out.push_str("</div>\n");
+            out.extend(row.reading().into_iter().chain(row.rescaled.as_deref()).map(remark));
+        }
+        out.extend(section.notes.iter().map(|note| remark(note)));
+        out.push_str("</section>\n");
+    }
+    out
+}
+
+/// A chart of all runs, or one small chart per run.
+fn overlay(overlay: &Overlay, section: &str) -> String {
+    let caption = match overlay.title.as_str() {
+        "" => String::new(),
+        title => format!("<h3>{}</h3>\n", escape(title)),
+    };
+    let charts = if overlay.is_split() {
+        let small: String = overlay
+            .multiples(SMALL)
+            .map(|(run, svg)| format!("<figure class=\"{}\">{svg}</figure>\n", run_class(run)))
+            .collect();
+        format!("<div class=\"multiples\">\n{small}</div>\n")
+    } else {
+        let runs: Vec<String> = overlay.runs.iter().map(usize::to_string).collect();
+        let svg = overlay.picture(section, WIDE_CHART);
+        format!("<figure class=\"overlay\" data-runs=\"{}\">{svg}</figure>\n", runs.join(" "))
+    };
+    format!("{caption}{charts}{}", remark(overlay.reading()))
+}
+
+/// Whether two of these tables are too wide to fit side by side.
+fn is_wide(exhibit: &Exhibit) -> bool {
+    matches!(exhibit, Exhibit::Table(table) if table.columns.len() > 4)
+}

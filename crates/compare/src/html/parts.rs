@@ -1,0 +1,96 @@
+//! Markup that all parts of a comparison share.
+
+use charts::markup::escape;
+use pts::exhibit::{Facts, Table};
+use report::parts::{Better, Figure, cell_text};
+use stdx::text::slug;
+
+use crate::candidate::Candidate;
+use crate::noise::{Difference, Sample};
+use crate::wording::{mean_and_spread, parts};
+
+/// Classes of everything that belongs to a run; the script finds it by them.
+pub(super) fn run_class(index: usize) -> String {
+    format!("run r{index}")
+}
+
+/// The marks of a run as badges.
+pub(super) fn marks(run: &Candidate) -> String {
+    run.marks().iter().map(|mark| format!("<b class=\"badge {}\">{mark}</b> ", slug(mark))).collect()
+}
+
+pub(super) fn remark(text: &str) -> String {
+    format!("<p class=\"remark\">{}</p>\n", escape(text))
+}
+
+/// A figure of a run; `key` identifies the figure for the script.
+pub(super) fn value_cell(
+    (run, of): (usize, &str),
+    key: usize,
+    figure: Option<&Figure>,
+    decimals: usize,
+) -> String {
+    let sample = figure.and_then(|figure| Sample::of(&figure.values)).map_or_else(String::new, |sample| {
+        let variance = sample.variance.map_or_else(String::new, |variance| variance.to_string());
+        format!(" data-sample=\"{} {} {variance}\"", sample.count, sample.mean)
+    });
+    let better = match figure.map(|figure| figure.better) {
+        Some(Better::Less) => " data-better=\"less\"",
+        _ => "",
+    };
+    format!(
+        "<td class=\"n {}\" data-of=\"{of}\" data-figure=\"{key}\"{better}{sample}><span>{}</span></td>",
+        run_class(run),
+        escape(&mean_and_spread(figure, decimals))
+    )
+}
+
+/// The difference of a run from the baseline; only its percentage if `is_short`.
+pub(super) fn difference_cell(
+    (run, of): (usize, &str),
+    key: usize,
+    found: Option<&Difference>,
+    is_short: bool,
+) -> String {
+    let (class, parts) = match found {
+        None if run == 0 => ("baseline".to_owned(), vec!["baseline".to_owned()]),
+        None => ("none".to_owned(), vec!["n/a".to_owned()]),
+        Some(found) => (slug(found.finding.word()), parts(found)),
+    };
+    let shown = if is_short { vec![parts[0].trim_end_matches(':').to_owned()] } else { parts };
+    let parts: Vec<String> = shown.iter().map(|part| format!("<span>{part}</span>")).collect();
+    let short = if is_short { " data-short" } else { "" };
+    format!(
+        "<td class=\"difference {class} {}\" data-of=\"{of}\" data-run=\"{run}\" data-of-figure=\"{key}\"{short}>{}</td>",
+        run_class(run),
+        parts.join(" ")
+    )
+}
+
+pub(super) fn list(facts: &Facts) -> String {
+    let row = |(label, value): &(String, String)| {
+        format!("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>\n", escape(label), escape(value))
+    };
+    let rows: String = facts.items.iter().map(row).collect();
+    format!("<table><caption>{}</caption><tbody>{rows}</tbody></table>\n", escape(&facts.heading))
+}
+
+pub(super) fn table(table: &Table) -> String {
+    let head: String =
+        table.columns.iter().map(|name| format!("<th class=\"n\">{}</th>", escape(name))).collect();
+    let row = |row: &pts::exhibit::Row| {
+        let cells: String = row
+            .cells
+            .iter()
+            .map(|cell| format!("<td class=\"n\">{}</td>", escape(&cell_text(cell, table.decimals))))
+            .collect();
+        format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&row.name))
+    };
+    format!(
+        "<div class=\"wide\"><table><caption>{}, {}</caption><thead><tr><th>{}</th>{head}</tr></thead>\n<tbody>{}</tbody></table></div>\n",
+        escape(&table.heading),
+        escape(&table.column_heading),
+        escape(&table.row_heading),
+        table.rows.iter().map(row).collect::<String>()
+    )
+}

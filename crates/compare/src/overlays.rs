@@ -1,0 +1,85 @@
+//! Charts that contain all runs: one line per run, or, for many runs, one small chart per run over the lines of all
+//! others.
+
+use charts::Size;
+use pts::ReadingHint;
+use pts::exhibit::{Lines, Scale, Series};
+
+use crate::candidate::Candidate;
+use crate::wording::letter;
+
+/// Beyond this number of runs, lines of one chart can no longer be told apart.
+const IN_ONE_CHART: usize = 8;
+
+/// One quantity of several runs, with one series per run.
+pub(crate) struct Overlay {
+    /// What distinguishes it from the others of its section; may be empty.
+    pub title: String,
+    pub lines: Lines,
+    /// Index of the run of each series.
+    pub runs: Vec<usize>,
+}
+
+impl Overlay {
+    /// Whether it is drawn as one small chart per run.
+    pub fn is_split(&self) -> bool {
+        self.runs.len() > IN_ONE_CHART
+    }
+
+    /// All runs in one chart.
+    pub fn picture(&self, title: &str, size: Size) -> String {
+        charts::lines(&self.lines, title, size)
+    }
+
+    /// One small chart per run, with the index of the run.
+    pub fn multiples(&self, size: Size) -> impl Iterator<Item = (usize, String)> + '_ {
+        self.runs.iter().enumerate().map(move |(at, run)| (*run, charts::multiple(&self.lines, at, size)))
+    }
+
+    /// How to read it.
+    pub fn reading(&self) -> &'static str {
+        if self.is_split() {
+            "Each small chart shows one run in front of the lines of all others, on the same axes."
+        } else {
+            charts::sentence(ReadingHint::Runs)
+        }
+    }
+}
+
+/// A run by letter and name.
+pub(crate) fn named(runs: &[Candidate], index: usize) -> String {
+    format!("{} {}", letter(index), runs[index].name)
+}
+
+/// Whether a chart shows results, so that its lines can be overlaid: not the way to steady state, and no guides.
+pub(crate) fn is_result(lines: &Lines) -> bool {
+    lines.guides.is_empty() && lines.x.scale != Scale::Rounds
+}
+
+/// One overlay for each series that at least two of the charts have, by name; a single series needs no name.
+pub(crate) fn overlays(runs: &[Candidate], each: &[(usize, &Lines)]) -> Vec<Overlay> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in each.iter().flat_map(|(_, lines)| lines.series.iter().map(|series| series.name.as_str())) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let is_single = each.iter().all(|(_, lines)| lines.series.len() == 1);
+    if is_single {
+        names.truncate(1);
+    }
+    let overlay = |name: &&str| {
+        let found = each.iter().filter_map(|(run, lines)| {
+            let series = lines.series.iter().find(|series| is_single || series.name == *name)?;
+            Some((*run, Series { name: named(runs, *run), points: series.points.clone() }))
+        });
+        let (runs, series): (Vec<usize>, Vec<Series>) = found.unzip();
+        let (_, first) = each.first()?;
+        let title = if is_single { String::new() } else { (*name).to_owned() };
+        let lines = Lines { reading: ReadingHint::Runs, series, marked: None, ..(*first).clone() };
+        // Single points are compared by the bars.
+        let is_curve = lines.series.iter().any(|series| series.points.len() > 1);
+        (runs.len() > 1 && is_curve).then_some(Overlay { title, lines, runs })
+    };
+    names.iter().filter_map(overlay).collect()
+}

@@ -1,0 +1,75 @@
+//! The figures of a comparison by test, as tables with one row per run and as ranked bars.
+
+use charts::{Ranked, RankedBar};
+use report::parts::{Better, Figure};
+
+use crate::comparison::{Comparison, Line};
+use crate::noise::mean_interval;
+use crate::overlays::named;
+use crate::wording::{decimals, mean};
+
+/// Selected figures of one test.
+pub(crate) struct Selected<'a> {
+    /// Title of the test.
+    pub title: &'a str,
+    pub lines: Vec<&'a Line>,
+}
+
+/// The selected figures, by test.
+pub(crate) fn groups(comparison: &Comparison) -> Vec<Selected<'_>> {
+    let mut groups: Vec<Selected<'_>> = Vec::new();
+    for line in comparison.lines.iter().filter(|line| line.selected) {
+        match groups.iter_mut().find(|group| group.title == line.test) {
+            Some(group) => group.lines.push(line),
+            None => groups.push(Selected { title: &line.test, lines: vec![line] }),
+        }
+    }
+    groups
+}
+
+/// Indices of the runs, the best of `line` first; those without the figure come last.
+pub(crate) fn ranking(line: &Line) -> Vec<usize> {
+    let better = line.figures.iter().flatten().map(|figure| figure.better).next();
+    let value = |index: &usize| line.figures[*index].as_ref().and_then(Figure::mean);
+    let mut order: Vec<usize> = (0..line.figures.len()).collect();
+    order.sort_by(|a, b| match (value(a), value(b)) {
+        (Some(a), Some(b)) if better == Some(Better::Less) => a.total_cmp(&b),
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    });
+    order
+}
+
+/// The 95 % confidence interval of a figure; None if its spread is unknown.
+pub(crate) fn interval(figure: &Figure) -> Option<(f64, f64)> {
+    match (figure.uncertainty, figure.mean()) {
+        (Some(uncertainty), Some(mean)) => Some((mean - uncertainty, mean + uncertainty)),
+        _ => mean_interval(&figure.values),
+    }
+}
+
+/// The runs as bars, the best first.
+pub(crate) fn ranked(comparison: &Comparison, line: &Line) -> Ranked {
+    let decimals = decimals(line);
+    let bar = |index: usize| {
+        let figure = line.figures[index].as_ref();
+        let run = &comparison.runs[index];
+        RankedBar {
+            name: named(&comparison.runs, index),
+            run: index,
+            value: figure.and_then(Figure::mean),
+            interval: figure.and_then(interval),
+            text: figure.and_then(|figure| mean(figure, decimals)).unwrap_or_else(|| "n/a".into()),
+            is_baseline: index == 0,
+            is_valid: run.is_valid(),
+        }
+    };
+    let better = match line.figures.iter().flatten().next().map(|figure| figure.better) {
+        Some(Better::Less) => ", smaller is better",
+        _ => "",
+    };
+    Ranked {
+        title: format!("{} ({}{better})", line.name, line.unit),
+        bars: ranking(line).into_iter().map(bar).collect(),
+    }
+}

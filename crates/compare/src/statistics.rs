@@ -1,0 +1,223 @@
+//! Statistics over groups of runs: the mean of a population of drives, the spread between its drives and between runs
+//! of one drive, and runs that are unlike the others of their group.
+
+use report::parts::Figure;
+use stdx::units::grouped;
+
+use crate::candidate::Candidate;
+use crate::comparison::{Comparison, Line};
+use crate::noise::{Difference, Sample, mean_interval};
+use crate::wording::{decimals, difference, letter};
+
+/// What the runs of a group have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupBy {
+    /// The model of the drive.
+    Model,
+    /// Model and firmware.
+    Firmware,
+    /// The drive itself.
+    Drive,
+}
+
+impl GroupBy {
+    /// All kinds, as the command line names them.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("model", Self::Model), ("firmware", Self::Firmware), ("drive", Self::Drive)];
+
+    fn of(self, run: &Candidate) -> String {
+        let target = &run.document.run.target;
+        let model = target.model.as_deref().unwrap_or(&target.path);
+        match self {
+            Self::Model => model.to_owned(),
+            Self::Firmware => {
+                format!("{model}, firmware {}", target.firmware.as_deref().unwrap_or("unknown"))
+            }
+            Self::Drive => format!("{model}, {}", run.drive()),
+        }
+    }
+}
+
+/// Runs that are summarized together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// What they have in common.
+    pub name: String,
+    /// Their indices.
+    pub runs: Vec<usize>,
+}
+
+/// One figure of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// Number of drives and of runs that have the figure.
+    pub counts: (usize, usize),
+    /// Mean over the drives, each of which counts once; None if no run has the figure.
+    pub mean: Option<f64>,
+    /// Standard deviation between the means of the drives, in percent of the mean; None with fewer than two drives.
+    pub between_drives_percent: Option<f64>,
+    /// Standard deviation between runs of the same drive, in percent of the mean; None without a drive with two runs.
+    pub between_runs_percent: Option<f64>,
+    /// 95 % confidence interval of the mean: over drives, or over runs if there is one drive.
+    pub interval: Option<(f64, f64)>,
+    /// Difference from the first group.
+    pub difference: Option<Difference>,
+    /// Indices of runs that are unlike the others.
+    pub outliers: Vec<usize>,
+}
+
+/// Groups the runs, in the order of their first runs.
+pub(crate) fn grouped_by(runs: &[Candidate], by: GroupBy) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        let name = by.of(run);
+        match groups.iter_mut().find(|group| group.name == name) {
+            Some(group) => group.runs.push(index),
+            None => groups.push(Group { name, runs: vec![index] }),
+        }
+    }
+    groups
+}
+
+/// One summary per group.
+pub(crate) fn summaries(comparison: &Comparison, line: &Line) -> Vec<Summary> {
+    let samples: Vec<Vec<f64>> =
+        comparison.groups.iter().map(|group| sample(comparison, line, group)).collect();
+    let better = line.figures.iter().flatten().next().map(|figure| figure.better);
+    let summary = |(index, group): (usize, &Group)| {
+        let difference = better.filter(|_| index > 0);
+        Summary {
+            difference: difference.and_then(|better| Difference::of(&samples[0], &samples[index], better)),
+            ..summary(comparison, line, group)
+        }
+    };
+    comparison.groups.iter().enumerate().map(summary).collect()
+}
+
+/// Means of the runs of a group, by drive.
+fn by_drive(comparison: &Comparison, line: &Line, group: &Group) -> Vec<Vec<f64>> {
+    let mut drives: Vec<(String, Vec<f64>)> = Vec::new();
+    for run in &group.runs {
+        let Some(mean) = line.figures[*run].as_ref().and_then(Figure::mean) else { continue };
+        let drive = comparison.runs[*run].drive();
+        match drives.iter_mut().find(|(known, _)| *known == drive) {
+            Some((_, means)) => means.push(mean),
+            None => drives.push((drive, vec![mean])),
+        }
+    }
+    drives.into_iter().map(|(_, means)| means).collect()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    Sample::of(values).map(|sample| sample.mean)
+}
+
+/// The values that the interval of a group is calculated from: one per drive, or one per run of a single drive.
+fn sample(comparison: &Comparison, line: &Line, group: &Group) -> Vec<f64> {
+    match &by_drive(comparison, line, group)[..] {
+        [only] => only.clone(),
+        drives => drives.iter().filter_map(|runs| mean(runs)).collect(),
+    }
+}
+
+fn summary(comparison: &Comparison, line: &Line, group: &Group) -> Summary {
+    let drives = by_drive(comparison, line, group);
+    let means: Vec<f64> = drives.iter().filter_map(|runs| mean(runs)).collect();
+    let of_all = mean(&means);
+    let percent = |deviation: f64| of_all.filter(|mean| *mean > 0.0).map(|mean| deviation / mean * 100.0);
+    let between = Sample::of(&means).and_then(|sample| sample.variance);
+    let (squares, freedom) = drives
+        .iter()
+        .filter_map(|runs| Some((Sample::of(runs)?.variance?, runs.len() as f64 - 1.0)))
+        .fold((0.0, 0.0), |(squares, freedom), (variance, more)| (squares + variance * more, freedom + more));
+    let within = (freedom > 0.0).then(|| squares / freedom);
+    Summary {
+        counts: (drives.len(), drives.iter().map(Vec::len).sum()),
+        mean: of_all,
+        between_drives_percent: between.and_then(|variance| percent(variance.sqrt())),
+        between_runs_percent: within.and_then(|variance| percent(variance.sqrt())),
+        interval: mean_interval(&sample(comparison, line, group)),
+        difference: None,
+        outliers: outliers(line, group),
+    }
+}
+
+/// Runs whose distance from the median exceeds 3.5 times the scaled median distance (Iglewicz and Hoaglin), in groups of
+/// at least five runs. Distances below 1 % of the median are never outliers.
+fn outliers(line: &Line, group: &Group) -> Vec<usize> {
+    const LIMIT: f64 = 3.5;
+    /// Ratio of the standard deviation of a normal distribution to its median distance from the median.
+    const SCALE: f64 = 1.4826;
+    const RUNS: usize = 5;
+    const NEGLIGIBLE: f64 = 0.01;
+    let means: Vec<(usize, f64)> =
+        group.runs.iter().filter_map(|run| Some((*run, line.figures[*run].as_ref()?.mean()?))).collect();
+    if means.len() < RUNS {
+        return Vec::new();
+    }
+    let centre = median(means.iter().map(|(_, mean)| *mean).collect());
+    let distance = median(means.iter().map(|(_, mean)| (mean - centre).abs()).collect());
+    let limit = (LIMIT * SCALE * distance).max(NEGLIGIBLE * centre.abs());
+    means.into_iter().filter(|(_, mean)| (mean - centre).abs() > limit).map(|(run, _)| run).collect()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 { values[half] } else { (values[half - 1] + values[half]) / 2.0 }
+}
+
+/// How to read the statistics.
+pub(crate) const READING: &str = "The mean counts each drive once. Its 95 % confidence interval is calculated from \
+                                  the means of the drives, or from the runs if there is one drive. Between drives \
+                                  and between runs: standard deviation in percent of the mean. Outliers: runs whose \
+                                  distance from the median exceeds 3.5 times the scaled median distance, in groups \
+                                  of at least five runs.";
+
+/// Headings of the columns after the name of the group.
+pub(crate) const HEAD: [&str; 7] =
+    ["Drives", "Runs", "Mean", "95 % interval", "Between drives", "Between runs", "Outliers"];
+
+/// The cells of a group below [`HEAD`].
+pub(crate) fn cells(comparison: &Comparison, line: &Line, summary: &Summary) -> [String; 7] {
+    let decimals = decimals(line);
+    let or_na = |text: Option<String>| text.unwrap_or_else(|| "n/a".into());
+    let share = |percent: Option<f64>| or_na(percent.map(|percent| format!("{percent:.1} %")));
+    let outlier = |run: &usize| format!("{} {}", letter(*run), comparison.runs[*run].name);
+    let outliers: Vec<String> = summary.outliers.iter().map(outlier).collect();
+    let bounds = |(low, high)| format!("{} to {}", grouped(low, decimals), grouped(high, decimals));
+    [
+        summary.counts.0.to_string(),
+        summary.counts.1.to_string(),
+        or_na(summary.mean.map(|mean| grouped(mean, decimals))),
+        or_na(summary.interval.map(bounds)),
+        share(summary.between_drives_percent),
+        share(summary.between_runs_percent),
+        if outliers.is_empty() { "none".into() } else { outliers.join(", ") },
+    ]
+}
+
+/// The statistics for terminals; empty without groups.
+pub(crate) fn text(comparison: &Comparison, all: bool) -> String {
+    let mut out = String::new();
+    if comparison.groups.is_empty() {
+        return out;
+    }
+    out.push_str("\nStatistics over drives and runs\n");
+    for line in comparison.lines.iter().filter(|line| all || line.selected) {
+        out.push_str(&format!("{} ({})\n", line.name, line.unit));
+        for (group, summary) in comparison.groups.iter().zip(summaries(comparison, line)) {
+            let [drives, runs, mean, interval, between_drives, between_runs, outliers] =
+                cells(comparison, line, &summary);
+            out.push_str(&format!("  {}: mean {mean} ({interval})\n", group.name));
+            out.push_str(&format!("    {drives} drives, {runs} runs; standard deviation between drives "));
+            out.push_str(&format!(
+                "{between_drives},\n    between runs {between_runs}; outliers: {outliers}\n"
+            ));
+            if let Some(found) = &summary.difference {
+                out.push_str(&format!("    vs. {}: {}\n", comparison.groups[0].name, difference(found)));
+            }
+        }
+    }
+    out
+}

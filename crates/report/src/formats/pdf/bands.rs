@@ -1,0 +1,108 @@
+//! Tables of numbers: columns are at least as wide as their widest word, and columns that do not fit on the page continue
+//! in a further table with the same row headings.
+
+use super::fonts::{Fonts, Style};
+use super::grid::PAD;
+
+/// A table that fits on the page.
+pub(super) struct Band {
+    pub widths: Vec<f64>,
+    pub head: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Width that a column needs and the width at which nothing wraps.
+struct Demand {
+    least: f64,
+    natural: f64,
+}
+
+/// Splits a table into bands of at most `room`; `keep` neighbouring columns are not separated.
+pub(super) fn bands(
+    fonts: &Fonts,
+    (head, rows): (&[String], &[Vec<String>]),
+    keep: usize,
+    (style, room): (Style, f64),
+) -> Vec<Band> {
+    let demands: Vec<Demand> =
+        (0..head.len()).map(|column| demand(fonts, (head, rows), column, style)).collect();
+    let Some((first, others)) = demands.split_first() else { return Vec::new() };
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    let mut left = 0.0;
+    for unit in (1..=others.len()).collect::<Vec<_>>().chunks(keep.max(1)) {
+        let needed: f64 = unit.iter().map(|column| demands[*column].least).sum();
+        match all.last_mut().filter(|_| needed <= left) {
+            Some(band) => band.extend(unit),
+            None => {
+                all.push(std::iter::once(0).chain(unit.iter().copied()).collect());
+                left = room - first.least;
+            }
+        }
+        left -= needed;
+    }
+    let pick = |row: &[String], columns: &[usize]| -> Vec<String> {
+        columns.iter().filter_map(|column| row.get(*column).cloned()).collect()
+    };
+    let band = |columns: Vec<usize>| Band {
+        widths: shared(columns.iter().map(|column| &demands[*column]), room),
+        head: pick(head, &columns),
+        rows: rows.iter().map(|row| pick(row, &columns)).collect(),
+    };
+    all.into_iter().map(band).collect()
+}
+
+fn demand(fonts: &Fonts, (head, rows): (&[String], &[Vec<String>]), column: usize, style: Style) -> Demand {
+    // A hair more than the text, because widths are added up in a different order when lines are broken.
+    let width =
+        |text: &str, style: Style| fonts.width(&fonts.printable(text, style), style) + 2.0 * PAD.0 + 0.5;
+    let cells = rows.iter().filter_map(|row| row.get(column)).map(|text| (text.as_str(), column == 0));
+    let cells = cells.chain([(head[column].as_str(), true)]);
+    let mut demand = Demand { least: 0.0, natural: 0.0 };
+    for (text, bold) in cells {
+        let style = if bold { style.bold() } else { style };
+        demand.natural = demand.natural.max(width(text, style));
+        demand.least = text.split(' ').map(|word| width(word, style)).fold(demand.least, f64::max);
+    }
+    demand
+}
+
+/// Gives each column what it needs, and the rest to those that would wrap; the sum never exceeds `room`.
+fn shared<'a>(demands: impl Iterator<Item = &'a Demand> + Clone, room: f64) -> Vec<f64> {
+    let least: f64 = demands.clone().map(|demand| demand.least).sum();
+    let missing: f64 = demands.clone().map(|demand| demand.natural - demand.least).sum();
+    if least > room {
+        return demands.map(|demand| demand.least * room / least).collect();
+    }
+    let share = if missing > 0.0 { ((room - least) / missing).min(1.0) } else { 0.0 };
+    demands.map(|demand| demand.least + (demand.natural - demand.least) * share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::pdf::fonts::ink;
+
+    #[test]
+    fn no_word_is_wider_than_its_column_and_no_column_is_lost() {
+        let fonts = Fonts::load().unwrap();
+        let head: Vec<String> = (0..21).map(|column| format!("Drive {column}")).collect();
+        let row = |name: &str| {
+            std::iter::once(name.into()).chain((1..21).map(|n| format!("{n}2,345.6\u{a0}±\u{a0}1.2\u{a0}%")))
+        };
+        let rows: Vec<Vec<String>> = ["a figure", "another"].map(|name| row(name).collect()).into();
+        let style = ink(10.5);
+        let all = bands(&fonts, (&head, &rows), 2, (style, 1000.0));
+        assert!(all.len() > 1, "20 columns do not fit");
+        for band in &all {
+            assert!(band.widths.iter().sum::<f64>() <= 1000.01 && band.head[0] == "Drive 0");
+            assert!(band.head.len() % 2 == 1, "pairs stay together");
+            for row in &band.rows {
+                for (text, width) in row.iter().zip(&band.widths).skip(1) {
+                    assert_eq!(fonts.wrap(text, style, width - 2.0 * PAD.0).len(), 1, "{text}");
+                }
+            }
+        }
+        let columns: usize = all.iter().map(|band| band.head.len() - 1).sum();
+        assert_eq!(columns, 20);
+    }
+}
