@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 pub(super) use sysfs::{Mount, parse};
 
-use super::LOOKS;
 use super::kept::{self, Visitor};
 use super::procfs::{entries, processes, read};
 use sysfs::{DeviceNumber, Roots};
+
+/// Number of pauses, at most, for threads that inspect a namespace.
+const PAUSES: u32 = 12;
 
 /// A mount namespace, as seen from the root folder of one of its tasks.
 pub(super) struct Namespace {
@@ -73,7 +75,7 @@ pub(super) fn namespaces(
         found.visit_kept(roots);
     }
     // A namespace may exist only because a thread is inspecting it, which takes moments.
-    for _ in 0..LOOKS {
+    for _ in 0..PAUSES {
         let is_unknown = |task: &Path| View::of(task).is_some_and(|view| !found.views.contains(&view));
         visitors.retain(|(_, task)| is_unknown(task));
         if visitors.is_empty() {

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 
-use super::PAUSE;
 use super::descriptor::{self, Elsewhere};
 use super::facts::{By, Facts};
 use super::mountinfo::{Mount, Namespace, namespaces, parse};
@@ -20,7 +20,7 @@ use sysfs::Roots;
 /// Returns the mount namespaces; our own is the first. Those that only a descriptor keeps in existence are included
 /// if a mounted file system appears in none of the others.
 pub(super) fn all_namespaces(roots: &Roots) -> io::Result<Vec<Namespace>> {
-    let pause = &mut || std::thread::sleep(PAUSE);
+    let pause = &mut || std::thread::sleep(Duration::from_millis(50));
     let found = namespaces(roots, false, pause)?;
     if has_unlisted_erofs(roots, &found) { namespaces(roots, true, pause) } else { Ok(found) }
 }

@@ -13,7 +13,7 @@ use std::process::Command;
 
 use device::OpenOptions;
 use engine::{Flow, Outcome};
-pub use files::{TempFile, directory, file, file_of, fingerprint, workload};
+pub use files::*;
 pub use loop_device::Loop;
 use record::{Segment, Workload};
 

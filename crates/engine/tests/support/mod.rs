@@ -14,7 +14,7 @@ use std::path::Path;
 use engine::{Answer, Clock, Engine, EngineError, Flow, LoadOptions, Outcome, Places, Polling, Target, Tick};
 use record::{Segment, Workload};
 
-pub use files::{TempFile, file, fingerprint, workload};
+pub use files::*;
 
 /// Prints why a test was skipped.
 pub fn skip(reason: &str) {
@@ -51,8 +51,9 @@ pub fn opened(file: &TempFile, bytes: u64, engine: Engine) -> Opened {
 
 impl Opened {
     fn target(&self) -> Target<'_> {
-        let target = Target::new(&self.name, self.file.as_fd(), self.clock, &self.options);
-        Target { is_buffered: self.is_buffered, ..target }
+        let mut target = Target::new(&self.name, self.file.as_fd(), self.clock, &self.options);
+        target.is_buffered = self.is_buffered;
+        target
     }
 
     pub fn run(&self, workload: &Workload) -> Result<Outcome, EngineError> {
