@@ -1,6 +1,6 @@
 //! Small multiples: one small chart for each of many runs, in front of the lines of all others; and grids of pictures.
 
-use pts::exhibit::Lines;
+use chartdata::exhibit::Lines;
 
 use crate::canvas::{Anchor, Canvas, Lettering, Point, Stroke};
 use crate::markup::shortened;
@@ -74,8 +74,8 @@ pub fn grid(pictures: &[String], each: Size, columns: usize, label: &str) -> (St
 
 #[cfg(test)]
 mod tests {
-    use pts::ReadingHint;
-    use pts::exhibit::{Axis, Scale, Series};
+    use chartdata::ReadingHint;
+    use chartdata::exhibit::{Axis, Scale, Series};
 
     use super::*;
 
@@ -91,6 +91,7 @@ mod tests {
             series: vec![series("A", 10.0), series("B", 90.0)],
             guides: Vec::new(),
             marked: None,
+            bands: Vec::new(),
         };
         let size = Size { width: 240.0, height: 140.0 };
         let both = [multiple(&lines, 0, size), multiple(&lines, 1, size)];

@@ -1,6 +1,6 @@
 //! Ranked horizontal bars with confidence intervals: one quantity of several runs.
 
-use pts::exhibit::Scale;
+use chartdata::exhibit::Scale;
 
 use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width};
 use crate::markup::shortened;

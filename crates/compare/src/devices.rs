@@ -1,6 +1,6 @@
 //! Facts about the compared devices, one value per run.
 
-use report::parts::{capacity, tool};
+use report::parts::{absent, capacity, number, tool};
 
 use crate::candidate::Candidate;
 use crate::warnings::profile;
@@ -10,22 +10,22 @@ type Fact = (&'static str, fn(&Candidate) -> String);
 
 /// What identifies a run at a glance.
 pub(crate) const BRIEF: [Fact; 5] = [
-    ("Model", |c| or_na(c.document.run.target.model.as_ref())),
+    ("Model", |c| known(c, c.document.run.target.model.as_ref())),
     ("Capacity", |c| capacity(&c.document)),
     ("Interface", interface),
-    ("Firmware", |c| or_na(c.document.run.target.firmware.as_ref())),
+    ("Firmware", |c| known(c, c.document.run.target.firmware.as_ref())),
     ("Profile", profile),
 ];
 
 /// The header of a device: drive, set-up and platform.
 pub(crate) const HEADER: [Fact; 21] = [
-    ("Vendor", |c| or_na(c.document.run.target.vendor.as_ref())),
-    ("Model", |c| or_na(c.document.run.target.model.as_ref())),
-    ("Serial number", |c| or_na(c.document.run.target.serial.as_ref())),
-    ("Firmware", |c| or_na(c.document.run.target.firmware.as_ref())),
+    ("Vendor", |c| known(c, c.document.run.target.vendor.as_ref())),
+    ("Model", |c| known(c, c.document.run.target.model.as_ref())),
+    ("Serial number", |c| known(c, c.document.run.target.serial.as_ref())),
+    ("Firmware", |c| known(c, c.document.run.target.firmware.as_ref())),
     ("Capacity", |c| capacity(&c.document)),
     ("Interface", interface),
-    ("NAND", |c| or_na(c.document.run.target.nand.as_ref())),
+    ("NAND", |c| known(c, c.document.run.target.nand.as_ref())),
     (
         "Write cache",
         |c| if c.document.run.origin.is_some() { "n/a".into() } else { c.document.write_cache() },
@@ -36,10 +36,12 @@ pub(crate) const HEADER: [Fact; 21] = [
     ("PC AR", |c| of_tests(c, |header| header.pc_ar.clone())),
     ("Test AR", |c| of_tests(c, |header| header.test_ar.clone())),
     ("AR amount", |c| of_tests(c, |header| header.ar_amount.clone())),
-    ("TC and QD", |c| of_tests(c, |header| format!("TC {} QD {}", header.threads, header.queue_depth))),
+    ("TC and QD", |c| {
+        of_tests(c, |header| format!("TC {} QD {}", number(header.threads), number(header.queue_depth)))
+    }),
     ("Rounds", |c| of_tests(c, |header| header.rounds.clone())),
-    ("Machine", |c| or_na(c.document.run.host.board.as_ref())),
-    ("Processor", |c| or_na(c.document.run.host.cpu.as_ref())),
+    ("Machine", |c| known(c, c.document.run.host.board.as_ref())),
+    ("Processor", |c| known(c, c.document.run.host.cpu.as_ref())),
     ("Software", |c| tool(&c.document)),
     ("Run", |c| c.document.run.id.clone()),
     ("Journal SHA-256", |c| format!("{}…", c.document.digest.get(..16).unwrap_or_default())),
@@ -49,12 +51,13 @@ pub(crate) const HEADER: [Fact; 21] = [
 fn interface(run: &Candidate) -> String {
     match &run.document.run.file_system {
         Some(facts) => format!("file on {}", facts.kind),
-        None => or_na(run.document.run.target.interface.as_ref()),
+        None => known(run, run.document.run.target.interface.as_ref()),
     }
 }
 
-fn or_na(fact: Option<&String>) -> String {
-    fact.cloned().unwrap_or_else(|| "n/a".into())
+/// A fact, or what stands for one that the host or the file does not contain.
+fn known(run: &Candidate, fact: Option<&String>) -> String {
+    fact.cloned().unwrap_or_else(|| absent(&run.document).into())
 }
 
 /// The distinct values of a header field over the tests of a run.

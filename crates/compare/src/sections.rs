@@ -164,7 +164,7 @@ pub(crate) fn picture(exhibit: &Exhibit, row: &Row<'_>, title: &str, size: Size)
             let all: Vec<&Bars> = row
                 .each
                 .iter()
-                .filter_map(|(_, e)| if let Exhibit::Bars(b) = e { Some(b) } else { None })
+                .filter_map(|(_, _, e)| if let Exhibit::Bars(b) = e { Some(b) } else { None })
                 .collect();
             Some(charts::bars_beside(bars, &all, title, size))
         }

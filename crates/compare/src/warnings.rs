@@ -4,7 +4,7 @@ use pts::ABSENT;
 use record::{RunFile, Settings, TargetKind};
 
 use crate::candidate::Candidate;
-use report::parts::{MarkKind, absent, capacity, number, tool};
+use report::parts::{absent, capacity, number, tool};
 
 /// A property that should be the same in all runs.
 struct Property {

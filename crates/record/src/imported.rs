@@ -48,6 +48,19 @@ impl MarkKind {
         }
     }
 
+    /// The mark in capitals, as short as it fits above a column.
+    #[must_use]
+    pub const fn short(self) -> &'static str {
+        match self {
+            Self::Imported => "IMPORTED",
+            Self::Simulated => "SIMULATED",
+            Self::NotAchieved => "NOT STEADY",
+            Self::NotComplete => "NOT COMPLETE",
+            Self::Interrupted => "INTERRUPTED",
+            Self::Modified => "MODIFIED",
+        }
+    }
+
     /// The banner on pages, in capitals.
     #[must_use]
     pub const fn title(self) -> &'static str {

@@ -137,6 +137,7 @@ fn lines(chart: &ExportedChart) -> Option<Lines> {
         y: axis(&chart.y)?,
         series: series.map(|one| Series { name: one.name.clone(), points: one.points.clone() }).collect(),
         guides: Vec::new(),
+        bands: Vec::new(),
         marked: None,
     })
 }

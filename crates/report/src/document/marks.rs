@@ -20,21 +20,6 @@ pub struct Mark {
 
 pub use record::MarkKind;
 
-impl MarkKind {
-    /// The mark in capitals, as short as it fits above a column.
-    #[must_use]
-    pub const fn short(self) -> &'static str {
-        match self {
-            Self::Imported => "IMPORTED",
-            Self::Simulated => "SIMULATED",
-            Self::NotAchieved => "NOT STEADY",
-            Self::NotComplete => "NOT COMPLETE",
-            Self::Interrupted => "INTERRUPTED",
-            Self::Modified => "MODIFIED",
-        }
-    }
-}
-
 impl Document {
     /// Marks of the pages of `outcome`, or of the whole run; the strongest comes first.
     #[must_use]

@@ -329,8 +329,11 @@ fn of_bars(page: &str, bars: &exhibit::Bars) -> Chart {
     Chart {
         page: page.into(),
         reading: charts::sentence(bars.reading).into(),
+        shows: word(bars.reading).unwrap_or_default(),
         x: bars.name_label.clone(),
+        x_scale: word(exhibit::Scale::Integer).unwrap_or_default(),
         y: bars.value_label.clone(),
+        y_scale: word(exhibit::Scale::LinearFromZero).unwrap_or_default(),
         series: (1..).zip(&bars.bars).map(series).collect(),
     }
 }
