@@ -59,6 +59,5 @@ pub fn bars_beside(bars: &Bars, others: &[&Bars], title: &str, size: Size) -> St
     canvas.line((left, top), (left, bottom), Stroke::solid(FRAME, 1.2));
     canvas.line((left, bottom), (right, bottom), Stroke::solid(FRAME, 1.2));
     canvas.text(((left + right) / 2.0, bottom + 43.0), &bars.value_label, TITLE);
-    canvas.text((18.0, (top + bottom) / 2.0), &bars.name_label, TITLE.turned(-90.0));
     canvas.finish()
 }

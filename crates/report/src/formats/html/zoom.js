@@ -1,13 +1,12 @@
 // Optional: zoom and panning of curves. Lines keep their width, markers their size, and the axes get new ticks.
 (() => {
-  const NAMESPACE = "http://www.w3.org/2000/svg";
   const MOST = 200;
   const HINT = "Ctrl and wheel, + or -: zoom · drag or arrow keys: pan · double click or 0: whole chart";
   const charts = new WeakMap();
   let clips = 0;
 
   const add = (parent, name, attributes, text) => {
-    const element = document.createElementNS(NAMESPACE, name);
+    const element = document.createElementNS(parent.namespaceURI, name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
     if (text !== undefined) element.textContent = text;
     parent.append(element);
