@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use record::Library;
 
 use crate::catalogue::Catalogue;
-use crate::gate::Gate;
+use crate::gate::{Access, Gate};
 use crate::snapshot::Snapshots;
 
 /// What the operator chose.
@@ -43,6 +43,8 @@ pub struct Device {
 /// The state of the server.
 pub struct App {
     pub gate: Gate,
+    /// Every address of the server, for pages that describe them.
+    pub routes: &'static [Route],
     pub catalogue: Catalogue,
     pub snapshots: Snapshots,
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
@@ -52,11 +54,19 @@ pub struct App {
 impl App {
     pub fn new(
         gate: Gate,
+        routes: &'static [Route],
         library: &Library,
         devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
     ) -> Self {
         let catalogue = Catalogue::of(library.clone());
-        Self { gate, catalogue, snapshots: Snapshots::default(), devices, stopping: AtomicBool::new(false) }
+        Self {
+            gate,
+            routes,
+            catalogue,
+            snapshots: Snapshots::default(),
+            devices,
+            stopping: AtomicBool::new(false),
+        }
     }
 
     /// Makes open streams of events end.
@@ -123,5 +133,51 @@ impl Answer {
     pub fn error(status: u16, text: impl Into<String>) -> Self {
         let text = text.into() + "\n";
         Self { status, ..Self::of("text/plain; charset=utf-8", text) }
+    }
+}
+
+/// One address.
+pub struct Route {
+    /// Path with placeholders, as the router reads it.
+    pub path: &'static str,
+    pub access: Access,
+    pub content: Content,
+    /// One line about it.
+    pub about: &'static str,
+    /// Names that the query may contain.
+    pub query: &'static [&'static str],
+    pub handler: Handler,
+}
+
+/// What answers a request.
+pub enum Handler {
+    /// A function that returns at once.
+    Answer(fn(&App, &Call) -> Answer),
+    /// The events of a run.
+    Events,
+    /// Signs a browser in.
+    Entrance,
+}
+
+/// What an address returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// For people.
+    Page,
+    Json,
+    Events,
+    Metrics,
+    File,
+}
+
+impl Content {
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Page => HTML,
+            Self::Json => JSON,
+            Self::Events => "text/event-stream",
+            Self::Metrics => "application/openmetrics-text",
+            Self::File => "application/octet-stream",
+        }
     }
 }

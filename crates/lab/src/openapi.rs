@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::app::{Answer, App, Call};
-use crate::routes::{Content, ROUTES, Route};
+use crate::app::{Answer, App, Call, Content, Route};
 
 /// `/api/openapi.json`
-pub fn openapi(_: &App, _: &Call) -> Answer {
-    let described = ROUTES.iter().filter(|route| route.content != Content::Page);
+pub fn openapi(app: &App, _: &Call) -> Answer {
+    let described = app.routes.iter().filter(|route| route.content != Content::Page);
     let paths: Map<String, Value> =
         described.map(|route| (route.path.to_owned(), json!({ "get": operation(route) }))).collect();
     Answer::json(&json!({

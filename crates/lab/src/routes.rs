@@ -1,55 +1,9 @@
 //! Every address of the server. Access, description and handler of a route are in one table, from which the router, the
 //! description of the API and the tests of the gate are derived.
 
-use crate::app::{Answer, App, Call, HTML, JSON};
+use crate::app::{Answer, App, Call, Content, Handler, Route};
 use crate::gate::Access;
 use crate::{api, assets, metrics, openapi, pages};
-
-/// One address.
-pub struct Route {
-    /// Path with placeholders, as the router reads it.
-    pub path: &'static str,
-    pub access: Access,
-    pub content: Content,
-    /// One line about it.
-    pub about: &'static str,
-    /// Names that the query may contain.
-    pub query: &'static [&'static str],
-    pub handler: Handler,
-}
-
-/// What answers a request.
-pub enum Handler {
-    /// A function that returns at once.
-    Answer(fn(&App, &Call) -> Answer),
-    /// The events of a run.
-    Events,
-    /// Signs a browser in.
-    Entrance,
-}
-
-/// What an address returns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Content {
-    /// For people.
-    Page,
-    Json,
-    Events,
-    Metrics,
-    File,
-}
-
-impl Content {
-    pub const fn media_type(self) -> &'static str {
-        match self {
-            Self::Page => HTML,
-            Self::Json => JSON,
-            Self::Events => "text/event-stream",
-            Self::Metrics => "application/openmetrics-text",
-            Self::File => "application/octet-stream",
-        }
-    }
-}
 
 const SELECTION: &[&str] = &["q", "state", "test", "drive"];
 

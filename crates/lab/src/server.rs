@@ -15,12 +15,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures_util::future::{Either, select};
 
-use crate::app::{Answer, App, Call, Options};
+use crate::app::{Answer, App, Call, Handler, Options, Route};
 use crate::error::ServeError;
 use crate::events;
 use crate::gate::{Access, Facts, Gate, Refusal};
 use crate::pages::entrance;
-use crate::routes::{Handler, ROUTES, Route};
+use crate::routes::ROUTES;
 
 /// How often the signal to stop is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -54,7 +54,7 @@ impl Server {
         let mut names = vec![host_of(address.ip()), "localhost".into()];
         names.extend(options.allowed_hosts);
         let gate = Gate::new(&names, address.port(), options.behind_proxy)?;
-        let app = Arc::new(App::new(gate, &options.library, options.devices));
+        let app = Arc::new(App::new(gate, ROUTES, &options.library, options.devices));
         Ok(Self { listener, address, app })
     }
 

@@ -3,11 +3,10 @@
 use maud::html;
 
 use super::frame::Page;
-use crate::app::{Answer, App, Call};
-use crate::routes::{Content, ROUTES};
+use crate::app::{Answer, App, Call, Content};
 
 /// `/api`
-pub fn page(_: &App, _: &Call) -> Answer {
+pub fn page(app: &App, _: &Call) -> Answer {
     let content = html! {
         h1 { "API" }
         p { "The same facts as on the pages. " a href="/api/openapi.json" { "OpenAPI description" } }
@@ -15,7 +14,7 @@ pub fn page(_: &App, _: &Call) -> Answer {
             table {
                 thead { tr { th { "Address" } th { "Content" } th { "About" } } }
                 tbody {
-                    @for route in ROUTES.iter().filter(|route| route.content != Content::Page) {
+                    @for route in app.routes.iter().filter(|route| route.content != Content::Page) {
                         tr {
                             th scope="row" { code { (route.path) } }
                             td { code { (route.content.media_type()) } }
