@@ -3,7 +3,7 @@
 use record::{BelowLoad, Effort, Power, Segment};
 
 use super::super::format::{Source, access};
-use super::{NAMED, optional};
+use super::writer::{self, NAMED, optional};
 use crate::facts::efficiency::{Efficiency, Meter, Quantity};
 use crate::facts::observations::{Observation, observations};
 
@@ -76,7 +76,7 @@ pub(super) fn table(source: Source<'_>) -> Result<Vec<u8>, String> {
         ];
         (fields.concat(), NAMED.to_owned())
     };
-    super::table(source, observations(&source.judged()).iter().map(row), COLUMNS)
+    writer::table(source, observations(&source.judged()).iter().map(row), COLUMNS)
 }
 
 fn workload(observation: &Observation<'_>) -> Vec<String> {

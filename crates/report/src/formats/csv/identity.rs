@@ -3,7 +3,7 @@
 use pts::Outcome;
 
 use super::super::format::Source;
-use super::{NAMED, Record, optional};
+use super::writer::{self, NAMED, Record, optional};
 use crate::facts::conformance::Verdict;
 
 const RUN: &[&str] = &[
@@ -52,7 +52,7 @@ pub(super) fn run(source: Source<'_>) -> Result<Vec<u8>, String> {
         run.plateau_version.clone(),
         document.digest.clone(),
     ];
-    super::table(source, [(row, NAMED.to_owned())], RUN)
+    writer::table(source, [(row, NAMED.to_owned())], RUN)
 }
 
 const TESTS: &[&str] = &[
@@ -94,5 +94,5 @@ pub(super) fn tests(source: Source<'_>) -> Result<Vec<u8>, String> {
         ];
         (row, NAMED.to_owned())
     };
-    super::table(source, document.outcomes.iter().map(row), TESTS)
+    writer::table(source, document.outcomes.iter().map(row), TESTS)
 }
