@@ -3,8 +3,8 @@
 use pts::Unit;
 
 use crate::candidate::Candidate;
+use crate::group::{Group, GroupBy, grouped_by};
 use crate::noise::Difference;
-use crate::statistics::{Group, GroupBy, Summary, grouped_by, summaries};
 use crate::warnings::{Warning, warnings};
 use report::parts::Figure;
 
@@ -76,12 +76,6 @@ impl Comparison {
     #[must_use]
     pub fn grouped_by(self, by: GroupBy) -> Self {
         Self { groups: grouped_by(&self.runs, by), ..self }
-    }
-
-    /// Statistics of a figure: one summary per group.
-    #[must_use]
-    pub fn summaries(&self, line: &Line) -> Vec<Summary> {
-        summaries(self, line)
     }
 
     /// Names of the runs, in order.

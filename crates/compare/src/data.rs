@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::comparison::{Comparison, Line};
+use crate::group::Group;
 use crate::noise::Difference;
-use crate::statistics::{Group, Summary};
+use crate::statistics::Summary;
 use report::parts::Figure;
 
 /// One row per figure and run.

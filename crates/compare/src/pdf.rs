@@ -219,7 +219,7 @@ fn of_groups(comparison: &Comparison) -> Vec<Block> {
     }
     let mut blocks = vec![Block::Heading("Statistics over drives and runs".into())];
     for line in comparison.lines.iter().filter(|line| line.selected) {
-        let row = |(group, summary): (&statistics::Group, statistics::Summary)| {
+        let row = |(group, summary): (&crate::group::Group, statistics::Summary)| {
             let found = summary.difference.as_ref().map_or_else(|| "n/a".to_owned(), difference);
             let [drives, runs, mean, interval, between_drives, between_runs, outliers] =
                 statistics::cells(comparison, line, &summary);

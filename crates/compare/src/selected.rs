@@ -1,5 +1,7 @@
 //! The figures of a comparison by test, as tables with one row per run and as ranked bars.
 
+use std::collections::BTreeMap;
+
 use charts::{Ranked, RankedBar};
 use report::parts::{Better, Figure};
 
@@ -18,11 +20,14 @@ pub(crate) struct Selected<'a> {
 /// The selected figures, by test.
 pub(crate) fn groups(comparison: &Comparison) -> Vec<Selected<'_>> {
     let mut groups: Vec<Selected<'_>> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for line in comparison.lines.iter().filter(|line| line.selected) {
-        match groups.iter_mut().find(|group| group.title == line.test) {
-            Some(group) => group.lines.push(line),
-            None => groups.push(Selected { title: &line.test, lines: vec![line] }),
+        let next = groups.len();
+        let place = *places.entry(line.test.as_str()).or_insert(next);
+        if place == next {
+            groups.push(Selected { title: &line.test, lines: Vec::new() });
         }
+        groups[place].lines.push(line);
     }
     groups
 }

@@ -5,7 +5,6 @@ mod exported;
 mod fio;
 mod format;
 mod openmetrics;
-mod provenance;
 mod published;
 mod tables;
 mod tkperf;

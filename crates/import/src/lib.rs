@@ -11,6 +11,7 @@ pub mod examples;
 mod formats;
 mod imported;
 mod number;
+mod provenance;
 mod read;
 mod run;
 

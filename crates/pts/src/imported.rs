@@ -3,6 +3,7 @@
 //! There is no profile to compare them with, and there are no answers to replay. Steady state is evaluated here
 //! from the reported values; a note states if the source disagrees. Pages without reported figures are omitted.
 
+pub(crate) mod absent;
 mod areas;
 mod exported;
 mod jobs;
@@ -16,6 +17,7 @@ use crate::conclusions::header::{Convergence, Phases, TestHeader};
 use crate::method::explain;
 use crate::method::history::History;
 use crate::{Acceptance, Outcome, Profile, Reason};
+use absent::ABSENT;
 use view::{Kind, TrackedSeries, View, judged};
 
 /// All kinds.
@@ -30,9 +32,6 @@ const KINDS: &[Kind] = &[
     areas::THROUGHPUT,
     jobs::KIND,
 ];
-
-/// Replaces a fact that the imported file does not contain.
-pub const ABSENT: &str = "not in the file";
 
 /// Converts an imported run to its displayed form.
 pub(crate) fn replay(run: &RunFile, origin: &Origin, entries: &[Entry]) -> Result<Vec<Outcome>, String> {

@@ -39,7 +39,7 @@ pub use conclusions::outcome::{KeyFigure, Outcome};
 pub use conclusions::write_cache::write_cache_states;
 pub use exhibits::sweep::{DemandSweep, SweepPoint};
 pub use flows::composite::Composite;
-pub use imported::ABSENT;
+pub use imported::absent::ABSENT;
 pub use method::context::{Context, PRECONDITION_BLOCK};
 pub use method::profile::{Profile, WriteCache};
 pub use method::profiles::PROFILES;

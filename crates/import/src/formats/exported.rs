@@ -16,7 +16,7 @@ use layout::Report;
 pub(super) const FORMAT: Format = Format {
     name: "json",
     title: "Plateau JSON",
-    about: "JSON document that plateau report --json-file wrote",
+    about: "JSON document of a Plateau report",
     largest_bytes: 256 << 20,
     is,
     read,

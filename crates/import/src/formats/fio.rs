@@ -6,8 +6,8 @@ use record::{ImportedTest, Stated};
 use serde::Deserialize;
 
 use super::format::{Format, first_byte, text};
-use super::provenance;
 use crate::imported::{Device, Imported, Provenance};
+use crate::provenance;
 use job::{Job, Options};
 
 /// The format.

@@ -3,15 +3,15 @@
 use record::{Exported, HostFacts, ImportedTest, MarkKind, StatedMark, ToldFigure};
 
 use super::format::{Format, text};
-use super::provenance;
 use crate::imported::{Device, Imported, Provenance};
 use crate::number::bounded;
+use crate::provenance;
 
 /// The format.
 pub(super) const FORMAT: Format = Format {
     name: "openmetrics",
     title: "Plateau OpenMetrics",
-    about: "OpenMetrics text that plateau report --openmetrics wrote",
+    about: "OpenMetrics text of a Plateau report",
     largest_bytes: 16 << 20,
     is: |bytes| bytes.starts_with(b"# TYPE plateau_"),
     read,

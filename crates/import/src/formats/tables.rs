@@ -11,16 +11,16 @@ use record::{
 };
 
 use super::format::{Format, first_byte, text};
-use super::provenance;
 use crate::imported::{Device, Imported, Provenance};
 use crate::number::{bounded, possible};
+use crate::provenance;
 use rows::Row;
 
 /// The format.
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     title: "Plateau CSV",
-    about: "cells.csv, figures.csv, steady_state.csv or tables.csv that plateau report --csv wrote",
+    about: "cells.csv, figures.csv, steady_state.csv or tables.csv of a Plateau report",
     largest_bytes: 64 << 20,
     is,
     read,
@@ -210,8 +210,8 @@ fn window(row: &Row<'_>, test: &mut ImportedTest, exported: &mut Exported) -> Re
 fn value(row: &Row<'_>, _: &mut ImportedTest, exported: &mut Exported) -> Result<(), String> {
     let text = |column: &str| row.text(column).unwrap_or_default();
     let (page, heading) = (text("page"), text("table"));
-    let is_same = |table: &ExportedTable| table.page == page && table.heading == heading;
-    if !exported.tables.last().is_some_and(is_same) {
+    let place = exported.tables.last().map(|table| (&table.page, &table.heading));
+    if place != Some((&page, &heading)) {
         exported.tables.push(ExportedTable { page, heading, ..ExportedTable::default() });
     }
     let Some(table) = exported.tables.last_mut() else { return Ok(()) };

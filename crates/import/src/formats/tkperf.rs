@@ -10,9 +10,9 @@ use roxmltree::{Node, ParsingOptions};
 use serde::de::DeserializeOwned;
 
 use super::format::{Format, first_byte, text};
-use super::provenance;
 use crate::imported::{Imported, Provenance};
 use crate::number::{count, possible};
+use crate::provenance;
 use elements::{check_attributes, child, leaf};
 
 /// The format.

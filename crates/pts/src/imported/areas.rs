@@ -2,7 +2,7 @@
 
 use stdx::units::{block_size, kib};
 
-use super::ABSENT;
+use super::absent::ABSENT;
 use super::loops::{iops, megabytes};
 use super::view::{Kind, Measure, Spot, View};
 use crate::KeyFigure;

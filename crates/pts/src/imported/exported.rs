@@ -1,5 +1,7 @@
 //! Tests from data files that Plateau exported: the tables, charts and figures of the file, and nothing else.
 
+use std::collections::BTreeMap;
+
 use record::{
     Exported, ExportedAxis, ExportedChart, ExportedMark, ExportedRow, ExportedTable, ExportedWindow, Reading,
     ToldFigure,
@@ -15,7 +17,7 @@ use crate::exhibits::unit::Unit;
 use crate::method::steady::WindowStats;
 use crate::{KeyFigure, Mark};
 
-use super::ABSENT;
+use super::absent::ABSENT;
 
 /// The kind for tests of exported files. Its name is never compared: the test has the name that the file states.
 pub(super) const KIND: Kind = Kind {
@@ -52,9 +54,13 @@ fn pages(view: &View<'_>) -> Vec<Page> {
     let Some(exported) = &view.test.exported else { return Vec::new() };
     let mut pages: Vec<Page> = Vec::new();
     // Exhibits of one page stay on one page.
-    let mut put = |title: &str, exhibit: Exhibit| match pages.iter_mut().find(|page| page.title == title) {
-        Some(page) => page.exhibits.push(exhibit),
-        None => pages.push(Page::of(format!("exported-{}", pages.len() + 1), title, exhibit)),
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut put = |title: &str, exhibit: Exhibit| {
+        let next = pages.len();
+        match *places.entry(title.to_owned()).or_insert(next) {
+            place if place < next => pages[place].exhibits.push(exhibit),
+            _ => pages.push(Page::of(format!("exported-{}", next + 1), title, exhibit)),
+        }
     };
     for chart in &exported.charts {
         if let Some(lines) = lines(chart) {

@@ -3,7 +3,7 @@
 use record::{Access, Reading};
 use stdx::units::block_size;
 
-use super::ABSENT;
+use super::absent::ABSENT;
 use super::loops::{average, iops, maximum, megabytes};
 use super::view::{Kind, View};
 use crate::KeyFigure;

@@ -4,7 +4,7 @@
 use record::{Access, Reading};
 use stdx::units::{KIB, block_size, kib};
 
-use super::ABSENT;
+use super::absent::ABSENT;
 use super::view::{Kind, Measure, Spot, TrackedSeries, View, judged};
 use crate::KeyFigure;
 use crate::exhibits::exhibit::{

@@ -1,6 +1,6 @@
 //! Write saturation: IOPS over time, or only the published figures.
 
-use super::ABSENT;
+use super::absent::ABSENT;
 use super::loops::{average, iops};
 use super::view::{Kind, Spot, View};
 use crate::KeyFigure;

@@ -90,7 +90,7 @@ fn chart(chart: Chart) -> ExportedChart {
 }
 
 fn share(percent: u8) -> Result<u8, String> {
-    if percent <= 100 { Ok(percent) } else { Err(format!("{percent} % are no share of reads")) }
+    if percent <= 100 { Ok(percent) } else { Err(format!("{percent} % is not a share of reads")) }
 }
 
 /// A workload as the document states it.

@@ -10,7 +10,7 @@ const MOST_DETAILS: usize = 10_000;
 
 /// The object `plateau` in formats of other tools.
 #[derive(Debug, Deserialize)]
-pub(super) struct Stated {
+pub(crate) struct Stated {
     run: Option<String>,
     version: Option<String>,
     profile: Option<String>,
@@ -38,12 +38,12 @@ impl Stated {
 }
 
 /// Returns the measuring tool that the label of an imported run names.
-pub(super) fn tool_of(label: String) -> String {
+pub(crate) fn tool_of(label: String) -> String {
     label.strip_prefix(IMPORTED_FROM).map(str::to_owned).unwrap_or(label)
 }
 
 /// Reads the names of marks as data files separate them: `simulated;modified`.
-pub(super) fn marks(keys: &str) -> Result<Vec<StatedMark>, String> {
+pub(crate) fn marks(keys: &str) -> Result<Vec<StatedMark>, String> {
     let known = |key: &str| MarkKind::ALL.into_iter().find(|kind| kind.key() == key);
     let keys = keys.split(';').filter(|key| !key.is_empty());
     keys.map(|key| {

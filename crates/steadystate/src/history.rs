@@ -2,7 +2,7 @@
 
 use record::{Judgement, Segment, VariableJudgement};
 
-use crate::method::steady::{WINDOW_ROUNDS, WindowStats};
+use crate::steady::{WINDOW_ROUNDS, WindowStats};
 
 /// Value of a tracking variable in one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Tracked {
 
 impl Tracked {
     /// Extracts the value from a segment; 0 if there is no segment or no I/O.
-    pub(crate) fn of(segment: Option<&Segment>, value: impl FnOnce(&Segment) -> Option<f64>) -> Self {
+    pub fn of(segment: Option<&Segment>, value: impl FnOnce(&Segment) -> Option<f64>) -> Self {
         let host_limited = segment.is_some_and(Segment::is_host_limited);
         Self { value: segment.and_then(value).unwrap_or(0.0), host_limited }
     }

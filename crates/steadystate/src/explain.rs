@@ -3,9 +3,9 @@
 
 use stdx::units::grouped;
 
-use crate::method::forecast::Forecast;
-use crate::method::history::History;
-use crate::method::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS, WindowStats};
+use crate::forecast::Forecast;
+use crate::history::History;
+use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS, WindowStats};
 
 /// Minimum number of rounds to diagnose a period or a drift.
 const ROUNDS_TO_DIAGNOSE: usize = 8;

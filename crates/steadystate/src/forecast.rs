@@ -1,7 +1,7 @@
 //! Forecasts the round in which a tracking variable becomes steady: extrapolates its values along a curve that levels
 //! off, and applies the window of the PTS to them.
 
-use crate::method::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS, WindowStats};
+use crate::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS, WindowStats};
 
 /// Minimum number of rounds: the curve has three parameters, so any three rounds would fit.
 const ROUNDS_TO_FORECAST: usize = 4;
@@ -116,7 +116,7 @@ impl std::fmt::Display for Forecast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::history::History;
+    use crate::history::History;
 
     fn numbered(values: &[f64]) -> Vec<(u32, f64)> {
         (1..).zip(values.iter().copied()).collect()
