@@ -223,8 +223,8 @@ mod tests {
             "no room next to it"
         );
         let fix = "warn  two words  1 2 3 4 5 6 7 8 9\n                 fix: 1 2 3 4 5 6 7 8 9";
-        let expected = "warn  two words  1 2 3 4 5 6 7 8\n                 9\n                 fix: 1 2 3 4 5\n                 6 7 8 9";
-        assert_eq!(folded(fix, 34), expected, "to the right of the last label");
+        let expected = "warn  two words  1 2 3 4 5 6 7 8\n                 9\n                 fix: 1 2 3 4 5 6\n                 7 8 9";
+        assert_eq!(folded(fix, 33), expected, "to the right of the last label");
     }
 
     #[test]

@@ -79,7 +79,7 @@ mod tests {
             ("hwmon: ", "use hwmon:NAME"),
             ("rapl:0", "use rapl"),
             ("rapl:", "use rapl"),
-            ("", "names no source"),
+            ("", "is not a source of power"),
         ] {
             let message = Named::parse(given).expect_err(given).to_string();
             assert!(message.contains(hint), "{given}: {message}");

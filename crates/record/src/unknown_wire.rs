@@ -5,7 +5,6 @@
 pub(crate) mod text {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[expect(clippy::ptr_arg, reason = "serde passes a reference to the field")]
     pub(crate) fn serialize<S: Serializer>(value: &String, serializer: S) -> Result<S::Ok, S::Error> {
         (!value.is_empty()).then_some(value).serialize(serializer)
     }

@@ -72,7 +72,7 @@ mod tests {
         ];
         let text = text(&checks);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("WOULD INVALIDATE  PCIe link "), "{text}");
+        assert!(lines[0].starts_with("WOULD INVALIDATE PCIe link "), "{text}");
         assert!(lines[1].ends_with("fix: seat it anew") && lines[5].starts_with("n/a"), "{text}");
         assert_eq!(summary(&checks), "1 ok, 1 warn (iostats), 1 would invalidate (PCIe link)");
         assert_eq!(line(&checks[3]), "warn: iostats: as it is; echo 0, or --tune");

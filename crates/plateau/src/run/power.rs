@@ -173,7 +173,7 @@ mod tests {
             requested(&typed(Some("watts")))
                 .unwrap_err()
                 .message()
-                .contains("--power: 'watts' names no source")
+                .contains("--power: 'watts' is not a source of power")
         );
         let meter = requested(&typed(Some("command:/bin/meter"))).expect("a name");
         assert!(check_campaign(meter.as_ref()).unwrap_err().message().contains("one target at a time"));
