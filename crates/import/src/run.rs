@@ -27,18 +27,7 @@ pub struct Source<'a> {
 /// Converts an imported file into a run: its `run.json`, and the events of its journal after the first one.
 #[must_use]
 pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile, Vec<Event>) {
-    let Device {
-        path,
-        vendor,
-        model,
-        serial,
-        firmware,
-        interface,
-        nand,
-        capacity_bytes,
-        logical_block_bytes,
-        physical_block_bytes,
-    } = imported.device;
+    let tests = imported.tests.iter().map(|test| test.test.clone()).collect();
     let file = RunFile {
         version: RUN_FILE_VERSION,
         id: source.id,
@@ -46,27 +35,10 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
         plateau_version: source.version.into(),
         plateau_commit: source.commit.map(Into::into),
         command: source.command,
-        tests: imported.tests.iter().map(|test| test.test.clone()).collect(),
+        tests,
         profile: "imported".into(),
         settings: imported.settings,
-        target: TargetFacts {
-            kind: TargetKind::Imported,
-            identity: String::new(),
-            path: path.unwrap_or_default(),
-            attachment: None,
-            vendor,
-            model,
-            serial,
-            firmware,
-            interface,
-            nand,
-            capacity_bytes: capacity_bytes.unwrap_or(0),
-            logical_block_bytes: logical_block_bytes.unwrap_or(0),
-            physical_block_bytes: physical_block_bytes.unwrap_or(0),
-            rotational: None,
-            simulated: None,
-            array: None,
-        },
+        target: target(imported.device),
         host: imported.host,
         ceiling: None,
         placement: None,
@@ -102,4 +74,38 @@ pub fn run(imported: Imported, format: &Format, source: Source<'_>) -> (RunFile,
     }
     events.push(Event::Closed);
     (file, events)
+}
+
+/// The drive, as far as the file describes it.
+fn target(device: Device) -> TargetFacts {
+    let Device {
+        path,
+        vendor,
+        model,
+        serial,
+        firmware,
+        interface,
+        nand,
+        capacity_bytes,
+        logical_block_bytes,
+        physical_block_bytes,
+    } = device;
+    TargetFacts {
+        kind: TargetKind::Imported,
+        identity: String::new(),
+        path: path.unwrap_or_default(),
+        attachment: None,
+        vendor,
+        model,
+        serial,
+        firmware,
+        interface,
+        nand,
+        capacity_bytes: capacity_bytes.unwrap_or(0),
+        logical_block_bytes: logical_block_bytes.unwrap_or(0),
+        physical_block_bytes: physical_block_bytes.unwrap_or(0),
+        rotational: None,
+        simulated: None,
+        array: None,
+    }
 }
