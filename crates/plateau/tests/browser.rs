@@ -220,10 +220,10 @@ fn a_checker_of_accessibility_finds_nothing_serious() {
     .unwrap();
     let source = format!("file://{}", page.display());
     let frame = |width: u32| format!("<iframe width=\"{width}\" height=\"900\" src=\"{source}\"></iframe>");
-    let frames = [1500, 800, 390].map(frame).concat();
-    let (found, _) = framed(&bench, &frames, AXE, &["--virtual-time-budget=120000"]);
-    assert_eq!(found.as_object().map(serde_json::Map::len), Some(3), "{found}");
-    for (width, at_width) in found.as_object().unwrap() {
+    // One at a time: the browser is ended after a minute.
+    for width in [1500, 800, 390] {
+        let (found, _) = framed(&bench, &frame(width), AXE, &["--virtual-time-budget=120000"]);
+        let at_width = &found[width.to_string()];
         assert!(at_width["passes"].as_u64().is_some_and(|passes| passes > 15), "{width}: {found}");
         assert_eq!(at_width["violations"], serde_json::json!([]), "{width}");
     }

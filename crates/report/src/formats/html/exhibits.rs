@@ -56,7 +56,7 @@ fn room(document: &Document, outcome: &Outcome, page: &Page) -> Size {
     let remarks = remarks(outcome, page).len() as f64 * 26.0;
     let left_over = Size::DEFAULT.height - marks - remarks - boxes.sum::<f64>();
     let charts = page.exhibits.iter().filter(is_chart).count().max(1);
-    Size { height: (left_over / charts as f64 - READING_PIXELS).max(210.0), ..Size::DEFAULT }
+    Size { height: (left_over / charts as f64 - READING_PIXELS).max(225.0), ..Size::DEFAULT }
 }
 
 fn exhibit(exhibit: &Exhibit, page: &Page, size: Size) -> String {
