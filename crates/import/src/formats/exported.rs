@@ -23,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// The version of the layout that this build reads.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 /// Limit on the tests of a report.
 const MOST_TESTS: usize = 1000;
 
