@@ -224,7 +224,7 @@ fn fio(bench: &Bench, own: &Measured) {
 }
 
 fn csv(bench: &Bench, own: &Measured) {
-    let folder = bench.path(&format!("{}.csv", own.id));
+    let folder = bench.path(&format!("{}-csv", own.id));
     bench.ok(&["report", &own.id, "--csv", text(&folder)]);
     let table = |name: &str| {
         let back = import(bench, &folder.join(name));
