@@ -224,7 +224,7 @@ fn fio(bench: &Bench, own: &Measured) {
 }
 
 fn csv(bench: &Bench, own: &Measured) {
-    let folder = bench.path(&format!("{}.csv", own.id));
+    let folder = bench.path(&format!("{}-csv", own.id));
     bench.ok(&["report", &own.id, "--csv", text(&folder)]);
     let table = |name: &str| {
         let back = import(bench, &folder.join(name));
@@ -255,10 +255,19 @@ fn csv(bench: &Bench, own: &Measured) {
     if own.document["tests"].as_array().expect("tests").iter().any(|test| test["steady_state"] != json!([])) {
         let back = table("steady_state.csv");
         for (found, expected) in by_name(own, &back) {
-            let windows = found.exported.as_ref().map(|exported| json!(exported.windows));
-            assert_eq!(windows.as_ref(), Some(&expected["steady_state"]), "{}", expected["test"]);
+            let exported = found.exported.as_ref().expect("windows");
+            assert_eq!(with_unit(exported), expected["steady_state"], "{}", expected["test"]);
         }
     }
+}
+
+/// The windows of an imported test as the JSON document has them, where each repeats the unit.
+fn with_unit(exported: &record::Exported) -> Value {
+    let mut windows = json!(exported.windows);
+    for window in windows.as_array_mut().into_iter().flatten() {
+        window["unit"] = json!(exported.tracked_unit);
+    }
+    windows
 }
 
 /// Each imported test with the test of the document that has its name.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::format::{Format, first_byte, text};
 use crate::imported::{Device, Imported, Provenance};
-use layout::Report;
+use layout::{Report, Versioned};
 
 /// The format.
 pub(super) const FORMAT: Format = Format {
@@ -23,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// The version of the layout that this build reads.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 /// Limit on the tests of a report.
 const MOST_TESTS: usize = 1000;
 
@@ -33,11 +33,7 @@ fn is(bytes: &[u8]) -> bool {
 }
 
 fn read(bytes: &[u8]) -> Result<Imported, String> {
-    let report: Report = serde_json::from_str(text(bytes)?).map_err(|error| error.to_string())?;
-    if report.schema_version != SCHEMA_VERSION {
-        let version = report.schema_version;
-        return Err(format!("its schema_version is {version}; this Plateau reads version {SCHEMA_VERSION}"));
-    }
+    let report = report(text(bytes)?)?;
     if report.tests.len() > MOST_TESTS {
         return Err(format!("it has {} tests; at most {MOST_TESTS} are supported", report.tests.len()));
     }
@@ -79,6 +75,16 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
         host: known::<HostFacts>(report.host, "host")?.unwrap_or_default(),
         tests,
     })
+}
+
+/// The report, once its version is known: in another version, keys may be missing or mean something else.
+fn report(text: &str) -> Result<Report, String> {
+    let failed = |error: serde_json::Error| error.to_string();
+    let Versioned { schema_version: version } = serde_json::from_str(text).map_err(failed)?;
+    if version != SCHEMA_VERSION {
+        return Err(format!("its schema_version is {version}; this Plateau reads version {SCHEMA_VERSION}"));
+    }
+    serde_json::from_str(text).map_err(failed)
 }
 
 /// Reads an object that has the same keys in `run.json`.

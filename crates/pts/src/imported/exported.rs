@@ -70,7 +70,7 @@ fn pages(view: &View<'_>) -> Vec<Page> {
     for one in &exported.tables {
         put(&one.page, Exhibit::Table(table(one)));
     }
-    if exported.tables.is_empty() {
+    if pages.is_empty() {
         let measured: Vec<Reading> = view.test.readings.iter().filter(|r| is_result(r)).cloned().collect();
         pages.extend(jobs::sheets(&measured));
     }

@@ -6,9 +6,14 @@ use record::{
 use serde::Deserialize;
 use serde_json::Value;
 
+/// What is read before anything else.
+#[derive(Deserialize)]
+pub(super) struct Versioned {
+    pub schema_version: u32,
+}
+
 #[derive(Deserialize)]
 pub(super) struct Report {
-    pub schema_version: u32,
     pub run: String,
     pub plateau_version: String,
     pub created: String,
