@@ -111,20 +111,7 @@ impl Summary {
             origin.remarks.iter().for_each(|remark| line("note", remark));
         }
         for outcome in &self.replayed.outcomes {
-            let header = &outcome.header;
-            line(
-                "test",
-                &match (header.threads, header.queue_depth) {
-                    (None, None) => {
-                        format!("{}, {profile}, TC and QD {}", outcome.title, pts::ABSENT)
-                    }
-                    (threads, depth) => {
-                        let number = |value: Option<u16>| value.map_or(pts::ABSENT.into(), |n| n.to_string());
-                        let (threads, depth) = (number(threads), number(depth));
-                        format!("{}, {profile}, TC {threads} QD {depth}", outcome.title)
-                    }
-                },
-            );
+            line("test", &title(outcome, profile));
             line("verdict", &verdict(outcome, self.is_in_progress));
             if outcome.converged != Some(true) {
                 let texts = outcome.explained.iter().map(ToString::to_string);
@@ -279,6 +266,18 @@ fn host_limits(ceiling: &Ceiling) -> String {
         format!("{} IOPS at QD {} and ", grouped(1e9 / cost.cpu_ns, 0), cost.queue_depth)
     });
     format!("{clock}; per thread {rate}{:.1} GB/s of data", ceiling.data_bytes_per_second / 1e9)
+}
+
+/// Returns the title of a test with profile, thread count and queue depth.
+fn title(outcome: &Outcome, profile: &str) -> String {
+    let header = &outcome.header;
+    match (header.threads, header.queue_depth) {
+        (None, None) => format!("{}, {profile}, TC and QD {}", outcome.title, pts::ABSENT),
+        (threads, depth) => {
+            let number = |value: Option<u16>| value.map_or(pts::ABSENT.into(), |n| n.to_string());
+            format!("{}, {profile}, TC {} QD {}", outcome.title, number(threads), number(depth))
+        }
+    }
 }
 
 /// Returns the distinct I/O paths and placements of the load; empty for simulated drives.
