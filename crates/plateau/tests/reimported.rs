@@ -318,6 +318,22 @@ fn openmetrics(bench: &Bench, own: &Measured) {
     }
 }
 
+/// The cell that a reading of a TKperf file was. That file lists the workloads of WSAT without their rounds, and each
+/// counts as one.
+fn of_tkperf<'a>(test: &'a Value, reading: &Reading) -> &'a Value {
+    let measured = |cell: &&Value| cell["phase"] == "measure" && cell["round"] != Value::Null;
+    let mut all = cells(test).iter().filter(measured);
+    let same_load = |cell: &Value| {
+        json!(reading.block_bytes) == cell["block_bytes"]
+            && json!(reading.read_percent) == cell["read_percent"]
+    };
+    let cell = match (test["test"].as_str(), reading.round) {
+        (Some("wsat"), Some(number)) => all.nth(number as usize - 1).filter(|cell| same_load(cell)),
+        _ => all.find(|cell| json!(reading.round) == cell["round"] && same_load(cell)),
+    };
+    cell.expect("a cell")
+}
+
 fn tkperf(bench: &Bench, own: &Measured) {
     let file = bench.path(&format!("{}.xml", own.id));
     bench.ok(&["report", &own.id, "--tkperf-xml", text(&file)]);
@@ -332,13 +348,7 @@ fn tkperf(bench: &Bench, own: &Measured) {
     for (found, expected) in by_name(own, &back) {
         assert!(found.purge.is_none() && found.preconditioning.is_none(), "not in the file");
         for reading in &found.readings {
-            let same = |cell: &&Value| {
-                json!(reading.round) == cell["round"]
-                    && json!(reading.block_bytes) == cell["block_bytes"]
-                    && json!(reading.read_percent) == cell["read_percent"]
-                    && cell["phase"] == "measure"
-            };
-            let cell = cells(expected).iter().find(same).expect("a cell");
+            let cell = of_tkperf(expected, reading);
             let (mean, largest) = combined(cell);
             if let Some(iops) = reading.iops {
                 assert!(cell["iops"].as_f64().is_some_and(|own| (own - iops).abs() <= 0.5), "whole IOPS");
