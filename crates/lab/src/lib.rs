@@ -1,7 +1,7 @@
 //! The runs of a library as pages in a browser, followed live, and the same facts as JSON.
 //!
 //! A server only reads: it opens no device, writes no file and holds no lock, so a run cannot notice it. What it shows
-//! is folded from journals, as everywhere. [`routes::ROUTES`](routes) lists every address; `gate` decides which
+//! is folded from journals, as everywhere. `routes::ROUTES` lists every address; `gate` decides which
 //! requests are answered.
 #![forbid(unsafe_code)]
 

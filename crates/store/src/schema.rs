@@ -1,4 +1,4 @@
-//! Versions of the schema. A version is one file in `migrations` and one line in [`MIGRATIONS`]; files of released
+//! Versions of the schema. A version is one file in `migrations` and one line in `MIGRATIONS`; files of released
 //! versions do not change.
 
 use crate::engine::Engine;
