@@ -139,8 +139,8 @@ def throughput(script: Script) -> Result:
         Chart("Throughput - SS Convergence - Write", "Round", "MB/s", [(f"{slashed} 0/100", loop.course((0, size)))]),
         Chart("Throughput - SS Convergence - Read", "Round", "MB/s", [(f"{slashed} 100/0", loop.course((100, size)))]),
         loop.window_chart(f"Steady State Measurement Window - {slashed}", slashed, "MB/s", f"{name} W"),
-        Chart("Throughput - ALL RW Mix & BS - 2D Plot", "R/W Mix (share of reads in %)", "MB/s",
-              [("0/100", [(0.0, write)]), ("100/0", [(100.0, read)])]),
+        Chart("Throughput - ALL RW Mix & BS - 2D Plot", "R/W Mix", "MB/s",
+              [("0/100", [(1.0, write)]), ("100/0", [(2.0, read)])]),  # bars, numbered from 1
     ]
     return result
 

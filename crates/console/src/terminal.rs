@@ -222,9 +222,9 @@ mod tests {
             "a label that is wide\n  x y",
             "no room next to it"
         );
-        let fix = "warn  two words  1 2 3 4 5 6 7 8 9\n                 fix: 1 2 3 4 5 6 7 8 9";
-        let expected = "warn  two words  1 2 3 4 5 6 7 8\n                 9\n                 fix: 1 2 3 4 5 6\n                 7 8 9";
-        assert_eq!(folded(fix, 33), expected, "to the right of the last label");
+        let fix = "warn  two words  1 2 3 4 5 6 7 8 9 0\n                 fix: 1 2 3 4 5 6 7 8 9";
+        let expected = "warn  two words  1 2 3 4 5 6 7 8 9\n                 0\n                 fix: 1 2 3 4 5 6\n                 7 8 9";
+        assert_eq!(folded(fix, 34), expected, "to the right of the last label");
     }
 
     #[test]
