@@ -170,9 +170,14 @@ def _compare_tables(where: str, ours: list[Table], shown: list[dict[str, Any]], 
 NOT_RECOMPUTED = ("Rounds Overlaid", "Wait States Overlaid", "v Data Written", "Response Time Tail")
 
 
+def is_recomputed(chart: dict[str, Any]) -> bool:
+    """Whether a chart of the report is compared."""
+    return not any(part in chart["page"] for part in NOT_RECOMPUTED)
+
+
 def _compare_charts(where: str, ours: list[Chart], shown: list[dict[str, Any]], checks: Checks) -> None:
     # These repeat values that other charts and tables have, or come from histograms; they are not recomputed.
-    shown = [chart for chart in shown if not any(part in chart["page"] for part in NOT_RECOMPUTED)]
+    shown = [chart for chart in shown if is_recomputed(chart)]
     checks.equal(f"{where}: charts", [(c.page, c.x, c.y) for c in ours], [(c["page"], c["x"], c["y"]) for c in shown])
     for chart, theirs in zip(ours, shown):
         name = f"{where}: chart '{chart.page}'"

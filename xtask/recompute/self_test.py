@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
+from result import is_recomputed
+
 Report = dict[str, Any]
 #: Recomputes a folder, compares it with a report, and returns the mismatches.
 Recompute = Callable[[Path, Report], list[str]]
@@ -57,7 +59,9 @@ def altered_reports(report: Report) -> Iterator[tuple[str, Report]]:
     """The report with one number changed by a millionth, or by one if it is whole."""
     for number, test in enumerate(report["tests"]):
         for key in FIGURE_KEYS:
-            paths = list(leaves(test[key]))
+            paths = [path for path in leaves(test[key]) if key != "charts" or is_recomputed(test[key][path[0]])]
+            # What a file system reports about its own work is copied, not computed.
+            paths = [path for path in paths if "on_file" not in path]
             for path in {paths[0], paths[len(paths) // 2], paths[-1]} if paths else ():
                 altered = copy.deepcopy(report)
                 place = altered["tests"][number][key]
