@@ -60,7 +60,7 @@ pub fn file(app: &App, call: &Call) -> Answer {
 /// Calls `show` with the current snapshot of the run that the path names.
 pub fn with_snapshot(app: &App, call: &Call, show: impl FnOnce(&Snapshot) -> Answer) -> Answer {
     let Some(run) = app.catalogue.run(call.name()) else {
-        let text = "There is no such run in this library.";
+        let text = "This library does not contain that run.";
         return Answer { status: 404, ..Answer::html(problem("No such run", text)) };
     };
     match app.snapshots.of(run) {
