@@ -157,10 +157,22 @@ fn host_limited_numbers_have_a_mark_and_its_meaning_on_every_page_and_sheet() {
     let parts = parts(export(&run, "xlsx").swap_remove(0).1);
     assert!(parts["xl/styles.xml"].contains("#,##0&quot;*&quot;"), "{}", parts["xl/styles.xml"]);
     assert_eq!(parts["xl/sharedStrings.xml"].matches(LEGEND).count(), 1, "one string of both sheets");
-    let styled = |sheet: &str| parts[sheet].contains("s=\"2\"");
-    assert!(styled("xl/worksheets/sheet1.xml") && styled("xl/worksheets/sheet2.xml"));
+    let marked: Vec<&str> = parts["xl/styles.xml"]
+        .split("<numFmt ")
+        .filter(|format| format.contains("&quot;*&quot;"))
+        .filter_map(|format| format.split("numFmtId=\"").nth(1)?.split('"').next())
+        .collect();
+    let cells = parts["xl/styles.xml"].split("<cellXfs").nth(1).expect("formats of cells");
+    let is_marked = |xf: &&str| marked.iter().any(|id| xf.contains(&format!("numFmtId=\"{id}\"")));
+    let styles: Vec<&str> = cells.split("<xf ").skip(1).collect();
+    let styles =
+        styles.iter().enumerate().filter(|(_, xf)| is_marked(xf)).map(|(style, _)| format!(" s=\"{style}\""));
+    let styled = parts.iter().filter(|(name, _)| name.contains("worksheets/sheet"));
+    let styles: Vec<String> = styles.collect();
+    assert!(styled.filter(|(_, text)| styles.iter().any(|style| text.contains(style))).count() >= 2);
     assert!(parts["xl/sharedStrings.xml"].contains("involuntary_switches"));
-    assert_eq!(parts["xl/worksheets/sheet4.xml"].matches("t=\"b\"><v>1</v>").count(), 7, "one in each round");
+    let flags = |text: &String| text.matches("t=\"b\"><v>1</v>").count();
+    assert!(parts.iter().any(|(name, text)| name.contains("sheet") && flags(text) == 7), "one in each round");
 }
 
 #[test]
