@@ -140,7 +140,7 @@ fn a_file_is_filled_only_when_there_is_nothing_to_lose() {
     let path = scratch.to_str().unwrap();
     let run = [&["run", "iops", path, "--size", "32MiB"], &SHORT[..]].concat();
     let document = bench.json(&run);
-    assert!(document["modified"].to_string().contains("through a file on"));
+    assert!(document["modified"].to_string().contains("the target is a file on "));
     assert_eq!(std::fs::metadata(&scratch).unwrap().len(), SIZE);
 
     let before = std::fs::read(&scratch).unwrap();
