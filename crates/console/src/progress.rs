@@ -7,6 +7,7 @@ mod board;
 mod facts;
 mod json;
 mod lines;
+mod live;
 mod pace;
 mod view;
 
@@ -14,12 +15,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use engine::Tick;
-use record::{Event, RunFile, TargetFacts, Workload};
+use record::{Event, Run, RunFile, TargetFacts, Workload};
 
 use crate::audience::{Audience, Step};
 use crate::printer::{self, Style};
 pub use board::{Board, Row, Watched};
 use facts::Facts;
+use live::LiveThread;
 pub use view::{Left, Phase, Rate, View};
 
 /// Displays a run in progress on standard error.
@@ -36,9 +38,11 @@ pub struct Progress {
     name: String,
     /// The latest line.
     last: String,
+    /// Writes the file `live` of the run.
+    live: Option<LiveThread>,
 }
 
-/// The facts about a run in progress; the display reads them from another thread.
+/// The facts about a run in progress; the display and the file `live` read them from other threads.
 #[derive(Debug)]
 struct Shown(Mutex<Facts>);
 
@@ -56,13 +60,21 @@ impl Watched for Shown {
 
 impl Progress {
     /// Displays a single run.
-    pub fn of(run: &RunFile, usual_purge: Option<Duration>) -> Self {
-        Self::on(&Arc::new(Board::of_process()), run, usual_purge, "")
+    pub fn of(run: &Run, usual_purge: Option<Duration>) -> Self {
+        Self::on(&Arc::new(Board::of_process()), &run.file, usual_purge, "").with_live_file(run)
     }
 
     /// Displays one of several runs, named by the beginning of its id.
-    pub fn alongside_others(board: &Arc<Board>, run: &RunFile, usual_purge: Option<Duration>) -> Self {
-        Self::on(board, run, usual_purge, run.id.split('-').next().unwrap_or(&run.id))
+    pub fn alongside_others(board: &Arc<Board>, run: &Run, usual_purge: Option<Duration>) -> Self {
+        let id = &run.file.id;
+        Self::on(board, &run.file, usual_purge, id.split('-').next().unwrap_or(id)).with_live_file(run)
+    }
+
+    fn with_live_file(mut self, run: &Run) -> Self {
+        let (id, facts, board) = (run.file.id.clone(), Arc::clone(&self.facts), Arc::clone(&self.board));
+        let state = move || live::state(&id, &facts.lock(), board.now(), record::wall_now());
+        self.live = LiveThread::begin(run, state);
+        self
     }
 
     fn on(board: &Arc<Board>, run: &RunFile, usual_purge: Option<Duration>, name: &str) -> Self {
@@ -85,7 +97,16 @@ impl Progress {
             run: run.clone(),
             target: Some(target.to_owned()),
         });
-        Self { board: Arc::clone(board), row, facts, is_real_time, run, name, last: String::new() }
+        Self {
+            board: Arc::clone(board),
+            row,
+            facts,
+            is_real_time,
+            run,
+            name,
+            last: String::new(),
+            live: None,
+        }
     }
 
     /// Prints a line of progress, unless progress is disabled.
@@ -149,6 +170,7 @@ impl Audience for Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        self.live = None;
         self.clear();
     }
 }

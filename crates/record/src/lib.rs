@@ -23,6 +23,7 @@ mod io_path;
 mod journal;
 mod label;
 mod library;
+mod live;
 mod order;
 mod plain;
 mod power;
@@ -60,6 +61,7 @@ pub use journal::{
     VERSION as JOURNAL_VERSION, parse_journal, read_journal,
 };
 pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
+pub use live::{LIVE, Live, LiveError, LiveFile, LivePhase, LiveSecond, MOST_LIVE_SECONDS};
 pub use order::{Misplaced, check_order};
 pub use power::{Power, PowerFacts, PowerSubject};
 pub use purge_evidence::PurgeEvidence;

@@ -2,14 +2,17 @@
 //! first displayed, because that is how long users wait. Times in appended lines are measured by the drive's
 //! clock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use engine::Tick;
 use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT};
 use pts::{Context, Task, Unit};
-use record::{Event, Judgement, Note, RunFile, Segment, Until, VariableJudgement, Workload};
+use record::{
+    Event, Judgement, LiveSecond, MOST_LIVE_SECONDS, Note, RunFile, Segment, Until, VariableJudgement,
+    Workload,
+};
 use stdx::units::{SECOND_NS, amount_base10, count_of, grouped, span};
 
 use super::pace::{Length, Pace};
@@ -36,6 +39,8 @@ pub struct Facts {
     finished: Option<Duration>,
     /// Duration of the latest purge of this drive; `None` if unknown.
     usual_purge: Option<Duration>,
+    /// The latest ticks.
+    seconds: VecDeque<LiveSecond>,
 }
 
 /// The current activity.
@@ -50,14 +55,16 @@ struct Part {
     /// The latest completed fraction, and the time at which it was reported.
     share: Option<(f64, Duration)>,
     tick: Option<Tick>,
+    /// Bytes written by a load that is not in the journal yet.
+    written_bytes: Option<f64>,
     host_limited: bool,
 }
 
 impl Part {
     fn of(phase: Phase, what: impl Into<String>, began: Duration) -> Self {
         let what = what.into();
-        let (length, expected, share, tick) = (None, None, None, None);
-        Self { phase, what, began, length, expected, share, tick, host_limited: false }
+        let (length, expected, share, tick, written_bytes) = (None, None, None, None, None);
+        Self { phase, what, began, length, expected, share, tick, written_bytes, host_limited: false }
     }
 
     fn left(&self, now: Duration) -> Option<Left> {
@@ -118,6 +125,7 @@ impl Facts {
             temperature_celsius: None,
             finished: None,
             usual_purge: None,
+            seconds: VecDeque::new(),
         }
     }
 
@@ -155,6 +163,16 @@ impl Facts {
             temperature_celsius: self.temperature_celsius,
             host_limited: part.host_limited,
         })
+    }
+
+    /// Returns the latest ticks, oldest first.
+    pub const fn seconds(&self) -> &VecDeque<LiveSecond> {
+        &self.seconds
+    }
+
+    /// Returns the bytes that the current load has written and that are not in the journal yet.
+    pub fn load_written_bytes(&self) -> Option<u64> {
+        self.part.as_ref()?.written_bytes.map(|bytes| bytes as u64)
     }
 
     /// Ends the current activity.
@@ -219,13 +237,20 @@ impl Facts {
             }
             Until::DurationNs(_) | Until::AmountBytes(_) => None,
         };
-        self.part = Some(Part { length, ..Part::of(phase, workload.to_string(), now) });
+        let written_bytes = Some(0.0);
+        self.part = Some(Part { length, written_bytes, ..Part::of(phase, workload.to_string(), now) });
     }
 
     pub fn tick(&mut self, tick: &Tick, now: Duration) {
         if let Some(part) = &mut self.part {
             (part.tick, part.share) = (Some(*tick), Some((tick.share_done, now)));
+            let share_written = tick.write_ios as f64 / (tick.read_ios + tick.write_ios).max(1) as f64;
+            part.written_bytes = part.written_bytes.map(|bytes| bytes + tick.bytes as f64 * share_written);
         }
+        if self.seconds.len() == MOST_LIVE_SECONDS {
+            self.seconds.pop_front();
+        }
+        self.seconds.push_back(second(tick));
     }
 
     /// Applies an event that is on disk; returns the lines for the log.
@@ -280,7 +305,7 @@ impl Facts {
         self.limited = (self.limited.0 + u32::from(limited), self.limited.1 + 1);
         let Some(part) = &mut self.part else { return };
         self.finished = Some(now.saturating_sub(part.began));
-        (part.tick, part.share) = (Some(whole(segment)), Some((1.0, now)));
+        (part.tick, part.share, part.written_bytes) = (Some(whole(segment)), Some((1.0, now)), None);
         part.host_limited = limited;
     }
 
@@ -337,6 +362,17 @@ fn rate(tick: &Tick) -> Rate {
         bytes_per_second: tick.bytes as f64 / seconds,
         mean_latency_ms: tick.latency_mean_ns as f64 / 1e6,
         max_latency_ms: None,
+    }
+}
+
+fn second(tick: &Tick) -> LiveSecond {
+    let Rate { iops, bytes_per_second, .. } = rate(tick);
+    LiveSecond {
+        elapsed_seconds: tick.elapsed_ns as f64 / 1e9,
+        iops,
+        bytes_per_second,
+        mean_latency_seconds: tick.latency_mean_ns as f64 / 1e9,
+        max_latency_seconds: tick.latency_max_ns as f64 / 1e9,
     }
 }
 

@@ -2,31 +2,11 @@
 
 use std::time::Duration;
 
+pub use record::LivePhase as Phase;
 use record::{Judgement, VariableJudgement};
-use serde::Serialize;
 
 use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
-
-/// The current activity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// The drive is being purged.
-    Purge,
-    /// The members of an array are being synchronized.
-    Settle,
-    /// The state of a simulated drive is being rebuilt up to the interruption.
-    Rebuild,
-    /// A load that is not measured.
-    Precondition,
-    /// A cell of a round.
-    Cell,
-    /// A measured load outside of rounds.
-    Load,
-    /// The drive is left idle.
-    Idle,
-}
 
 /// The remaining time of an activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

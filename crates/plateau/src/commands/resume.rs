@@ -71,7 +71,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         (false, false) => Resumption::Plain,
     };
     let begin = begin.begin(lifecycle::gap_before_answer(&loaded, gap));
-    let mut progress = Progress::of(&stored.file, speeds::usual_purge(&stored.file, &library));
+    let mut progress = Progress::of(&stored, speeds::usual_purge(&stored.file, &library));
     if stored.file.target.kind == TargetKind::Simulated {
         rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut progress)?;
     }

@@ -195,7 +195,7 @@ fn side_by_side(begun: Vec<Begun>, interrupted: &AtomicBool) -> Vec<Ended> {
     let board = Arc::new(Board::of_process());
     std::thread::scope(|scope| {
         let start = |Begun { run, metering, mut armed, mut journal, usual_purge }: Begun| {
-            let mut progress = Progress::alongside_others(&board, &run.file, usual_purge);
+            let mut progress = Progress::alongside_others(&board, &run, usual_purge);
             scope.spawn(move || {
                 let work = Work {
                     run: &run,

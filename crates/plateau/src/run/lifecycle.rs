@@ -61,7 +61,7 @@ pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]
         journal: &mut journal,
         interrupted: &interrupted,
         handling: &run.file.handling,
-        progress: &mut Progress::of(&run.file, speeds::usual_purge(&run.file, &library)),
+        progress: &mut Progress::of(&run, speeds::usual_purge(&run.file, &library)),
         metering,
     };
     execute(work, &[], Begin::Fresh)?;

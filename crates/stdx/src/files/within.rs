@@ -53,6 +53,19 @@ pub fn create_in(folder: &File, name: &OsStr) -> io::Result<File> {
     Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
 }
 
+/// Creates the file `name` in `folder`, in place of a file or symbolic link of this name, for writing at any offset.
+///
+/// # Errors
+/// Returns an error if the name belongs to a folder, the folder was removed, or a system call fails.
+pub fn create_anew_in(folder: &File, name: &OsStr) -> io::Result<File> {
+    match remove_in(folder, name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666))?))
+}
+
 /// Opens the regular file `name` in `folder` for reading.
 ///
 /// # Errors
@@ -93,6 +106,20 @@ mod tests {
         drop(create_in(&held, "new".as_ref()).expect("created"));
         assert!(dir.path().join("away/new").exists() && !other.join("new").exists());
         assert!(create_in(&held, "new".as_ref()).is_err(), "it exists");
+    }
+
+    #[test]
+    fn a_file_created_anew_never_leads_elsewhere() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (folder, other) = (open_folder(dir.path()).expect("a folder"), dir.path().join("other"));
+        std::fs::write(&other, "mine").expect("a file");
+        std::os::unix::fs::symlink(&other, dir.path().join("name")).expect("a link");
+        let file = create_anew_in(&folder, "name".as_ref()).expect("created");
+        std::os::unix::fs::FileExt::write_all_at(&file, b"later", 0).expect("written");
+        assert_eq!(std::fs::read_to_string(&other).expect("a file"), "mine");
+        assert_eq!(std::fs::read_to_string(dir.path().join("name")).expect("a file"), "later");
+        std::fs::create_dir(dir.path().join("folder")).expect("a folder");
+        assert!(create_anew_in(&folder, "folder".as_ref()).is_err());
     }
 
     #[test]
