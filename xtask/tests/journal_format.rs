@@ -126,3 +126,13 @@ fn unknown_fields_are_refused_everywhere() {
     });
     assert!(tried > 2 * EVENTS, "{tried}");
 }
+
+#[test]
+fn the_example_journal_of_a_library_is_read() {
+    let journal = blocks().into_iter().find(|b| b.starts_with("plateau-library-journal")).expect("is shown");
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    std::fs::write(folder.path().join(record::LIBRARY_JOURNAL), journal + "\n").expect("can be written");
+    let annotations = record::Library::at(folder.path()).annotations().expect("is a journal");
+    let (run, _) = run_file();
+    assert_eq!(annotations.labels(&run.id, &run.labels).tags, ["fw-1.2"]);
+}

@@ -10,13 +10,13 @@ mod held;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
 use stdx::files::ReadError;
 
 use crate::amounts::Amounts;
+use crate::chain::{is_unfinished, json_in, line_of, version_in};
 use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage, Stored};
-use crate::{Entry, Event};
+use crate::{Digest, Entry, Event};
 use held::{Change, Held, MOST_BYTES};
 
 pub use held::RESCUED;
@@ -125,38 +125,6 @@ pub struct Loaded {
     /// The last complete record, byte for byte.
     last_line: Vec<u8>,
     amounts: Amounts,
-}
-
-/// A link of the hash chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Digest([u8; 32]);
-
-impl std::fmt::Display for Digest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl Digest {
-    fn next(self, json: &str) -> Self {
-        let mut hasher = Sha256::new();
-        hasher.update(self.to_string().as_bytes());
-        hasher.update(json.as_bytes());
-        Self(hasher.finalize().into())
-    }
-
-    /// Returns the SHA-256 of `bytes`.
-    #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-
-    /// Returns whether `hex` is the displayed form of this digest.
-    #[must_use]
-    pub fn is(self, hex: &str) -> bool {
-        let displayed = |(byte, pair): (&u8, &[u8])| format!("{byte:02x}").as_bytes() == pair;
-        hex.len() == 2 * self.0.len() && self.0.iter().zip(hex.as_bytes().chunks(2)).all(displayed)
-    }
 }
 
 /// A journal open for appending, by one process at a time.
@@ -279,8 +247,7 @@ impl Journal {
         let entry = Entry { seq: self.next_seq, wall: self.storage.now(), event };
         let json = serde_json::to_string(&entry).map_err(|e| io("encode", &self.path, e.into()))?;
         check_size(&json).map_err(|why| io("append to", &self.path, std::io::Error::other(why)))?;
-        let chain = self.chain.next(&json);
-        let line = format!("{chain} {json}\n");
+        let (line, chain) = line_of(&json, self.chain);
         self.write(line.as_bytes()).map_err(|e| io("append to", &self.path, e))?;
         log::info!("record {} on disk: {}, {} B", self.next_seq, name_in(&json), line.len());
         (self.chain, self.amounts) = (chain, amounts);
@@ -396,10 +363,7 @@ fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
 pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
     let mut lines = bytes.split_inclusive(|&b| b == b'\n').peekable();
     let header = lines.next().unwrap_or_default();
-    let version = std::str::from_utf8(header)
-        .ok()
-        .and_then(|line| line.strip_prefix(MAGIC)?.strip_suffix('\n')?.parse::<u32>().ok())
-        .ok_or_else(|| JournalError::NotAJournal { path: path.into() })?;
+    let version = version_in(header, MAGIC).ok_or_else(|| JournalError::NotAJournal { path: path.into() })?;
     if version > VERSION {
         return Err(JournalError::Newer { path: path.into(), found: version });
     }
@@ -440,12 +404,6 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
     Ok(loaded)
 }
 
-/// Returns whether an invalid line was only partly on disk when the writer stopped. Only the last line can be
-/// affected. It has no newline, or a power cut left zero bytes in place of data, which JSON never contains.
-fn is_unfinished(line: &[u8], is_last: bool) -> bool {
-    is_last && (!line.ends_with(b"\n") || line.contains(&0))
-}
-
 fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
     // Fast path: almost no record contains an escape or a control character.
     if !may_be_unprintable(json) {
@@ -476,14 +434,7 @@ fn name_in(json: &str) -> &str {
 }
 
 fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
-    let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
-    let text = text.strip_suffix('\n').ok_or("incomplete")?;
-    let (hash, json) = text.split_at_checked(64).ok_or("too short")?;
-    let json = json.strip_prefix(' ').ok_or("no space after the hash")?;
-    let digest = chain.next(json);
-    if !digest.is(hash) {
-        return Err("its hash does not match: this record or an earlier one was changed".into());
-    }
+    let (json, digest) = json_in(line, chain)?;
     check_size(json)?;
     let entry = entry_of(json).map_err(|e| e.to_string())?;
     if entry.seq == seq {

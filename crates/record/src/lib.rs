@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod amounts;
+mod annotations;
+mod chain;
 mod check;
 mod choices;
 mod columns_wire;
@@ -23,6 +25,7 @@ mod io_path;
 mod journal;
 mod label;
 mod library;
+mod library_journal;
 mod live;
 mod order;
 mod plain;
@@ -38,6 +41,8 @@ mod verified;
 mod wall;
 mod workload;
 
+pub use annotations::{Annotation, Annotations, Baseline, Change, Stamp};
+pub use chain::Digest;
 pub use check::{CacheChoice, Handling, HostCheck, HostVerdict};
 pub use choices::{DirthChoice, SaturationChoice, SaturationLoad, SaturationMarks, SaturationUntil};
 pub use custom::{CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest, CustomWrite, PlanFacts};
@@ -57,10 +62,11 @@ pub use imported::{
 pub use injected_fault::InjectedFault;
 pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
 pub use journal::{
-    Digest, Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, RESCUED as RESCUED_JOURNAL, TornTail,
+    Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, RESCUED as RESCUED_JOURNAL, TornTail,
     VERSION as JOURNAL_VERSION, parse_journal, read_journal,
 };
 pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
+pub use library_journal::{LIBRARY_JOURNAL, LibraryJournalError};
 pub use live::{LIVE, Live, LiveError, LiveFile, LivePhase, LiveSecond, MOST_LIVE_SECONDS};
 pub use order::{Misplaced, check_order};
 pub use power::{Power, PowerFacts, PowerSubject};

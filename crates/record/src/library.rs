@@ -12,9 +12,13 @@ use std::sync::Arc;
 use stdx::files::ReadError;
 
 use crate::journal::read_journal_on;
+use crate::library_journal::{self, LIBRARY_JOURNAL, LibraryJournalError};
 use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage};
-use crate::{Digest, Event, JOURNAL_MAGIC, Journal, JournalError, Loaded, RUN_FILE_VERSION, RunFile};
+use crate::{
+    Annotations, Change, Digest, Event, JOURNAL_MAGIC, Journal, JournalError, Loaded, RUN_FILE_VERSION,
+    RunFile,
+};
 use error::io;
 use nascent::Nascent;
 
@@ -43,7 +47,8 @@ pub struct Library {
 pub struct Run {
     /// Directory of the run.
     pub dir: PathBuf,
-    /// The run file.
+    /// The run file. If the run was found in its library, `labels` are those that the run has now; otherwise those
+    /// with which it was started.
     pub file: RunFile,
     /// Device and inode number of the directory from which `file` was read.
     identity: (u64, u64),
@@ -232,6 +237,60 @@ impl Library {
         &self,
         wanted: impl Fn(&OsStr) -> bool,
     ) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
+        let (mut runs, unreadable) = self.started(wanted)?;
+        // Labels that were added later can wait until they can be read again.
+        let problem = if runs.is_empty() { None } else { self.label(&mut runs).err() };
+        Ok((runs, unreadable.into_iter().chain(problem).collect()))
+    }
+
+    /// Returns the run with the labels that it has now, if they can be read.
+    fn labelled(&self, run: Run) -> Run {
+        let mut runs = [run];
+        if let Err(error) = self.label(&mut runs) {
+            log::info!("labels that were added later are not shown: {error}");
+        }
+        let [run] = runs;
+        run
+    }
+
+    /// Replaces the labels with which the runs were started by those that they have now.
+    fn label(&self, runs: &mut [Run]) -> Result<(), LibraryError> {
+        let annotations = self.annotations()?;
+        for run in runs {
+            run.file.labels = annotations.labels(&run.file.id, &run.file.labels);
+        }
+        Ok(())
+    }
+
+    /// Returns everything that people have added to the runs of the library.
+    ///
+    /// # Errors
+    /// Returns an error if the journal of the library cannot be read or is damaged.
+    pub fn annotations(&self) -> Result<Annotations, LibraryJournalError> {
+        library_journal::read(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
+    }
+
+    /// Appends changes to the journal of the library: those that `decide` derives from the state so far, while no other
+    /// process changes it. Returns the state after them, once they are on disk.
+    ///
+    /// `who` is the person who makes the changes. The caller checks that the runs exist.
+    ///
+    /// # Errors
+    /// Returns the error of `decide`, and an error if the journal cannot be read or written, or is damaged. Nothing was
+    /// changed then.
+    pub fn annotate<E: From<LibraryJournalError>>(
+        &self,
+        who: &str,
+        decide: impl FnOnce(&Annotations) -> Result<Vec<Change>, E>,
+    ) -> Result<Annotations, E> {
+        library_journal::append(&*self.storage, &self.root.join(LIBRARY_JOURNAL), who, decide)
+    }
+
+    /// Returns runs as they were started, newest first, and an error for each directory that could not be read.
+    fn started(
+        &self,
+        wanted: impl Fn(&OsStr) -> bool,
+    ) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
         for dir in self.dirs()? {
             if nascent::is_nascent(&dir) || !dir.file_name().is_some_and(&wanted) {
@@ -265,12 +324,14 @@ impl Library {
         let by_id = self.root.join(name);
         let by_path = Path::new(name);
         if !name.contains('/') && holds_run(&by_id) {
-            return Run::open_on(Arc::clone(&self.storage), &by_id);
+            let run = Run::open_on(Arc::clone(&self.storage), &by_id)?;
+            return Ok(self.labelled(run));
         }
         if holds_run(by_path) {
             return Run::open_on(Arc::clone(&self.storage), by_path);
         }
-        let (mut runs, unreadable) = self.list()?;
+        let (mut runs, unreadable) = self.started(|_| true)?;
+        let unlabelled = self.label(&mut runs).err();
         if let Some(back) = runs_back(name) {
             // Any unreadable run might be the requested one.
             return match unreadable.into_iter().next() {
@@ -291,6 +352,8 @@ impl Library {
             1 => Ok(matching.remove(0)),
             // Report an unreadable run as such, not as missing.
             0 if let Some(error) = unreadable.into_iter().find(|error| error.is_about(name)) => Err(error),
+            // The name may have been given later.
+            0 if let Some(error) = unlabelled => Err(error),
             0 => Err(LibraryError::NoSuchRun { name: name.into(), library: self.root.clone() }),
             _ => {
                 let (name, ids) = (name.into(), matching.into_iter().map(|run| run.file.id));
@@ -304,7 +367,7 @@ impl Library {
 }
 
 impl Run {
-    /// Opens the run in `dir`.
+    /// Opens the run in `dir`, with the labels with which it was started.
     ///
     /// # Errors
     /// Returns an error if its `run.json` is missing or invalid, or has a newer version than this build

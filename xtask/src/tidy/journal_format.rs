@@ -32,6 +32,9 @@ const FORMAT: &[&str] = &[
     "histogram_wire",
     "columns_wire",
     "verified",
+    "chain",
+    "annotations",
+    "library_journal",
 ];
 const MARK: &str = "<!-- format-sha256: ";
 const MARK_END: &str = " -->";

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::JournalError;
+use crate::{JournalError, LibraryJournalError};
 
 /// Errors of a library or of a run in it.
 #[derive(Debug, thiserror::Error)]
@@ -87,6 +87,9 @@ pub enum LibraryError {
     /// An error of the journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// An error of the journal of the library.
+    #[error(transparent)]
+    LibraryJournal(#[from] LibraryJournalError),
 }
 
 /// Returns a suggestion for a mistyped `latest`.

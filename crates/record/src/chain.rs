@@ -1,0 +1,71 @@
+//! The hash chain of a journal: one hashed line per record, so that a changed, lost or swapped line breaks the chain
+//! from that point on.
+
+use sha2::{Digest as _, Sha256};
+
+/// A link of the hash chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Digest([u8; 32]);
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Digest {
+    /// Returns the link of the next record.
+    pub(crate) fn next(self, json: &str) -> Self {
+        let mut hasher = Sha256::new();
+        hasher.update(self.to_string().as_bytes());
+        hasher.update(json.as_bytes());
+        Self(hasher.finalize().into())
+    }
+
+    /// Returns the SHA-256 of `bytes`.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// Returns whether `hex` is the displayed form of this digest.
+    #[must_use]
+    pub fn is(self, hex: &str) -> bool {
+        let displayed = |(byte, pair): (&u8, &[u8])| format!("{byte:02x}").as_bytes() == pair;
+        hex.len() == 2 * self.0.len() && self.0.iter().zip(hex.as_bytes().chunks(2)).all(displayed)
+    }
+}
+
+/// Returns the version in the first line of a journal; `None` if the line is not `magic`, a number and a newline.
+pub(crate) fn version_in(header: &[u8], magic: &str) -> Option<u32> {
+    std::str::from_utf8(header).ok()?.strip_prefix(magic)?.strip_suffix('\n')?.parse().ok()
+}
+
+/// Returns the line of a record, and its link.
+pub(crate) fn line_of(json: &str, chain: Digest) -> (String, Digest) {
+    let link = chain.next(json);
+    (format!("{link} {json}\n"), link)
+}
+
+/// Returns the JSON in the line of a record, and its link.
+///
+/// # Errors
+/// Returns a description of the problem if the line is not the next one of the chain.
+pub(crate) fn json_in(line: &[u8], chain: Digest) -> Result<(&str, Digest), String> {
+    let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
+    let text = text.strip_suffix('\n').ok_or("incomplete")?;
+    let (hash, json) = text.split_at_checked(64).ok_or("too short")?;
+    let json = json.strip_prefix(' ').ok_or("no space after the hash")?;
+    let link = chain.next(json);
+    if link.is(hash) {
+        Ok((json, link))
+    } else {
+        Err("its hash does not match: this record or an earlier one was changed".into())
+    }
+}
+
+/// Returns whether an invalid line was only partly on disk when the writer stopped. Only the last line can be
+/// affected. It has no newline, or a power cut left zero bytes in place of data, which JSON never contains.
+pub(crate) fn is_unfinished(line: &[u8], is_last: bool) -> bool {
+    is_last && (!line.ends_with(b"\n") || line.contains(&0))
+}
