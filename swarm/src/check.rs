@@ -45,13 +45,13 @@ impl fmt::Display for Broken {
 
 /// Everything that has been displayed so far.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Displayed {
     id: bool,
     /// The last record displayed; its hash covers all records before it.
     last: Option<Line>,
 }
 
-impl Seen {
+impl Displayed {
     pub fn add(&mut self, shown: &Shown) {
         match shown {
             Shown::Id => self.id = true,

@@ -14,7 +14,7 @@ use record::storage::simulated::{Crash, Disk, Fault, FaultKind, Logged};
 use record::{Event, Library, Loaded, RunFile};
 use stdx::rng::Rng;
 
-use crate::check::{self, Broken, Promise, Seen};
+use crate::check::{self, Broken, Displayed, Promise};
 use crate::life::{Found, Lived, Process, Product};
 use crate::scenario::{Scenario, Setting};
 use crate::script::{Cut, Life, Script};
@@ -157,7 +157,7 @@ pub(crate) fn judged(
     undisturbed: &[Event],
     life: &Life,
     lived: &Lived,
-    mut seen: Seen,
+    mut seen: Displayed,
 ) -> Result<Loaded, Broken> {
     if let Some(broken) = &lived.broken {
         return Err(broken.clone());
@@ -181,7 +181,7 @@ impl Explorer<'_> {
         if let Some(broken) = &lived.broken {
             return Err(self.failure(&[life, self.last_life()], broken.clone()));
         }
-        self.crash(&Disk::default(), &lived, &Seen::default(), &[life])
+        self.crash(&Disk::default(), &lived, &Displayed::default(), &[life])
     }
 
     fn last_life(&self) -> Life {
@@ -202,7 +202,7 @@ impl Explorer<'_> {
         &mut self,
         before: &Disk,
         lived: &Lived,
-        seen: &Seen,
+        seen: &Displayed,
         lives: &[Life],
     ) -> Result<(), Box<Failure>> {
         let depth = lives.len() - 1;
@@ -227,7 +227,7 @@ impl Explorer<'_> {
     fn crash_here(
         &mut self,
         disk: &Disk,
-        seen: &Seen,
+        seen: &Displayed,
         lives: &[Life],
         after: usize,
     ) -> Result<(), Box<Failure>> {
@@ -259,7 +259,7 @@ impl Explorer<'_> {
         &mut self,
         survivor: Disk,
         image: u64,
-        seen: &Seen,
+        seen: &Displayed,
         lives: &[Life],
     ) -> Result<(), Box<Failure>> {
         self.count.crash_points += 1;
@@ -306,7 +306,7 @@ impl Explorer<'_> {
         run: Option<plateau::course::Reopened>,
         state: u64,
         before: &Disk,
-        seen: &Seen,
+        seen: &Displayed,
         lives: &[Life],
     ) -> Result<(), Box<Failure>> {
         self.count.runs += 1;
@@ -333,7 +333,7 @@ impl Explorer<'_> {
         &mut self,
         before: &Disk,
         calls: u64,
-        seen: &Seen,
+        seen: &Displayed,
         lives: &[Life],
     ) -> Result<(), Box<Failure>> {
         let kinds = [

@@ -3,7 +3,7 @@
 use record::RunFile;
 use record::storage::simulated::{Crash, Disk, Logged};
 
-use crate::check::{self, Broken, Promise, Seen};
+use crate::check::{self, Broken, Displayed, Promise};
 use crate::explore::{judged, undisturbed};
 use crate::life::{Lived, Process, Product};
 use crate::scenario::run_file;
@@ -20,7 +20,7 @@ pub fn play(product: &dyn Product, script: &Script) -> Result<(), Broken> {
         Life { clock: Clock::Stands, how: plateau::course::Resumption::Plain, faults: Vec::new(), cut: None };
     let clean = Process::new(product, Disk::default(), &file, &plain, 0).live(&file, &plain, None, true);
     let undisturbed = undisturbed(product, &file, &clean)?;
-    let (mut disk, mut seen) = (Disk::default(), Seen::default());
+    let (mut disk, mut seen) = (Disk::default(), Displayed::default());
     for (number, life) in script.lives.iter().enumerate() {
         let Some(lived) = lived(product, &file, &disk, life, number, &seen)? else { continue };
         match life.cut {
@@ -55,7 +55,7 @@ fn lived(
     disk: &Disk,
     life: &Life,
     number: usize,
-    seen: &Seen,
+    seen: &Displayed,
 ) -> Result<Option<Lived>, Broken> {
     let process = Process::new(product, disk.clone(), file, life, number);
     if number == 0 {

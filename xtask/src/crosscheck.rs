@@ -16,7 +16,7 @@ use std::process::Command;
 use crate::chore::Chore;
 use anyhow::bail;
 use device::{Armed, OpenOptions};
-use engine::{Flow, Outcome};
+use engine::{Flow, LoadOutcome};
 use idleness::idle_share_during;
 use pair::Pair;
 use pts::{Bench, Context, Profile, Stop, Test};
@@ -88,7 +88,7 @@ struct Both<'a> {
 }
 
 impl Both<'_> {
-    fn fios(&mut self, workload: &Workload) -> Result<(fio::Seen, f64), Stop> {
+    fn fios(&mut self, workload: &Workload) -> Result<(fio::FioFigures, f64), Stop> {
         self.idle(REST_NS)?;
         let failed = |error: anyhow::Error| Stop::Failed(format!("{error:#}"));
         let (seen, idle) = idle_share_during(|| fio::run(self.target, workload));
@@ -103,8 +103,8 @@ impl Both<'_> {
 
     fn drive(&mut self, workload: &Workload) -> Result<Segment, Stop> {
         match self.armed.run(workload, &mut |_| Flow::Continue) {
-            Ok(Outcome::Finished(segment)) => Ok(segment),
-            Ok(Outcome::Stopped) => Err(Stop::Interrupted("stopped".into())),
+            Ok(LoadOutcome::Finished(segment)) => Ok(segment),
+            Ok(LoadOutcome::Stopped) => Err(Stop::Interrupted("stopped".into())),
             Err(error) => Err(Stop::Failed(error.to_string())),
         }
     }

@@ -51,7 +51,7 @@ pub struct Kills {
 impl Chore for Kills {
     /// Fails if any trial found a fault.
     fn run(self, root: &Path) -> anyhow::Result<()> {
-        match conducted(root, &self)? {
+        match perform(root, &self)? {
             Some(reason) => bail!("not everything was tested: {reason}"),
             None => Ok(()),
         }
@@ -60,10 +60,10 @@ impl Chore for Kills {
 
 /// Runs the part for `cargo xtask ci`; returns the reason if nothing was tested.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
-    conducted(root, &Kills { seed: 1, ci: true, ..Kills::default() })
+    perform(root, &Kills { seed: 1, ci: true, ..Kills::default() })
 }
 
-fn conducted(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
+fn perform(root: &Path, options: &Kills) -> anyhow::Result<Option<String>> {
     let binary = match &options.binary {
         Some(path) => std::fs::canonicalize(path)?,
         None => crate::vm_test::build(root, options.ci)?,

@@ -40,7 +40,7 @@ pub struct Recompute {
 impl Chore for Recompute {
     /// Fails on any mismatch.
     fn run(self, root: &Path) -> anyhow::Result<()> {
-        match conducted(root, &self)? {
+        match perform(root, &self)? {
             Some(reason) => bail!("nothing was recomputed: {reason}"),
             None => Ok(()),
         }
@@ -49,7 +49,7 @@ impl Chore for Recompute {
 
 /// Recomputes small simulated runs for `cargo xtask ci`; returns the reason if Python is missing.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
-    let skipped = conducted(root, &Recompute { ci: true, ..Recompute::default() })?;
+    let skipped = perform(root, &Recompute { ci: true, ..Recompute::default() })?;
     if let Some(reason) = &skipped {
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(root.join(SKIPS))?;
         writeln!(file, "recompute\t{PYTHON}\t{reason}")?;
@@ -57,7 +57,7 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
     Ok(skipped)
 }
 
-fn conducted(root: &Path, options: &Recompute) -> anyhow::Result<Option<String>> {
+fn perform(root: &Path, options: &Recompute) -> anyhow::Result<Option<String>> {
     if Command::new(PYTHON).arg("--version").output().is_err() {
         return Ok(Some(format!("{PYTHON} is not installed")));
     }

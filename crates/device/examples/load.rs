@@ -3,7 +3,7 @@
 //! (ERASE and SIZE may be `-`).
 
 use device::OpenOptions;
-use engine::{Engine, Flow, Outcome};
+use engine::{Engine, Flow, LoadOutcome};
 use record::{Access, DataPattern, Range, Regime, Until, Workload};
 use stdx::units::{SECOND_NS, parse_size};
 
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         regime: Regime::default(),
     };
     match armed.run(&workload, &mut |_| Flow::Continue)? {
-        Outcome::Finished(segment) => println!(
+        LoadOutcome::Finished(segment) => println!(
             "{workload}: {:.0} IOPS, {:.1} MB/s, mean {:.4} ms, max {:.3} ms, {}",
             segment.iops(),
             segment.megabytes_per_second(),
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             segment.max_latency_ms().unwrap_or(0.0),
             segment.io_path
         ),
-        Outcome::Stopped => unreachable!("every tick says to go on"),
+        LoadOutcome::Stopped => unreachable!("every tick says to go on"),
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Answer, Flow, Outcome, Tick, check_ranges};
+use engine::{Answer, Flow, LoadOutcome, Tick, check_ranges};
 use record::{Effort, TargetFacts, Workload};
 
 use crate::array::Assembly;
@@ -57,7 +57,7 @@ impl Armed {
         &mut self,
         workload: &Workload,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
-    ) -> Result<Outcome, DriveError> {
+    ) -> Result<LoadOutcome, DriveError> {
         self.effort = None;
         check(workload, &self.facts)?;
         self.check_in_between()?;
@@ -75,7 +75,7 @@ impl Armed {
         }?;
         // If a member failed, or the device was moved to other bytes, during the measurement, it is invalid.
         self.check_in_between()?;
-        if let Outcome::Finished(segment) = &outcome {
+        if let LoadOutcome::Finished(segment) = &outcome {
             log::info!("load {workload} by {}: {:.3} s", segment.io_path, segment.seconds());
         }
         Ok(outcome)

@@ -42,7 +42,7 @@ pub use left_over::dissolve_left_over;
 use members::{Members, Ready};
 use note::Note;
 pub(crate) use note::Noted;
-use plan::Plan;
+use plan::ArrayPlan;
 pub(crate) use spec::Spec;
 use sysfs::Roots;
 
@@ -77,7 +77,7 @@ pub(crate) struct Assembly {
 
 /// Arrays and notes that must be removed later.
 struct Built {
-    plan: Plan,
+    plan: ArrayPlan,
     note: Note,
 }
 
@@ -160,7 +160,7 @@ impl Assembly {
         })
     }
 
-    fn plan(&self, members: Vec<PathBuf>) -> Result<Plan, DriveError> {
+    fn plan(&self, members: Vec<PathBuf>) -> Result<ArrayPlan, DriveError> {
         let uuid = fs::read_to_string("/proc/sys/kernel/random/uuid").map_err(ArrayError::NoIdentifier)?;
         let uuid = md_uuid(&uuid);
         let name = match &self.spec.hardware {
@@ -168,7 +168,7 @@ impl Assembly {
             None => free_name()?,
         };
         let sizes: Vec<u64> = self.members.iter().map(|member| member.capacity_bytes).collect();
-        Ok(Plan {
+        Ok(ArrayPlan {
             level: self.spec.level,
             chunk_kib: self.spec.chunk_kib,
             bitmap: self.spec.bitmap,

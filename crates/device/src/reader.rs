@@ -1,6 +1,6 @@
 //! A target that is only read: opened without write permission, so no confirmation is required.
 
-use engine::{Answer, Clock, Flow, LoadOptions, Outcome, Tick};
+use engine::{Answer, Clock, Flow, LoadOptions, LoadOutcome, Tick};
 use record::{Effort, TargetFacts, Workload};
 
 use crate::check::{check, stored, unverified};
@@ -52,7 +52,7 @@ impl Reader {
         &mut self,
         workload: &Workload,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
-    ) -> Result<Outcome, DriveError> {
+    ) -> Result<LoadOutcome, DriveError> {
         self.effort = None;
         self.refuse_writes(workload)?;
         unverified(workload)?;

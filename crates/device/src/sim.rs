@@ -16,7 +16,7 @@ mod verified;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use engine::{Flow, Outcome, Tick};
+use engine::{Flow, LoadOutcome, Tick};
 use nandsim::{Failed, Load, LoadRecorder, Model, Scale, Ssd, Tally};
 use record::{
     Cut, Direction, ErrorCount, InjectedFault, IoEngine, Segment, Series, SimulatedFacts, TargetFacts,
@@ -136,7 +136,7 @@ impl Simulated {
         &mut self,
         workload: &Workload,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
-    ) -> Result<Outcome, DriveError> {
+    ) -> Result<LoadOutcome, DriveError> {
         if workload.regime.verify {
             return self.run_verified(workload, on_tick);
         }
@@ -174,7 +174,7 @@ impl Simulated {
         workload: &Workload,
         ticks: &mut Vec<nandsim::Tick>,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
-    ) -> Result<Outcome, DriveError> {
+    ) -> Result<LoadOutcome, DriveError> {
         let load = self.load(workload);
         let mut progress = Progress::new(&load, self.ssd.now_ns());
         let (last_tick, virtual_ticks) = (&mut self.last_tick, self.virtual_ticks);
@@ -192,9 +192,9 @@ impl Simulated {
             return Err(device_error(failed));
         }
         if tally.stopped {
-            return Ok(Outcome::Stopped);
+            return Ok(LoadOutcome::Stopped);
         }
-        Ok(Outcome::Finished(segment(workload, load.tick_ns, tally)))
+        Ok(LoadOutcome::Finished(segment(workload, load.tick_ns, tally)))
     }
 
     fn load(&self, workload: &Workload) -> Load {

@@ -5,7 +5,7 @@ mod support;
 use std::os::unix::fs::FileExt;
 
 use device::{ErrorKind, OpenOptions};
-use engine::{Engine, Flow, Outcome};
+use engine::{Engine, Flow, LoadOutcome};
 use record::{Access, DataPattern, IoEngine, Range, Segment, Until, Workload};
 use support::zram::Zram;
 use support::{Loop, armed, finish, workload};
@@ -94,7 +94,7 @@ fn timed_runs_keep_mix_time_and_depth() {
             ticks.push(*tick);
             Flow::Continue
         });
-        let Ok(Outcome::Finished(segment)) = outcome else { panic!("{outcome:?}") };
+        let Ok(LoadOutcome::Finished(segment)) = outcome else { panic!("{outcome:?}") };
         check_sums(&segment);
         assert_eq!(segment.end_ns - segment.start_ns, 1_500_000_000);
         let ios = segment.read.ios + segment.write.ios;
@@ -124,7 +124,7 @@ fn stopping_ends_the_run_soon() {
         let before_ns = target.now_ns();
         let request = Workload { until: Until::DurationNs(3_600_000_000_000), threads: 2, ..workload(SIZE) };
         let outcome = target.run(&request, &mut |_| Flow::Stop);
-        assert_eq!(outcome.expect("a stop"), Outcome::Stopped);
+        assert_eq!(outcome.expect("a stop"), LoadOutcome::Stopped);
         assert!(target.now_ns() - before_ns < 60_000_000_000, "not the hour that was asked for");
         assert_eq!(finish(&mut target, &workload(SIZE)).errors, []);
     }

@@ -3,7 +3,7 @@
 mod support;
 
 use device::OpenOptions;
-use engine::{Engine, Flow, Outcome, Tick};
+use engine::{Engine, Flow, LoadOutcome, Tick};
 use record::{Access, Arrivals, Process, Regime, Segment, Until, Workload};
 use support::storage_daemon::{Behaviour, StorageDaemon};
 use support::{armed, finish, skip, workload};
@@ -169,8 +169,8 @@ fn several_workloads_run_side_by_side() {
             .expect("a run")
             .into_iter()
             .map(|answer| match answer.outcome {
-                Outcome::Finished(segment) => segment,
-                Outcome::Stopped => panic!("nobody stopped it"),
+                LoadOutcome::Finished(segment) => segment,
+                LoadOutcome::Stopped => panic!("nobody stopped it"),
             })
             .collect();
         assert!(segments[0].write.ios > 0 && segments[0].read.ios == 0);
@@ -197,6 +197,6 @@ fn one_that_is_stopped_stops_all() {
     let busy = Workload { until, ..workload(SIZE) };
     let before_ns = target.now_ns();
     let answers = target.run_concurrently(&[slow, busy], &[false; 2], &mut |_, _| Flow::Stop).expect("a run");
-    assert!(answers.iter().all(|answer| answer.outcome == Outcome::Stopped));
+    assert!(answers.iter().all(|answer| answer.outcome == LoadOutcome::Stopped));
     assert!(target.now_ns() - before_ns < 60 * SECOND_NS, "not the hour that was asked for");
 }

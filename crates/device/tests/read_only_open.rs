@@ -3,7 +3,7 @@
 mod support;
 
 use device::{ErrorKind, OpenOptions};
-use engine::{Engine, Flow, Outcome};
+use engine::{Engine, Flow, LoadOutcome};
 use record::{DataPattern, Workload};
 use support::{Loop, armed, finish, workload};
 
@@ -35,7 +35,7 @@ fn every_write_is_refused_and_nothing_changes() {
             assert_eq!(error.kind(), ErrorKind::Invalid);
             assert!(error.to_string().contains("for reading only"), "{error}");
         }
-        let Ok(Outcome::Finished(segment)) = target.run(&reads(), &mut |_| Flow::Continue) else {
+        let Ok(LoadOutcome::Finished(segment)) = target.run(&reads(), &mut |_| Flow::Continue) else {
             panic!("reads");
         };
         assert!(segment.read.ios > 0 && segment.write.ios == 0);
@@ -49,7 +49,7 @@ fn a_device_in_use_can_be_read_and_not_written() {
     let before = support::fingerprint(&device.path);
     let mut held = armed(&device.path, &OpenOptions::default());
     let mut target = reader(&device.path, Engine::Auto);
-    assert!(matches!(target.run(&reads(), &mut |_| Flow::Continue), Ok(Outcome::Finished(_))));
+    assert!(matches!(target.run(&reads(), &mut |_| Flow::Continue), Ok(LoadOutcome::Finished(_))));
     assert!(target.run(&workload(SIZE), &mut |_| Flow::Continue).is_err());
     assert_eq!(support::fingerprint(&device.path), before);
     finish(&mut held, &workload(SIZE));

@@ -3,7 +3,7 @@
 mod support;
 
 use device::{DriveError, ErrorKind, OpenOptions, PurgeError, PurgeOptions, SimFaults};
-use engine::{Flow, Outcome};
+use engine::{Flow, LoadOutcome};
 use record::{Access, PurgeEvidence, Purged, Regime, Segment, TargetKind, Until, Workload};
 use support::{finish, workload};
 
@@ -135,7 +135,7 @@ fn runs_repeat_and_can_be_stopped() {
         last = Some(*tick);
         Flow::Stop
     });
-    assert_eq!(outcome.expect("a stop"), Outcome::Stopped);
+    assert_eq!(outcome.expect("a stop"), LoadOutcome::Stopped);
     let tick = last.expect("one tick");
     assert!(tick.write_ios > 0 && tick.interval_ns == tick.elapsed_ns && tick.share_done < 1.0);
 }
@@ -205,8 +205,8 @@ fn purges_differ_in_time_in_wear_and_in_their_aftermath() {
     let (block, erased) = run("scsi-sanitize-block");
     let (crypto, forgotten) = run("scsi-sanitize-crypto");
     let (discard, _) = run("discard");
-    assert!((erased / fresh - 1.0).abs() < 0.01, "{erased} behind a sanitize, {fresh} behind a format");
-    assert!(forgotten < 0.995 * fresh, "{forgotten} behind what was not erased, {fresh} behind a format");
+    assert!((erased / fresh - 1.0).abs() < 0.01, "{erased} after a sanitize, {fresh} after a format");
+    assert!(forgotten < 0.995 * fresh, "{forgotten} after a cryptographic erase, {fresh} after a format");
     let took = |purged: &record::Purged| purged.end_ns - purged.start_ns;
     assert!(took(&format) > 0 && took(&block) > 0 && took(&crypto) < SECOND_NS / 100, "{crypto:?}");
     assert!(block.pts_purge && crypto.pts_purge && !discard.pts_purge);
@@ -220,13 +220,13 @@ fn purges_differ_in_time_in_wear_and_in_their_aftermath() {
 fn a_purge_is_repeated_from_its_record() {
     for name in ["scsi-format-unit", "scsi-sanitize-block", "discard"] {
         let mut target = drive_of("sas-slc-2011").arm(None).expect("nothing to lose");
-        let (purged, behind) = purged_and_filled(&mut target, &by(name));
+        let (purged, iops_after) = purged_and_filled(&mut target, &by(name));
         let mut again = drive_of("sas-slc-2011").arm(None).expect("nothing to lose");
         let capacity = again.facts().capacity_bytes;
         let random = Workload { until: Until::AmountBytes(capacity), queue_depth: 8, ..workload(capacity) };
         finish(&mut again, &random);
         assert_eq!(again.purge_again(&purged).expect("a purge"), purged);
-        assert_eq!(finish(&mut again, &random).iops(), behind, "{name}");
+        assert_eq!(finish(&mut again, &random).iops(), iops_after, "{name}");
     }
     let purged = scaled("1/1024").purge().expect("a purge");
     let other = Purged { method: "ATA Sanitize".into(), name: Some("ata-sanitize-block".into()), ..purged };
@@ -296,18 +296,18 @@ fn life(ramp_ns: u64) -> (record::Cut, Segment, record::Health) {
     assert_eq!(failure.cause, nandsim::Cause::Power);
     let (cut, errors) = (failure.cut.expect("what was measured"), failure.errors);
     assert_eq!((&cut.workload, &cut.errors, errors[0].count), (&cell, &errors, 8));
-    let behind = finish(&mut target, &Workload { until: Until::DurationNs(60 * SECOND_NS), ..cell });
-    (*cut, behind, target.health())
+    let after = finish(&mut target, &Workload { until: Until::DurationNs(60 * SECOND_NS), ..cell });
+    (*cut, after, target.health())
 }
 
 #[test]
 fn a_loss_of_power_is_reported_with_what_was_cut_and_the_drive_is_back() {
-    let (cut, behind, health) = life(0);
+    let (cut, after, health) = life(0);
     let intervals = &cut.series.write_ios;
     assert!(intervals.len() > 10 && intervals[..10].iter().all(|&ios| ios > 0), "{intervals:?}");
-    assert!(behind.start_ns > cut.start_ns && behind.write.ios > 0);
+    assert!(after.start_ns > cut.start_ns && after.write.ios > 0);
     assert_eq!(health.unsafe_shutdowns, Some(1));
-    assert_eq!(life(0), (cut, behind, health), "to be repeated to the bit");
-    let (cut, behind, _) = life(SECOND_NS);
-    assert!(cut.series.write_ios.is_empty() && behind.write.ios > 0, "a ramp goes command by command");
+    assert_eq!(life(0), (cut, after, health), "to be repeated to the bit");
+    let (cut, after, _) = life(SECOND_NS);
+    assert!(cut.series.write_ios.is_empty() && after.write.ios > 0, "a ramp goes command by command");
 }

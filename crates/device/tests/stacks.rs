@@ -33,8 +33,8 @@ use device::{DriveError, OpenOptions, Refusal};
 use record::Until;
 
 use build::{Stack, Templates};
-use counts::{Counts, Outcome};
-use plan::{Kernel, Plan};
+use counts::{Counts, StackOutcome};
+use plan::{Kernel, StackPlan};
 
 /// Number of stacks in `ci`, which takes a few seconds.
 const DEFAULT_COUNT: u64 = 40;
@@ -132,13 +132,13 @@ fn attempt(
     folder: &Path,
     templates: &Templates,
     counts: &mut Counts,
-) -> Result<Outcome, String> {
-    let plan = Plan::of_seed(seed, kernel);
+) -> Result<StackOutcome, String> {
+    let plan = StackPlan::of_seed(seed, kernel);
     let failed = |error: io::Error| format!("{error}");
     let mut stack = Stack::build(&plan, folder, templates, seed).map_err(failed)?;
     counts.built(&plan, &stack);
     if !stack.made()[plan.target] {
-        return Ok(Outcome::NotBuilt);
+        return Ok(StackOutcome::NotBuilt);
     }
     let path = stack.named(plan.target, plan.name).map_err(failed)?;
     let before = stack.snapshot().map_err(failed)?;
@@ -164,7 +164,7 @@ fn attempt(
                 return Err(shown("accepted, and nothing was written".into()));
             }
             may_change.extend(written);
-            Outcome::Accepted
+            StackOutcome::Accepted
         }
         // A signature can be wiped at any time, so a refusal only because of a signature is not sufficient:
         // the refusal must name the actual user. Exclusive claims are an exception, because they are checked
@@ -172,9 +172,9 @@ fn attempt(
         (Err(error), Some(why)) if is_signature(error) && !why.is_claim() => {
             return Err(shown(format!("refused for a signature alone, although {why:?}: {error}")));
         }
-        (Err(_), Some(why)) => Outcome::Refused(*why),
+        (Err(_), Some(why)) => StackOutcome::Refused(*why),
         (Err(error), None) if is_signature(error) && plan.may_carry_signature(&stack.formatted) => {
-            Outcome::RefusedForSignature
+            StackOutcome::RefusedForSignature
         }
         (Err(error), None) => return Err(shown(format!("refused although it is free: {error}"))),
     };

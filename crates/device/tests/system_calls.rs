@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use device::OpenOptions;
-use engine::{Engine, Flow, Nowhere, Outcome, rehearse};
+use engine::{Engine, Flow, LoadOutcome, Nowhere, rehearse};
 use record::{Arrivals, Process, Regime, Until, Workload};
 use support::seccomp::Calls;
 use support::{armed, seccomp, skip, workload};
@@ -92,7 +92,7 @@ fn check_reads(what: &str, engine: Engine, request: &Workload, roles: &[Role]) {
     let reads = |request: &Workload| {
         let target = device::open(path, &options).expect("a target").open_to_read();
         let outcome = target.expect("a readable target").run(request, &mut |_| Flow::Continue);
-        assert!(matches!(outcome, Ok(Outcome::Finished(_))), "{outcome:?}");
+        assert!(matches!(outcome, Ok(LoadOutcome::Finished(_))), "{outcome:?}");
     };
     check(&format!("{what}, {engine:?}"), request, roles, &reads);
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use device::{Armed, ErrorKind, OpenOptions};
-use engine::{Answer, Engine, Flow, Outcome, VerifyReport, Wrong};
+use engine::{Answer, Engine, Flow, LoadOutcome, VerifyReport, Wrong};
 use record::{Access, DataPattern, IoKind, Reducible, Regime, Until, Workload, WrongData, WrongPlace};
 use support::{armed, workload};
 
@@ -27,7 +27,7 @@ fn findings(target: &mut Armed, workload: &Workload, read_back: bool) -> VerifyR
         .run_concurrently(std::slice::from_ref(workload), &[read_back], &mut |_, _| Flow::Continue)
         .expect("a run");
     let Answer { outcome, verified: findings } = answers.remove(0);
-    assert!(matches!(outcome, Outcome::Finished(_)));
+    assert!(matches!(outcome, LoadOutcome::Finished(_)));
     findings.expect("checks")
 }
 
@@ -177,7 +177,7 @@ fn what_is_found_becomes_part_of_the_segment() {
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
     let mut found = |workload: &Workload| {
         let outcome = target.run(workload, &mut |_| Flow::Continue).expect("a run");
-        let Outcome::Finished(segment) = outcome else { panic!("nobody stopped it") };
+        let LoadOutcome::Finished(segment) = outcome else { panic!("nobody stopped it") };
         segment.verified.expect("verification")
     };
     let pass = Workload { access: Access::Sequential, ..checked() };
@@ -200,10 +200,10 @@ fn what_was_found_before_a_load_is_stopped_is_kept() {
     target.run(&pass, &mut |_| Flow::Continue).expect("a run");
     let read = Workload { read_percent: 100, until: Until::DurationNs(60_000_000_000), ..pass };
     let stopped = |target: &mut Armed| target.run(&read, &mut |_| Flow::Stop).expect("a run");
-    assert!(matches!(stopped(&mut target), Outcome::Stopped), "nothing is wrong");
+    assert!(matches!(stopped(&mut target), LoadOutcome::Stopped), "nothing is wrong");
     for block in 0..SIZE / u64::from(read.block_bytes) {
         file.open().write_all_at(b"damage", block * u64::from(read.block_bytes) + 1000).expect("a write");
     }
-    let Outcome::Finished(segment) = stopped(&mut target) else { panic!("the finding was dropped") };
+    let LoadOutcome::Finished(segment) = stopped(&mut target) else { panic!("the finding was dropped") };
     assert!(segment.verified.is_some_and(|verified| verified.wrong_blocks > 0));
 }

@@ -14,7 +14,7 @@ use crate::load::run;
 use crate::load::target::{INTERVAL_NS, Target};
 use crate::load::way::Way;
 use crate::options::{Engine, LoadOptions, Polling};
-use crate::outcome::Outcome;
+use crate::outcome::LoadOutcome;
 use crate::placement::{Places, SYS};
 
 /// Queue depths at which the loop is measured.
@@ -96,11 +96,11 @@ pub fn rehearse_by(
         Nowhere::NoOpRing => Way::NoOpRing,
     };
     match run::rehearse(way, &target, workload)? {
-        Outcome::Finished(segment) => {
+        LoadOutcome::Finished(segment) => {
             let effort = segment.host.as_ref().map(|host| host.effort).unwrap_or_default();
             Ok(Rehearsed { segment, effort })
         }
-        Outcome::Stopped => unreachable!("a rehearsal cannot be stopped"),
+        LoadOutcome::Stopped => unreachable!("a rehearsal cannot be stopped"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The load engine runs workloads on an open file descriptor and measures each I/O.
 //!
 //! A [`Target`] contains what the engine needs to use a device: a name for messages, a descriptor, a clock,
-//! and [`LoadOptions`]. [`run`] performs one [`record::Workload`] and returns an [`Outcome`] with its
+//! and [`LoadOptions`]. [`run`] performs one [`record::Workload`] and returns an [`LoadOutcome`] with its
 //! [`record::Segment`]; [`run_concurrently`] performs several at the same time. Both report a [`Tick`] about
 //! once per second to a function that decides whether to continue ([`Flow`]).
 //!
@@ -47,7 +47,7 @@ pub use load::verifiable::{Unverifiable, check_verifiable};
 pub use load::verified::{ended_by, run as run_verified};
 pub use load::verify_report::{VerifyReport, Wrong, WrongPlace};
 pub use options::{Engine, LoadOptions, Polling};
-pub use outcome::Outcome;
+pub use outcome::LoadOutcome;
 pub use placement::{CpuListError, PlacementError, Places, parse_cpu_list, shares};
 pub use progress::{Flow, Tick};
 pub use queue::passthrough::Namespace;

@@ -5,7 +5,7 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::{Engine, Outcome};
+use engine::{Engine, LoadOutcome};
 use record::{Arrivals, Process, Regime, Until, Workload};
 use support::{Opened, opened, workload};
 
@@ -50,7 +50,7 @@ fn kinds() -> Vec<(&'static str, Workload)> {
 
 fn drive(target: &Opened, request: &Workload) {
     let outcome = target.run_checked(request).expect("a run").outcome;
-    assert!(matches!(&outcome, Outcome::Finished(segment) if segment.error_count() == 0), "{outcome:?}");
+    assert!(matches!(&outcome, LoadOutcome::Finished(segment) if segment.error_count() == 0), "{outcome:?}");
 }
 
 #[test]

@@ -35,8 +35,8 @@ impl Part {
             out.push_str(&self.effort_text(&effort));
             out.push_str(&self.host_text(clock));
         }
-        if let Some(findings) = &self.findings {
-            out.push_str(&format!("verify {findings}\n"));
+        if let Some(report) = &self.report {
+            out.push_str(&format!("verify {report}\n"));
         }
         let mut remarks = self.remarks();
         if directions.iter().any(|(_, direction)| times::lacks_percentiles(&direction.latency)) {
@@ -123,7 +123,7 @@ mod tests {
             "physical_block_bytes": 512,
         }));
         let target = target.expect("facts of a file");
-        Part { name: "job".into(), target, segments: vec![segment], findings: None, notes: Vec::new() }
+        Part { name: "job".into(), target, segments: vec![segment], report: None, notes: Vec::new() }
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn names() -> String {
     FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the largest maximum size of all formats.
+/// Returns the largest size limit of all formats.
 #[must_use]
 pub fn largest_bytes() -> usize {
     FORMATS.iter().map(|format| format.largest_bytes).max().unwrap_or(0)

@@ -23,7 +23,7 @@ const NEW: &str = r#"fio: this platform does not support process shared mutexes,
       "write" : { "total_ios" : 300, "iops" : 30.0, "bw_bytes" : 245760, "lat_ns" : { "max" : 9000, "mean" : 2000.0 } } }
   ], "disk_util" : [] }
 
-some normal output behind it
+some normal output after it
 "#;
 
 const OLD: &str = r#"{ "fio version": "fio-2.1.11", "jobs": [ { "jobname": "seq", "job options": { "rw": "write", "bs": "128k" },

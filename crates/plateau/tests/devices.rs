@@ -226,7 +226,7 @@ fn finds_the_plateau_after_a_write_cliff() {
     let document: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(document["verdict"], "steady state", "{err}");
     let window = &document["tests"][0]["window"][0];
-    assert!(window["first_round"].as_u64().unwrap() >= 3, "the window lies behind the cliff: {window}");
+    assert!(window["first_round"].as_u64().unwrap() >= 3, "the window starts after the cliff: {window}");
     let mean = window["mean"].as_f64().unwrap();
     assert!((23.0..32.0).contains(&mean), "128 KiB at a limit of 200 IOPS are 26.2 MB/s: {mean}");
 }

@@ -40,7 +40,7 @@ fn ten_kills_then_a_complete_report() {
     assert_eq!(gaps, 10);
     let first = document["tests"][0]["window"][0]["first_round"].as_u64().unwrap();
     let whole = first_whole_round(&journal);
-    assert!(first >= u64::from(whole), "window from {first}, but round {whole} is the first behind the gaps");
+    assert!(first >= u64::from(whole), "window from {first}, but round {whole} is the first after the gaps");
 }
 
 /// Returns the first round after the last gap; a round that begins with the gap counts as complete.
@@ -236,7 +236,7 @@ fn a_run_of_a_file_continues_in_that_file_only_and_from_anywhere() {
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
     let id = bench.runs()[0].file_name().unwrap().to_str().unwrap().to_owned();
     if bench.json(&["show", &id])["target"]["attachment"].is_null() {
-        skips::skip!("the file system tells no time of birth");
+        skips::skip!("the file system reports no time of birth");
         return;
     }
 

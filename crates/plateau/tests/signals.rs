@@ -31,7 +31,7 @@ fn ended(child: &mut Child) -> Option<ExitStatus> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The test fails anyway, but it must not leave a process behind.
+    // The test fails anyway, but it must not leave a process running.
     drop(child.kill().and_then(|()| child.wait()));
     None
 }
@@ -245,7 +245,7 @@ fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it
     signal("INT", &child);
     let line = line_with(child.stderr.take().unwrap(), "waiting for outstanding I/O");
     if line.is_none() {
-        // The test fails anyway, but it must not leave a process behind.
+        // The test fails anyway, but it must not leave a process running.
         device.continue_process();
         drop(child.kill().and_then(|()| child.wait()));
     }

@@ -10,7 +10,7 @@ mod witnessed {
 use std::ops::RangeInclusive;
 
 use device::{Armed, OpenOptions};
-use engine::{Flow, Outcome};
+use engine::{Flow, LoadOutcome};
 use nandsim::LoadRecorder;
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{Note, Purged, Segment, Settings, Workload};
@@ -28,7 +28,7 @@ const SIGMAS: f64 = 6.0;
 
 /// An operation, as recorded by the drive.
 #[derive(Debug)]
-enum Seen {
+enum DriveStep {
     Purge,
     Idle { ns: u64 },
     Load { measured: bool, witness: Box<LoadRecorder>, ns: u64 },
@@ -36,7 +36,7 @@ enum Seen {
 
 struct Watched {
     drive: Armed,
-    seen: Vec<Seen>,
+    seen: Vec<DriveStep>,
     notes: Vec<Note>,
 }
 
@@ -45,18 +45,20 @@ impl Watched {
         let before_ns = self.drive.now_ns();
         self.drive.watch();
         let driven = self.drive.run(workload, &mut |_| Flow::Continue);
-        let Ok(Outcome::Finished(segment)) = driven else { return Err(Stop::Failed(format!("{driven:?}"))) };
+        let Ok(LoadOutcome::Finished(segment)) = driven else {
+            return Err(Stop::Failed(format!("{driven:?}")));
+        };
         let witness = self.drive.witness().expect("a simulated drive").clone();
         // The length includes the time in which the host waits for outstanding I/Os after the load.
         let ns = segment.end_ns - before_ns;
-        self.seen.push(Seen::Load { measured, witness: Box::new(witness), ns });
+        self.seen.push(DriveStep::Load { measured, witness: Box::new(witness), ns });
         Ok(segment)
     }
 }
 
 impl Bench for Watched {
     fn purge(&mut self) -> Result<Purged, Stop> {
-        self.seen.push(Seen::Purge);
+        self.seen.push(DriveStep::Purge);
         self.drive.purge().map_err(|error| Stop::Failed(error.to_string()))
     }
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
@@ -68,7 +70,7 @@ impl Bench for Watched {
     fn idle(&mut self, length_ns: u64) -> Result<(), Stop> {
         let before_ns = self.drive.now_ns();
         self.drive.idle(length_ns).map_err(|error| Stop::Failed(error.to_string()))?;
-        self.seen.push(Seen::Idle { ns: self.drive.now_ns() - before_ns });
+        self.seen.push(DriveStep::Idle { ns: self.drive.now_ns() - before_ns });
         Ok(())
     }
     fn note(&mut self, note: Note) -> Result<(), Stop> {
@@ -119,14 +121,14 @@ fn point(name: &str) -> Option<(u16, u16)> {
     Some((number(" TC ")?, number(" QD ")?))
 }
 
-fn compare(seen: &Seen, expected: &Step, capacity: u64) -> Option<String> {
+fn compare(seen: &DriveStep, expected: &Step, capacity: u64) -> Option<String> {
     match (seen, expected) {
-        (Seen::Purge, Step::Purge) => None,
-        (Seen::Idle { ns }, Step::Idle { seconds }) => {
+        (DriveStep::Purge, Step::Purge) => None,
+        (DriveStep::Idle { ns }, Step::Idle { seconds }) => {
             let expected = seconds * MINUTE_NS / 60 / SCALE;
             (*ns != expected).then(|| format!("idle for {ns} ns instead of {expected}"))
         }
-        (Seen::Load { measured, witness, ns }, Step::Load(load)) => {
+        (DriveStep::Load { measured, witness, ns }, Step::Load(load)) => {
             let checks = [
                 (*measured != load.measured).then(|| "measured or not".to_owned()),
                 length(witness, *ns, load, capacity),
@@ -231,10 +233,10 @@ fn section(load: &Want, capacity: u64, thread: u16) -> RangeInclusive<usize> {
 
 /// Checks that the cells of a single sequential thread continue where the previous one in the same direction
 /// ended, and start over at the end of the range. Two threads do not end at a common position.
-fn continued(seen: &[Seen], expected: &[Step], capacity: u64) -> Option<String> {
+fn continued(seen: &[DriveStep], expected: &[Step], capacity: u64) -> Option<String> {
     let mut next = std::collections::BTreeMap::new();
     for (index, (seen, expected)) in seen.iter().zip(expected).enumerate() {
-        let (Seen::Load { measured: true, witness, .. }, Step::Load(load)) = (seen, expected) else {
+        let (DriveStep::Load { measured: true, witness, .. }, Step::Load(load)) = (seen, expected) else {
             continue;
         };
         let (1, Reach::Percent(percent)) = (load.threads, load.reach) else { continue };
@@ -291,7 +293,7 @@ fn segments(witness: &LoadRecorder, load: &Want, capacity: u64) -> Option<String
     let hit = |index| segment(index, capacity).any(|part| witness.parts[part] > 0);
     let missed = (0..count).find(|index| enough && !hit(*index));
     (stray.is_some() || prefix || missed.is_some())
-        .then(|| format!("segments: stray {stray:?}, behind {prefix}, missed {missed:?}"))
+        .then(|| format!("segments: stray {stray:?}, prefix {prefix}, missed {missed:?}"))
 }
 
 #[test]

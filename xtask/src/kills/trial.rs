@@ -62,7 +62,7 @@ pub struct Trials<'a> {
 
 /// Result of one trial.
 #[derive(Default)]
-struct Seen {
+struct TrialResult {
     killed: bool,
     found: Vec<Found>,
 }
@@ -173,8 +173,8 @@ impl<'a> Trials<'a> {
         Ok(all)
     }
 
-    fn trial(&self, act: Act, index: u64) -> anyhow::Result<Seen> {
-        let mut seen = Seen::default();
+    fn trial(&self, act: Act, index: u64) -> anyhow::Result<TrialResult> {
+        let mut seen = TrialResult::default();
         let end = self.interrupted(&self.run, act, &mut seen)?;
         self.look(end, &mut seen)?;
         // In every third trial, the resumption is killed as well.
@@ -195,7 +195,7 @@ impl<'a> Trials<'a> {
         Ok(seen)
     }
 
-    fn interrupted(&self, words: &[String], act: Act, seen: &mut Seen) -> anyhow::Result<End> {
+    fn interrupted(&self, words: &[String], act: Act, seen: &mut TrialResult) -> anyhow::Result<End> {
         let end = match act {
             Act::At(signal, point) => {
                 let traced = self.program(words).trace(Some((signal, point)))?;
@@ -219,7 +219,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Checks the conditions that must be true right after an interruption.
-    fn look(&self, end: End, seen: &mut Seen) -> anyhow::Result<()> {
+    fn look(&self, end: End, seen: &mut TrialResult) -> anyhow::Result<()> {
         let err = self.text(ERR)?;
         let library = self.folder.join(LIBRARY);
         let found = &mut seen.found;
@@ -280,7 +280,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Completes the run, or starts it if it was not created, and checks the results and settings.
-    fn complete(&self, index: u64, seen: &mut Seen) -> anyhow::Result<()> {
+    fn complete(&self, index: u64, seen: &mut TrialResult) -> anyhow::Result<()> {
         let mut words = self.resume_words(index)?.unwrap_or_else(|| self.run.clone());
         if words[0] == "resume" {
             words.push("--json".into());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use device::OpenOptions;
-use engine::{Engine, Flow, Outcome, Polling};
+use engine::{Engine, Flow, LoadOutcome, Polling};
 use record::{Access, DataPattern, Range, Regime, Until, Workload};
 use serde_json::json;
 
@@ -44,7 +44,7 @@ impl Chore for Inside {
             seed: 1,
             regime: Regime::default(),
         };
-        let Outcome::Finished(segment) = reader.run(&workload, &mut |_| Flow::Continue)? else {
+        let LoadOutcome::Finished(segment) = reader.run(&workload, &mut |_| Flow::Continue)? else {
             bail!("the load was stopped")
         };
         let host = segment.host.context("the segment has no host data")?;

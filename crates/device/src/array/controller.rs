@@ -7,7 +7,7 @@ use engine::{Clock, Flow};
 use record::Purged;
 
 use super::note::NotedMember;
-use super::plan::Plan;
+use super::plan::ArrayPlan;
 use crate::error::DriveError;
 use crate::error::array::Defect;
 
@@ -17,29 +17,29 @@ pub(crate) trait ArrayController: Send {
     fn version(&mut self) -> Result<String, DriveError>;
 
     /// Creates the array and returns its node. Does not prompt on a terminal, and writes only metadata.
-    fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError>;
+    fn create(&mut self, plan: &ArrayPlan) -> Result<PathBuf, DriveError>;
 
     /// Verifies that a block device is the array that was created.
-    fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError>;
+    fn recognise(&mut self, plan: &ArrayPlan, found: &Found) -> Result<(), DriveError>;
 
     /// Starts the initial synchronisation of the members if it does not start by itself. Called before all
     /// data on the array, which is open and verified at this point, is destroyed.
-    fn begin(&mut self, plan: &Plan) -> Result<(), DriveError>;
+    fn begin(&mut self, plan: &ArrayPlan) -> Result<(), DriveError>;
 
     /// Returns the state of the array.
-    fn state(&mut self, plan: &Plan) -> Result<State, DriveError>;
+    fn state(&mut self, plan: &ArrayPlan) -> Result<State, DriveError>;
 
     /// Stops the array, whatever its current name; a missing array is not an error.
-    fn stop(&mut self, plan: &Plan) -> Result<(), DriveError>;
+    fn stop(&mut self, plan: &ArrayPlan) -> Result<(), DriveError>;
 
     /// Removes the metadata of this array from a drive and verifies the removal; a drive without it is left
     /// unchanged. Returns `false` if the drive cannot be found.
-    fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError>;
+    fn free(&mut self, plan: &ArrayPlan, member: &NotedMember) -> Result<bool, DriveError>;
 
     /// Purges members that only the controller can access. Block devices are purged individually instead.
     fn purge(
         &mut self,
-        plan: &Plan,
+        plan: &ArrayPlan,
         options: &PurgeOptions,
         clock: Clock,
         on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,

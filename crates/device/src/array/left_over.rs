@@ -6,7 +6,7 @@ use super::controller::ArrayController;
 use super::hardware::{self, Hardware};
 use super::members::controller_of;
 use super::note::{Note, Noted};
-use super::plan::Plan;
+use super::plan::ArrayPlan;
 use crate::error::DriveError;
 use crate::error::array::ArrayError;
 use crate::error::confirm::Unconfirmed;
@@ -45,12 +45,12 @@ fn confirm(note: &Note, noted: &Noted, erase: &[String]) -> Result<(), Unconfirm
 }
 
 /// Reconstructs the part of the plan that is needed for dismantling.
-fn plan_of(noted: &Noted) -> Plan {
+fn plan_of(noted: &Noted) -> ArrayPlan {
     let hardware = noted.controller.as_ref().map(|controller| {
         let serials = noted.members.iter().map(|member| member.identity.clone()).collect();
         Hardware::of_serials(controller.program, controller.adapter, serials)
     });
-    Plan {
+    ArrayPlan {
         level: noted.level,
         chunk_kib: None,
         bitmap: false,
@@ -65,7 +65,7 @@ fn plan_of(noted: &Noted) -> Plan {
 /// Stops the array and removes its metadata from each member that is still the same drive.
 pub(super) fn take_apart(
     controller: &mut dyn ArrayController,
-    plan: &Plan,
+    plan: &ArrayPlan,
     noted: &Noted,
 ) -> Result<(), DriveError> {
     controller.stop(plan)?;

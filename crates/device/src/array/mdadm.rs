@@ -10,7 +10,7 @@ use record::Purged;
 use super::controller::{ArrayController, Found, State};
 use super::note::NotedMember;
 use super::outside::{BLOCK_DEVICES, Outside, Ran};
-use super::plan::Plan;
+use super::plan::ArrayPlan;
 use super::spec::DATA_OFFSET_BYTES;
 use crate::error::DriveError;
 use crate::error::array::{ArrayError, Defect, MdadmStep};
@@ -41,7 +41,7 @@ impl<O: Outside> Mdadm<O> {
     }
 
     /// Removes the superblock of this array from a member; a drive without it is left unchanged.
-    fn clear(&mut self, plan: &Plan, member: &Path) -> Result<(), ArrayError> {
+    fn clear(&mut self, plan: &ArrayPlan, member: &Path) -> Result<(), ArrayError> {
         let node = member.display().to_string();
         if self.uuid("--examine", &node)?.as_ref() != Some(&plan.uuid) {
             return Ok(());
@@ -80,7 +80,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         Ok(ran.last_words().to_owned())
     }
 
-    fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError> {
+    fn create(&mut self, plan: &ArrayPlan) -> Result<PathBuf, DriveError> {
         let node = format!("/dev/{}", plan.name);
         let mut arguments = vec![
             "--create".to_owned(),
@@ -120,7 +120,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         Ok(node.into())
     }
 
-    fn state(&mut self, plan: &Plan) -> Result<State, DriveError> {
+    fn state(&mut self, plan: &ArrayPlan) -> Result<State, DriveError> {
         let mut get = |name: &str| self.outside.attribute(&plan.name, name);
         let state = get("md/array_state").unwrap_or_else(|| "no longer present".into());
         if !["clean", "active", "active-idle", "write-pending", "read-auto"].contains(&state.as_str()) {
@@ -139,7 +139,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         Ok(State::Syncing(what, share(&get("md/sync_completed").unwrap_or_default())))
     }
 
-    fn stop(&mut self, plan: &Plan) -> Result<(), DriveError> {
+    fn stop(&mut self, plan: &ArrayPlan) -> Result<(), DriveError> {
         let devices =
             self.outside.devices().map_err(|source| DriveError::System { path: BLOCK_DEVICES, source })?;
         // The number may differ after a reboot.
@@ -152,7 +152,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         Ok(())
     }
 
-    fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError> {
+    fn recognise(&mut self, plan: &ArrayPlan, found: &Found) -> Result<(), DriveError> {
         let name = |node: &PathBuf| Some(node.file_name()?.to_string_lossy().into_owned());
         let mut planned: Vec<String> = plan.members.iter().filter_map(name).collect();
         let mut lower = found.lower.clone();
@@ -164,12 +164,12 @@ impl<O: Outside> ArrayController for Mdadm<O> {
         Err(ArrayError::Composition { node: found.node.clone(), found: lower, planned }.into())
     }
 
-    fn begin(&mut self, _: &Plan) -> Result<(), DriveError> {
+    fn begin(&mut self, _: &ArrayPlan) -> Result<(), DriveError> {
         // The kernel starts the first resync by itself.
         Ok(())
     }
 
-    fn free(&mut self, plan: &Plan, member: &NotedMember) -> Result<bool, DriveError> {
+    fn free(&mut self, plan: &ArrayPlan, member: &NotedMember) -> Result<bool, DriveError> {
         let Some(node) = node_of(member) else { return Ok(false) };
         self.clear(plan, &node)?;
         check_clear(member, &node)?;
@@ -178,7 +178,7 @@ impl<O: Outside> ArrayController for Mdadm<O> {
 
     fn purge(
         &mut self,
-        _: &Plan,
+        _: &ArrayPlan,
         _: &PurgeOptions,
         _: Clock,
         _: &mut dyn FnMut(Purging<'_>) -> Flow,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use stdx::files::{OwnedFolder, Unowned, try_lock};
 
 use super::hardware::{Hardware, Program};
-use super::plan::Plan;
+use super::plan::ArrayPlan;
 use crate::error::array::ArrayError;
 
 /// The facts needed to dismantle an array without touching anything else.
@@ -59,7 +59,7 @@ impl Noted {
         serde_json::to_string(self).expect("every note can be written as JSON")
     }
 
-    pub(super) fn of(plan: &Plan, members: &[MemberFacts]) -> Self {
+    pub(super) fn of(plan: &ArrayPlan, members: &[MemberFacts]) -> Self {
         let member = |member: &MemberFacts| NotedMember {
             path: member.path.clone(),
             identity: member.identity.clone(),

@@ -6,7 +6,7 @@ use super::hardware::Hardware;
 
 /// The parameters of an array to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct ArrayPlan {
     pub(crate) level: u8,
     pub(crate) chunk_kib: Option<u32>,
     pub(crate) bitmap: bool,

@@ -18,7 +18,7 @@ use super::controller::{ArrayController, Found, State};
 use super::hardware::slot_of;
 use super::note::NotedMember;
 use super::outside::Outside;
-use super::plan::Plan;
+use super::plan::ArrayPlan;
 use crate::error::DriveError;
 use crate::error::array::{ArrayError, ControllerStep, Defect};
 use crate::error::volume::VolumeError;
@@ -39,7 +39,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         ))
     }
 
-    fn create(&mut self, plan: &Plan) -> Result<PathBuf, DriveError> {
+    fn create(&mut self, plan: &ArrayPlan) -> Result<PathBuf, DriveError> {
         let hardware = hardware_of(plan)?;
         // Check again, because time has passed since the drives were inspected.
         for (address, serial) in addresses(plan).iter().zip(&hardware.serials) {
@@ -52,7 +52,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         self.node(&volume)
     }
 
-    fn recognise(&mut self, plan: &Plan, found: &Found) -> Result<(), DriveError> {
+    fn recognise(&mut self, plan: &ArrayPlan, found: &Found) -> Result<(), DriveError> {
         let volume = self.volume(plan)?;
         let naa = volume.as_ref().and_then(|volume| volume.naa.clone());
         let wwid = found.wwid.as_deref().and_then(|wwid| wwid.strip_prefix("naa."));
@@ -73,7 +73,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         }))
     }
 
-    fn begin(&mut self, plan: &Plan) -> Result<(), DriveError> {
+    fn begin(&mut self, plan: &ArrayPlan) -> Result<(), DriveError> {
         if plan.level == 0 {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         Ok(())
     }
 
-    fn state(&mut self, plan: &Plan) -> Result<State, DriveError> {
+    fn state(&mut self, plan: &ArrayPlan) -> Result<State, DriveError> {
         let Some(volume) = self.volume(plan)? else {
             return Ok(State::Broken(Defect::VolumeGone));
         };
@@ -112,7 +112,7 @@ impl<O: Outside> ArrayController for StorCli<O> {
         Ok(State::Whole)
     }
 
-    fn stop(&mut self, plan: &Plan) -> Result<(), DriveError> {
+    fn stop(&mut self, plan: &ArrayPlan) -> Result<(), DriveError> {
         let Some(volume) = self.volume(plan)? else { return Ok(()) };
         let planned: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
         if let Some((slot, _)) = volume.drives.iter().find(|(slot, _)| !planned.contains(slot)) {
@@ -132,14 +132,14 @@ impl<O: Outside> ArrayController for StorCli<O> {
         }
     }
 
-    fn free(&mut self, _: &Plan, member: &NotedMember) -> Result<bool, DriveError> {
+    fn free(&mut self, _: &ArrayPlan, member: &NotedMember) -> Result<bool, DriveError> {
         // After the volume has been deleted, no metadata remains on the drive, whatever it is used for now.
         Ok(self.drive(&member.path, &member.identity).is_ok())
     }
 
     fn purge(
         &mut self,
-        plan: &Plan,
+        plan: &ArrayPlan,
         options: &PurgeOptions,
         clock: Clock,
         on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,

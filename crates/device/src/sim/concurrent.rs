@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use engine::{Answer, Flow, Interval, Outcome, Recorder, Schedule, Tick, merge};
+use engine::{Answer, Flow, Interval, LoadOutcome, Recorder, Schedule, Tick, merge};
 use nandsim::{Command, Completion, Failed, MOST_IN_FLIGHT, Queue};
 use record::{IoEngine, Segment, Until, Workload};
 use stdx::access::{Access, Stream};
@@ -291,7 +291,7 @@ impl Simulated {
             let tag = tags[done.tag].take().expect("only submitted commands complete");
             parties[tag.party].complete(done.tag, tag, done.completed_ns);
             if !display.show(queue.now_ns(), &mut parties, workloads, on_tick) {
-                let stopped = Answer { outcome: Outcome::Stopped, verified: None };
+                let stopped = Answer { outcome: LoadOutcome::Stopped, verified: None };
                 return Ok(vec![stopped; workloads.len()]);
             }
         }
@@ -306,7 +306,7 @@ impl Simulated {
         self.last_tick = display.last;
         let interval_ns = SECOND_NS / divisor;
         let answer = |(party, workload): (Party, &Workload)| Answer {
-            outcome: Outcome::Finished(party.segment(workload, interval_ns)),
+            outcome: LoadOutcome::Finished(party.segment(workload, interval_ns)),
             verified: None,
         };
         Ok(parties.into_iter().zip(workloads).map(answer).collect())

@@ -1,7 +1,7 @@
 //! Workloads that verify their data, on a drive that stores none: the drive computes which reads its faults would
 //! have changed. As on a real target, all written data is read back at the end.
 
-use engine::{Flow, Outcome, Tick, ended_by};
+use engine::{Flow, LoadOutcome, Tick, ended_by};
 use nandsim::{Cause, DataDefect};
 use record::{FailedIo, IoEngine, Regime, Segment, Until, Verified, Workload, WrongData, WrongPlace};
 use stdx::units::{KIB, SECOND_NS};
@@ -19,20 +19,20 @@ impl Simulated {
         &mut self,
         workload: &Workload,
         on_tick: &mut dyn FnMut(&Tick) -> Flow,
-    ) -> Result<Outcome, DriveError> {
+    ) -> Result<LoadOutcome, DriveError> {
         let start_ns = self.ssd.now_ns();
         self.ssd.expect_data();
         let plain = Regime { verify: false, ..workload.regime };
         let measured = self.run(&Workload { regime: plain, ..workload.clone() }, on_tick);
         let mut segment = match measured {
-            Ok(Outcome::Finished(segment)) => segment,
-            Ok(Outcome::Stopped) => return Ok(Outcome::Stopped),
+            Ok(LoadOutcome::Finished(segment)) => segment,
+            Ok(LoadOutcome::Stopped) => return Ok(LoadOutcome::Stopped),
             Err(error) => return self.failed(workload, start_ns, error),
         };
         let mut checked_blocks = segment.read.ios;
         match self.run(&read_back(workload), on_tick) {
-            Ok(Outcome::Finished(read)) => checked_blocks += read.read.ios,
-            Ok(Outcome::Stopped) => return Ok(Outcome::Stopped),
+            Ok(LoadOutcome::Finished(read)) => checked_blocks += read.read.ios,
+            Ok(LoadOutcome::Stopped) => return Ok(LoadOutcome::Stopped),
             Err(error) => return self.failed(workload, start_ns, error),
         }
         let found = self.ssd.found_data();
@@ -51,11 +51,16 @@ impl Simulated {
             places: found.places.iter().map(place).collect(),
             failed: None,
         });
-        Ok(Outcome::Finished(segment))
+        Ok(LoadOutcome::Finished(segment))
     }
 
     /// A failed I/O is a result, unless the drive is gone.
-    fn failed(&self, workload: &Workload, start_ns: u64, error: DriveError) -> Result<Outcome, DriveError> {
+    fn failed(
+        &self,
+        workload: &Workload,
+        start_ns: u64,
+        error: DriveError,
+    ) -> Result<LoadOutcome, DriveError> {
         match error {
             DriveError::Simulated(failure) if matches!(failure.cause, Cause::Media | Cause::Timeout) => {
                 let failed = FailedIo {
@@ -66,7 +71,7 @@ impl Simulated {
                 };
                 let times = (start_ns, self.ssd.now_ns(), SECOND_NS / self.divisor);
                 let segment: Segment = ended_by(workload, times, IoEngine::Simulated, failed, failure.errors);
-                Ok(Outcome::Finished(segment))
+                Ok(LoadOutcome::Finished(segment))
             }
             error => Err(error),
         }

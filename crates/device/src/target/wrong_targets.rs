@@ -263,7 +263,7 @@ const CASES: &[Case] = &[
         },
     },
     Case {
-        name: "the identity of the device beside it",
+        name: "the identity of a neighbouring device",
         reason: "would be lost",
         make: || {
             let (device, other) = (device()?, device()?);

@@ -14,7 +14,7 @@ use stdx::Rng;
 use super::holder::{Hold, Holder};
 use super::kernel;
 use super::mapper;
-use super::plan::{LEAST, MIB, Name, Node, Plan, Reach, Using, What};
+use super::plan::{LEAST, MIB, Name, Node, Reach, StackPlan, Using, What};
 
 const PAGE: u64 = 4096;
 /// First loop device number, above all numbers that `losetup --find` returns.
@@ -60,7 +60,7 @@ impl Drop for Undo {
 
 /// A plan after it has been built.
 pub struct Stack<'a> {
-    plan: &'a Plan,
+    plan: &'a StackPlan,
     folder: PathBuf,
     /// `None` if the kernel refused to create the node.
     paths: Vec<Option<PathBuf>>,
@@ -85,7 +85,7 @@ impl Drop for Stack<'_> {
 }
 
 impl<'a> Stack<'a> {
-    pub fn build(plan: &'a Plan, folder: &Path, templates: &Templates, seed: u64) -> io::Result<Self> {
+    pub fn build(plan: &'a StackPlan, folder: &Path, templates: &Templates, seed: u64) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let mut stack = Self {
             plan,

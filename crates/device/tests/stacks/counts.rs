@@ -8,11 +8,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::build::Stack;
-use super::plan::{Plan, Reason};
+use super::plan::{Reason, StackPlan};
 
 /// The outcome of a stack.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StackOutcome {
     Refused(Reason),
     RefusedForSignature,
     Accepted,
@@ -36,7 +36,7 @@ fn add(counts: &mut BTreeMap<String, u64>, kind: impl Into<String>) {
 }
 
 impl Counts {
-    pub fn built(&mut self, plan: &Plan, stack: &Stack<'_>) {
+    pub fn built(&mut self, plan: &StackPlan, stack: &Stack<'_>) {
         let made = stack.made();
         let below = plan.below(plan.target);
         for (index, node) in plan.nodes.iter().enumerate().filter(|(index, _)| made[*index]) {
@@ -53,12 +53,12 @@ impl Counts {
         }
     }
 
-    pub fn add(&mut self, outcome: Outcome) {
+    pub fn add(&mut self, outcome: StackOutcome) {
         let kind = match outcome {
-            Outcome::Refused(reason) => format!("refused: {}", reason.kind()),
-            Outcome::RefusedForSignature => "refused for a signature".into(),
-            Outcome::Accepted => "accepted and written".into(),
-            Outcome::NotBuilt => "without a target".into(),
+            StackOutcome::Refused(reason) => format!("refused: {}", reason.kind()),
+            StackOutcome::RefusedForSignature => "refused for a signature".into(),
+            StackOutcome::Accepted => "accepted and written".into(),
+            StackOutcome::NotBuilt => "without a target".into(),
         };
         add(&mut self.outcomes, kind);
     }

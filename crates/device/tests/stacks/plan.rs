@@ -130,7 +130,7 @@ pub enum Name {
     Dotted,
 }
 
-pub struct Plan {
+pub struct StackPlan {
     pub nodes: Vec<Node>,
     pub uses: Vec<Use>,
     pub target: usize,
@@ -197,7 +197,7 @@ fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.below(all.len() as u64) as usize]
 }
 
-impl Plan {
+impl StackPlan {
     pub fn of_seed(seed: u64, kernel: Kernel) -> Self {
         let mut rng = Rng::from_seed_and_stream(seed, 16);
         let mut plan = Self { nodes: Vec::new(), uses: Vec::new(), target: 0, name: Name::Plain };

@@ -12,7 +12,7 @@ pub mod zram;
 use std::process::Command;
 
 use device::OpenOptions;
-use engine::{Flow, Outcome};
+use engine::{Flow, LoadOutcome};
 pub use files::*;
 pub use loop_device::Loop;
 use record::{Segment, Workload};
@@ -57,7 +57,7 @@ pub fn armed(path: &str, options: &OpenOptions) -> device::Armed {
 /// Runs a workload to completion.
 pub fn finish(armed: &mut device::Armed, workload: &Workload) -> Segment {
     match armed.run(workload, &mut |_| Flow::Continue).expect("a run") {
-        Outcome::Finished(segment) => segment,
-        Outcome::Stopped => panic!("nobody stopped it"),
+        LoadOutcome::Finished(segment) => segment,
+        LoadOutcome::Stopped => panic!("nobody stopped it"),
     }
 }

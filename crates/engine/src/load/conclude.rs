@@ -9,7 +9,7 @@ use super::target::Target;
 use super::thread::Ended;
 use super::worker::Failure;
 use crate::error::{EngineError, FailureCause, IoFailure};
-use crate::outcome::Outcome;
+use crate::outcome::LoadOutcome;
 
 /// Combines the results of the workers.
 pub(super) fn conclude(
@@ -17,7 +17,7 @@ pub(super) fn conclude(
     workload: &Workload,
     mut io_path: IoPath,
     ran: Ran,
-) -> Result<Outcome, EngineError> {
+) -> Result<LoadOutcome, EngineError> {
     let Ran { start_ns, stopped, disturbed, remarks, seating, mut workers } = ran;
     let first = workers.iter().filter_map(|w| w.failure.as_ref()).min_by_key(|f| f.at_ns);
     if let Some(failure) = first {
@@ -28,7 +28,7 @@ pub(super) fn conclude(
         return Err(EngineError::Wait { target: target.name.to_owned(), source });
     }
     if stopped {
-        return Ok(Outcome::Stopped);
+        return Ok(LoadOutcome::Stopped);
     }
     if let Some(disturbance) = disturbed {
         let (target, workload) = (target.name.to_owned(), Box::new(workload.clone()));
@@ -62,7 +62,7 @@ pub(super) fn conclude(
         (Until::AmountBytes(_), _) => notes.iter().map(|n| n.last_done_ns).max().unwrap_or(start_ns),
     };
     let (read, write, series) = merge(&notes, target.interval_ns, end_ns - start_ns);
-    Ok(Outcome::Finished(Segment {
+    Ok(LoadOutcome::Finished(Segment {
         workload: workload.clone(),
         start_ns,
         end_ns,

@@ -10,7 +10,7 @@ use super::run::run_and_check;
 use super::target::Target;
 use super::verify_report::VerifyReport;
 use crate::error::EngineError;
-use crate::outcome::Outcome;
+use crate::outcome::LoadOutcome;
 use crate::progress::{Flow, Tick};
 
 /// Number of ticks queued for the caller. If the caller falls behind, ticks are dropped, but no results are
@@ -21,7 +21,7 @@ const WAITING_TICKS: usize = 64;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// How the workload ended.
-    pub outcome: Outcome,
+    pub outcome: LoadOutcome,
     /// Result of verification; `None` if nothing was verified.
     pub verified: Option<VerifyReport>,
 }
@@ -120,10 +120,10 @@ fn answer(
     let (outcome, checks) = run_and_check(target, workload, on_tick)?;
     let Some(mut checks) = checks else { return Ok(Answer { outcome, verified: None }) };
     // The findings so far are reported even if reading back was stopped.
-    if outcome == Outcome::Stopped {
+    if outcome == LoadOutcome::Stopped {
         return Ok(Answer { outcome, verified: Some(checks.report) });
     }
     let finished = !is_read_back || read_back(target, &mut checks, on_tick)?;
-    let outcome = if finished { outcome } else { Outcome::Stopped };
+    let outcome = if finished { outcome } else { LoadOutcome::Stopped };
     Ok(Answer { outcome, verified: Some(checks.report) })
 }

@@ -12,7 +12,7 @@ use super::target::Target;
 use super::way::Way;
 use crate::error::EngineError;
 use crate::options::Engine;
-use crate::outcome::Outcome;
+use crate::outcome::LoadOutcome;
 use crate::progress::{Flow, Tick};
 
 /// Largest depth within the kernel's limits on ring entries and registered buffers.
@@ -38,7 +38,7 @@ pub fn run(
     target: &Target<'_>,
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-) -> Result<Outcome, EngineError> {
+) -> Result<LoadOutcome, EngineError> {
     run_and_check(target, workload, on_tick).map(|(outcome, _)| outcome)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn run_and_check(
     target: &Target<'_>,
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-) -> Result<(Outcome, Option<Checks>), EngineError> {
+) -> Result<(LoadOutcome, Option<Checks>), EngineError> {
     let mut failed: Vec<(Way, io::Error)> = Vec::new();
     for &way in Way::of(target, workload.queue_depth) {
         match attempt_by(way, target, workload, on_tick) {
@@ -70,7 +70,11 @@ pub(super) fn run_and_check(
 }
 
 /// Runs a workload without a target.
-pub(crate) fn rehearse(way: Way, target: &Target<'_>, workload: &Workload) -> Result<Outcome, EngineError> {
+pub(crate) fn rehearse(
+    way: Way,
+    target: &Target<'_>,
+    workload: &Workload,
+) -> Result<LoadOutcome, EngineError> {
     let ran = attempt_by(way, target, workload, &mut |_| Flow::Continue)
         .map_err(|source| EngineError::SetupWithoutTarget { engine: way.engine(), source })?;
     conclude(target, workload, way.engine().into(), ran)

@@ -13,7 +13,7 @@ use super::target::Target;
 use super::verify_report::{self, VerifyReport, Wrong};
 use crate::error::{EngineError, FailureCause};
 use crate::options::Engine;
-use crate::outcome::Outcome;
+use crate::outcome::LoadOutcome;
 use crate::progress::{Flow, Tick};
 
 /// Error numbers that indicate that the drive is gone.
@@ -27,7 +27,7 @@ pub fn run(
     target: &Target<'_>,
     workload: &Workload,
     on_tick: &mut dyn FnMut(&Tick) -> Flow,
-) -> Result<Outcome, EngineError> {
+) -> Result<LoadOutcome, EngineError> {
     let start_ns = target.clock.now_ns();
     let workloads = std::slice::from_ref(workload);
     match concurrent::run(target, workloads, &[true], &mut |_, tick| on_tick(tick)) {
@@ -35,13 +35,13 @@ pub fn run(
             let answer = answers.remove(0);
             let verified = answer.verified.as_ref().map(verified_of);
             Ok(match answer.outcome {
-                Outcome::Finished(segment) => Outcome::Finished(Segment { verified, ..segment }),
+                LoadOutcome::Finished(segment) => LoadOutcome::Finished(Segment { verified, ..segment }),
                 // Wrong data is a result of the workload, because repeating the workload might not find it
                 // again.
-                Outcome::Stopped => match verified.filter(|verified| verified.wrong_blocks > 0) {
+                LoadOutcome::Stopped => match verified.filter(|verified| verified.wrong_blocks > 0) {
                     Some(verified) => {
                         let times = (start_ns, target.clock.now_ns(), SECOND_NS);
-                        Outcome::Finished(without_amounts(
+                        LoadOutcome::Finished(without_amounts(
                             workload,
                             times,
                             engine_of(target),
@@ -49,7 +49,7 @@ pub fn run(
                             Vec::new(),
                         ))
                     }
-                    None => Outcome::Stopped,
+                    None => LoadOutcome::Stopped,
                 },
             })
         }
@@ -69,7 +69,7 @@ pub fn run(
             };
             let times = (start_ns, target.clock.now_ns(), SECOND_NS);
             let errors = failure.errors;
-            Ok(Outcome::Finished(ended_by(workload, times, engine_of(target), failed, errors)))
+            Ok(LoadOutcome::Finished(ended_by(workload, times, engine_of(target), failed, errors)))
         }
         Err(error) => Err(error),
     }

@@ -11,7 +11,9 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use engine::{Answer, Clock, Engine, EngineError, Flow, LoadOptions, Outcome, Places, Polling, Target, Tick};
+use engine::{
+    Answer, Clock, Engine, EngineError, Flow, LoadOptions, LoadOutcome, Places, Polling, Target, Tick,
+};
 use record::{Segment, Workload};
 
 pub use files::*;
@@ -56,7 +58,7 @@ impl Opened {
         target
     }
 
-    pub fn run(&self, workload: &Workload) -> Result<Outcome, EngineError> {
+    pub fn run(&self, workload: &Workload) -> Result<LoadOutcome, EngineError> {
         engine::run(&self.target(), workload, &mut |_: &Tick| Flow::Continue)
     }
 
@@ -71,8 +73,8 @@ impl Opened {
     /// Runs a workload to completion.
     pub fn finish(&self, workload: &Workload) -> Segment {
         match self.run(workload).expect("a run") {
-            Outcome::Finished(segment) => segment,
-            Outcome::Stopped => panic!("nobody stopped it"),
+            LoadOutcome::Finished(segment) => segment,
+            LoadOutcome::Stopped => panic!("nobody stopped it"),
         }
     }
 }

@@ -232,7 +232,7 @@ mod tests {
         assert_eq!((plain.mixed(0), plain.mixed(100)), (100.0, 400.0));
         let hindered = Rates { coupling: 0.1, ..plain };
         assert!((1.0 / hindered.mixed(50) - 1.0 / 160.0 - 0.001).abs() < 1e-12);
-        assert!(Rates { coupling: -9.0, ..plain }.mixed(50) <= 500.0, "not faster than both together");
+        assert!(Rates { coupling: -9.0, ..plain }.mixed(50) <= 500.0, "not faster than the sum of both");
     }
 
     #[test]

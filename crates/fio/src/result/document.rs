@@ -149,7 +149,7 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
         host_limited: part.host_limited() > 0,
         depth_share: part.depth_share(),
         clock: clock.filter(|_| part.is_driven()),
-        verify: part.findings.as_ref().map(verify),
+        verify: part.report.as_ref().map(verify),
         notes: part.remarks(),
     }
 }
@@ -185,14 +185,14 @@ fn times(direction: &Direction, has_maxima: bool) -> Times {
     }
 }
 
-fn verify(findings: &VerifyReport) -> Verify {
+fn verify(report: &VerifyReport) -> Verify {
     let place =
         |place: &engine::WrongPlace| Place { offset_bytes: place.offset_bytes, problem: place.to_string() };
     Verify {
-        checked_blocks: findings.checked,
-        wrong_blocks: findings.wrong(),
-        kinds: InOrder(findings.counts().map(|(name, count)| (name.to_owned(), count)).collect()),
-        places: findings.places.iter().map(place).collect(),
+        checked_blocks: report.checked,
+        wrong_blocks: report.wrong(),
+        kinds: InOrder(report.counts().map(|(name, count)| (name.to_owned(), count)).collect()),
+        places: report.places.iter().map(place).collect(),
     }
 }
 

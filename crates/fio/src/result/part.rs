@@ -16,7 +16,7 @@ pub struct Part {
     /// The results of the workloads.
     pub segments: Vec<Segment>,
     /// Result of checking the stamped blocks; `None` if they were not checked.
-    pub findings: Option<VerifyReport>,
+    pub report: Option<VerifyReport>,
     /// Remarks that result from the options.
     pub notes: Vec<String>,
 }
@@ -30,7 +30,7 @@ impl Part {
                 self.notes.push(note);
             }
         }
-        match (&mut self.findings, other.findings) {
+        match (&mut self.report, other.report) {
             (Some(mine), Some(theirs)) => mine.add(theirs),
             (mine, theirs) => *mine = mine.take().or(theirs),
         }

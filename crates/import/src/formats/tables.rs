@@ -38,8 +38,8 @@ const TABLES: &[(&[&str], Enter)] = &[
 ];
 
 fn table(columns: &[&str]) -> Option<Enter> {
-    let has = |wanted: &&&str| columns.contains(*wanted);
-    let found = TABLES.iter().find(|(wanted, _)| wanted.iter().filter(has).count() == wanted.len());
+    let has = |required: &&&str| columns.contains(*required);
+    let found = TABLES.iter().find(|(required, _)| required.iter().filter(has).count() == required.len());
     found.map(|(_, enter)| *enter)
 }
 

@@ -404,7 +404,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "company",
         form: Form::Text("NAME"),
-        about: "Company that runs the test, printed beside the vendor",
+        about: "Company that runs the test, printed next to the vendor",
         set: |run, value| value.line().map(|text| run.stated.company = Some(text)),
         ..Setting::BASE
     },

@@ -14,7 +14,7 @@ use crate::load::holes;
 use crate::load::plan::{self, LoadRequest, Need};
 use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
-use engine::{Flow, Outcome, Tick, VerifyReport};
+use engine::{Flow, LoadOutcome, Tick, VerifyReport};
 use record::{Ceiling, TargetFacts, Workload};
 use stdx::units::SECOND_NS;
 
@@ -32,9 +32,9 @@ enum Opened {
 }
 
 /// Results of the streams of each job.
-type ByJob = BTreeMap<usize, Vec<(Outcome, Option<VerifyReport>)>>;
+type ByJob = BTreeMap<usize, Vec<(LoadOutcome, Option<VerifyReport>)>>;
 /// Results of the streams of one target.
-type Ended = Done<(Vec<Outcome>, Vec<Option<VerifyReport>>)>;
+type Ended = Done<(Vec<LoadOutcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
     let request = plan::request(options)?;
@@ -140,8 +140,8 @@ fn run_stage(
     for (owners, result) in ended {
         match result {
             Err(error) => failure = failure.or(Some(error)),
-            Ok((outcomes, findings)) => {
-                for (job, result) in owners.into_iter().zip(outcomes.into_iter().zip(findings)) {
+            Ok((outcomes, report)) => {
+                for (job, result) in owners.into_iter().zip(outcomes.into_iter().zip(report)) {
                     results.entry(job).or_default().push(result);
                 }
             }
@@ -150,7 +150,7 @@ fn run_stage(
     if let Some(failure) = failure {
         return Err(failure);
     }
-    if results.values().flatten().any(|(outcome, _)| *outcome == Outcome::Stopped) {
+    if results.values().flatten().any(|(outcome, _)| *outcome == LoadOutcome::Stopped) {
         return Err(Failure::text(
             Exit::Interrupted,
             "interrupted; results of an incomplete load are discarded",
@@ -162,7 +162,7 @@ fn run_stage(
 /// Stores in each segment the fraction of the host's ceiling that it used.
 fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
-        let Outcome::Finished(segment) = outcome else { continue };
+        let LoadOutcome::Finished(segment) = outcome else { continue };
         let share = ceiling.and_then(|ceiling| ceiling.share_of(segment));
         if let Some(host) = &mut segment.host {
             host.ceiling_share = share;
@@ -184,12 +184,12 @@ fn grouped_parts(
             name: job.name.clone(),
             target: facts[job.filename.as_deref().unwrap_or_default()].clone(),
             segments: Vec::new(),
-            findings: None,
+            report: None,
             notes: job.notes(),
         };
-        for (outcome, findings) in results.remove(&index).unwrap_or_default() {
-            let Outcome::Finished(segment) = outcome else { continue };
-            let more = Part { segments: vec![segment], findings, notes: Vec::new(), ..empty(&part) };
+        for (outcome, report) in results.remove(&index).unwrap_or_default() {
+            let LoadOutcome::Finished(segment) = outcome else { continue };
+            let more = Part { segments: vec![segment], report, notes: Vec::new(), ..empty(&part) };
             part.join(more);
         }
         let before = parts
@@ -211,13 +211,13 @@ fn empty(part: &Part) -> Part {
         name: part.name.clone(),
         target: part.target.clone(),
         segments: Vec::new(),
-        findings: None,
+        report: None,
         notes: Vec::new(),
     }
 }
 
 fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) -> Done {
-    let wrong: u64 = parts.iter().filter_map(|part| part.findings.as_ref()).map(VerifyReport::wrong).sum();
+    let wrong: u64 = parts.iter().filter_map(|part| part.report.as_ref()).map(VerifyReport::wrong).sum();
     let document = Document::of(parts, ceiling);
     let as_json = cli.json || options.output_format == OutputFormat::Json;
     let clock = ceiling.map(|ceiling| &ceiling.clock);

@@ -2,7 +2,7 @@
 //! size and offset.
 
 use device::OpenOptions;
-use engine::{Flow, Outcome};
+use engine::{Flow, LoadOutcome};
 use fio::{Job, parse};
 
 /// Every zone ends at a boundary of the 64 parts of the drive that the witness counts.
@@ -32,7 +32,7 @@ fn block_sizes_zones_and_mix_have_their_shares() {
     let streams = jobs[0].streams(capacity_bytes, 0, 1).expect("a job for this drive");
     drive.watch();
     let outcome = drive.run(&streams[0], &mut |_| Flow::Continue).expect("a load");
-    assert!(matches!(outcome, Outcome::Finished(_)));
+    assert!(matches!(outcome, LoadOutcome::Finished(_)));
     let seen = drive.witness().expect("a witness");
     let commands = seen.commands();
     assert!(commands >= IOS, "{commands}");

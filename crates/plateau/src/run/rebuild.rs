@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::{Audience, Step};
 use device::{Armed, DriveError};
-use engine::{Flow, Outcome as Driven, Tick};
+use engine::{Flow, LoadOutcome, Tick};
 use record::{Cut, Entry, Event, Gap, Purged, Segment};
 
 use crate::failure::{Done, Exit, Failure};
@@ -100,7 +100,7 @@ fn cut_again(armed: &mut Armed, cut: &Cut, seq: u64) -> Done {
 fn repeat(armed: &mut Armed, segment: &Segment, seq: u64, waiting: &mut Waiting<'_>) -> Done {
     let length_ns = length_ns(segment);
     let mut on_tick = |tick: &Tick| waiting.share_done(length_ns, tick.share_done);
-    let Driven::Finished(again) = armed.run(&segment.workload, &mut on_tick)? else {
+    let LoadOutcome::Finished(again) = armed.run(&segment.workload, &mut on_tick)? else {
         return Err(stopped());
     };
     let same = (again.start_ns, again.end_ns) == (segment.start_ns, segment.end_ns)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use device::{Armed, OpenOptions};
-use engine::{Flow, Outcome as Driven};
+use engine::{Flow, LoadOutcome};
 use estimate::dry::IOS_PER_OUTSTANDING;
 use nandsim::Scale;
 use pts::{Bench, Context, KeyFigure, Outcome, Stop, Task, Unit};
@@ -209,11 +209,11 @@ impl<'a> Stage<'a> {
             if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
         });
         match driven {
-            Ok(Driven::Finished(segment)) => {
+            Ok(LoadOutcome::Finished(segment)) => {
                 self.count(&segment);
                 Ok(segment)
             }
-            Ok(Driven::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
+            Ok(LoadOutcome::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
             Err(error) => {
                 let failure = Failure::from(error);
                 let stop = Stop::Failed(failure.message());

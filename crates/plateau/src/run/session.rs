@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::{Audience, Step};
 use device::{Armed, Counters, DriveError, ErrorKind, PurgeOptions, Purging};
-use engine::{Flow, Outcome as Driven};
+use engine::{Flow, LoadOutcome};
 use power::{HostMeters, PowerError, Sampler};
 use pts::{Bench, Context, Replay, Stop, Task};
 use record::{
@@ -213,8 +213,8 @@ impl<'a> Session<'a> {
         let below = self.counters.as_ref().and_then(|counters| counters.since(before));
         let on_file = self.armed.on_file().map(|on_file| OnFile { below, ..on_file });
         match driven {
-            Ok(Driven::Finished(segment)) => Ok(Segment { power, on_file, ..self.completed(segment) }),
-            Ok(Driven::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
+            Ok(LoadOutcome::Finished(segment)) => Ok(Segment { power, on_file, ..self.completed(segment) }),
+            Ok(LoadOutcome::Stopped) => Err(Stop::Interrupted(format!("stopped during {workload}"))),
             Err(error) => Err(self.device(error)),
         }
     }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use device::{Armed, OpenOptions, SimFaults};
-use engine::{Flow, Outcome as Driven};
+use engine::{Flow, LoadOutcome};
 use estimate::assumed::{Assumed, Observed};
 use estimate::dry::Estimate;
 use nandsim::Model;
@@ -204,11 +204,11 @@ impl Probing {
     fn answer(&mut self, workload: &Workload) -> Result<Segment, Stop> {
         let failed = |error: device::DriveError| Stop::Failed(of_drive(&error));
         match self.armed.run(workload, &mut |_| Flow::Continue).map_err(failed)? {
-            Driven::Finished(segment) => {
+            LoadOutcome::Finished(segment) => {
                 self.events.push(Event::Measured(segment.clone()));
                 Ok(segment)
             }
-            Driven::Stopped => Err(Stop::Failed("the probe stopped unexpectedly".into())),
+            LoadOutcome::Stopped => Err(Stop::Failed("the probe stopped unexpectedly".into())),
         }
     }
 }

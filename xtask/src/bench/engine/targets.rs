@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use device::{Armed, OpenOptions};
-use engine::{Engine, Flow, Outcome};
+use engine::{Engine, Flow, LoadOutcome};
 use record::{Access, DataPattern, Placement, Range, Regime, Until, Workload};
 
 use super::rivals::{Sample, time_of_all};
@@ -87,7 +87,7 @@ impl Target {
         sample_of(self.with_checks(Workload { regime: STAMPED, ..reads(1) })?).map(|(sample, _)| sample)
     }
 
-    fn with_checks(&mut self, workload: Workload) -> anyhow::Result<Outcome> {
+    fn with_checks(&mut self, workload: Workload) -> anyhow::Result<LoadOutcome> {
         let armed = self.armed.as_mut().context("the target is not open")?;
         let answers = armed.run_concurrently(&[workload], &[false], &mut |_, _| Flow::Continue)?;
         let answer = answers.into_iter().next().context("the workload has no answer")?;
@@ -138,8 +138,8 @@ fn filling(block_bytes: u32, regime: Regime) -> Workload {
 }
 
 /// Returns the figures of a load, and the I/O path that it used.
-fn sample_of(outcome: Outcome) -> anyhow::Result<(Sample, String)> {
-    let Outcome::Finished(segment) = outcome else { bail!("the load was stopped") };
+fn sample_of(outcome: LoadOutcome) -> anyhow::Result<(Sample, String)> {
+    let LoadOutcome::Finished(segment) = outcome else { bail!("the load was stopped") };
     let effort = segment.host.as_ref().context("the CPU time is unknown")?.effort;
     let ios = segment.read.ios.max(1) as f64;
     let sample = Sample {

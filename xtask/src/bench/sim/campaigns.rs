@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use device::{Armed, OpenOptions};
-use engine::{Flow, Outcome};
+use engine::{Flow, LoadOutcome};
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{Note, Purged, Segment, Workload};
 
@@ -93,8 +93,8 @@ impl Bench for Driven<'_> {
     }
     fn write(&mut self, workload: &Workload) -> Result<Segment, Stop> {
         match self.armed.run(workload, &mut |_| Flow::Continue).map_err(failed)? {
-            Outcome::Finished(segment) => Ok(segment),
-            Outcome::Stopped => Err(Stop::Interrupted("stopped".into())),
+            LoadOutcome::Finished(segment) => Ok(segment),
+            LoadOutcome::Stopped => Err(Stop::Interrupted("stopped".into())),
         }
     }
     fn run(&mut self, workload: &Workload) -> Result<Segment, Stop> {

@@ -4,8 +4,8 @@ use crate::error::ErrorKind;
 
 const UUID: &str = "0a1b2c3d:00000000:11111111:22222222";
 
-fn plan(level: u8, members: &[&str]) -> Plan {
-    Plan {
+fn plan(level: u8, members: &[&str]) -> ArrayPlan {
+    ArrayPlan {
         level,
         chunk_kib: (level != 1).then_some(64),
         bitmap: false,
@@ -71,7 +71,7 @@ fn each_level_is_created_by_its_command() {
 
 #[test]
 fn a_bitmap_is_created_where_it_is_requested() {
-    let expected = Plan { bitmap: true, ..plan(1, &["/dev/a", "/dev/b"]) };
+    let expected = ArrayPlan { bitmap: true, ..plan(1, &["/dev/a", "/dev/b"]) };
     let command = "mdadm --create /dev/md127 --run --metadata=1.2 --homehost=any --name=plateau \
                    --uuid=0a1b2c3d:00000000:11111111:22222222 --level=1 --raid-devices=2 --data-offset=4096K \
                    --bitmap=internal --size=28672 /dev/a /dev/b";

@@ -11,7 +11,7 @@ use super::answer::Operation;
 use super::program::{StorCli, addresses, hardware_of, refusal_of};
 use crate::array::hardware::{Hardware, Purge};
 use crate::array::outside::Outside;
-use crate::array::plan::Plan;
+use crate::array::plan::ArrayPlan;
 use crate::error::array::{ArrayError, ControllerStep};
 use crate::error::{DriveError, PurgeError};
 
@@ -41,7 +41,7 @@ impl Way {
 /// Purges all members at the same time, with the method in the array description.
 pub(super) fn all<O: Outside>(
     controller: &mut StorCli<O>,
-    plan: &Plan,
+    plan: &ArrayPlan,
     options: &PurgeOptions,
     clock: Clock,
     on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,
@@ -78,7 +78,7 @@ pub(super) fn all<O: Outside>(
 
 fn erase<O: Outside>(
     controller: &mut StorCli<O>,
-    plan: &Plan,
+    plan: &ArrayPlan,
     hardware: &Hardware,
     way: Way,
     on_progress: &mut dyn FnMut(Purging<'_>) -> Flow,

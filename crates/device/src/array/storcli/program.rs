@@ -7,7 +7,7 @@ use super::answer::{Adapter, Answer, ControllerDrive, Operation, Volume};
 use super::explain;
 use crate::array::hardware::{DriveCache, Hardware, Program, Write, slot_of};
 use crate::array::outside::{BLOCK_DEVICES, Outside};
-use crate::array::plan::Plan;
+use crate::array::plan::ArrayPlan;
 use crate::error::DriveError;
 use crate::error::array::{ArrayError, ControllerFailure, ControllerStep};
 use crate::error::volume::VolumeError;
@@ -115,7 +115,7 @@ impl<O: Outside> StorCli<O> {
     }
 
     /// Returns the planned volume; `None` if it does not exist.
-    pub(super) fn volume(&mut self, plan: &Plan) -> Result<Option<Volume>, ArrayError> {
+    pub(super) fn volume(&mut self, plan: &ArrayPlan) -> Result<Option<Volume>, ArrayError> {
         let mut named = self.volumes()?.into_iter().filter(|volume| volume.name == plan.name);
         let (first, second) = (named.next(), named.next());
         match second {
@@ -127,7 +127,7 @@ impl<O: Outside> StorCli<O> {
     }
 
     /// Creates the volume, and verifies that all existing volumes are unchanged.
-    pub(super) fn add(&mut self, plan: &Plan, hardware: &Hardware) -> Result<Volume, ArrayError> {
+    pub(super) fn add(&mut self, plan: &ArrayPlan, hardware: &Hardware) -> Result<Volume, ArrayError> {
         let before = self.volumes()?;
         if before.iter().any(|volume| volume.name == plan.name) {
             return Err(VolumeError::Exists(plan.name.clone()).into());
@@ -212,7 +212,7 @@ pub(crate) fn refusal_of(drive: &ControllerDrive) -> Option<Refusal> {
 }
 
 /// Builds the command `add vd`, with its arguments in the order of the program's help.
-pub(super) fn add_words(plan: &Plan, hardware: &Hardware) -> Vec<String> {
+pub(super) fn add_words(plan: &ArrayPlan, hardware: &Hardware) -> Vec<String> {
     let slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
     let mut words = vec![
         format!("/c{}", hardware.adapter),
@@ -244,7 +244,7 @@ pub(super) fn add_words(plan: &Plan, hardware: &Hardware) -> Vec<String> {
 }
 
 /// Verifies that the controller applied the requested settings: without a battery, it may use write-through.
-fn is_as_planned(volume: &Volume, plan: &Plan, hardware: &Hardware) -> Result<(), VolumeError> {
+fn is_as_planned(volume: &Volume, plan: &ArrayPlan, hardware: &Hardware) -> Result<(), VolumeError> {
     let name = volume.name.clone();
     let mut slots: Vec<String> = addresses(plan).iter().map(|address| slot_of(address)).collect();
     let mut found: Vec<String> = volume.drives.iter().map(|(slot, _)| slot.clone()).collect();
@@ -271,10 +271,10 @@ fn is_same(was: &Volume, is: &Volume) -> bool {
         && places(was) == places(is)
 }
 
-pub(super) fn addresses(plan: &Plan) -> Vec<String> {
+pub(super) fn addresses(plan: &ArrayPlan) -> Vec<String> {
     plan.members.iter().map(|member| member.display().to_string()).collect()
 }
 
-pub(super) fn hardware_of(plan: &Plan) -> Result<&Hardware, ArrayError> {
+pub(super) fn hardware_of(plan: &ArrayPlan) -> Result<&Hardware, ArrayError> {
     plan.hardware.as_ref().ok_or(ArrayError::NoController)
 }

@@ -30,9 +30,9 @@ fn description(more: &str) -> Spec {
     descriptions::parse("array:a.toml", &text).expect("a description")
 }
 
-fn plan(more: &str) -> Plan {
+fn plan(more: &str) -> ArrayPlan {
     let spec = description(more);
-    Plan {
+    ArrayPlan {
         level: spec.level,
         chunk_kib: spec.chunk_kib,
         bitmap: false,
@@ -141,18 +141,18 @@ fn policies_levels_and_strips_are_words_of_the_command() {
     };
     let head = format!("/c0 add vd r5 name={NAME} drives=252:0,252:1,252:2");
     assert_eq!(words(""), format!("{head} pdcache=default wt nora direct strip=64"));
-    let told = "write = \"back\"\nread_ahead = true\ncached = true\ndrive_cache = \"off\"";
-    assert_eq!(words(told), format!("{head} pdcache=off wb ra cached strip=64"));
-    let told = "write = \"always-back\"\ndrive_cache = \"on\"";
-    assert_eq!(words(told), format!("{head} pdcache=on awb nora direct strip=64"));
-    let ten = Plan { level: 10, ..plan("") };
+    let options = "write = \"back\"\nread_ahead = true\ncached = true\ndrive_cache = \"off\"";
+    assert_eq!(words(options), format!("{head} pdcache=off wb ra cached strip=64"));
+    let options = "write = \"always-back\"\ndrive_cache = \"on\"";
+    assert_eq!(words(options), format!("{head} pdcache=on awb nora direct strip=64"));
+    let ten = ArrayPlan { level: 10, ..plan("") };
     let words = add_words(&ten, ten.hardware.as_ref().expect("hardware")).join(" ");
     assert!(words.contains(" r10 ") && words.contains(" pdperarray=2 "), "{words}");
 }
 
 #[test]
 fn a_member_that_came_into_use_stops_it_before_anything_is_created() {
-    for (part, other, told) in [
+    for (part, other, reason) in [
         ("UGood", "Onln", "part of a volume"),
         ("UGood", "GHS", "a global hot spare"),
         ("UGood", "DHS", "a dedicated hot spare"),
@@ -167,9 +167,9 @@ fn a_member_that_came_into_use_stops_it_before_anything_is_created() {
         let text = drive(0).replace(part, other);
         assert_ne!(text, drive(0), "{part}");
         let script = Script::default().answers("storcli64 /c0/e252/s0 show all J nolog", &text);
-        let error = with(script, |controller| controller.create(&plan(""))).expect_err(told);
+        let error = with(script, |controller| controller.create(&plan(""))).expect_err(reason);
         assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
     }
 }
 
@@ -361,7 +361,7 @@ fn what_has_redundancy_is_initialised_and_what_has_none_is_not() {
         .answers(SHOW_VOLUMES, &volumes(&[others(), own()]))
         .answers("storcli64 /c0/v1 start init full J nolog", &answer("Start INIT Operation Success", ""));
     assert_eq!(with(script, |controller| controller.begin(&plan(""))).ok(), Some(()));
-    let striped = Plan { level: 0, ..plan("") };
+    let striped = ArrayPlan { level: 0, ..plan("") };
     assert_eq!(with(Script::default(), |controller| controller.begin(&striped)).ok(), Some(()));
     let script = Script::default().answers(SHOW_VOLUMES, &volumes(&[own()])).answers(
         "storcli64 /c0/v1 start init full J nolog",
