@@ -9,6 +9,7 @@ from journal import Segment
 from replay import Rounds, Script
 from result import ABSENT_SCALED, Chart, Result, Table, highest_level, level_values, levels_table
 from spec import IOPS_BLOCKS, IOPS_MIXES, KIB, LAT_BLOCKS, LAT_MIXES, MINUTE, kib, mix, name_of
+from steady import RANGE, ROUNDS, SLOPE, Window
 
 Key = tuple[int, int]
 
@@ -96,6 +97,7 @@ def iops(script: Script) -> Result:
                                  for percent in reversed(IOPS_MIXES)]))
     columns = [mix(percent) for percent in reversed(IOPS_MIXES)]
     result.tables = [Table("IOPS - ALL RW Mix & BS - Tabular Data", "IOPS", columns, rows)]
+    result.tables += _every_cell(loop, ascending, blocks)
     present = [size for size in ascending if size in blocks]
     result.charts = [
         Chart("Steady State Convergence Plot - All Block Sizes", "Round", "IOPS (R/W 0/100)",
@@ -110,6 +112,37 @@ def iops(script: Script) -> Result:
         (mix(percent), [(size / KIB, loop.average((percent, size))) for size in present])
         for percent in reversed(IOPS_MIXES)]))
     return result
+
+
+def _every_cell(loop: Loop, sizes: list[int], present: tuple[int, ...]) -> list[Table]:
+    """Steady state of every cell, beyond the specification (docs/reference/tests.md)."""
+    page = "IOPS - Steady State of Every Cell (beyond the standard)"
+    excursions: list[tuple[str, list[float | str]]] = []
+    confidences: list[tuple[str, list[float | str]]] = []
+    if len(loop.rounds.window) < ROUNDS:
+        return []
+    for size in sizes:
+        larger: list[float | str] = []
+        shares: list[float | str] = []
+        for percent in reversed(IOPS_MIXES):
+            if size not in present:
+                larger.append("not measured")
+                shares.append("not measured")
+                continue
+            window = Window(1, tuple(segment.iops for segment in loop.cells((percent, size))))
+            if window.mean <= 0:
+                larger.append("no I/O")
+                shares.append("excursion")
+                continue
+            larger.append(100 * max(window.data_excursion / (RANGE * window.mean),
+                                    window.slope_excursion / (SLOPE * window.mean)))
+            confidence = window.confidence
+            shares.append("excursion" if confidence is None else 100 * confidence)
+        excursions.append((kib(size), larger))
+        confidences.append((kib(size), shares))
+    columns = [mix(percent) for percent in reversed(IOPS_MIXES)]
+    return [Table(page, "Larger excursion, % of its limit", columns, excursions),
+            Table(page, "Confidence of the verdict, %", columns, confidences)]
 
 
 def throughput(script: Script) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from checks import TOLERANCE
@@ -63,6 +64,29 @@ class Window:
         within = self.data_excursion <= RANGE * self.mean * (1 + TOLERANCE)
         flat = self.slope_excursion <= SLOPE * self.mean * (1 + TOLERANCE)
         return self.mean > 0 and within and flat
+
+    @property
+    def confidence(self) -> float | None:
+        """Probability that the verdict is right about the trend, from Student's t with 3 degrees of freedom
+        (docs/reference/tests.md); None if only the data excursion exceeds its limit.
+        """
+        flat = self.slope_excursion <= SLOPE * self.mean * (1 + TOLERANCE)
+        if flat and not self.steady:
+            return None
+        line = [self.intercept + self.slope * (self.first_round + i) for i in range(ROUNDS)]
+        noise = sum((y - fit) ** 2 for y, fit in zip(self.values, line)) / 3
+        error = math.sqrt(noise / 10)
+        if error <= 1e-12 * self.mean:
+            return 1.0
+        limit = SLOPE * self.mean / (ROUNDS - 1)
+        level = _student((limit - self.slope) / error) - _student((-limit - self.slope) / error)
+        return level if self.steady else 1 - level
+
+
+def _student(t: float) -> float:
+    """Distribution function of Student's t with 3 degrees of freedom."""
+    scaled = t / math.sqrt(3)
+    return 0.5 + (scaled / (1 + scaled * scaled) + math.atan(scaled)) / math.pi
 
 
 def windows(values: dict[str, list[float]], first_round: int, last_round: int) -> dict[str, Window] | None:

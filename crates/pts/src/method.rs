@@ -8,4 +8,4 @@ pub(crate) mod profiles;
 pub mod range;
 pub(crate) mod timeline;
 
-pub use steadystate::{explain, forecast, history, steady};
+pub use steadystate::{confidence, explain, forecast, history, steady};

@@ -2,9 +2,9 @@
 
 mod support;
 
-use pts::exhibit::{Cell, Exhibit};
+use pts::exhibit::{Cell, Exhibit, Table};
 use pts::{Outcome, Stop};
-use record::{Note, TargetFacts};
+use record::{Note, TargetFacts, Workload};
 use support::{Fake, figures, target};
 
 fn run_on(profile: &str, target: &TargetFacts, bench: &mut Fake) -> Outcome {
@@ -59,6 +59,54 @@ fn never_steady_stops_after_25_rounds_and_says_so() {
     assert_eq!(outcome.header.convergence.to_string(), "NO");
     assert!(outcome.notes[0].starts_with("SS NOT ACHIEVED"), "{:?}", outcome.notes);
     assert_eq!(bench.log.len(), 2 + 25 * 56);
+}
+
+/// The page that judges all cells: its facts, excursions and confidences.
+fn every_cell(outcome: &Outcome) -> (Vec<String>, Table, Table) {
+    let page = outcome.beyond.iter().find(|page| page.title.contains("Every Cell")).expect("a page");
+    let [Exhibit::Facts(facts), Exhibit::Table(excursions), Exhibit::Table(confidences)] = &page.exhibits[..]
+    else {
+        panic!("{:?}", page.exhibits)
+    };
+    (facts.items.iter().map(|(_, value)| value.clone()).collect(), excursions.clone(), confidences.clone())
+}
+
+#[test]
+fn every_cell_is_judged_beyond_the_standard() {
+    let mut bench = Fake::new(|_, _| 1000);
+    let (facts, excursions, confidences) = every_cell(&run_on("pts-e-1.0", &target(512), &mut bench));
+    assert_eq!(facts, ["steady: all 56 cells", "rounds 1-5", "100 % (RND 0.5KiB W)"]);
+    assert_eq!(excursions.rows[7].cells[6], Cell::Value(0.0));
+    assert_eq!(confidences.rows[7].cells[6], Cell::Value(100.0));
+}
+
+#[test]
+fn a_cell_that_is_not_tracked_may_be_unsteady_in_the_window() {
+    // RND 4KiB W is constant. Reads of 128 KiB rise by 30 % in each round, and those of 64 KiB drop by 30 % in the third one only.
+    let iops = |round: u32, w: &Workload| match (w.block_bytes, w.read_percent, round) {
+        (131_072, 100, _) => 1000 + 300 * u64::from(round),
+        (65_536, 100, 3) => 700,
+        _ => 1000,
+    };
+    let outcome = run_on("pts-e-1.0", &target(512), &mut Fake::new(iops));
+    assert_eq!((outcome.converged, outcome.rounds), (Some(true), 5), "the PTS does not track these cells");
+    let (facts, excursions, confidences) = every_cell(&outcome);
+    assert_eq!(facts[..2], ["not steady: 2 of 56 cells", "none in 5 rounds"]);
+    // From 1,300 to 2,500 around 1,900: the range is 63.2 % of 20 %, the slope the same of 10 %.
+    let Cell::Value(excursion) = excursions.rows[6].cells[6] else { panic!("{excursions:?}") };
+    assert!((excursion - 100.0 * 1200.0 / 190.0).abs() < 1e-6, "{excursion}");
+    assert_eq!(confidences.rows[6].cells[6], Cell::Value(100.0), "a rise without noise");
+    let Cell::Value(excursion) = excursions.rows[5].cells[6] else { panic!("{excursions:?}") };
+    assert!((excursion - 100.0 * 300.0 / 188.0).abs() < 1e-6, "{excursion}");
+    assert_eq!(confidences.rows[5].cells[6], Cell::Absent("excursion".into()), "the fitted line is level");
+}
+
+#[test]
+fn there_is_no_verdict_over_all_cells_before_five_rounds() {
+    let mut bench = Fake::new(|_, _| 1000);
+    bench.fail_after_cells = Some(4 * 56 + 7);
+    let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
+    assert!(outcome.beyond.iter().all(|page| !page.title.contains("Every Cell")));
 }
 
 #[test]

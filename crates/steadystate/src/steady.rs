@@ -7,7 +7,7 @@ pub const RANGE_LIMIT: f64 = 0.20;
 /// Largest allowed rise or fall of the fitted line over the window, as a fraction of the mean.
 pub const SLOPE_LIMIT: f64 = 0.10;
 /// Tolerance with which a value exactly on a limit passes on every platform.
-const TOLERANCE: f64 = 1e-9;
+pub(crate) const TOLERANCE: f64 = 1e-9;
 
 /// The steady-state criteria of one tracking variable over its five latest values.
 #[derive(Debug, Clone, Copy, PartialEq)]

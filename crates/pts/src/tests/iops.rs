@@ -2,6 +2,7 @@
 //! repeated until the tracking variables are steady.
 
 mod answers;
+mod every_cell;
 mod pages;
 
 use record::Segment;

@@ -3,6 +3,7 @@
 use stdx::units::{block_size, kib};
 
 use super::answers::{BLOCK_SIZES, IopsAnswers, MIXES, iops_of};
+use super::every_cell;
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::conclusions::modified;
 use crate::exhibits::exhibit::{
@@ -48,7 +49,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &IopsAnswers, stop: 
             ..outcome.header
         },
         pages: pages(context, answers),
-        beyond: vec![rounds_overlaid(answers)],
+        beyond: [rounds_overlaid(answers)].into_iter().chain(every_cell::page(answers)).collect(),
         key_figures: key_figures(answers),
         ..outcome
     }
@@ -98,12 +99,12 @@ fn plausibility(answers: &IopsAnswers) -> Option<String> {
 }
 
 /// Percentages of reads in table and plot order: ascending.
-fn mixes() -> impl Iterator<Item = u8> {
+pub(super) fn mixes() -> impl Iterator<Item = u8> {
     MIXES.into_iter().rev()
 }
 
 /// Block sizes in table and plot order: ascending.
-fn sizes() -> impl Iterator<Item = u32> {
+pub(super) fn sizes() -> impl Iterator<Item = u32> {
     BLOCK_SIZES.into_iter().rev()
 }
 

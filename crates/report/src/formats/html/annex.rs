@@ -2,7 +2,7 @@
 
 use pts::exhibit::{Exhibit, Page};
 
-use super::exhibits::{figure, narrow};
+use super::exhibits::{determination, figure, narrow, numbers};
 use super::frame::{SCROLLER, banners};
 use super::notes;
 use crate::document::contents::Document;
@@ -123,13 +123,19 @@ fn supplement(document: &Document, test: &Supplement) -> String {
 
 /// A page that the specification does not have.
 fn page_beyond(page: &Page) -> String {
-    let chart = |exhibit: &Exhibit| {
-        let svg = charts::picture(exhibit, &page.title, annexes::BEYOND)?;
-        let narrow = narrow(charts::narrow_picture(exhibit, &page.title));
-        Some(figure(&(svg + &narrow), exhibit))
+    let drawn = |exhibit: &Exhibit| match exhibit {
+        Exhibit::Table(table) => numbers(table),
+        Exhibit::Facts(facts) => determination(facts),
+        chart => {
+            let svg = charts::picture(chart, &page.title, annexes::BEYOND).unwrap_or_default();
+            let narrow = narrow(charts::narrow_picture(chart, &page.title));
+            figure(&(svg + &narrow), chart)
+        }
     };
-    let charts: String = page.exhibits.iter().filter_map(chart).collect();
-    format!("<h4>{}</h4>\n{charts}", escape(&page.title))
+    let exhibits: String = page.exhibits.iter().map(drawn).collect();
+    let remarks: String =
+        page.remarks.iter().map(|text| format!("<p class=\"remark\">{}</p>\n", escape(text))).collect();
+    format!("<h4>{}</h4>\n{exhibits}{remarks}", escape(&page.title))
 }
 
 /// A table of the measured workloads over the window.

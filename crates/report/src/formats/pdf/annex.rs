@@ -1,6 +1,6 @@
 //! The annexes, with separate page numbers.
 
-use pts::exhibit::Page;
+use pts::exhibit::{Exhibit, Facts, Page, Row, Table};
 
 use super::flow::{self, Block, PageFrame};
 use super::writer::PdfWriter;
@@ -9,6 +9,7 @@ use crate::facts::conformance::{Clause, Conformance};
 use crate::facts::drive_and_host::TextTable;
 use crate::facts::supplement::{Supplement, file_share, per_watt, percentiles};
 use crate::pages::annexes;
+use crate::pages::cells::cell_text;
 use crate::pages::list::pages;
 use crate::pages::notes::NoteRow;
 use crate::pages::titles;
@@ -108,14 +109,42 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
 
 /// A page that the specification does not have.
 fn page_beyond(page: &Page) -> Vec<Block> {
-    let charts = page.exhibits.iter().filter_map(|exhibit| {
-        let svg = charts::picture(exhibit, &page.title, annexes::BEYOND)?;
-        let finding = charts::finding(exhibit).map(|text| format!("{text}."));
-        let reading = exhibit.reading().map(|reading| charts::sentence(reading).to_owned());
-        let text = Block::Text(finding.into_iter().chain(reading).collect::<Vec<_>>().join(" "));
-        Some([Block::Pictures(vec![(page.title.clone(), svg)]), text])
-    });
-    charts.flatten().collect()
+    let drawn = |exhibit: &Exhibit| match exhibit {
+        Exhibit::Table(data) => vec![numbers(page, data)],
+        Exhibit::Facts(facts) => vec![labelled(page, facts)],
+        chart => {
+            let Some(svg) = charts::picture(chart, &page.title, annexes::BEYOND) else { return Vec::new() };
+            let finding = charts::finding(chart).map(|text| format!("{text}."));
+            let reading = chart.reading().map(|reading| charts::sentence(reading).to_owned());
+            let text = Block::Text(finding.into_iter().chain(reading).collect::<Vec<_>>().join(" "));
+            vec![Block::Pictures(vec![(page.title.clone(), svg)]), text]
+        }
+    };
+    page.exhibits.iter().flat_map(drawn).chain(page.remarks.iter().cloned().map(Block::Text)).collect()
+}
+
+/// Columns share the width equally; the column of the names is twice as wide.
+fn numbers(page: &Page, table: &Table) -> Block {
+    let row = |row: &Row| {
+        let cells = row.cells.iter().map(|cell| cell_text(cell, table.decimals));
+        std::iter::once(row.name.clone()).chain(cells).collect()
+    };
+    let columns = table.columns.iter();
+    Block::Numbers {
+        caption: format!("{}: {}, by {}", page.title, table.heading, table.column_heading),
+        shares: std::iter::once(2.0).chain(columns.clone().map(|_| 1.0)).collect(),
+        head: std::iter::once(&table.row_heading).chain(columns).cloned().collect(),
+        rows: table.rows.iter().map(row).collect(),
+    }
+}
+
+fn labelled(page: &Page, facts: &Facts) -> Block {
+    Block::Table {
+        caption: format!("{}: {}", page.title, facts.heading),
+        shares: vec![2.0, 5.0],
+        head: Vec::new(),
+        rows: facts.items.iter().map(|(label, value)| vec![label.clone(), value.clone()]).collect(),
+    }
 }
 
 fn supplement(document: &Document, test: &Supplement) -> Vec<Block> {
