@@ -139,6 +139,20 @@ impl Canvas {
         }
     }
 
+    /// Draws several thin lines as one element, with coordinates in whole units: context, whose exact values do not
+    /// matter. Of the points above each other, only the first, the extremes and the last are kept.
+    pub fn coarse_polylines(&mut self, lines: &[Vec<Point>], stroke: Stroke) {
+        let mut path = String::new();
+        for line in lines.iter().filter(|line| line.len() > 1) {
+            for (index, (x, y)) in coarse(line).into_iter().enumerate() {
+                let _ = write!(path, "{}{x} {y}", if index == 0 { "M" } else { "L" });
+            }
+        }
+        if !path.is_empty() {
+            let _ = write!(self.out, "\n<path d=\"{path}\" fill=\"none\"{}/>", stroke.attributes());
+        }
+    }
+
     pub fn polygon(&mut self, points: &[Point], fill: &str, stroke: Stroke) {
         let _ = write!(
             self.out,
@@ -236,6 +250,23 @@ impl Canvas {
         self.out.push_str("\n</svg>\n");
         self.out
     }
+}
+
+/// Rounds `line` to whole units, and reduces each run of points with the same x to at most four.
+fn coarse(line: &[Point]) -> Vec<(i64, i64)> {
+    let rounded: Vec<(i64, i64)> = line.iter().map(|(x, y)| (x.round() as i64, y.round() as i64)).collect();
+    let mut out = Vec::new();
+    for column in rounded.chunk_by(|a, b| a.0 == b.0) {
+        let heights = || column.iter().map(|point| point.1);
+        let (Some(low), Some(high)) = (heights().min(), heights().max()) else { continue };
+        let kept = [column[0].1, low, high, column[column.len() - 1].1];
+        for y in kept {
+            if out.last() != Some(&(column[0].0, y)) {
+                out.push((column[0].0, y));
+            }
+        }
+    }
+    out
 }
 
 fn joined(points: &[Point]) -> String {

@@ -75,7 +75,9 @@ pub fn columns3d(columns: &Columns3d, title: &str, size: Size) -> String {
 /// the front hide others.
 #[must_use]
 pub fn columns3d_and_matrix(columns: &Columns3d, title: &str, size: Size) -> String {
-    if size.width < WIDE_ENOUGH {
+    // A matrix without values adds nothing to columns without values.
+    let is_empty = columns.heights.iter().flatten().flatten().next().is_none();
+    if size.width < WIDE_ENOUGH || is_empty {
         return columns3d(columns, title, size);
     }
     let left = Size { width: (size.width * SHARE_OF_COLUMNS).round(), ..size };

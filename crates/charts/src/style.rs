@@ -36,7 +36,7 @@ pub(crate) const GRID: &str = "#e3e7ec";
 pub(crate) const FAINT_GRID: &str = "#f0f2f5";
 pub(crate) const FRAME: &str = "#8b95a1";
 pub(crate) const BAND: &str = "#dceaf7";
-/// Ground of every other state of a drive or load.
+/// Background of every second state of a drive or load.
 pub(crate) const SHADE: &str = "#f0f3f7";
 pub(crate) const FIT: &str = "#d3202f";
 

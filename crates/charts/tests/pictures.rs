@@ -139,7 +139,7 @@ fn plate() -> Plate {
     Plate {
         title: "Throughput <&>".into(),
         device: "Model · firmware 1.0 · 100 GB".into(),
-        about: "Throughput (REQUIRED) · PTS-E 2.0 · TC 1 QD 32 · 11/21/2026".into(),
+        about: "Throughput (REQUIRED) · PTS-E 2.0 · TC 1 QD 32 · 2026-11-21".into(),
         marks: ["SIMULATED by a model", "NOT STEADY: no steady state in 25 rounds", "MODIFIED"]
             .map(String::from)
             .into(),

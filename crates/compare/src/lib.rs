@@ -7,6 +7,7 @@
 
 mod authored;
 mod candidate;
+mod card;
 mod comparison;
 mod data;
 mod devices;
@@ -26,6 +27,7 @@ mod wording;
 
 pub use authored::Authored;
 pub use candidate::Candidate;
+pub use card::card;
 pub use comparison::{Comparison, Line, MINIMUM_RUNS};
 pub use data::{csv, json};
 pub use group::{Group, GroupBy};

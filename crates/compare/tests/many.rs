@@ -135,6 +135,27 @@ fn many_runs_are_ranked_and_drawn_as_small_multiples() {
 }
 
 #[test]
+fn cards_have_figures_differences_marks_and_bars_for_any_number_of_runs() {
+    for (count, note) in [(2, "B +"), (4, "others: "), (20, "others: ")] {
+        let comparison = of(count);
+        let files = compare::card(&comparison, &Authored::default()).expect("cards");
+        assert_eq!(files.len(), 12, "two sizes, three themes, SVG and PNG");
+        let (_, svg) = files.iter().find(|(name, _)| name == "card-1200x630-light.svg").expect("a card");
+        let svg = String::from_utf8(svg.clone()).expect("text");
+        for part in ["A: IOPS RND 4KiB W", note, "SIMULATED: B", "Baseline: A Drive 1", "B: "] {
+            assert!(svg.contains(part), "{count} runs: {part}");
+        }
+        // A card of a run that is not steady must not look like one of valid results.
+        assert_eq!(svg.contains("NOT STEADY"), count > 3, "{count}");
+        assert_eq!(svg.contains("stroke-dasharray=\"6 4\""), count > 3, "{count}");
+        assert_eq!(svg.matches("class=\"run r").count(), count.min(16), "{count}");
+        let png =
+            files.iter().find(|(name, _)| name == "card-1200x630-dark.png").map(|(_, bytes)| &bytes[..4]);
+        assert_eq!(png, Some(&b"\x89PNG"[..]));
+    }
+}
+
+#[test]
 fn authors_add_texts_links_and_a_watermark() {
     let comparison = of(2);
     let authored = Authored {

@@ -319,6 +319,9 @@ pub struct Compare {
     /// Write every figure of every run as a CSV table
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write cards of 1200x630 and 1600x900 pixels (PNG, SVG; light, dark, transparent) into this folder
+    #[arg(long, value_name = "DIR")]
+    pub card: Option<PathBuf>,
     /// Print every figure, not only those of the summary pages
     #[arg(long)]
     pub all: bool,

@@ -4,7 +4,7 @@
 //! Data use base units (bytes, nanoseconds, I/Os per second), and every key names its unit. Tables and charts match the
 //! report.
 
-mod card;
+pub(crate) mod card;
 mod csv;
 mod fio;
 mod format;

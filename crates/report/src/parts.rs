@@ -4,6 +4,7 @@
 pub use crate::document::marks::{Mark, MarkKind};
 pub use crate::facts::efficiency::printed;
 pub use crate::facts::figures::{Better, Figure, family};
+pub use crate::formats::card::card_files;
 pub use crate::formats::html::shell::Shell;
 pub use crate::formats::pdf::flow::{Block, ColumnAlign};
 pub use crate::formats::pdf::of_blocks;

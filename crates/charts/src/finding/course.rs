@@ -4,9 +4,9 @@ use super::amounts::{amount, moved, percent};
 
 /// Fewer points have no course.
 const FEWEST: usize = 4;
-/// A smaller change counts as none, and a smaller variation does not delay the level end.
+/// Smaller changes are ignored, and smaller variations belong to the level part at the end.
 const SMALL: f64 = 0.05;
-/// A curve that varies by more at its end has no level end.
+/// A curve whose end varies by more does not level off.
 const LEVEL: f64 = 0.25;
 
 /// What `points` do over `unit`; None if there are too few.

@@ -15,8 +15,8 @@ const BARS: f64 = 520.0;
 const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
                        Differences are relative to the baseline, with the 95 % confidence interval in \
                        parentheses. If that interval contains zero, the difference is within noise. Whiskers of \
-                       bars are 95 % confidence intervals of the mean; outlines are values of runs without a \
-                       valid result.";
+                       bars are 95 % confidence intervals of the mean; outlines and pale numbers are values \
+                       of runs without a valid result.";
 
 /// Place of a line in the comparison, by which the script finds the figure.
 fn key(comparison: &Comparison, line: &Line) -> usize {
@@ -73,7 +73,8 @@ fn by_run(comparison: &Comparison, group: &Selected<'_>) -> String {
             .iter()
             .map(|line| {
                 let (key, name) = (key(comparison, line), escape(&line.name));
-                let value = value_cell((run, &name), key, line.figures[run].as_ref(), decimals(line));
+                let figure = line.figures[run].as_ref();
+                let value = value_cell(&comparison.runs, (run, &name), key, figure, decimals(line));
                 value + &difference_cell((run, ""), key, line.differences[run].as_ref(), false)
             })
             .collect();
@@ -168,7 +169,10 @@ pub(super) fn every(comparison: &Comparison) -> String {
     let row = |line: &Line| {
         let key = key(comparison, line);
         let cells: String = (0..comparison.runs.len())
-            .map(|run| value_cell((run, &letter(run)), key, line.figures[run].as_ref(), decimals(line)))
+            .map(|run| {
+                let figure = line.figures[run].as_ref();
+                value_cell(&comparison.runs, (run, &letter(run)), key, figure, decimals(line))
+            })
             .collect();
         format!(
             "<tr><th scope=\"row\">{}<small>{}</small></th><td class=\"unit\">{}</td>{cells}</tr>\n",

@@ -23,13 +23,15 @@ pub(super) fn remark(text: &str) -> String {
     format!("<p class=\"remark\">{}</p>\n", escape(text))
 }
 
-/// A figure of a run; `key` identifies the figure for the script.
+/// A figure of a run; `key` identifies the figure for the script. A figure of a run without a valid result is pale.
 pub(super) fn value_cell(
+    runs: &[Candidate],
     (run, of): (usize, &str),
     key: usize,
     figure: Option<&Figure>,
     decimals: usize,
 ) -> String {
+    let doubtful = if runs[run].is_valid() { "" } else { " doubtful" };
     let sample = figure.and_then(|figure| Sample::of(&figure.values)).map_or_else(String::new, |sample| {
         let variance = sample.variance.map_or_else(String::new, |variance| variance.to_string());
         format!(" data-sample=\"{} {} {variance}\"", sample.count, sample.mean)
@@ -39,7 +41,7 @@ pub(super) fn value_cell(
         _ => "",
     };
     format!(
-        "<td class=\"n {}\" data-of=\"{of}\" data-figure=\"{key}\"{better}{sample}><span>{}</span></td>",
+        "<td class=\"n{doubtful} {}\" data-of=\"{of}\" data-figure=\"{key}\"{better}{sample}><span>{}</span></td>",
         run_class(run),
         escape(&mean_and_spread(figure, decimals))
     )

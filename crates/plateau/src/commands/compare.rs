@@ -29,6 +29,7 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         let Some(path) = path else { continue };
         options::check_name(ends[0], ends, path).map_err(|text| Failure::text(Exit::Usage, text))?;
     }
+    options.card.as_deref().map_or(Ok(()), file::check_folder_of_output)?;
     let (comparison, reports) = read(cli, options)?;
     let mut matched: Vec<ThresholdMatch> = Vec::new();
     for threshold in &thresholds {
@@ -42,6 +43,7 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     document["html"] = json!(options.html.as_deref().map(places::text_of));
     document["pdf"] = json!(options.pdf.as_deref().map(places::text_of));
     document["csv"] = json!(options.csv.as_deref().map(places::text_of));
+    document["card"] = json!(options.card.as_deref().map(places::text_of));
     let streamed = files().any(file::is_stdout);
     if !cli.json && !streamed {
         printer::print(&::compare::text(&comparison, options.all))?;
@@ -79,6 +81,11 @@ fn write(options: &Compare, comparison: &Comparison, reports: &[PathBuf]) -> Don
     }
     if let Some(path) = &options.csv {
         file::file(path, ::compare::csv(comparison).as_bytes())?;
+    }
+    if let Some(path) = &options.card {
+        let files =
+            ::compare::card(comparison, &authored).map_err(|text| Failure::text(Exit::Internal, text))?;
+        file::folder(path, &files)?;
     }
     Ok(())
 }

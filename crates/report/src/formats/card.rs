@@ -25,17 +25,25 @@ const PICTURE: Size = Size { width: 560.0, height: 380.0 };
 
 fn folder(source: Source<'_>) -> Result<Files, String> {
     let cover = cover::cover(source.document);
-    let content = content(source.document, &cover);
+    let mut files = card_files(&content(source.document, &cover))?;
+    files.push(("badge.svg".into(), of_badge(source.document, &cover).into_bytes()));
+    Ok(files)
+}
+
+/// Draws a card in all sizes and themes, as SVG and PNG.
+///
+/// # Errors
+/// Returns an error if a picture cannot be rendered.
+pub fn card_files(content: &Card) -> Result<Files, String> {
     let mut files = Files::new();
     for size in SIZES {
         for (theme, name) in THEMES {
-            let svg = card(&content, size, theme);
+            let svg = card(content, size, theme);
             let name = format!("card-{}x{}-{name}", size.width, size.height);
             files.push((format!("{name}.png"), raster::png(&svg, 1.0)?));
             files.push((format!("{name}.svg"), svg.into_bytes()));
         }
     }
-    files.push(("badge.svg".into(), of_badge(source.document, &cover).into_bytes()));
     Ok(files)
 }
 

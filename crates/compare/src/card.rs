@@ -1,0 +1,123 @@
+//! The comparison as cards to share: the baseline's figures with the differences of the other runs, and the runs as
+//! ranked bars.
+
+use charts::Size;
+use charts::card::{Card, CardFigure, Tone};
+use report::formats::Files;
+use report::parts::{card_files, tool};
+
+use crate::authored::Authored;
+use crate::comparison::{Comparison, Line};
+use crate::html::title;
+use crate::noise::Finding;
+use crate::overlays::named;
+use crate::sections;
+use crate::selected::ranked;
+use crate::wording::{decimals, letter, mean, signed};
+
+/// Maximum number of figures.
+const MOST_FIGURES: usize = 6;
+/// Maximum number of runs whose differences a card lists one by one.
+const LISTED: usize = 2;
+/// Maximum number of bars that are legible on a card.
+const MOST_BARS: usize = 16;
+const BARS_WIDTH: f64 = 520.0;
+
+/// Draws the card in all sizes and themes, as SVG and PNG.
+///
+/// # Errors
+/// Returns an error if a picture cannot be rendered.
+pub fn card(comparison: &Comparison, authored: &Authored) -> Result<Files, String> {
+    card_files(&content(comparison, authored))
+}
+
+fn content(comparison: &Comparison, authored: &Authored) -> Card {
+    let lines = || comparison.lines.iter().filter(|line| line.selected);
+    let marks = Some(sections::marks(&comparison.runs)).filter(|text| !text.is_empty());
+    let ids: Vec<&str> = comparison.runs.iter().map(|run| run.document.run.id.as_str()).collect();
+    Card {
+        device: title(comparison),
+        about: about(comparison),
+        marks: authored.watermark.iter().cloned().chain(marks).collect(),
+        headlines: headlines(comparison),
+        figures: lines().take(MOST_FIGURES).map(|line| figure(comparison, line)).collect(),
+        picture: lines().next().map(|line| picture(comparison, line)),
+        credit: format!("{} · {}", tool(&comparison.runs[0].document), ids.join(", ")),
+    }
+}
+
+/// The baseline, and the number of differences between the runs themselves.
+fn about(comparison: &Comparison) -> String {
+    let baseline = format!("Baseline: {}", named(&comparison.runs, 0));
+    match comparison.warnings.len() {
+        0 => baseline,
+        1 => format!("{baseline} · 1 mark or difference to know before comparing"),
+        count => format!("{baseline} · {count} marks and differences to know before comparing"),
+    }
+}
+
+/// Counts the findings of up to three runs.
+fn headlines(comparison: &Comparison) -> Vec<(Tone, String)> {
+    const MOST: usize = 3;
+    let of_run = |run: usize| {
+        let findings = || comparison.lines.iter().filter_map(|line| Some(line.differences[run]?.finding));
+        let parts =
+            [Finding::Better, Finding::Worse, Finding::WithinNoise, Finding::SpreadUnknown].map(|kind| {
+                let count = findings().filter(|finding| *finding == kind).count();
+                (count > 0).then(|| format!("{count} {}", kind.word()))
+            });
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (Tone::Open, format!("{}: {}", letter(run), parts.join(", ")))
+    };
+    (1..comparison.runs.len()).take(MOST).map(of_run).collect()
+}
+
+/// The value of the baseline with the differences of the others.
+fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
+    let baseline = line.figures[0].as_ref().and_then(|figure| mean(figure, decimals(line)));
+    let has_value = |run: &usize| line.figures[*run].as_ref().is_some_and(|figure| !figure.values.is_empty());
+    let mut runs = (0..comparison.runs.len()).filter(has_value);
+    CardFigure {
+        name: format!("{}: {}", letter(0), line.name),
+        unit: if baseline.is_some() { line.unit.symbol().to_owned() } else { String::new() },
+        is_valid: baseline.is_some() && runs.all(|run| comparison.runs[run].is_valid()),
+        value: baseline.unwrap_or_else(|| "n/a".into()),
+        note: note(line),
+    }
+}
+
+/// The differences of up to [`LISTED`] runs, or the range of all.
+fn note(line: &Line) -> String {
+    let known = || {
+        let all = line.differences.iter().enumerate();
+        all.filter_map(|(run, difference)| Some((run, difference.as_ref()?)))
+    };
+    if known().count() <= LISTED {
+        let each = known().map(|(run, found)| {
+            let word = found.finding.word();
+            format!("{} {} % {word}", letter(run), signed(found.percent))
+        });
+        return each.collect::<Vec<_>>().join(", ");
+    }
+    let percents = || known().map(|(_, found)| found.percent);
+    let (low, high) =
+        (percents().fold(f64::INFINITY, f64::min), percents().fold(f64::NEG_INFINITY, f64::max));
+    format!("others: {} to {} %", signed(low), signed(high))
+}
+
+/// The runs as bars: all, or the best ones and the baseline.
+fn picture(comparison: &Comparison, line: &Line) -> (String, String, Size) {
+    let mut ranked = ranked(comparison, line);
+    let all = ranked.bars.len();
+    let mut title = std::mem::take(&mut ranked.title);
+    if all > MOST_BARS {
+        let mut place = 0;
+        ranked.bars.retain(|bar| {
+            place += 1;
+            place < MOST_BARS || bar.is_baseline
+        });
+        title.push_str(&format!(", {} of {all} runs", ranked.bars.len()));
+    }
+    let size = Size { width: BARS_WIDTH, height: ranked.height() };
+    (title, charts::ranked(&ranked, BARS_WIDTH), size)
+}
