@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -124,6 +125,26 @@ fn is_direct(kind: &str) {
     assert!((1.0..1.5).contains(&share("bytes_written_per_byte")), "{}", document["file_system"]);
     assert!((1.0..1.5).contains(&share("bytes_read_per_byte")), "{}", document["file_system"]);
     assert!(page.contains("Direct I/O reached the device."));
+    let metrics = bench.path("report.prom");
+    bench.ok(&["report", "latest", "--openmetrics", metrics.to_str().expect("a path")]);
+    let text = support::text(&metrics);
+    let samples = || text.lines().filter(|line| line.starts_with("plateau_file_bytes_written_ratio{"));
+    let (of_run, of_workloads): (Vec<_>, Vec<_>) = samples().partition(|line| !line.contains("workload="));
+    let [of_run] = of_run[..] else { panic!("one for the run: {text}") };
+    assert!(of_run.contains(&format!("file_system=\"{kind}\"")), "{of_run}");
+    let value = of_run.rsplit(' ').next().expect("a value");
+    assert_eq!(value.parse(), Ok(share("bytes_written_per_byte")), "{of_run}");
+    assert!(
+        !of_workloads.is_empty() && of_workloads.iter().all(|line| line.contains("test=\"lat\"")),
+        "{text}"
+    );
+    let book = bench.path("report.xlsx");
+    bench.ok(&["report", "latest", "--xlsx", book.to_str().expect("a path")]);
+    let bytes = std::fs::read(&book).expect("a spreadsheet");
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).expect("a zip file");
+    let mut sheets = String::new();
+    archive.by_name("xl/workbook.xml").expect("a workbook").read_to_string(&mut sheets).expect("text");
+    assert!(sheets.contains("name=\"File system\""), "{sheets}");
 }
 
 #[test]

@@ -84,9 +84,14 @@ impl Share {
         self.read.ios_per_io()
     }
 
+    /// Flushes per write of Plateau.
+    pub(crate) fn flushes_per_write(&self) -> Option<f64> {
+        (self.write.own_ios > 0).then(|| self.flushes as f64 / self.write.own_ios as f64)
+    }
+
     /// Flushes per 1,000 writes of Plateau.
     pub(crate) fn flushes_per_thousand_writes(&self) -> Option<f64> {
-        (self.write.own_ios > 0).then(|| 1e3 * self.flushes as f64 / self.write.own_ios as f64)
+        self.flushes_per_write().map(|flushes| 1e3 * flushes)
     }
 }
 
@@ -102,7 +107,7 @@ pub(crate) fn statement(run: &RunFile, entries: &[Entry]) -> Option<String> {
     let segments: Vec<&Segment> = answers(entries).iter().map(|answer| answer.segment).collect();
     let mut text = format!(
         "File system: {}, blocks of {}, mounted {}. Results through a file are those of the file system and the device \
-         together; they are not PTS results.",
+         combined; they are not PTS results.",
         facts.words(),
         block_size(u64::from(facts.block_bytes)),
         facts.mount_options

@@ -4,6 +4,7 @@
 //! runs.
 
 mod family;
+mod on_file;
 mod power;
 
 use std::fmt::Write as _;
@@ -18,7 +19,7 @@ use crate::facts::answers::answers;
 /// The OpenMetrics format.
 pub(super) const FORMAT: Format = Format {
     name: "openmetrics",
-    about: "key figures, steady state, power and totals as OpenMetrics text",
+    about: "key figures, steady state, power, share of the file system and totals as OpenMetrics text",
     extensions: &["prom"],
     make: Make::File(|source| Ok(text(source).into_bytes())),
 };
@@ -45,6 +46,7 @@ fn text(source: Source<'_>) -> String {
     host_limited(source).iter().for_each(|family| write_family(&mut out, source, family));
     steady(source).iter().for_each(|family| write_family(&mut out, source, family));
     power::families(source).iter().for_each(|family| write_family(&mut out, source, family));
+    on_file::families(source).iter().for_each(|family| write_family(&mut out, source, family));
     let totals = totals(source);
     totals.iter().for_each(|family| write_family(&mut out, source, family));
     out.push_str("# EOF\n");

@@ -3,6 +3,7 @@
 
 mod cells;
 mod chart;
+mod on_file;
 mod overview;
 mod power;
 mod style;
@@ -14,8 +15,9 @@ use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet, XlsxErr
 
 use super::format::{Format, Make, Source};
 use crate::pages::cells::has_host_limited;
+use crate::pages::test_summary::has_valid_results;
 use chart::ChartData;
-use style::{bold, limited, number};
+use style::{bold, doubtful, limited, number};
 
 /// The spreadsheet format.
 pub(super) const FORMAT: Format = Format {
@@ -37,7 +39,8 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
     );
     overview::write(book.add_worksheet(), source)?;
     let mut data = ChartData::new(source.document.label())?;
-    let mut names: Vec<String> = ["summary", "cells", "power", chart::SHEET].map(str::to_lowercase).into();
+    let mut names: Vec<String> =
+        ["summary", "cells", "power", on_file::SHEET, chart::SHEET].map(str::to_lowercase).into();
     for outcome in source.document.outcomes.iter().filter(|outcome| has_content(outcome)) {
         // Custom tests may share a title, but names are unique.
         let title = sheet_name(&outcome.title);
@@ -50,6 +53,7 @@ fn book(source: Source<'_>) -> Result<Vec<u8>, XlsxError> {
         book.push_worksheet(sheet);
     }
     power::add(&mut book, source, &bold())?;
+    on_file::add(&mut book, source, &bold())?;
     if let Some(sheet) = data.sheet()? {
         book.push_worksheet(sheet);
     }
@@ -73,10 +77,11 @@ fn test(
     data: &mut ChartData,
 ) -> Result<(), XlsxError> {
     let mut row = labelled(sheet, source)?;
+    let is_valid = has_valid_results(outcome);
     let exhibits = || pages(outcome).flat_map(|page| page.exhibits.iter().map(|e| (page.title.as_str(), e)));
     for (page, exhibit) in exhibits() {
         match exhibit {
-            Exhibit::Table(table) => row = numbers(sheet, row, page, table)? + 1,
+            Exhibit::Table(table) => row = numbers(sheet, row, page, (table, is_valid))? + 1,
             Exhibit::Facts(facts) => row = labelled_values(sheet, row, page, facts)? + 1,
             _ => {}
         }
@@ -99,8 +104,14 @@ fn sheet_name(title: &str) -> String {
     title.chars().map(|c| if "[]:*?/\\'".contains(c) { ' ' } else { c }).take(NAME_CHARACTERS).collect()
 }
 
-/// Writes `table` at `row`; returns the row after it.
-fn numbers(sheet: &mut Worksheet, row: u32, page: &str, table: &Table) -> Result<u32, XlsxError> {
+/// Writes `table` at `row`, pale if its numbers are not valid results; returns the row after it.
+fn numbers(
+    sheet: &mut Worksheet,
+    row: u32,
+    page: &str,
+    (table, is_valid): (&Table, bool),
+) -> Result<u32, XlsxError> {
+    let shown = |format| if is_valid { format } else { doubtful(format) };
     let mut row = row;
     let heading =
         if table.heading.is_empty() { page.to_owned() } else { format!("{page}: {}", table.heading) };
@@ -120,10 +131,10 @@ fn numbers(sheet: &mut Worksheet, row: u32, page: &str, table: &Table) -> Result
             let column = column as u16 + 1;
             match cell {
                 Cell::Value(value) if value.is_finite() => {
-                    sheet.write_with_format(row, column, *value, &number(table.decimals))?
+                    sheet.write_with_format(row, column, *value, &shown(number(table.decimals)))?
                 }
                 Cell::HostLimited(value) if value.is_finite() => {
-                    sheet.write_with_format(row, column, *value, &limited(table.decimals))?
+                    sheet.write_with_format(row, column, *value, &shown(limited(table.decimals)))?
                 }
                 Cell::Value(_) | Cell::HostLimited(_) => sheet.write_string(row, column, "n/a")?,
                 Cell::Absent(why) => sheet.write_string(row, column, why)?,

@@ -7,7 +7,7 @@ use pts::host_limit::legend;
 use pts::{KeyFigure, Outcome};
 use stdx::units::count_of;
 
-use super::test_summary::figure_value;
+use super::test_summary::{figure_value, is_valid};
 use super::values::{Fact, capacity, fact, interface, model, number, or_na, test_platform};
 use crate::document::contents::Document;
 use crate::facts::conformance::Verdict;
@@ -213,10 +213,7 @@ fn figures(document: &Document) -> Vec<CardFigure> {
                 value: figure_value(figure),
                 unit: figure.value.map_or_else(String::new, |_| figure.unit.symbol().to_owned()),
                 note,
-                is_valid: figure.value.is_some()
-                    && !is_rejected(outcome)
-                    && outcome.stop.is_none()
-                    && outcome.converged != Some(false),
+                is_valid: is_valid(outcome, figure),
             }
         })
         .collect()

@@ -72,6 +72,18 @@ pub(crate) fn description(outcome: &Outcome) -> [Fact; 3] {
     ]
 }
 
+/// Whether the results of a test are valid: it is complete, steady if it has to be, and the drive was not rejected.
+/// Results that are not valid look different everywhere.
+pub(crate) fn has_valid_results(outcome: &Outcome) -> bool {
+    let is_rejected = outcome.acceptance.as_ref().is_some_and(|acceptance| !acceptance.is_pass());
+    !is_rejected && outcome.stop.is_none() && outcome.converged != Some(false)
+}
+
+/// Whether a key figure is a valid result.
+pub(crate) fn is_valid(outcome: &Outcome, figure: &KeyFigure) -> bool {
+    figure.value.is_some_and(f64::is_finite) && has_valid_results(outcome)
+}
+
 /// A key figure as printed.
 pub(crate) fn figure_value(figure: &KeyFigure) -> String {
     let value = figure.value.filter(|v| v.is_finite());

@@ -26,7 +26,7 @@ pub(crate) fn fact(document: &Document, fact: Option<&str>) -> String {
     known.unwrap_or_else(|| absent(document)).to_owned()
 }
 
-/// Stands for a fact that is not known.
+/// Text printed in place of a fact that is not known.
 #[must_use]
 pub fn absent(document: &Document) -> &'static str {
     if document.run.origin.is_some() { pts::ABSENT } else { "n/a" }

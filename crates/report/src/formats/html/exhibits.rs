@@ -10,6 +10,7 @@ use crate::pages::cells::cell_text;
 use crate::pages::header::{self, Column};
 use crate::pages::list::PageNumber;
 use crate::pages::remarks::remarks;
+use crate::pages::test_summary::has_valid_results;
 use crate::pages::titles;
 use crate::pages::values::{Fact, or_na};
 use charts::Size;
@@ -29,10 +30,11 @@ pub(super) fn page(document: &Document, outcome: &Outcome, index: usize, number:
     let remarks: String =
         remarks(outcome, page).iter().map(|r| format!("<p class=\"remark\">{}</p>\n", escape(r))).collect();
     let body = format!(
-        "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits{}\">{exhibits}{remarks}</div>\n",
+        "{}<h2 class=\"plot-title\">{}</h2>\n<div class=\"exhibits{}{}\">{exhibits}{remarks}</div>\n",
         header(document, outcome, index),
         escape(&page.title),
-        if is_of_tables(page) { " tables" } else { "" }
+        if is_of_tables(page) { " tables" } else { "" },
+        if has_valid_results(outcome) { "" } else { " doubtful" }
     );
     sheet(document, number, "plot", &banners(document, Some(outcome)), &body)
 }
@@ -106,7 +108,7 @@ pub(super) fn figure(svg: &str, exhibit: &Exhibit) -> String {
     format!("<figure>{svg}{}</figure>\n", caption.unwrap_or_default())
 }
 
-fn numbers(table: &Table) -> String {
+pub(super) fn numbers(table: &Table) -> String {
     let columns: String =
         table.columns.iter().map(|c| format!("<th scope=\"col\">{}</th>", escape(c))).collect();
     let cell = |cell: &Cell| {
@@ -129,7 +131,7 @@ fn numbers(table: &Table) -> String {
     )
 }
 
-fn determination(facts: &Facts) -> String {
+pub(super) fn determination(facts: &Facts) -> String {
     let item = |(label, value): &(String, String)| {
         format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(label), escape(&or_na(Some(value))))
     };

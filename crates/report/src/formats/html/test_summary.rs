@@ -31,8 +31,9 @@ pub(super) fn page(document: &Document, outcome: &Outcome, number: PageNumber) -
 
 fn figures(outcome: &Outcome) -> String {
     let figure = |figure: &KeyFigure| {
+        let class = if test_summary::is_valid(outcome, figure) { "" } else { " class=\"doubtful\"" };
         format!(
-            "<div><span>{}</span><strong>{}</strong><span>{}</span></div>\n",
+            "<div{class}><span>{}</span><strong>{}</strong><span>{}</span></div>\n",
             escape(&or_na(Some(&figure.name))),
             escape(&test_summary::figure_value(figure)),
             escape(&or_na(Some(figure.unit.symbol())))

@@ -4,7 +4,7 @@ use std::num::NonZeroU16;
 
 use krilla::tagging::Tag;
 use pts::Outcome;
-use pts::exhibit::{Cell, Exhibit, Facts, Table};
+use pts::exhibit::{Cell, Exhibit, Facts, Page, Table};
 use pts::profile::Edition;
 
 use super::fonts::{ink, soft};
@@ -53,7 +53,7 @@ pub(super) fn page(
         sheet.text((SIDE, bottom + 12.0), ROOM, remark, soft(11.0), Align::Middle);
     }
     let area = Area::new(SIDE, y + 22.0, ROOM, bottom - y - 22.0);
-    exhibits(sheet, &page.exhibits, &page.title, area)?;
+    exhibits(sheet, page, has_valid_results(outcome), area)?;
     watermark(sheet, document, area);
     Ok(())
 }
@@ -113,7 +113,8 @@ fn columns(sheet: &mut Sheet<'_, '_>, all: &[Column], shares: [f64; 4], top: f64
     lowest
 }
 
-fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area) -> Result<(), String> {
+fn exhibits(sheet: &mut Sheet<'_, '_>, page: &Page, is_valid: bool, area: Area) -> Result<(), String> {
+    let (all, title) = (&page.exhibits, &page.title);
     let tables: Vec<&Table> = all
         .iter()
         .filter_map(|exhibit| match exhibit {
@@ -123,7 +124,7 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
         .collect();
     let beside = tables.len() == all.len() && all.len() > 1 && tables.iter().all(|t| t.columns.len() <= 4);
     if beside {
-        side_by_side(sheet, &tables, area);
+        side_by_side(sheet, &tables, is_valid, area);
         return Ok(());
     }
     let is_chart = |e: &&Exhibit| !matches!(e, Exhibit::Table(_) | Exhibit::Facts(_));
@@ -144,7 +145,7 @@ fn exhibits(sheet: &mut Sheet<'_, '_>, all: &[Exhibit], title: &str, area: Area)
         };
         let room = Area::new(area.x, y, area.width, height);
         match exhibit {
-            Exhibit::Table(table) => numbers(sheet, table, room),
+            Exhibit::Table(table) => numbers(sheet, table, is_valid, room),
             Exhibit::Facts(facts) => determination(sheet, facts, room),
             chart => {
                 let room = Area { height: height - CAPTION, ..room };
@@ -177,13 +178,13 @@ fn natural_height(exhibit: &Exhibit) -> f64 {
     }
 }
 
-fn side_by_side(sheet: &mut Sheet<'_, '_>, tables: &[&Table], area: Area) {
+fn side_by_side(sheet: &mut Sheet<'_, '_>, tables: &[&Table], is_valid: bool, area: Area) {
     let rows = tables.len().div_ceil(2);
     let (width, height) = ((area.width - 14.0) / 2.0, (area.height - 10.0 * (rows - 1) as f64) / rows as f64);
     for (index, table) in tables.iter().enumerate() {
         let x = area.x + (width + 14.0) * (index % 2) as f64;
         let y = area.y + (height + 10.0) * (index / 2) as f64;
-        numbers(sheet, table, Area::new(x, y, width, height));
+        numbers(sheet, table, is_valid, Area::new(x, y, width, height));
     }
 }
 
@@ -196,8 +197,9 @@ fn unbroken(sheet: &Sheet<'_, '_>, data: &Table, size: f64, column_width: f64) -
     (size * ((column_width - 2.0 * PAD.0) / widest).min(1.0)).max(SMALLEST)
 }
 
-/// Draws a table that fills the available height, up to its natural height.
-fn numbers(sheet: &mut Sheet<'_, '_>, data: &Table, area: Area) {
+/// Draws a table that fills the available height, up to its natural height. Numbers that are not valid results are
+/// pale.
+fn numbers(sheet: &mut Sheet<'_, '_>, data: &Table, is_valid: bool, area: Area) {
     let lines = (data.rows.len() + 2) as f64;
     let row = ((area.height - 24.0) / lines).min(32.0);
     let columns = data.columns.len().max(1);
@@ -220,7 +222,8 @@ fn numbers(sheet: &mut Sheet<'_, '_>, data: &Table, area: Area) {
         let cell = |cell: &Cell| TableCell::new(cell_text(cell, data.decimals)).align(Align::Right);
         rows.push(std::iter::once(head(&line.name)).chain(line.cells.iter().map(cell)).collect());
     }
-    table(sheet, (area.x, y + 22.0), &widths, &rows, (ink(size), row));
+    let style = if is_valid { ink(size) } else { soft(size) };
+    table(sheet, (area.x, y + 22.0), &widths, &rows, (style, row));
 }
 
 fn determination(sheet: &mut Sheet<'_, '_>, facts: &Facts, area: Area) {

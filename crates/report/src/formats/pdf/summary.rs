@@ -22,6 +22,32 @@ const TEXT: f64 = 11.5;
 const ROW: f64 = 21.0;
 /// Height of a strip including the space below.
 pub(super) const STRIP: f64 = 24.0;
+/// Heights on page 1: of the run's origin at the foot, of the heading of the notes, and of the reference to the annex.
+const ORIGIN: f64 = 40.0;
+const NOTES_HEADING: f64 = 28.0;
+const REFERENCE: f64 = 23.0;
+
+/// Layout of the table of tests.
+struct SetUpLayout {
+    /// Relative widths of the columns.
+    shares: [f64; 12],
+    text: f64,
+    row: f64,
+}
+
+/// The usual layout, and one for many tests, whose rows fit on one line.
+const SET_UP_LAYOUTS: [SetUpLayout; 2] = [
+    SetUpLayout {
+        shares: [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5],
+        text: 10.5,
+        row: ROW,
+    },
+    SetUpLayout {
+        shares: [4.5, 21.0, 15.0, 4.0, 9.0, 5.5, 6.5, 6.5, 8.0, 11.5, 11.0, 10.5],
+        text: 8.8,
+        row: 17.0,
+    },
+];
 
 /// Draws the banners and the footer; returns the upper edge of the area between them.
 pub(super) fn surround(
@@ -125,7 +151,8 @@ pub(super) fn first(sheet: &mut Sheet<'_, '_>, document: &Document, number: Page
     let y = top(sheet, document, y, number, titles::summary_kind(document));
     let y = blocks(sheet, &front::blocks(document), y) + 8.0;
     let y = heading(sheet, y, "Testing Summary: Tests Run");
-    let y = y + set_up(sheet, document, &document.outcomes, &document.not_begun, y) + 8.0;
+    let room = BOTTOM - ORIGIN - NOTES_HEADING - NOTE_ROW - REFERENCE - y;
+    let y = y + set_up(sheet, document, (&document.outcomes, &document.not_begun), y, room) + 8.0;
     let y = heading(sheet, y, "Test Sponsor - Special Notes");
     let (notes, further) = notes_below(sheet.fonts, document, y);
     let y = if notes.is_empty() && !further.is_empty() { y } else { y + notes_table(sheet, y, &notes) + 6.0 };
@@ -139,9 +166,6 @@ pub(super) fn first(sheet: &mut Sheet<'_, '_>, document: &Document, number: Page
 
 /// Splits the notes into those that fit below `y` and those that continue in an annex.
 fn notes_below(fonts: &Fonts, document: &Document, y: f64) -> (Vec<NoteRow>, Vec<NoteRow>) {
-    /// Height of the run's origin at the foot of the page, and of the reference to the annex.
-    const ORIGIN: f64 = 40.0;
-    const REFERENCE: f64 = 23.0;
     let room = (BOTTOM - ORIGIN - y - NOTE_ROW).max(0.0);
     let height = |row: &NoteRow| note_height(fonts, row);
     let whole = split(all_notes(document), room, height);
@@ -165,17 +189,14 @@ fn blocks(sheet: &mut Sheet<'_, '_>, blocks: &[(&str, Vec<Fact>)], y: f64) -> f6
     lowest
 }
 
-/// Draws the table of tests; returns its height.
+/// Draws the table of tests, in the first layout that is at most `room` high; returns its height.
 fn set_up(
     sheet: &mut Sheet<'_, '_>,
     document: &Document,
-    outcomes: &[Outcome],
-    not_begun: &[String],
+    (outcomes, not_begun): (&[Outcome], &[String]),
     y: f64,
+    room: f64,
 ) -> f64 {
-    const SHARES: [f64; 12] = [5.5, 19.0, 12.0, 4.5, 9.5, 6.0, 7.5, 7.0, 9.0, 12.5, 8.0, 12.5];
-    let all: f64 = SHARES.iter().sum();
-    let widths = SHARES.map(|share| share / all * ROOM);
     let series = titles::series(document);
     let mut above = Vec::new();
     let mut below = Vec::new();
@@ -201,7 +222,13 @@ fn set_up(
         cells[1] = format!("{title} - not started");
         rows.push(row(cells));
     }
-    table(sheet, (SIDE, y), &widths, &rows, (ink(10.5), ROW))
+    let [usual, dense] = SET_UP_LAYOUTS.map(|SetUpLayout { shares, text, row }| {
+        let all: f64 = shares.iter().sum();
+        (shares.map(|share| share / all * ROOM), (ink(text), row))
+    });
+    let height: f64 = rows.iter().map(|row| height_of(sheet.fonts, &usual.0, row, usual.1)).sum();
+    let (widths, style) = if height <= room { usual } else { dense };
+    table(sheet, (SIDE, y), &widths, &rows, style)
 }
 
 const NOTE_WIDTHS: [f64; 4] = [ROOM * 0.11, ROOM * 0.15, ROOM * 0.37, ROOM * 0.37];
@@ -264,7 +291,7 @@ pub(super) fn of_test(sheet: &mut Sheet<'_, '_>, document: &Document, outcome: &
     let y = heading(sheet, y, "Test Description");
     let y = y + facts_wide(sheet, y, &test_summary::description(outcome)) + 8.0;
     let y = heading(sheet, y, "Test Set Up");
-    let y = y + set_up(sheet, document, std::slice::from_ref(outcome), &[], y) + 8.0;
+    let y = y + set_up(sheet, document, (std::slice::from_ref(outcome), &[]), y, f64::INFINITY) + 8.0;
     let y = heading(sheet, y, "Select Performance Data");
     let y = figures(sheet, outcome, y) + 10.0;
     let y = steady(sheet, outcome, y);
@@ -293,13 +320,17 @@ fn figures(sheet: &mut Sheet<'_, '_>, outcome: &Outcome, y: f64) -> f64 {
     for (index, figure) in outcome.key_figures.iter().enumerate() {
         let x = SIDE + (width + GAP) * (index % columns) as f64;
         let top = y + 92.0 * (index / columns) as f64;
+        let is_valid = test_summary::is_valid(outcome, figure);
         sheet.frame(Area::new(x, top, width, 82.0), LINE);
-        sheet.fill(Area::new(x, top, width, 3.0), ACCENT);
+        if is_valid {
+            sheet.fill(Area::new(x, top, width, 3.0), ACCENT);
+        }
         let line = |sheet: &mut Sheet<'_, '_>, down: f64, text: &str, style: Style| {
             sheet.text((x + 14.0, top + down), width - 28.0, text, style, Align::Left);
         };
         line(sheet, 21.0, &or_na(Some(&figure.name)), soft(12.0));
-        line(sheet, 53.0, &test_summary::figure_value(figure), ink(31.0).bold());
+        let style = if is_valid { ink(31.0).bold() } else { soft(31.0) };
+        line(sheet, 53.0, &test_summary::figure_value(figure), style);
         line(sheet, 72.0, &or_na(Some(figure.unit.symbol())), soft(12.0));
     }
     let below = y + 92.0 * count.div_ceil(columns) as f64;

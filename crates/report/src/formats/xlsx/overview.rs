@@ -4,8 +4,9 @@ use pts::{KeyFigure, Outcome};
 use rust_xlsxwriter::{Worksheet, XlsxError};
 
 use super::super::format::Source;
-use super::style::{bold, limited, number, percent};
+use super::style::{bold, doubtful, limited, number, percent};
 use crate::pages::remarks::figures_legend;
+use crate::pages::test_summary::is_valid;
 use crate::pages::values::{absent, fact, model};
 
 const COLUMNS: [&str; 9] = [
@@ -85,6 +86,7 @@ fn write_figure(
     sheet.write_string(row, 0, &figure.name)?;
     sheet.write_string(row, 1, &outcome.title)?;
     let format = if figure.host_limited { limited(figure.decimals) } else { number(figure.decimals) };
+    let format = if is_valid(outcome, figure) { format } else { doubtful(format) };
     match figure.value.filter(|v| v.is_finite()) {
         Some(value) => sheet.write_with_format(row, 2, value, &format)?,
         None => sheet.write_string(row, 2, figure.absent)?,

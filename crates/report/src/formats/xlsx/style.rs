@@ -1,7 +1,7 @@
 //! Formats of cells.
 
 use pts::host_limit::MARK;
-use rust_xlsxwriter::Format;
+use rust_xlsxwriter::{Color, Format};
 
 /// Headings and labels.
 pub(super) fn bold() -> Format {
@@ -16,6 +16,11 @@ pub(super) fn number(decimals: usize) -> Format {
 /// A host-limited number: the cell shows the mark, but remains a number.
 pub(super) fn limited(decimals: usize) -> Format {
     Format::new().set_num_format(format!("{}\"{MARK}\"", digits(decimals)))
+}
+
+/// The same for a number that is not a valid result: pale and italic.
+pub(super) fn doubtful(format: Format) -> Format {
+    format.set_italic().set_font_color(Color::RGB(0x0055_606E))
 }
 
 /// A fraction, shown in percent.
