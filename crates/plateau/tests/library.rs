@@ -49,6 +49,7 @@ fn runs_are_filtered_sorted_and_limited() {
         (&["--since", "2100-01-01"], &[]),
         (&["--state", "running"], &[]),
         (&["--state", "steady", "--state", "unsteady", "--model", "2011"], &[&mlc, &slc]),
+        (&["--state", "steady", "--state", "not-steady", "--model", "2011"], &[&mlc, &slc]),
     ] {
         assert_eq!(
             ids(&bench, words),

@@ -8,16 +8,20 @@ use pts::Standing;
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// A process is working on it
+    #[value(aliases = ["in-progress"])]
     Running,
     /// Complete; every test that asks for steady state reached it
     Steady,
     /// Complete; a test did not reach steady state
+    #[value(aliases = ["not-steady", "no-steady-state"])]
     Unsteady,
     /// Complete; no test asks for steady state
     Complete,
     /// Interrupted, or a drive failed; `resume` continues it
+    #[value(aliases = ["not-complete", "interrupted"])]
     Incomplete,
     /// The journal cannot be read
+    #[value(aliases = ["damaged"])]
     Unreadable,
 }
 

@@ -431,7 +431,14 @@ fn key_figures(outcome: &Outcome) -> String {
         }
         None => format!("{} {}", f.name, f.absent),
     };
-    let mut lines: Vec<String> = Vec::new();
+    // Results that are not valid must not look like those of other tests.
+    let doubt = match (&outcome.stop, outcome.converged) {
+        _ if outcome.key_figures.is_empty() => None,
+        (Some(_), _) => Some("not complete:"),
+        (None, Some(false)) => Some("not steady:"),
+        (None, _) => None,
+    };
+    let mut lines: Vec<String> = doubt.into_iter().map(str::to_owned).collect();
     for figure in outcome.key_figures.iter().map(figure) {
         match lines.last_mut() {
             Some(last) if columns(last) + FIGURE_GAP.len() + columns(&figure) <= TERMINAL_COLUMNS => {

@@ -35,7 +35,7 @@ impl Quantity {
         self.scatter.map(|scatter| scatter + self.tolerance.unwrap_or(0.0))
     }
 
-    /// The difference. Scatter is added in squares; the tolerances of one meter are added directly.
+    /// The difference. Scatter adds in quadrature; tolerances of one meter add linearly.
     fn minus(self, other: Self) -> Self {
         let both = |a: Option<f64>, b: Option<f64>| a.zip(b);
         Self {

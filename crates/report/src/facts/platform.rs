@@ -13,7 +13,7 @@ pub(crate) fn table(run: &RunFile) -> Option<TextTable> {
         ("Microcode", &host.microcode),
         ("Kernel command line", &host.kernel_command_line),
     ];
-    let told = [
+    let host_facts = [
         ("Tested by", &stated.company),
         ("Chassis", &stated.chassis),
         ("CPU cooler", &stated.cooler),
@@ -25,7 +25,7 @@ pub(crate) fn table(run: &RunFile) -> Option<TextTable> {
     let row = |item: &str, value: &str| vec![item.to_owned(), value.to_owned()];
     let mut rows: Vec<Vec<String>> =
         read.iter().map(|(item, value)| row(item, value.as_deref().unwrap_or("n/a"))).collect();
-    rows.extend(told.iter().filter_map(|(item, value)| Some(row(item, value.as_deref()?))));
+    rows.extend(host_facts.iter().filter_map(|(item, value)| Some(row(item, value.as_deref()?))));
     let link = |link: &record::Link| match link.name.as_str() {
         "" => row("Link", &link.address),
         name => row(&format!("Link: {name}"), &link.address),
