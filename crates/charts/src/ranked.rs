@@ -12,6 +12,8 @@ const VALUE: Lettering = Lettering::new(12.5, Anchor::Start);
 const TICK: Lettering = Lettering::new(11.0, Anchor::Middle).colour(SOFT_INK);
 const TITLE: Lettering = Lettering::new(14.0, Anchor::Start).bold();
 const NAME_CHARACTERS: usize = 22;
+/// Width of bold letters as a multiple of regular ones.
+const BOLD: f64 = 1.14;
 const ROW: f64 = 21.0;
 const HEAD: f64 = 30.0;
 const FOOT: f64 = 26.0;
@@ -66,11 +68,12 @@ pub fn ranked(ranked: &Ranked, width: f64) -> String {
     // Bold letters are wider.
     let room = (width / (TITLE.size * 0.64)) as usize;
     canvas.text((2.0, 17.0), &shortened(&ranked.title, room), TITLE);
-    let widest = |texts: &mut dyn Iterator<Item = String>, size: f64| {
-        texts.map(|text| text_width(&text, size)).fold(0.0, f64::max)
+    let name_width = |bar: &RankedBar| {
+        let width = text_width(&shortened(&bar.name, NAME_CHARACTERS), NAME.size);
+        if bar.is_baseline { width * BOLD } else { width }
     };
-    let names = widest(&mut ranked.bars.iter().map(|bar| shortened(&bar.name, NAME_CHARACTERS)), NAME.size);
-    let texts = widest(&mut ranked.bars.iter().map(|bar| bar.text.clone()), VALUE.size);
+    let names = ranked.bars.iter().map(name_width).fold(0.0, f64::max);
+    let texts = ranked.bars.iter().map(|bar| text_width(&bar.text, VALUE.size)).fold(0.0, f64::max);
     let (left, right) = (names + 10.0, width - texts - 10.0);
     let ends = ranked.bars.iter().flat_map(|bar| bar.value.into_iter().chain(bar.interval.map(|i| i.1)));
     let ruler = Ruler::of(Scale::LinearFromZero, ends, ((right - left) / 70.0) as usize);

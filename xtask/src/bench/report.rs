@@ -27,6 +27,8 @@ pub const BENCHMARK: Benchmark = Benchmark::of::<Report>("report", false);
 struct Report {}
 
 const RUNS: usize = 5;
+/// Number of cards that `--card` writes: two sizes in three themes.
+const CARDS: f64 = 6.0;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Number of response times drawn per cell; each stands for many I/Os.
 const DRAWN: u64 = 3000;
@@ -48,18 +50,24 @@ fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
     if library.exists() {
         std::fs::remove_dir_all(&library)?;
     }
-    let bundle = run(&library, "bundle", &["wsat", "iops", "tp-1024", "lat"])?;
-    let day = run(&library, "day", &["wsat"])?;
-    let (html, pdf) = (folder.join("bundle.html"), folder.join("bundle.pdf"));
+    let bundle = run(&library, "bundle", "pts-e-2.0", &["wsat", "iops", "tp-1024", "lat"])?;
+    let day = run(&library, "day", "pts-c-1.0", &["wsat"])?;
+    let short = run(&library, "short", "pts-e-2.0", &["tp-1024"])?;
+    let (html, pdf, card) = (folder.join("bundle.html"), folder.join("bundle.pdf"), folder.join("card"));
     let mut rows = Vec::new();
     let pages = costs(&binary, |command| {
         command.arg("report").arg(&bundle).arg("--html").arg(&html).arg("--pdf").arg(&pdf);
     })?;
-    rows.push(row("26 pages as HTML and PDF: CPU", "s", 2.0, pages.cpu_seconds));
-    rows.push(row("26 pages as HTML and PDF: memory", "MiB", 300.0, pages.resident_mib));
+    rows.push(row("required tests of PTS-E 2.0 as HTML and PDF: CPU", "s", 1.0, pages.cpu_seconds));
+    // 200 MB.
+    rows.push(row("required tests of PTS-E 2.0 as HTML and PDF: memory", "MiB", 190.7, pages.resident_mib));
     rows.push(row("the HTML file", "MB", 3.0, megabytes(&html)?));
     rows.push(row("the PDF, with annexes", "MB", 2.0, megabytes(&pdf)?));
-    rows.push(row("journal of the 26 pages", "MB", 60.0, megabytes(&bundle.join("journal"))?));
+    rows.push(row("journal of these tests", "MB", 60.0, megabytes(&bundle.join("journal"))?));
+    let cards = costs(&binary, |command| {
+        command.arg("report").arg(&short).arg("--card").arg(&card);
+    })?;
+    rows.push(row("one of six cards of a short run, with its share of the start: CPU", "s", 0.1, cards.cpu_seconds / CARDS));
     rows.push(row("journal of 24 h WSAT", "MB", 60.0, megabytes(&day.join("journal"))?));
     let fold = costs(&binary, |command| {
         command.arg("show").arg(&day);
@@ -144,10 +152,10 @@ fn cpu_seconds(folder: &str) -> Option<f64> {
     (ns > 0.0).then_some(ns / SECOND_NS as f64)
 }
 
-/// Creates a run of `tests` with real cells. The run never reaches steady state, so every test has all of its
+/// Creates a run of `tests` of a profile with real cells. The run never reaches steady state, so every test has all of its
 /// rounds.
-fn run(library: &Path, id: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
-    let profile = Profile::named("pts-c-1.0").map_err(anyhow::Error::msg)?;
+fn run(library: &Path, id: &str, profile: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
+    let profile = Profile::named(profile).map_err(anyhow::Error::msg)?;
     let file = RunFile {
         version: RUN_FILE_VERSION,
         id: id.into(),

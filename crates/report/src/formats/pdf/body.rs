@@ -16,6 +16,7 @@ use crate::pages::cells::cell_text;
 use crate::pages::header::{self, Column};
 use crate::pages::list::PageNumber;
 use crate::pages::remarks::remarks;
+use crate::pages::test_summary::has_valid_results;
 use crate::pages::titles;
 use crate::pages::values::or_na;
 use charts::Size;
