@@ -1,8 +1,8 @@
 //! The comparison as cards to share: the baseline's figures with the differences of the other runs, and the runs as
 //! ranked bars.
 
-use charts::Size;
 use charts::card::{Card, CardFigure, Tone};
+use charts::{Ranked, Size};
 use report::formats::Files;
 use report::parts::{card_files, tool};
 
@@ -22,6 +22,8 @@ const LISTED: usize = 2;
 /// Maximum number of bars that are legible on a card.
 const MOST_BARS: usize = 16;
 const BARS_WIDTH: f64 = 520.0;
+/// Height of the part of a card that shows bars; with few runs, it has room for several figures.
+const BARS_HEIGHT: f64 = 340.0;
 
 /// Draws the card in all sizes and themes, as SVG and PNG.
 ///
@@ -32,7 +34,10 @@ pub fn card(comparison: &Comparison, authored: &Authored) -> Result<Files, Strin
 }
 
 fn content(comparison: &Comparison, authored: &Authored) -> Card {
-    let lines = || comparison.lines.iter().filter(|line| line.selected);
+    // Figures that all runs have come first.
+    let missing = |line: &&Line| (0..comparison.runs.len()).filter(|run| !has_value(line, *run)).count();
+    let mut lines: Vec<&Line> = comparison.lines.iter().filter(|line| line.selected).collect();
+    lines.sort_by_key(missing);
     let marks = Some(sections::marks(&comparison.runs)).filter(|text| !text.is_empty());
     let ids: Vec<&str> = comparison.runs.iter().map(|run| run.document.run.id.as_str()).collect();
     Card {
@@ -40,8 +45,8 @@ fn content(comparison: &Comparison, authored: &Authored) -> Card {
         about: about(comparison),
         marks: authored.watermark.iter().cloned().chain(marks).collect(),
         headlines: headlines(comparison),
-        figures: lines().take(MOST_FIGURES).map(|line| figure(comparison, line)).collect(),
-        picture: lines().next().map(|line| picture(comparison, line)),
+        figures: lines.iter().take(MOST_FIGURES).map(|line| figure(comparison, line)).collect(),
+        picture: picture(comparison, &lines),
         credit: format!("{} · {}", tool(&comparison.runs[0].document), ids.join(", ")),
     }
 }
@@ -72,11 +77,14 @@ fn headlines(comparison: &Comparison) -> Vec<(Tone, String)> {
     (1..comparison.runs.len()).take(MOST).map(of_run).collect()
 }
 
+fn has_value(line: &Line, run: usize) -> bool {
+    line.figures[run].as_ref().is_some_and(|figure| !figure.values.is_empty())
+}
+
 /// The value of the baseline with the differences of the others.
 fn figure(comparison: &Comparison, line: &Line) -> CardFigure {
     let baseline = line.figures[0].as_ref().and_then(|figure| mean(figure, decimals(line)));
-    let has_value = |run: &usize| line.figures[*run].as_ref().is_some_and(|figure| !figure.values.is_empty());
-    let mut runs = (0..comparison.runs.len()).filter(has_value);
+    let mut runs = (0..comparison.runs.len()).filter(|run| has_value(line, *run));
     CardFigure {
         name: format!("{}: {}", letter(0), line.name),
         unit: if baseline.is_some() { line.unit.symbol().to_owned() } else { String::new() },
@@ -105,19 +113,30 @@ fn note(line: &Line) -> String {
     format!("others: {} to {} %", signed(low), signed(high))
 }
 
+/// The runs as bars, with as many of `lines` as there is room for.
+fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, Size)> {
+    let all: Vec<Ranked> = lines.iter().map(|line| bars(comparison, line)).collect();
+    let each = Size { width: BARS_WIDTH, height: all.first()?.height() };
+    let count = ((BARS_HEIGHT / each.height) as usize).max(1);
+    let pictures: Vec<String> =
+        all.iter().take(count).map(|ranked| charts::ranked(ranked, BARS_WIDTH)).collect();
+    let title = match comparison.runs.len() {
+        all if all > MOST_BARS => format!("The best of {all} runs, and the baseline"),
+        _ => "The best first".to_owned(),
+    };
+    let (svg, size) = charts::grid(&pictures, each, 1, &title);
+    Some((title, svg, size))
+}
+
 /// The runs as bars: all, or the best ones and the baseline.
-fn picture(comparison: &Comparison, line: &Line) -> (String, String, Size) {
+fn bars(comparison: &Comparison, line: &Line) -> Ranked {
     let mut ranked = ranked(comparison, line);
-    let all = ranked.bars.len();
-    let mut title = std::mem::take(&mut ranked.title);
-    if all > MOST_BARS {
+    if ranked.bars.len() > MOST_BARS {
         let mut place = 0;
         ranked.bars.retain(|bar| {
             place += 1;
             place < MOST_BARS || bar.is_baseline
         });
-        title.push_str(&format!(", {} of {all} runs", ranked.bars.len()));
     }
-    let size = Size { width: BARS_WIDTH, height: ranked.height() };
-    (title, charts::ranked(&ranked, BARS_WIDTH), size)
+    ranked
 }

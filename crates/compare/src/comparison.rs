@@ -20,7 +20,7 @@ pub struct Line {
     pub name: String,
     /// Unit of the figure.
     pub unit: Unit,
-    /// Title of its test, or of what it belongs to.
+    /// Title of its test, or of its group.
     pub test: String,
     /// Whether the figure is on a summary page.
     pub selected: bool,

@@ -67,7 +67,12 @@ fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
     let cards = costs(&binary, |command| {
         command.arg("report").arg(&short).arg("--card").arg(&card);
     })?;
-    rows.push(row("one of six cards of a short run, with its share of the start: CPU", "s", 0.1, cards.cpu_seconds / CARDS));
+    rows.push(row(
+        "one of six cards of a short run, with its share of the start: CPU",
+        "s",
+        0.1,
+        cards.cpu_seconds / CARDS,
+    ));
     rows.push(row("journal of 24 h WSAT", "MB", 60.0, megabytes(&day.join("journal"))?));
     let fold = costs(&binary, |command| {
         command.arg("show").arg(&day);

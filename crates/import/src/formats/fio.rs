@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-/// Limit on the jobs of a file.
+/// Maximum number of jobs in a file.
 const MOST_JOBS: usize = 10_000;
 
 #[derive(Deserialize)]

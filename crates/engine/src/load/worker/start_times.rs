@@ -163,17 +163,17 @@ fn submissions_of_all<C: Content>(timing: Timing, workload: &Workload) -> Vec<Su
         polling: Polling::No,
     };
     let mut all = vec![
-        seen::<_, C>("null", Null::new(shape).expect("memory"), timing, workload),
-        seen::<_, C>("pread and pwrite", Threads::new(shape).expect("threads"), timing, workload),
+        submissions::<_, C>("null", Null::new(shape).expect("memory"), timing, workload),
+        submissions::<_, C>("pread and pwrite", Threads::new(shape).expect("threads"), timing, workload),
     ];
     match Aio::new(shape) {
-        Ok(queue) => all.push(seen::<_, C>("libaio", queue, timing, workload)),
+        Ok(queue) => all.push(submissions::<_, C>("libaio", queue, timing, workload)),
         Err(error) => println!("no libaio on this host: {error}"),
     }
     match (Uring::<Transfer>::new(shape, ()), Uring::<NoOp>::new(shape, ())) {
         (Ok((ring, _)), Ok((no_op, _))) => {
-            all.push(seen::<_, C>("io_uring", ring, timing, workload));
-            all.push(seen::<_, C>("no-op ring", no_op, timing, workload));
+            all.push(submissions::<_, C>("io_uring", ring, timing, workload));
+            all.push(submissions::<_, C>("no-op ring", no_op, timing, workload));
         }
         (Err(error), _) | (_, Err(error)) => println!("no ring on this host: {error}"),
     }
