@@ -257,13 +257,10 @@ fn both_reports_are_reproduced_to_the_printed_digit() {
 fn derived_values_in_the_file_are_recomputed() {
     let remarks = |text: &str| import::read(text.as_bytes(), None).unwrap().1.remarks;
     let whole = file(&SN720);
-    let remarks = remarks(&whole);
-    assert!(remarks.iter().any(|r| r.contains("TKperf weighting")), "{remarks:?}");
-    assert!(remarks.iter().any(|r| r.contains("198643 (truncated to an integer)")), "{remarks:?}");
-    assert!(
-        !remarks.iter().any(|r| r.contains("fitted line") || r.contains("list of values")),
-        "{remarks:?}"
-    );
+    let found = remarks(&whole);
+    assert!(found.iter().any(|r| r.contains("TKperf weighting")), "{found:?}");
+    assert!(found.iter().any(|r| r.contains("198643 (truncated to an integer)")), "{found:?}");
+    assert!(!found.iter().any(|r| r.contains("fitted line") || r.contains("list of values")), "{found:?}");
     let other = remarks(&whole.replace("<stdyavg>12077.0</stdyavg>", "<stdyavg>11000.0</stdyavg>"));
     assert!(other.iter().any(|r| r.contains("average is 11000, but its rounds yield 12077")), "{other:?}");
     let other = remarks(&whole.replace(
