@@ -88,7 +88,7 @@ struct Both<'a> {
 }
 
 impl Both<'_> {
-    fn fios(&mut self, workload: &Workload) -> Result<(fio::FioFigures, f64), Stop> {
+    fn fios(&mut self, workload: &Workload) -> Result<(fio::FioRun, f64), Stop> {
         self.idle(REST_NS)?;
         let failed = |error: anyhow::Error| Stop::Failed(format!("{error:#}"));
         let (seen, idle) = idle_share_during(|| fio::run(self.target, workload));

@@ -15,7 +15,7 @@ use stdx::units::SECOND_NS;
 
 /// fio's results for a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FioFigures {
+pub struct FioRun {
     /// Reads plus writes.
     pub iops: f64,
     /// Median and 99th percentile of total latency in ns, for the direction with more I/Os. Like our figures,
@@ -26,7 +26,7 @@ pub struct FioFigures {
 }
 
 /// Runs `workload` on `target` with fio.
-pub fn run(target: &str, workload: &Workload) -> anyhow::Result<FioFigures> {
+pub fn run(target: &str, workload: &Workload) -> anyhow::Result<FioRun> {
     let Until::DurationNs(length_ns) = workload.until else { bail!("only timed cells can be run with fio") };
     let length_ms = length_ns * 1000 / SECOND_NS;
     let folder = tempfile::tempdir().context("no folder for fio's log")?;
@@ -41,11 +41,7 @@ pub fn run(target: &str, workload: &Workload) -> anyhow::Result<FioFigures> {
     let document: Value = serde_json::from_slice(&output.stdout).context("fio printed no JSON")?;
     let log = std::fs::read_to_string(folder.path().join("cell_lat.log")).context("fio wrote no log")?;
     let of_reads = workload.read_percent >= 50;
-    Ok(FioFigures {
-        iops: iops(&document)?,
-        percentiles_ns: percentiles(&log, of_reads, length_ms)?,
-        of_reads,
-    })
+    Ok(FioRun { iops: iops(&document)?, percentiles_ns: percentiles(&log, of_reads, length_ms)?, of_reads })
 }
 
 fn iops(document: &Value) -> anyhow::Result<f64> {

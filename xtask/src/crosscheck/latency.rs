@@ -12,7 +12,7 @@ const NAMES: [&str; 2] = ["p50", "p99"];
 const SHARES: [f64; 2] = [0.5, 0.99];
 
 /// Returns pairs of our percentile and fio's, in ns.
-pub fn percentiles(segment: &Segment, fios: &fio::FioFigures) -> [(f64, f64); 2] {
+pub fn percentiles(segment: &Segment, fios: &fio::FioRun) -> [(f64, f64); 2] {
     let direction = if fios.of_reads { &segment.read } else { &segment.write };
     let ours = SHARES.map(|share| direction.latency.quantile(share).map_or(f64::NAN, |ns| ns as f64));
     [(ours[0], fios.percentiles_ns[0]), (ours[1], fios.percentiles_ns[1])]

@@ -110,18 +110,18 @@ fn request(read_percent: u8, block_bytes: u32, queue_depth: u16, ios: u64) -> Wo
 }
 
 /// The start of a run, and all its completions.
-struct Submissions {
+struct TimedRun {
     way: &'static str,
     start_ns: u64,
     back: Vec<Completion>,
 }
 
-fn submissions<Q: Queue, C: Content>(
+fn timed_run<Q: Queue, C: Content>(
     way: &'static str,
     queue: Q,
     timing: Timing,
     workload: &Workload,
-) -> Submissions {
+) -> TimedRun {
     let Timing { clock, interval_ns } = timing;
     let (sender, _receiver) = sync_channel(1);
     let stop = AtomicBool::new(false);
@@ -147,11 +147,11 @@ fn submissions<Q: Queue, C: Content>(
     worker.run().expect("a queue");
     assert!(worker.failure.is_none(), "{way}: {:?}", worker.failure);
     assert_eq!(worker.queue.back.len() as u64, left_bytes / u64::from(workload.block_bytes), "{way}");
-    Submissions { way, start_ns, back: worker.queue.back }
+    TimedRun { way, start_ns, back: worker.queue.back }
 }
 
 /// Runs the same workload on every engine that this host supports.
-fn submissions_of_all<C: Content>(timing: Timing, workload: &Workload) -> Vec<Submissions> {
+fn timed_runs<C: Content>(timing: Timing, workload: &Workload) -> Vec<TimedRun> {
     let file = tempfile::tempfile().expect("a file");
     file.set_len(workload.range.segment_bytes).expect("room");
     let shape = Shape {
@@ -163,17 +163,17 @@ fn submissions_of_all<C: Content>(timing: Timing, workload: &Workload) -> Vec<Su
         polling: Polling::No,
     };
     let mut all = vec![
-        submissions::<_, C>("null", Null::new(shape).expect("memory"), timing, workload),
-        submissions::<_, C>("pread and pwrite", Threads::new(shape).expect("threads"), timing, workload),
+        timed_run::<_, C>("null", Null::new(shape).expect("memory"), timing, workload),
+        timed_run::<_, C>("pread and pwrite", Threads::new(shape).expect("threads"), timing, workload),
     ];
     match Aio::new(shape) {
-        Ok(queue) => all.push(submissions::<_, C>("libaio", queue, timing, workload)),
+        Ok(queue) => all.push(timed_run::<_, C>("libaio", queue, timing, workload)),
         Err(error) => println!("no libaio on this host: {error}"),
     }
     match (Uring::<Transfer>::new(shape, ()), Uring::<NoOp>::new(shape, ())) {
         (Ok((ring, _)), Ok((no_op, _))) => {
-            all.push(submissions::<_, C>("io_uring", ring, timing, workload));
-            all.push(submissions::<_, C>("no-op ring", no_op, timing, workload));
+            all.push(timed_run::<_, C>("io_uring", ring, timing, workload));
+            all.push(timed_run::<_, C>("no-op ring", no_op, timing, workload));
         }
         (Err(error), _) | (_, Err(error)) => println!("no ring on this host: {error}"),
     }
@@ -183,8 +183,7 @@ fn submissions_of_all<C: Content>(timing: Timing, workload: &Workload) -> Vec<Su
 #[test]
 fn without_work_in_between_the_end_of_an_io_is_the_start_of_the_next() {
     let timing = Timing::of_readings();
-    for Submissions { way, start_ns, back } in submissions_of_all::<Fill>(timing, &request(100, 512, 1, 1000))
-    {
+    for TimedRun { way, start_ns, back } in timed_runs::<Fill>(timing, &request(100, 512, 1, 1000)) {
         let intervals = |number: usize| (back[number].done_ns - start_ns) / timing.interval_ns;
         let mut carried = 0;
         for number in 1..back.len() {
@@ -204,8 +203,8 @@ fn without_work_in_between_the_end_of_an_io_is_the_start_of_the_next() {
 
 #[test]
 fn generating_and_checking_data_is_not_part_of_any_response_time() {
-    let check = |all: Vec<Submissions>, least_ns: u64| {
-        for Submissions { way, back, .. } in all {
+    let check = |all: Vec<TimedRun>, least_ns: u64| {
+        for TimedRun { way, back, .. } in all {
             for pair in back.windows(2) {
                 let between_ns = pair[1].started_ns.saturating_sub(pair[0].done_ns);
                 assert!(between_ns >= least_ns, "{way}: {between_ns} ns");
@@ -214,21 +213,21 @@ fn generating_and_checking_data_is_not_part_of_any_response_time() {
     };
     for data_pattern in [DataPattern::Random, DataPattern::Zero] {
         let request = Workload { data_pattern, ..request(0, BIG_BYTES, 1, 20) };
-        check(submissions_of_all::<Fill>(Timing::real(), &request), LEAST_NS);
+        check(timed_runs::<Fill>(Timing::real(), &request), LEAST_NS);
     }
-    check(submissions_of_all::<Stamped>(Timing::real(), &request(0, BIG_BYTES, 1, 20)), LEAST_NS);
+    check(timed_runs::<Stamped>(Timing::real(), &request(0, BIG_BYTES, 1, 20)), LEAST_NS);
     // Data without a stamp is recognised by its first bytes, so checking it takes little time.
-    check(submissions_of_all::<Stamped>(Timing::of_readings(), &request(100, BIG_BYTES, 1, 20)), 1);
+    check(timed_runs::<Stamped>(Timing::of_readings(), &request(100, BIG_BYTES, 1, 20)), 1);
 }
 
 #[test]
 fn at_larger_depths_every_start_is_read_from_the_clock() {
-    let submissions = |workload: &Workload| submissions_of_all::<Fill>(Timing::of_readings(), workload);
-    let small = submissions(&request(100, 512, 4, 1000));
+    let timed_run = |workload: &Workload| timed_runs::<Fill>(Timing::of_readings(), workload);
+    let small = timed_run(&request(100, 512, 4, 1000));
     // Large writes from spare buffers: writes only, mixed with reads, and stamped.
-    let large = [0, 50].map(|reads| submissions(&request(reads, BIG_BYTES, 4, 40)));
-    let stamped = submissions_of_all::<Stamped>(Timing::of_readings(), &request(0, BIG_BYTES / 8, 2, 40));
-    for Submissions { way, back, .. } in small.into_iter().chain(large.into_iter().flatten()).chain(stamped) {
+    let large = [0, 50].map(|reads| timed_run(&request(reads, BIG_BYTES, 4, 40)));
+    let stamped = timed_runs::<Stamped>(Timing::of_readings(), &request(0, BIG_BYTES / 8, 2, 40));
+    for TimedRun { way, back, .. } in small.into_iter().chain(large.into_iter().flatten()).chain(stamped) {
         let ends: HashSet<u64> = back.iter().map(|done| done.done_ns).collect();
         assert!(back.iter().all(|done| !ends.contains(&done.started_ns)), "{way}");
     }

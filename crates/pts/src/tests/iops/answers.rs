@@ -20,6 +20,16 @@ pub const BLOCK_SIZES: [u32; 8] = [
     512,
 ];
 
+/// Percentages of reads in table and plot order: ascending.
+pub(super) fn mixes() -> impl Iterator<Item = u8> {
+    MIXES.into_iter().rev()
+}
+
+/// Block sizes in table and plot order: ascending.
+pub(super) fn sizes() -> impl Iterator<Item = u32> {
+    BLOCK_SIZES.into_iter().rev()
+}
+
 /// All answers received by the test, whether or not it completed.
 pub struct IopsAnswers {
     pub purge: Option<Purged>,

@@ -2,8 +2,7 @@
 
 use stdx::units::{count_of, kib};
 
-use super::answers::{IopsAnswers, iops_of};
-use super::pages::{mixes, sizes};
+use super::answers::{IopsAnswers, iops_of, mixes, sizes};
 use crate::exhibits::exhibit::{Cell as TableCell, Exhibit, Facts, Page, Row, Table, Units};
 use crate::flows::rounds::Round;
 use crate::method::confidence::confidence;

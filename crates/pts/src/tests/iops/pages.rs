@@ -2,7 +2,7 @@
 
 use stdx::units::{block_size, kib};
 
-use super::answers::{BLOCK_SIZES, IopsAnswers, MIXES, iops_of};
+use super::answers::{BLOCK_SIZES, IopsAnswers, iops_of, mixes, sizes};
 use super::every_cell;
 use crate::conclusions::header::{Phases, TestHeader};
 use crate::conclusions::modified;
@@ -96,16 +96,6 @@ fn plausibility(answers: &IopsAnswers) -> Option<String> {
     let cells =
         sizes().flat_map(|block_bytes| mixes().map(move |read_percent| Cell { block_bytes, read_percent }));
     harmonic::note(cells, |cell| mean(answers, cell))
-}
-
-/// Percentages of reads in table and plot order: ascending.
-pub(super) fn mixes() -> impl Iterator<Item = u8> {
-    MIXES.into_iter().rev()
-}
-
-/// Block sizes in table and plot order: ascending.
-pub(super) fn sizes() -> impl Iterator<Item = u32> {
-    BLOCK_SIZES.into_iter().rev()
 }
 
 fn table(answers: &IopsAnswers) -> Page {
