@@ -229,13 +229,13 @@ impl Library {
         self.list_some(|_| true)
     }
 
-    /// Like [`list`](Self::list), for the directories whose names are `is_selected`.
+    /// Like [`list`](Self::list), for the directories whose names are `wanted`.
     ///
     /// # Errors
     /// Same as [`list`](Self::list).
     pub fn list_some(
         &self,
-        is_selected: impl Fn(&OsStr) -> bool,
+        wanted: impl Fn(&OsStr) -> bool,
     ) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
         let (mut runs, unreadable) = self.started(wanted)?;
         // Labels that were added later can wait until they can be read again.
@@ -293,7 +293,7 @@ impl Library {
     ) -> Result<(Vec<Run>, Vec<LibraryError>), LibraryError> {
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
         for dir in self.dirs()? {
-            if nascent::is_nascent(&dir) || !dir.file_name().is_some_and(&is_selected) {
+            if nascent::is_nascent(&dir) || !dir.file_name().is_some_and(&wanted) {
                 continue;
             }
             match Run::open_on(Arc::clone(&self.storage), &dir) {
