@@ -122,7 +122,7 @@ fn only_page(html: &str) -> anyhow::Result<String> {
     let section = html[..title].rfind("<section").context("a page is a section")?;
     let id = html[section..].split('"').find(|part| part.starts_with("page-")).context("a page has an id")?;
     let style = format!(
-        "<style>nav, button, section:not(#{id}) {{ display: none !important }} body {{ background: #fff !important }} \
+        "<style>nav, button, article, section:not(#{id}) {{ display: none !important }} body {{ background: #fff !important }} \
          main, section {{ margin: 0 auto !important; box-shadow: none !important }}</style></head>"
     );
     Ok(html.replacen("</head>", &style, 1))
