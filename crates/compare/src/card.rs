@@ -115,14 +115,16 @@ fn note(line: &Line) -> String {
 
 /// The runs as bars, with as many of `lines` as there is room for.
 fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, Size)> {
-    let all: Vec<Ranked> = lines.iter().map(|line| bars(comparison, line)).collect();
-    let each = Size { width: BARS_WIDTH, height: all.first()?.height() };
+    let ranked: Vec<Ranked> = lines.iter().map(|line| bars(comparison, line)).collect();
+    let each = Size { width: BARS_WIDTH, height: ranked.first()?.height() };
     let count = ((BARS_HEIGHT / each.height) as usize).max(1);
     let pictures: Vec<String> =
-        all.iter().take(count).map(|ranked| charts::ranked(ranked, BARS_WIDTH)).collect();
-    let title = match comparison.runs.len() {
-        all if all > MOST_BARS => format!("The best of {all} runs, and the baseline"),
-        _ => "The best first".to_owned(),
+        ranked.iter().take(count).map(|bars| charts::ranked(bars, BARS_WIDTH)).collect();
+    let all = comparison.runs.len();
+    let title = if all > MOST_BARS {
+        format!("The best of {all} runs, and the baseline")
+    } else {
+        "The best first".to_owned()
     };
     let (svg, size) = charts::grid(&pictures, each, 1, &title);
     Some((title, svg, size))
