@@ -414,7 +414,9 @@ fn identifiers_are_unique_and_every_link_has_a_target() {
 #[test]
 fn dates_are_those_of_the_journal() {
     let recorded = named("cut");
-    let printed = |at: jiff::Timestamp| at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let printed = |at: jiff::Timestamp| {
+        at.to_zoned(jiff::tz::TimeZone::UTC).strftime("%m/%d/%Y %I:%M %p UTC").to_string()
+    };
     let entries = &recorded.loaded.entries;
     let begun = entries.iter().find(|e| matches!(e.event, record::Event::TestStarted { .. })).unwrap();
     for plot in recorded.plots() {

@@ -1,6 +1,7 @@
 //! Dates of the tests, and their print format.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use record::{Entry, Event, RunFile};
 
 /// Start and end of a test; the end is that of its last record.
@@ -59,9 +60,12 @@ pub(crate) fn source_dates(run: &RunFile, entries: &[Entry]) -> Vec<SourceDate> 
     entries.iter().filter_map(of).collect()
 }
 
-/// A date with its time zone, as everywhere in Plateau: `2026-11-21 06:09 UTC`.
+/// A date in the format of the PTS, with its time zone: `11/21/2026 06:09 AM UTC`.
 pub(crate) fn printed(at: Option<Timestamp>) -> String {
-    at.map_or_else(|| "n/a".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+    at.map_or_else(
+        || "n/a".to_owned(),
+        |at| at.to_zoned(TimeZone::UTC).strftime("%m/%d/%Y %I:%M %p UTC").to_string(),
+    )
 }
 
 #[cfg(test)]
