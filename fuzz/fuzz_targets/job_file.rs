@@ -14,7 +14,9 @@ const CLONES: u16 = 8;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Ok(jobs) = fio::parse("fuzz.fio", text, &fio::Job::default()) else { return };
+    let Ok(jobs) = fio::parse("fuzz.fio", text, &fio::Job::default(), &fio::Surroundings::none()) else { return };
+    let Ok(jobs) = jobs.into_iter().take(JOBS).map(fio::Job::expanded).collect::<Result<Vec<_>, _>>() else { return };
+    let jobs: Vec<fio::Job> = jobs.into_iter().flatten().collect();
     for (position, job) in (0..).zip(jobs.iter().take(JOBS).filter(|job| job.numjobs <= CLONES)) {
         for capacity_bytes in CAPACITIES {
             check(job, position, capacity_bytes);

@@ -81,5 +81,5 @@ pub use refusal::{Access, Refusal};
 pub use signatures::{Format, Signature};
 pub use sim::model_of;
 pub use sysfs::Counters;
-pub use target::FileState;
+pub use target::{FileState, SMALLEST_BYTES};
 pub use usage::built_on_file;

@@ -8,6 +8,7 @@ mod records;
 
 pub use file::FileState;
 pub(crate) use opening::Held;
+pub use opening::SMALLEST_BYTES;
 
 use std::fs;
 use std::io;

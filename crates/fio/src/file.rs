@@ -1,60 +1,137 @@
 //! A job file: sections of options. `[global]` sections set the defaults of the jobs after them.
 
+use super::variables::expanded;
 use super::{Job, set};
 
 /// A file with more jobs is assumed to be a mistake.
 const MOST_JOBS: usize = 256;
+/// Maximum depth of files that include each other.
+const DEEPEST: usize = 8;
+/// After this number of complaints, the rest of a file is probably not a job file either.
+const MOST_COMPLAINTS: usize = 50;
 const GLOBAL: &str = "global";
+
+/// Name and text of a file that is included, or why it cannot be read.
+pub type Included = Result<(String, String), String>;
+
+/// What a job file may refer to.
+pub struct Surroundings<'a> {
+    /// Returns the value of an environment variable.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Returns the text of a file that is included, by the names of the including file and of the included one, with
+    /// the name under which it was found.
+    pub include: &'a dyn Fn(&str, &str) -> Included,
+}
+
+impl Surroundings<'_> {
+    /// Returns surroundings without variables and files.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { variable: &|_| None, include: &|_, _| Err("files cannot be included here".into()) }
+    }
+}
 
 /// Parses a job file into jobs; `name` identifies the file in errors, `defaults` apply to options that the file
 /// does not set.
 ///
 /// # Errors
-/// Returns an error with file, line and option of the first problem.
-pub fn parse(name: &str, text: &str, defaults: &Job) -> Result<Vec<Job>, String> {
-    let mut defaults = defaults.clone();
-    let mut jobs: Vec<Job> = Vec::new();
-    let mut section: Option<Section> = None;
-    for (index, line) in text.lines().enumerate() {
-        let at = |problem: String| format!("{name}:{}: {problem}", index + 1);
-        let line = without_comment(line);
-        if line.is_empty() {
-            continue;
-        }
-        if let Some(title) = line.strip_prefix('[') {
-            let title = title.strip_suffix(']').map(str::trim).filter(|title| !title.is_empty());
-            let title = title.ok_or_else(|| at(format!("{line}: a section starts with [its name]")))?;
-            let global = title.eq_ignore_ascii_case(GLOBAL);
-            if !global {
-                jobs.push(Job { name: title.to_owned(), ..defaults.clone() });
-            }
-            if jobs.len() > MOST_JOBS {
-                return Err(at(format!("more than {MOST_JOBS} jobs; split the file")));
-            }
-            section = Some(if global { Section::Global } else { Section::Job });
-            continue;
-        }
-        let (key, value) = match line.split_once('=') {
-            Some((key, value)) => (key.trim(), Some(value.trim())),
-            None => (line, None),
-        };
-        let job = match section {
-            Some(Section::Global) => &mut defaults,
-            Some(Section::Job) => jobs.last_mut().expect("its section creates it"),
-            None => return Err(at(format!("{key}: an option before the first [section]"))),
-        };
-        set(job, key, value).map_err(at)?;
+/// Returns all problems, each on a line with file, line and option.
+pub fn parse(
+    name: &str,
+    text: &str,
+    defaults: &Job,
+    surroundings: &Surroundings<'_>,
+) -> Result<Vec<Job>, String> {
+    let mut reader = Reader {
+        surroundings,
+        defaults: defaults.clone(),
+        jobs: Vec::new(),
+        section: None,
+        complaints: Vec::new(),
+    };
+    reader.read(name, text, 0);
+    if reader.jobs.is_empty() && reader.complaints.is_empty() {
+        reader.complaints.push(format!("{name}: contains no job; a job starts with [its name]"));
     }
-    if jobs.is_empty() {
-        return Err(format!("{name}: contains no job; a job starts with [its name]"));
-    }
-    Ok(jobs)
+    if reader.complaints.is_empty() { Ok(reader.jobs) } else { Err(reader.complaints.join("\n")) }
 }
 
 #[derive(Clone, Copy)]
 enum Section {
     Global,
     Job,
+}
+
+/// What has been read so far.
+struct Reader<'a> {
+    surroundings: &'a Surroundings<'a>,
+    defaults: Job,
+    jobs: Vec<Job>,
+    section: Option<Section>,
+    complaints: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, name: &str, text: &str, depth: usize) {
+        for (index, line) in text.lines().enumerate() {
+            if self.complaints.len() >= MOST_COMPLAINTS {
+                return;
+            }
+            let line = without_comment(line);
+            if line.is_empty() {
+                continue;
+            }
+            if let Err(problem) = self.line(name, line, depth) {
+                let line = index + 1;
+                self.complaints.push(format!("{name}:{line}: {problem}"));
+            }
+        }
+    }
+
+    fn line(&mut self, name: &str, line: &str, depth: usize) -> Result<(), String> {
+        if let Some(title) = line.strip_prefix('[') {
+            return self.begin(line, title);
+        }
+        if let Some(included) = line.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
+            return self.include(name, included.trim(), depth);
+        }
+        let line = expanded(line, self.surroundings.variable)?;
+        let (key, value) = match line.split_once('=') {
+            Some((key, value)) => (key.trim(), Some(value.trim())),
+            None => (line.trim(), None),
+        };
+        let job = match self.section {
+            Some(Section::Global) => &mut self.defaults,
+            Some(Section::Job) => self.jobs.last_mut().ok_or("an option before the first [section]")?,
+            None => return Err(format!("{key}: an option before the first [section]")),
+        };
+        set(job, key, value)
+    }
+
+    fn begin(&mut self, line: &str, title: &str) -> Result<(), String> {
+        let title = title.strip_suffix(']').map(str::trim).filter(|title| !title.is_empty());
+        let title = title.ok_or_else(|| format!("{line}: a section starts with [its name]"))?;
+        if title.eq_ignore_ascii_case(GLOBAL) {
+            self.section = Some(Section::Global);
+            return Ok(());
+        }
+        if self.jobs.len() == MOST_JOBS {
+            return Err(format!("more than {MOST_JOBS} jobs; split the file"));
+        }
+        self.section = Some(Section::Job);
+        self.jobs.push(Job { name: title.to_owned(), ..self.defaults.clone() });
+        Ok(())
+    }
+
+    fn include(&mut self, name: &str, included: &str, depth: usize) -> Result<(), String> {
+        if depth == DEEPEST {
+            return Err(format!("include {included}: more than {DEEPEST} files include each other"));
+        }
+        let (found, text) = (self.surroundings.include)(name, included)
+            .map_err(|problem| format!("include {included}: {problem}"))?;
+        self.read(&found, &text, depth + 1);
+        Ok(())
+    }
 }
 
 /// Returns the line without its comment. As in fio, a comment starts with `;` or `#` anywhere in a line.
@@ -70,7 +147,7 @@ mod tests {
     #[test]
     fn globals_apply_to_the_jobs_after_them() {
         let text = "; a comment\n[global]\nbs=8k\niodepth=4\n[a]\nrw=randread # mine\n[global]\niodepth=8\n[b]\nbs=4k\n";
-        let jobs = parse("x.fio", text, &Job::default()).unwrap();
+        let jobs = parse("x.fio", text, &Job::default(), &Surroundings::none()).unwrap();
         let seen: Vec<_> = jobs.iter().map(|job| (job.name.as_str(), job.iodepth)).collect();
         assert_eq!(seen, [("a", 4), ("b", 8)]);
     }
@@ -83,17 +160,45 @@ mod tests {
             ("[]\n", "x.fio:1: []"),
             ("", "x.fio: contains no job"),
             ("[global]\nbs=4k\n", "x.fio: contains no job"),
-            ("[a]\n\nthinktime=5\n", "x.fio:3: thinktime is not supported"),
-            ("[a]\nexec_prerun=rm -rf /\n", "x.fio:2: exec_prerun is not supported"),
+            ("[a]\n\nthinktime=5\n", "x.fio:3: thinktime is not supported: a closed loop"),
+            (
+                "[a]\nexec_prerun=rm -rf /\n",
+                "x.fio:2: exec_prerun is not supported: a load starts no other program",
+            ),
+            ("[a]\nhostname=x\n", "x.fio:2: hostname is not supported: transfers over a network"),
+            ("[a]\niodeph=4\n", "x.fio:2: iodeph is not an option of fio; did you mean iodepth?"),
             ("[a]\nrw=trim\n", "x.fio:2: rw=trim: supported: read, write"),
             ("[a]\nbs\n", "x.fio:2: bs: missing value"),
             ("[a]\nbs=\n", "x.fio:2: bs="),
-            ("[a]\nfilename=${DEVICE}\n", "x.fio:2: filename=${DEVICE}: variables"),
-            ("include other.fio\n", "x.fio:1: include other.fio"),
+            ("[a]\nfilename=${DEVICE}\n", "x.fio:2: filename=${DEVICE}: the environment has no"),
+            ("include other.fio\n", "x.fio:1: include other.fio: files cannot"),
         ] {
-            let error = parse("x.fio", text, &Job::default()).expect_err(expected);
+            let error = parse("x.fio", text, &Job::default(), &Surroundings::none()).expect_err(expected);
             assert!(error.starts_with(expected), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn all_problems_of_a_file_are_reported_at_once() {
+        let text = "[a]\nbs=x\nrw=randread\niodeph=4\nflow=1\n[b\n";
+        let error = parse("x.fio", text, &Job::default(), &Surroundings::none()).unwrap_err();
+        let lines: Vec<&str> = error.lines().map(|line| line.split(' ').next().unwrap_or_default()).collect();
+        assert_eq!(lines, ["x.fio:2:", "x.fio:4:", "x.fio:5:", "x.fio:6:"], "{error}");
+    }
+
+    #[test]
+    fn an_included_file_continues_the_section() {
+        let include = |from: &str, name: &str| match name {
+            "loop.fio" => Ok((name.to_owned(), "include loop.fio\n".to_owned())),
+            "deep.fio" => Ok((format!("{from}/{name}"), "iodepth=7\nbs=x\n".to_owned())),
+            _ => Ok((name.to_owned(), "iodepth=7\n".to_owned())),
+        };
+        let surroundings = Surroundings { variable: &|_| None, include: &include };
+        let jobs = parse("x", "[a]\ninclude b.fio\nbs=8k\n", &Job::default(), &surroundings).unwrap();
+        assert_eq!((jobs[0].iodepth, jobs[0].blocks[0][0].block_bytes), (7, 8192));
+        let error = |text: &str| parse("x", text, &Job::default(), &surroundings).unwrap_err();
+        assert!(error("[a]\ninclude loop.fio\n").contains("more than 8 files"));
+        assert!(error("[a]\ninclude deep.fio\n").starts_with("x/deep.fio:2: bs=x"));
     }
 
     proptest! {
@@ -101,36 +206,40 @@ mod tests {
 
         #[test]
         fn arbitrary_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = parse("x", &String::from_utf8_lossy(&bytes), &Job::default());
+            let _ = parse("x", &String::from_utf8_lossy(&bytes), &Job::default(), &Surroundings::none());
         }
 
         #[test]
         fn arbitrary_values_cause_no_panic(
-            lines in prop::collection::vec((0..super::super::KEYS.len(), "[0-9a-zA-Z%/:,.=+\\- _\\\\]{0,24}"), 0..12),
+            lines in prop::collection::vec((prop::sample::select(names()), "[0-9a-zA-Z%/:,.=+\\- _\\\\]{0,24}"), 0..12),
             capacity: u64,
         ) {
             let mut text = "[job]\nfilename=x\n".to_owned();
             for (key, value) in lines {
-                text.push_str(&format!("{}={value}\n", super::super::KEYS[key].name));
+                text.push_str(&format!("{}={value}\n", key));
             }
-            if let Ok(jobs) = parse("x", &text, &Job::default()) {
+            if let Ok(jobs) = parse("x", &text, &Job::default(), &Surroundings::none()) {
                 let _ = jobs[0].streams(capacity, 1, 0);
             }
         }
 
         #[test]
         fn extreme_numbers_cause_no_panic(
-            lines in prop::collection::vec((0..super::super::KEYS.len(), prop::sample::select(EDGES.to_vec())), 0..8),
+            lines in prop::collection::vec((prop::sample::select(names()), prop::sample::select(EDGES.to_vec())), 0..8),
             capacity in prop::sample::select(vec![0, 1, 4096, 1 << 30, u64::MAX]),
         ) {
             let mut text = "[job]\nfilename=x\n".to_owned();
             for (key, value) in lines {
-                text.push_str(&format!("{}={value}\n", super::super::KEYS[key].name));
+                text.push_str(&format!("{}={value}\n", key));
             }
-            if let Ok(jobs) = parse("x", &text, &Job::default()) {
+            if let Ok(jobs) = parse("x", &text, &Job::default(), &Surroundings::none()) {
                 let _ = jobs[0].streams(capacity, u64::MAX, 0);
             }
         }
+    }
+
+    fn names() -> Vec<&'static str> {
+        crate::keys().map(|key| key.name).filter(|name| *name != "filename").collect()
     }
 
     const EDGES: &[&str] = &[

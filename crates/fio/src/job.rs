@@ -1,8 +1,9 @@
 //! A job as requested, before its target is known.
 
 use engine::{Engine, Polling};
-use record::{Access, Placement, Process, Zone};
+use record::{Access, Offsets, Placement, Process, Zone};
 
+use super::file_list::Files;
 use super::values::Size;
 
 /// fio's default percentage of reads in a mix.
@@ -22,8 +23,13 @@ pub struct BlockShare {
 pub struct Job {
     /// Name of the job in the results.
     pub name: String,
-    /// The target, if specified.
+    /// The target. In a job that was only parsed, the value of `filename`; see [`Job::expanded`].
     pub filename: Option<String>,
+    pub(crate) files: Files,
+    /// Whether the target is flushed after the job.
+    pub end_fsync: bool,
+    /// Whether a new file is written completely before the job starts, even if the job does not read.
+    pub overwrite: bool,
     pub(crate) access: Access,
     /// Percentage of reads if the pattern determines it; `None` for a mix.
     pub(crate) reads: Option<u8>,
@@ -40,13 +46,21 @@ pub struct Job {
     pub(crate) ramp_ns: u64,
     pub(crate) size: Option<Size>,
     pub(crate) io_size: Option<Size>,
-    pub(crate) loops: u16,
+    /// Number of I/Os per clone, instead of an amount.
+    pub(crate) number_ios: Option<u64>,
+    pub(crate) loops: u32,
     pub(crate) offset: Size,
     pub(crate) offset_increment: u64,
     /// Reads, then writes.
     pub(crate) rate_iops: Option<[u32; 2]>,
+    /// Bytes per second, reads, then writes.
+    pub(crate) rate_bytes: Option<[u64; 2]>,
+    /// Alignment of random offsets; 0 for the greatest common divisor of the sizes.
+    pub(crate) align_bytes: u32,
     pub(crate) process: Process,
     pub(crate) zones: Vec<Zone>,
+    /// The distribution of random offsets, if one was requested.
+    pub(crate) distribution: Option<Offsets>,
     /// Whether random offsets may repeat.
     pub norandommap: bool,
     /// Seed of offsets and data, if specified.
@@ -71,6 +85,16 @@ pub struct Job {
     pub new_group: bool,
     /// Whether the job starts after all preceding jobs have ended.
     pub stonewall: bool,
+    /// The job that must have ended before this one starts.
+    pub wait_for: Option<String>,
+    /// Whether this is a further target of the preceding job: it starts with it, and has a common result.
+    pub continues: bool,
+    /// Options that were set but have no effect.
+    pub(crate) ignored: Vec<&'static str>,
+    /// Further remarks for readers of the results.
+    pub(crate) remarks: Vec<String>,
+    /// The options that were set, with their values.
+    pub(crate) given: Vec<(&'static str, String)>,
 }
 
 impl Default for Job {
@@ -79,6 +103,9 @@ impl Default for Job {
         Self {
             name: String::new(),
             filename: None,
+            files: Files::default(),
+            end_fsync: false,
+            overwrite: false,
             access: Access::Sequential,
             reads: Some(100),
             pattern: "read".into(),
@@ -91,12 +118,16 @@ impl Default for Job {
             ramp_ns: 0,
             size: None,
             io_size: None,
+            number_ios: None,
             loops: 1,
             offset: Size::Bytes(0),
             offset_increment: 0,
             rate_iops: None,
+            rate_bytes: None,
+            align_bytes: 0,
             process: Process::Constant,
             zones: Vec::new(),
+            distribution: None,
             norandommap: false,
             seed: None,
             randrepeat: true,
@@ -111,6 +142,11 @@ impl Default for Job {
             group_reporting: false,
             new_group: false,
             stonewall: false,
+            wait_for: None,
+            continues: false,
+            ignored: Vec::new(),
+            remarks: Vec::new(),
+            given: Vec::new(),
         }
     }
 }
@@ -135,13 +171,54 @@ impl Job {
     /// Returns remarks for readers of the results.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.access == Access::Random && !self.norandommap {
+        if self.access == Access::Random && !self.norandommap && self.offsets() == Offsets::Independent {
             notes.push("offsets are drawn independently, as in fio with norandommap".to_owned());
         }
         if let (Some(seed), false) = (self.seed, self.randrepeat) {
             notes.push(format!("seed {seed}; randseed={seed} repeats the same load"));
         }
+        if !self.ignored.is_empty() {
+            notes.push(format!(
+                "without effect: {} (docs/reference/fio.md explains why)",
+                self.ignored.join(", ")
+            ));
+        }
+        notes.extend(self.remarks.iter().cloned());
         notes
+    }
+
+    /// Adds a remark for readers of the results.
+    pub(crate) fn remark(&mut self, text: &str) {
+        if self.remarks.iter().all(|known| known != text) {
+            self.remarks.push(text.to_owned());
+        }
+    }
+
+    /// Returns the options that were set, with their values, by fio's names.
+    pub fn given(&self) -> &[(&'static str, String)] {
+        &self.given
+    }
+
+    /// Returns how random offsets are chosen: as in fio, each block once per pass unless the job requests otherwise. Jobs
+    /// with several sizes or zones draw them independently.
+    pub(crate) fn offsets(&self) -> Offsets {
+        let one_size = match self.read_percent() {
+            100 => self.blocks[0].len() == 1,
+            0 => self.blocks[1].len() == 1,
+            _ => self.blocks[0].len() == 1 && self.blocks[0] == self.blocks[1],
+        };
+        match self.distribution {
+            Some(offsets) => offsets,
+            None if self.access == Access::Random
+                && !self.norandommap
+                && one_size
+                && self.zones.is_empty()
+                && self.align_bytes == 0 =>
+            {
+                Offsets::OncePerPass
+            }
+            None => Offsets::Independent,
+        }
     }
 
     /// Returns the end of the range that the job may access on a target of this size; `None` if that is the whole

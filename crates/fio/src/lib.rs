@@ -1,20 +1,33 @@
 //! fio's vocabulary: job files and options become workloads, and the results of jobs become text and JSON under
-//! fio's names. This crate is pure: it opens no target and reads no file.
+//! fio's names. This crate is pure: it opens no target and reads no file; [`Surroundings`] provides what a job file
+//! refers to.
 //!
-//! [`parse`] reads a job file and [`set`] one option into [`Job`]s; [`Job::streams`] converts a job and the size of
-//! its target to workloads. Each supported option is one entry in [`KEYS`]; any other option is refused with an
-//! error that names it. The segments that a target returns are combined into [`result::Part`]s.
+//! [`parse`] reads a job file and [`set`] one option into [`Job`]s; [`Job::expanded`] separates the targets of a job,
+//! and [`Job::streams`] converts a job and the size of its target to workloads. Each option of fio is one entry of a
+//! table: [`keys`] are accepted, [`REFUSED`] are not, and [`PROGRAM`] are those of the program. The segments that a
+//! target returns are combined into [`result::Part`]s.
 #![forbid(unsafe_code)]
 
+mod command_line;
 mod file;
+mod file_list;
+mod files;
 mod job;
 mod keys;
+mod lay_out;
 mod meaning;
 pub mod result;
 mod setters;
+mod stages;
 mod values;
+mod variables;
 
-pub use file::parse;
+pub use command_line::{conflict, jobs_of, with_two_dashes};
+pub use file::{Included, Surroundings, parse};
 pub use job::Job;
-pub use keys::{Form, KEYS, Key, set};
+pub use keys::{
+    Form, Key, PROGRAM, ProgramOption, REFUSED, Refused, Standing, keys, refused, set, why_refused,
+};
+pub use lay_out::laying_out;
+pub use stages::stages;
 pub use values::engine;

@@ -43,7 +43,7 @@ impl Job {
         if self.runtime_ns == Some(0) {
             return Err("runtime is 0; omit it to run without a time limit".into());
         }
-        if !self.zones.is_empty() && self.access == Access::Sequential {
+        if (!self.zones.is_empty() || self.distribution.is_some()) && self.access == Access::Sequential {
             return Err(format!(
                 "random_distribution applies to random I/O, and {} is not random",
                 self.pattern
@@ -104,7 +104,10 @@ impl Job {
                  {capacity_bytes} B"
             ));
         }
-        let amount = self.io_size.map_or(size, |size| size.of(capacity_bytes));
+        let amount = match self.number_ios {
+            Some(ios) => self.bytes_of(ios)?,
+            None => self.io_size.map_or(size, |size| size.of(capacity_bytes)),
+        };
         let amount = amount.checked_mul(self.loops.into()).ok_or("size times loops is too large")?;
         let arrivals = self.arrivals()?;
         let limit_ns = self.runtime_ns.filter(|_| !self.time_based);
@@ -118,14 +121,20 @@ impl Job {
             queue_depth: self.iodepth,
             range: Range { start_bytes, ..Range::first(size) },
             from_block: 0,
-            align_bytes: 0,
+            align_bytes: self.align_bytes,
             data_pattern: self.data_pattern(),
             until: match self.runtime_ns {
                 Some(ns) if self.time_based => Until::DurationNs(ns),
                 _ => Until::AmountBytes(amount),
             },
             seed,
-            regime: Regime { arrivals, ramp_ns: self.ramp_ns, limit_ns, verify: self.verify },
+            regime: Regime {
+                arrivals,
+                ramp_ns: self.ramp_ns,
+                limit_ns,
+                verify: self.verify,
+                offsets: self.offsets(),
+            },
         };
         match &self.kinds()?[..] {
             [only] => {
@@ -133,6 +142,41 @@ impl Job {
             }
             kinds => Ok(plain.of_kinds(kinds.to_vec())),
         }
+    }
+
+    /// Returns the number of bytes of this number of I/Os.
+    fn bytes_of(&self, ios: u64) -> Result<u64, String> {
+        let kinds = self.kinds()?;
+        if kinds.iter().any(|kind| kind.block_bytes != kinds[0].block_bytes) {
+            return Err("number_ios needs one block size; set io_size instead".into());
+        }
+        ios.checked_mul(kinds[0].block_bytes.into()).ok_or_else(|| "number_ios is too large".to_owned())
+    }
+
+    /// Returns the I/Os per second of each direction, from `rate` if that is set.
+    fn rates(&self) -> Result<Option<[u32; 2]>, String> {
+        let Some(rates) = self.rate_bytes else { return Ok(self.rate_iops) };
+        if self.rate_iops.is_some() {
+            return Err("rate and rate_iops cannot be combined".into());
+        }
+        let mut of = [0; 2];
+        for ((rate, bytes), blocks) in of.iter_mut().zip(rates).zip(&self.blocks) {
+            if bytes == 0 {
+                continue;
+            }
+            let size = blocks
+                .iter()
+                .map(|row| u64::from(row.block_bytes) * u64::from(row.share_percent))
+                .sum::<u64>();
+            let ios = (u128::from(bytes) * u128::from(ALL) + u128::from(size) / 2) / u128::from(size.max(1));
+            *rate =
+                u32::try_from(ios).ok().filter(|ios| (1..=100_000_000).contains(ios)).ok_or_else(|| {
+                    format!(
+                        "rate: {bytes} B per second are not 1 to 100,000,000 I/Os per second of this size"
+                    )
+                })?;
+        }
+        Ok(Some(of))
     }
 
     fn data_pattern(&self) -> DataPattern {
@@ -178,7 +222,7 @@ impl Job {
 
     /// Returns the percentage of reads; if rates of reads and writes are set, they determine it.
     fn mixed_reads(&self) -> Result<u8, String> {
-        let (Some([reads, writes]), None) = (self.rate_iops, self.reads) else {
+        let (Some([reads, writes]), None) = (self.rates()?, self.reads) else {
             return Ok(self.read_percent());
         };
         let (part, all) = (u64::from(reads) * u64::from(ALL), u64::from(reads) + u64::from(writes));
@@ -202,14 +246,14 @@ impl Job {
     }
 
     fn arrivals(&self) -> Result<Option<Arrivals>, String> {
-        let Some([reads, writes]) = self.rate_iops else { return Ok(None) };
+        let Some([reads, writes]) = self.rates()? else { return Ok(None) };
         let per_second = match self.reads {
             Some(100) => reads,
             Some(_) => writes,
             None => reads + writes,
         };
         if per_second == 0 {
-            return Err(format!("rate_iops specifies no rate for {}", self.pattern));
+            return Err(format!("the rate does not apply to {}", self.pattern));
         }
         Ok(Some(Arrivals { per_second, process: self.process }))
     }
@@ -217,15 +261,16 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse;
+    use super::super::{Surroundings, parse};
     use super::*;
-    use record::Process;
+    use record::{Offsets, Process};
 
     const GIB: u64 = 1 << 30;
 
     fn streams(options: &str) -> Result<Vec<Workload>, String> {
         let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
-        parse("x", &text, &Job::default()).expect("known options")[0].streams(GIB, 0, 1)
+        parse("x", &text, &Job::default(), &Surroundings::none()).expect("known options")[0]
+            .streams(GIB, 0, 1)
     }
 
     fn only(options: &str) -> Workload {
@@ -239,7 +284,10 @@ mod tests {
         let mix = only("rw=randrw rwmixread=65 bs=8k iodepth=16 numjobs=2 runtime=90 time_based ramp_time=5");
         assert_eq!((mix.access, mix.read_percent, mix.block_bytes), (Access::Random, 65, 8192));
         assert_eq!((mix.queue_depth, mix.threads, mix.until), (16, 2, Until::DurationNs(90_000_000_000)));
-        assert_eq!(mix.regime, Regime { ramp_ns: 5_000_000_000, ..Regime::default() });
+        assert_eq!(
+            mix.regime,
+            Regime { ramp_ns: 5_000_000_000, offsets: Offsets::OncePerPass, ..Regime::default() }
+        );
         let plain = only("");
         assert_eq!((plain.access, plain.read_percent, plain.block_bytes), (Access::Sequential, 100, 4096));
         assert_eq!(
@@ -251,6 +299,10 @@ mod tests {
         let short = only("rw=randread size=1m io_size=16k loops=3 runtime=10");
         assert_eq!((short.until, short.range.segment_bytes), (Until::AmountBytes(48 << 10), 1 << 20));
         assert_eq!(short.regime.limit_ns, Some(10_000_000_000));
+        assert_eq!(only("number_ios=1000 bs=8k").until, Until::AmountBytes(1000 * 8192));
+        let paced = only("rw=randread rate=1m bs=4k,8k").regime.arrivals.map(|arrivals| arrivals.per_second);
+        assert_eq!(paced, Some(256));
+        assert_eq!(only("rw=randwrite bsrange=4k-16k blockalign=16k").align_bytes, 16384);
         let offset = only("offset=25% size=50%");
         assert_eq!((offset.range.start_bytes, offset.range.segment_bytes), (GIB / 4, GIB / 2));
     }
@@ -284,6 +336,18 @@ mod tests {
         assert_eq!(only("rw=randwrite bs=4k,8k").block_bytes, 8192);
         assert_eq!(only("rw=randread bs=4k,8k").block_bytes, 4096);
         assert_eq!(only("rw=randrw rate_iops=300,100").read_percent, 75);
+        for (options, offsets) in [
+            ("rw=randread", Offsets::OncePerPass),
+            ("rw=randread norandommap", Offsets::Independent),
+            ("rw=randread bssplit=4k/50:8k/50", Offsets::Independent),
+            ("rw=randrw bs=4k,8k", Offsets::Independent),
+            ("rw=randrw random_distribution=zipf:1.2", Offsets::ZipfMilli(1200)),
+            ("rw=randwrite random_distribution=pareto:0.2", Offsets::ParetoMilli(200)),
+            ("rw=randwrite random_distribution=normal:10", Offsets::NormalPercent(10)),
+            ("rw=write", Offsets::Independent),
+        ] {
+            assert_eq!(only(options).regime.offsets, offsets, "{options}");
+        }
         let zoned = only("rw=randread random_distribution=zoned:50/5:30/15:20/");
         assert_eq!(zoned.zones[2], record::Zone { access_percent: 20, range_percent: 80 });
     }
@@ -295,6 +359,7 @@ mod tests {
             ("time_based", "needs a runtime"),
             ("runtime=0", "runtime is 0"),
             ("rw=read random_distribution=zoned:50/50:50/50", "applies to random I/O"),
+            ("rw=read random_distribution=zipf:1.2", "applies to random I/O"),
             ("zero_buffers verify=crc32c", "zero_buffers"),
             ("rw=randwrite verify=crc32c numjobs=2", "offset_increment"),
             ("rw=randrw rwmixread=70 rate_iops=100", "700,300"),
@@ -303,7 +368,10 @@ mod tests {
             ("rw=randrw rwmixread=33 bssplit=4k/50:8k/50,4k", "not an integer percentage"),
             ("size=2g", "beyond the end of the target"),
             ("numjobs=3 offset_increment=512m", "the start of clone 3 lies beyond the end"),
-            ("rw=randwrite rate_iops=100,", "specifies no rate"),
+            ("rw=randwrite rate_iops=100,", "does not apply to randwrite"),
+            ("rate=1k", "not 1 to 100,000,000"),
+            ("rate=1m rate_iops=5", "cannot be combined"),
+            ("number_ios=5 bssplit=4k/50:8k/50", "one block size"),
         ] {
             let error = streams(options).expect_err(expected);
             assert!(error.contains(expected), "{options}: {error}");

@@ -2,6 +2,8 @@
 
 mod document;
 mod part;
+mod samples;
+mod terse;
 mod times;
 mod words;
 
@@ -83,13 +85,15 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Job, parse};
+    use crate::{Job, Surroundings, parse};
     use record::{Direction, HostLoad, Series};
     use stdx::units::SECOND_NS;
 
     /// One second of 4 KiB reads on one of two processors.
-    fn part(cpu_ns: u64, ceiling_share: Option<f64>, polled: bool) -> Part {
-        let jobs = parse("x", "[job]\nrw=randread\nruntime=1\ntime_based\n", &Job::default()).expect("a job");
+    pub(super) fn part(cpu_ns: u64, ceiling_share: Option<f64>, polled: bool) -> Part {
+        let jobs =
+            parse("x", "[job]\nrw=randread\nruntime=1\ntime_based\n", &Job::default(), &Surroundings::none())
+                .expect("a job");
         let host = HostLoad {
             effort: Effort { user_ns: cpu_ns, ..Effort::default() },
             usable_processors: 1,
@@ -123,7 +127,14 @@ mod tests {
             "physical_block_bytes": 512,
         }));
         let target = target.expect("facts of a file");
-        Part { name: "job".into(), target, segments: vec![segment], report: None, notes: Vec::new() }
+        Part {
+            name: "job".into(),
+            target,
+            segments: vec![segment],
+            report: None,
+            notes: Vec::new(),
+            given: Vec::new(),
+        }
     }
 
     #[test]

@@ -1,28 +1,70 @@
 //! Parses options with structured values.
 
+pub mod files;
+
 use engine::Polling;
-use record::{Access, Zone};
+use record::{Access, Offsets, Zone};
 
 use super::Job;
 use super::job::BlockShare;
-use super::values::{bytes, number, percent_of, shares, switch};
+use super::values::{bytes, number, percent_of, shares, switch, thousandths};
 
 pub fn only_on(_: &mut Job, text: &str) -> Result<(), String> {
     if switch(text)? { Ok(()) } else { Err("only 1 is supported".into()) }
 }
 
-/// fio separates names with colons; `\:` is a literal colon.
-pub fn filename(job: &mut Job, text: &str) -> Result<(), String> {
-    let plain = text.replace("\\:", "\n");
-    if text.is_empty() {
-        return Err("missing target name".into());
+/// Accepts the values with which fio does not flush.
+pub fn only_none(_: &mut Job, text: &str) -> Result<(), String> {
+    match text {
+        "0" | "none" => Ok(()),
+        _ => Err("only 0 is supported: data is not flushed during a load; end_fsync flushes after it".into()),
     }
-    if !text.starts_with("sim:") && plain.contains(':') {
-        return Err(
-            "only one target per job is supported; write several jobs (\\: is a colon in a name)".into()
-        );
+}
+
+pub fn only_zero(_: &mut Job, text: &str) -> Result<(), String> {
+    if switch(text)? { Err("only 0 is supported".into()) } else { Ok(()) }
+}
+
+/// The page cache is bypassed whatever the job requests.
+pub fn unbuffered(job: &mut Job, direct: bool) {
+    const REMARK: &str =
+        "the page cache is bypassed if the file system permits it, although the job requests buffered I/O";
+    if direct {
+        job.remarks.retain(|remark| remark != REMARK);
+    } else {
+        job.remark(REMARK);
     }
-    job.filename = Some(plain.replace('\n', ":"));
+}
+
+/// The methods of fio that store a checksum with each block.
+const CHECKSUMS: &[&str] = &[
+    "md5",
+    "crc64",
+    "crc32c",
+    "crc32c-intel",
+    "crc32",
+    "crc16",
+    "crc7",
+    "xxhash",
+    "sha512",
+    "sha256",
+    "sha1",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+    "meta",
+];
+
+pub fn content_check(job: &mut Job, text: &str) -> Result<(), String> {
+    job.verify = match text {
+        "0" | "none" => false,
+        known if CHECKSUMS.contains(&known) => true,
+        _ => return Err(format!("supported: {}", CHECKSUMS.join(", "))),
+    };
+    if job.verify && !text.starts_with("crc32c") {
+        job.remark(&format!("verify={text}: the stamps contain a CRC32C instead"));
+    }
     Ok(())
 }
 
@@ -105,6 +147,64 @@ fn distribution_of_sizes(text: &str) -> Result<Vec<BlockShare>, String> {
     Ok(rows.map(|(block_bytes, share_percent)| BlockShare { block_bytes, share_percent }).collect())
 }
 
+/// The largest number of sizes, because shares are integer percentages.
+const MOST_SIZES: u32 = 100;
+
+pub fn block_range(job: &mut Job, text: &str) -> Result<(), String> {
+    let ranges = two(text)?;
+    if ranges == [None; 2] {
+        return Err("missing sizes".into());
+    }
+    for (blocks, range) in job.blocks.iter_mut().zip(ranges) {
+        if let Some(range) = range {
+            *blocks = equal_shares(range)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the multiples of the smallest size up to the largest, with equal shares.
+fn equal_shares(range: &str) -> Result<Vec<BlockShare>, String> {
+    let (least, most) = range.split_once('-').unwrap_or((range, range));
+    let (least, most) = (block_bytes(least)?, block_bytes(most)?);
+    let count = most / least;
+    if count == 0 || count > MOST_SIZES {
+        return Err(format!(
+            "a range has 1 to {MOST_SIZES} sizes in steps of the smallest, and this one has {count}"
+        ));
+    }
+    let cut = |i: u32| (100 * i).div_euclid(count);
+    let row =
+        |i: u32| BlockShare { block_bytes: (i + 1) * least, share_percent: (cut(i + 1) - cut(i)) as u8 };
+    Ok((0..count).map(row).collect())
+}
+
+pub fn block_align(job: &mut Job, text: &str) -> Result<(), String> {
+    let sizes = two(text)?;
+    let given: Vec<&str> = sizes.into_iter().flatten().collect();
+    match given[..] {
+        [one] => job.align_bytes = block_bytes(one)?,
+        [read, write] if read == write => job.align_bytes = block_bytes(read)?,
+        [] => return Err("missing size".into()),
+        _ => return Err("only one alignment for both reads and writes is supported".into()),
+    }
+    Ok(())
+}
+
+pub fn rate_bytes(job: &mut Job, text: &str) -> Result<(), String> {
+    let mut rates = [0; 2];
+    for (rate, given) in rates.iter_mut().zip(two(text)?) {
+        if let Some(given) = given {
+            *rate = bytes(given)?;
+            if *rate == 0 {
+                return Err("it must be at least 1".into());
+            }
+        }
+    }
+    job.rate_bytes = Some(rates);
+    Ok(())
+}
+
 pub fn rate(job: &mut Job, text: &str) -> Result<(), String> {
     let mut rates = [0; 2];
     for (rate, given) in rates.iter_mut().zip(two(text)?) {
@@ -117,13 +217,33 @@ pub fn rate(job: &mut Job, text: &str) -> Result<(), String> {
 }
 
 pub fn distribution(job: &mut Job, text: &str) -> Result<(), String> {
-    if text == "random" {
-        job.zones.clear();
-        return Ok(());
-    }
-    let zones = text
-        .strip_prefix("zoned:")
-        .ok_or_else(|| "only random and zoned:ACCESS/SIZE:.. are supported".to_owned())?;
+    job.zones.clear();
+    job.distribution = None;
+    let (name, value) = text.split_once(':').unwrap_or((text, ""));
+    let zones = match name {
+        "random" if value.is_empty() => return Ok(()),
+        "zoned" => value,
+        "zipf" => {
+            job.distribution =
+                Some(Offsets::ZipfMilli(thousandths(if value.is_empty() { "1.1" } else { value })?));
+            return Ok(());
+        }
+        "pareto" => {
+            job.distribution =
+                Some(Offsets::ParetoMilli(thousandths(if value.is_empty() { "0.2" } else { value })?));
+            return Ok(());
+        }
+        "normal" => {
+            job.distribution = Some(Offsets::NormalPercent(number(value, 1, 100)?));
+            return Ok(());
+        }
+        _ => {
+            return Err(
+                "only random, zoned:ACCESS/SIZE:.., zipf:THETA, pareto:H and normal:PERCENT are supported"
+                    .into(),
+            );
+        }
+    };
     if zones.contains(',') {
         return Err("only one set of zones for both reads and writes is supported".into());
     }

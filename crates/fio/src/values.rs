@@ -86,6 +86,19 @@ pub fn number<T: TryFrom<u64>>(text: &str, least: u64, most: u64) -> Result<T, S
         .ok_or_else(|| format!("it must be from {least} to {most}"))
 }
 
+/// Parses a positive decimal number with up to three decimal places into thousandths.
+pub fn thousandths(text: &str) -> Result<u32, String> {
+    let problem = || "it must be a positive number with up to three decimal places".to_owned();
+    let (whole, places) = text.split_once('.').unwrap_or((text, ""));
+    if places.len() > 3 || !places.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(problem());
+    }
+    let whole: u32 = whole.parse().map_err(|_| problem())?;
+    let places: u32 = format!("{places:0<3}").parse().map_err(|_| problem())?;
+    let value = whole.checked_mul(1000).and_then(|whole| whole.checked_add(places));
+    value.filter(|value| *value > 0).ok_or_else(problem)
+}
+
 /// Parses a switch, which is on if it has no value.
 pub fn switch(text: &str) -> Result<bool, String> {
     match text {
@@ -170,6 +183,16 @@ mod tests {
         }
         assert_eq!(size("25%").map(|size| size.of(1000)), Ok(250));
         assert!(size("101%").is_err());
+    }
+
+    #[test]
+    fn decimals_become_thousandths() {
+        for (text, expected) in [("1.2", 1200), ("0.5", 500), ("2", 2000), ("1.", 1000), ("0.001", 1)] {
+            assert_eq!(thousandths(text), Ok(expected), "{text}");
+        }
+        for wrong in ["", ".", "0", "-1", "1.2345", "1.2.3", "1:2", "x", "99999999999", "1.+5"] {
+            assert!(thousandths(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -242,6 +242,7 @@ fn a_pattern_of_several_kinds_arrives_as_requested() {
     };
     let zone = |access_percent, span_percent| Zone { access_percent, span_percent };
     let pattern = Pattern {
+        offsets: stdx::access::Offsets::Independent,
         kinds: vec![kind(75, 40, 4096), kind(25, 40, 65536)],
         zones: vec![zone(50, 25), zone(50, 75)],
         from_block: 0,

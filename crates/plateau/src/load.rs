@@ -3,5 +3,6 @@
 
 pub(crate) mod holes;
 pub(crate) mod plan;
+pub(crate) mod request;
 #[cfg(test)]
 mod witnessed;

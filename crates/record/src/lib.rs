@@ -81,6 +81,6 @@ pub use stated::{Link, Stated};
 pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{
-    Access, Arrivals, DataPattern, IoKind, Process, Range, Reducible, Regime, Until, Workload, WorkloadError,
-    Zone, notation, read_percent_of,
+    Access, Arrivals, DataPattern, IoKind, Offsets, Process, Range, Reducible, Regime, Until, Workload,
+    WorkloadError, Zone, notation, read_percent_of,
 };

@@ -175,6 +175,45 @@ pub struct Regime {
     /// Whether blocks are stamped when written and verified when read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
+    /// How random offsets are chosen.
+    #[serde(skip_serializing_if = "Offsets::is_independent")]
+    pub offsets: Offsets,
+}
+
+/// How random offsets are chosen. Any other way than independently requires random I/Os of one size and no zones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offsets {
+    /// Each independently of all others, and every block with the same probability.
+    #[default]
+    Independent,
+    /// Every block once per pass, in a random order.
+    OncePerPass,
+    /// Zipf, with theta in thousandths.
+    ZipfMilli(u32),
+    /// Pareto, with `h` in thousandths.
+    ParetoMilli(u32),
+    /// Normal around the middle of the range, with the standard deviation in percent of the range.
+    NormalPercent(u8),
+}
+
+impl Offsets {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a function that takes a reference")]
+    fn is_independent(&self) -> bool {
+        *self == Self::Independent
+    }
+}
+
+impl From<Offsets> for stdx::access::Offsets {
+    fn from(offsets: Offsets) -> Self {
+        match offsets {
+            Offsets::Independent => Self::Independent,
+            Offsets::OncePerPass => Self::OncePerPass,
+            Offsets::ZipfMilli(theta_milli) => Self::Zipf { theta_milli },
+            Offsets::ParetoMilli(h_milli) => Self::Pareto { h_milli },
+            Offsets::NormalPercent(deviation_percent) => Self::Normal { deviation_percent },
+        }
+    }
 }
 
 /// A schedule on which I/Os are issued. Response times are measured from the scheduled time, so they include
@@ -389,6 +428,7 @@ impl Workload {
             span: plain.span,
             from_block: self.from_block,
             align_bytes: self.align_bytes,
+            offsets: self.regime.offsets.into(),
         }
     }
 

@@ -4,14 +4,17 @@
 mod lane;
 mod mix;
 mod pattern;
+mod scatter;
 mod span;
 
 use crate::Rng;
 use lane::Lane;
 use mix::Mix;
+use scatter::Scatter;
 
 pub use lane::Access;
 pub use pattern::{Kind, Pattern, Zone};
+pub use scatter::Offsets;
 pub use span::{Order, Span, share};
 
 /// The infinite access stream of one thread.
@@ -20,6 +23,7 @@ pub struct Stream {
     rng: Rng,
     lane: Lane,
     mix: Option<Box<Mix>>,
+    scatter: Option<Box<Scatter>>,
 }
 
 impl Stream {
@@ -31,9 +35,13 @@ impl Stream {
     pub fn new(seed: u64, thread: u16, threads: u16, pattern: &Pattern) -> Self {
         let problem = pattern.problem(threads);
         assert!(problem.is_none(), "impossible: {}", problem.unwrap_or_default());
+        let mut rng = Rng::from_seed_and_stream(seed, u64::from(thread));
+        let blocks = pattern.span.blocks(pattern.kinds[0].block_bytes);
+        let scatter = Scatter::new(pattern.offsets, blocks, &mut rng);
         Self {
-            rng: Rng::from_seed_and_stream(seed, u64::from(thread)),
+            rng,
             lane: Lane::new(&pattern.kinds[0], pattern, thread, threads),
+            scatter: scatter.map(Box::new),
             mix: (!pattern.is_plain()).then(|| Box::new(Mix::new(pattern, thread, threads))),
         }
     }
@@ -41,9 +49,11 @@ impl Stream {
     /// Returns the next access.
     #[inline]
     pub fn next_access(&mut self) -> Access {
-        match &mut self.mix {
-            None => self.lane.next_access(&mut self.rng),
-            Some(mix) => mix.next_access(&mut self.rng),
+        let Self { rng, lane, mix, scatter } = self;
+        match (mix, scatter) {
+            (None, None) => lane.next_access(rng),
+            (Some(mix), _) => mix.next_access(rng),
+            (None, Some(scatter)) => lane.scattered(scatter, rng),
         }
     }
 
@@ -51,7 +61,11 @@ impl Stream {
     /// [`next_access`](Self::next_access), but faster.
     #[inline]
     pub fn draw(&mut self, count: usize, mut take: impl FnMut(Access)) {
-        let Self { rng, lane, mix } = self;
+        let Self { rng, lane, mix, scatter } = self;
+        if let (None, Some(scatter)) = (&mix, &mut *scatter) {
+            (0..count).for_each(|_| take(lane.scattered(scatter, rng)));
+            return;
+        }
         match mix {
             None if lane.order == Order::Random && lane.span.segments == 1 => match lane.read_percent {
                 0 => lane.draw_random(rng, count, |_| false, &mut take),
@@ -158,6 +172,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_pass_over_segments_visits_every_block_once() {
+        let span = Span { start_bytes: 4096, segments: 7, segment_bytes: 143 * 512, stride_bytes: 1 << 20 };
+        let pattern =
+            Pattern { offsets: Offsets::OncePerPass, ..Pattern::plain(Order::Random, 50, 512, span) };
+        let mut stream = Stream::new(1, 0, 2, &pattern);
+        let mut seen = Vec::new();
+        stream.draw(1000, |access| seen.push(access.offset_bytes));
+        seen.push(stream.next_access().offset_bytes);
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq((0..1001).map(|block| span.offset_of(block, 512, 143))));
     }
 
     #[test]

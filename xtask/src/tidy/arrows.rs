@@ -29,7 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["pts", "record", "report", "stdx", "skips"]),
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
     ("lab", &["charts", "compare", "estimate", "pts", "record", "report", "stdx"]),
-    ("fio", &["engine", "pts", "record", "stdx"]),
+    ("fio", &["engine", "pts", "record", "stdx", "skips"]),
     ("console", &["engine", "pts", "record", "stdx"]),
     (
         "plateau",

@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::usage::loops::Backing;
 
 /// Minimum size of a target. Smaller ones are mistakes: an empty card reader, or a loop device without a file.
-pub(super) const SMALLEST_BYTES: u64 = 16 * MIB;
+pub const SMALLEST_BYTES: u64 = 16 * MIB;
 
 /// An open target, either exclusively for writing or read-only.
 #[derive(Debug)]

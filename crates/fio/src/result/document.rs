@@ -6,18 +6,16 @@ use record::{Ceiling, ClockFacts, Direction, TargetFacts, Workload};
 use serde::{Serialize, Serializer};
 
 use super::part::{Part, per_second};
-use super::times::counted;
-
-/// fio's percentiles and one more, each as the number of I/Os per million beyond it.
-const BEYOND_PPM: &[u32] = &[
-    990_000, 950_000, 900_000, 800_000, 700_000, 600_000, 500_000, 400_000, 300_000, 200_000, 100_000,
-    50_000, 10_000, 5_000, 1_000, 500, 100, 10,
-];
+use super::samples::Rates;
+use super::terse::{BOUNDS_US, shares};
+use super::times::{BEYOND_PPM, counted, stddev};
 
 /// The results of a load.
 #[derive(Serialize)]
 pub struct Document<'a> {
     jobs: Vec<Job<'a>>,
+    #[serde(rename = "fio version")]
+    version: String,
     /// The host's ceiling; `None` if all targets are simulated.
     ceiling: Option<&'a Ceiling>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -35,6 +33,9 @@ struct Failed {
 #[derive(Serialize)]
 struct Job<'a> {
     jobname: &'a str,
+    error: u8,
+    #[serde(rename = "job options")]
+    options: InOrder<&'a str>,
     target: &'a TargetFacts,
     workloads: Vec<&'a Workload>,
     engines: Vec<String>,
@@ -45,6 +46,13 @@ struct Job<'a> {
     read: Way,
     write: Way,
     cpu: Option<Cpu>,
+    /// Percentages of one CPU, and context switches.
+    usr_cpu: Option<f64>,
+    sys_cpu: Option<f64>,
+    ctx: Option<u64>,
+    /// Percentage of the I/Os with up to this response time, and more than the time before.
+    latency_us: InOrder<f64>,
+    latency_ms: InOrder<f64>,
     host_share: Option<f64>,
     host_limited: bool,
     /// Average number of outstanding I/Os divided by the requested depth, as the minimum over the workloads;
@@ -64,7 +72,19 @@ struct Way {
     iops: f64,
     runtime: u64,
     total_ios: u64,
+    iops_min: f64,
+    iops_max: f64,
+    iops_mean: f64,
+    iops_stddev: f64,
+    iops_samples: u64,
+    bw_min: f64,
+    bw_max: f64,
+    bw_mean: f64,
+    bw_dev: f64,
+    bw_samples: u64,
     lat_ns: Times,
+    /// The same as `lat_ns`: response times are not divided into submission and completion.
+    clat_ns: Times,
 }
 
 #[derive(Serialize)]
@@ -72,6 +92,7 @@ struct Times {
     min: Option<u64>,
     max: Option<u64>,
     mean: Option<f64>,
+    stddev: Option<f64>,
     #[serde(rename = "N")]
     count: u64,
     percentile: InOrder<Option<u64>>,
@@ -117,7 +138,8 @@ impl<'a> Document<'a> {
     #[must_use]
     pub fn of(parts: &'a [Part], ceiling: Option<&'a Ceiling>) -> Self {
         let clock = ceiling.map(|ceiling| &ceiling.clock);
-        Self { jobs: parts.iter().map(|part| job(part, clock)).collect(), ceiling, failed: None }
+        let version = format!("plateau-{}", env!("CARGO_PKG_VERSION"));
+        Self { version, jobs: parts.iter().map(|part| job(part, clock)).collect(), ceiling, failed: None }
     }
 
     /// Returns the document with an error and the exit code of the process.
@@ -128,10 +150,19 @@ impl<'a> Document<'a> {
 }
 
 fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
-    let [read, write] =
-        part.directions().map(|(_, direction)| way(&direction, part.seconds(), part.has_maxima()));
+    let [read, write] = part.directions().map(|(name, direction)| {
+        way(&direction, &part.rates(name == "read"), part.seconds(), part.has_maxima())
+    });
+    let effort = part.effort();
+    let percent = |ns: u64| per_second(ns as f64, part.seconds()) / 1e7;
+    let times: Vec<f64> = shares(&part.time_shares()).collect();
+    let (us, ms) = times.split_at(BOUNDS_US.iter().filter(|bound| **bound <= 1000).count());
     Job {
         jobname: &part.name,
+        error: 0,
+        options: InOrder(
+            part.given.iter().map(|(name, value)| ((*name).to_owned(), value.as_str())).collect(),
+        ),
         target: &part.target,
         workloads: part.segments.iter().map(|segment| &segment.workload).collect(),
         engines: part.segments.iter().map(|segment| segment.io_path.to_string()).collect(),
@@ -139,7 +170,12 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
         seconds: part.seconds(),
         read,
         write,
-        cpu: part.effort().map(|effort| Cpu {
+        usr_cpu: effort.map(|effort| percent(effort.user_ns)),
+        sys_cpu: effort.map(|effort| percent(effort.system_ns)),
+        ctx: effort.map(|effort| effort.voluntary_switches + effort.involuntary_switches),
+        latency_us: InOrder(BOUNDS_US.iter().map(u64::to_string).zip(us.iter().copied()).collect()),
+        latency_ms: InOrder(bounds_ms().into_iter().zip(ms.iter().copied()).collect()),
+        cpu: effort.map(|effort| Cpu {
             user_ns: effort.user_ns,
             system_ns: effort.system_ns,
             voluntary_switches: effort.voluntary_switches,
@@ -154,7 +190,14 @@ fn job<'a>(part: &'a Part, clock: Option<&'a ClockFacts>) -> Job<'a> {
     }
 }
 
-fn way(direction: &Direction, seconds: f64, has_maxima: bool) -> Way {
+/// Returns the names of the response times above one millisecond.
+fn bounds_ms() -> Vec<String> {
+    let bounds = BOUNDS_US.iter().filter(|bound| **bound > 1000).map(|bound| (bound / 1000).to_string());
+    bounds.chain([">=2000".to_owned()]).collect()
+}
+
+fn way(direction: &Direction, rates: &Rates, seconds: f64, has_maxima: bool) -> Way {
+    let Rates { iops, bandwidth } = *rates;
     Way {
         io_bytes: direction.bytes,
         io_kbytes: direction.bytes >> 10,
@@ -163,7 +206,18 @@ fn way(direction: &Direction, seconds: f64, has_maxima: bool) -> Way {
         iops: per_second(direction.ios as f64, seconds),
         runtime: (seconds * 1e3).round() as u64,
         total_ios: direction.ios,
+        iops_min: iops.min,
+        iops_max: iops.max,
+        iops_mean: iops.mean,
+        iops_stddev: iops.stddev,
+        iops_samples: iops.samples,
+        bw_min: bandwidth.min,
+        bw_max: bandwidth.max,
+        bw_mean: bandwidth.mean,
+        bw_dev: bandwidth.stddev,
+        bw_samples: bandwidth.samples,
         lat_ns: times(direction, has_maxima),
+        clat_ns: times(direction, has_maxima),
     }
 }
 
@@ -178,6 +232,7 @@ fn times(direction: &Direction, has_maxima: bool) -> Times {
         min: latency.min(),
         max: latency.max().filter(|_| has_maxima),
         mean: latency.mean(),
+        stddev: Some(stddev(latency)).filter(|_| has_maxima),
         count: latency.count(),
         percentile: InOrder(BEYOND_PPM.iter().map(percentile).collect()),
         bins: InOrder(counted.bins.iter().map(|(ns, count)| (ns.to_string(), *count)).collect()),
@@ -210,7 +265,7 @@ mod tests {
     #[test]
     fn percentiles_agree_with_the_bins() {
         let values: Vec<u64> = (1..=20_000).map(|i| i * i % 7_000_003 + 200).collect();
-        let output = way(&direction(&values), 2.0, true);
+        let output = way(&direction(&values), &Rates::default(), 2.0, true);
         assert!((output.iops - 10_000.0).abs() < 1e-9);
         let bins: Vec<(u64, u64)> =
             output.lat_ns.bins.0.iter().map(|(ns, count)| (ns.parse().unwrap(), *count)).collect();
@@ -239,10 +294,11 @@ mod tests {
     fn the_bins_of_a_scaled_drive_do_not_reveal_a_maximum() {
         let mut values = vec![100_000; 1000];
         values.extend([9_000_000_000, 9_900_000_000]);
-        let document = serde_json::to_string(&way(&direction(&values), 1.0, false)).unwrap();
+        let document =
+            serde_json::to_string(&way(&direction(&values), &Rates::default(), 1.0, false)).unwrap();
         assert!(document.contains(r#""max":null"#) && document.contains(r#""not_in_bins":2"#), "{document}");
         assert!(document.contains(r#""bins":{"100095":1000}"#), "{document}");
-        let whole = serde_json::to_string(&way(&direction(&values), 1.0, true)).unwrap();
+        let whole = serde_json::to_string(&way(&direction(&values), &Rates::default(), 1.0, true)).unwrap();
         assert!(whole.contains(r#""max":9900000000"#) && whole.contains(r#""not_in_bins":0"#), "{whole}");
     }
 }

@@ -19,6 +19,8 @@ pub struct Part {
     pub report: Option<VerifyReport>,
     /// Remarks that result from the options.
     pub notes: Vec<String>,
+    /// The options of the job, with their values.
+    pub given: Vec<(&'static str, String)>,
 }
 
 impl Part {

@@ -9,6 +9,12 @@ use stdx::units::grouped;
 
 use super::part::per_second;
 
+/// fio's percentiles and one more, each as the number of I/Os per million beyond it.
+pub const BEYOND_PPM: &[u32] = &[
+    990_000, 950_000, 900_000, 800_000, 700_000, 600_000, 500_000, 400_000, 300_000, 200_000, 100_000,
+    50_000, 10_000, 5_000, 1_000, 500, 100, 10,
+];
+
 /// The percentiles to print, each as the number of I/Os per million beyond it: the most common ones of fio's
 /// defaults.
 const SHOWN: &[Percentile] = &[
@@ -46,6 +52,14 @@ pub fn counted(latency: &Histogram, has_maxima: bool) -> Counted {
         left_out += count;
     }
     Counted { bins, left_out }
+}
+
+/// Returns the standard deviation of the response times in ns, from the middles of the slots; 0 without I/O.
+pub fn stddev(latency: &Histogram) -> f64 {
+    let Some(mean) = latency.mean() else { return 0.0 };
+    let squares =
+        counted(latency, true).bins.into_iter().map(|(ns, count)| (ns as f64 - mean).powi(2) * count as f64);
+    (squares.sum::<f64>() / latency.count() as f64).sqrt()
 }
 
 /// Returns whether a printed percentile is missing because too few I/Os lie beyond it.
@@ -174,6 +188,13 @@ mod tests {
         let counted = counted(&slow.latency, false);
         assert_eq!((counted.left_out, counted.bins.len()), (3, 2));
         assert_eq!(counted.bins.iter().map(|bin| bin.1).sum::<u64>() + counted.left_out, slow.ios);
+    }
+
+    #[test]
+    fn the_standard_deviation_is_that_of_the_values() {
+        let spread = direction((0..1000).map(|i| if i % 2 == 0 { 100_000 } else { 300_000 }));
+        assert!((stddev(&spread.latency) / 100_000.0 - 1.0).abs() < 0.01, "{}", stddev(&spread.latency));
+        assert_eq!(stddev(&Histogram::new()), 0.0);
     }
 
     #[test]

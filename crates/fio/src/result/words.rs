@@ -1,6 +1,6 @@
 //! A load as text: everything that distinguishes it from other workloads beyond its PTS notation.
 
-use record::{Arrivals, DataPattern, IoKind, Process, Reducible, Workload, Zone};
+use record::{Arrivals, DataPattern, IoKind, Offsets, Process, Reducible, Workload, Zone};
 use stdx::units::{block_size, grouped};
 
 /// Formats a workload, such as `RND 4KiB W, zeros, 50 % of the I/Os on 5 % of the range and 50 % on 95 %`.
@@ -13,6 +13,7 @@ pub fn of(workload: &Workload) -> String {
     if !workload.zones.is_empty() {
         words.push(of_zones(&workload.zones));
     }
+    words.extend(of_offsets(workload.regime.offsets));
     if workload.writes() {
         words.extend(of_data(workload.data_pattern));
     }
@@ -49,6 +50,17 @@ fn of_zones(zones: &[Zone]) -> String {
     zones.iter().enumerate().map(zone).collect::<Vec<_>>().join(" and ")
 }
 
+/// Independent offsets are the default of the PTS and are not mentioned.
+fn of_offsets(offsets: Offsets) -> Option<String> {
+    match offsets {
+        Offsets::Independent => None,
+        Offsets::OncePerPass => Some("each block once per pass".into()),
+        Offsets::ZipfMilli(theta) => Some(format!("Zipf {}", f64::from(theta) / 1e3)),
+        Offsets::ParetoMilli(h) => Some(format!("Pareto {}", f64::from(h) / 1e3)),
+        Offsets::NormalPercent(deviation) => Some(format!("normal, deviation {deviation} %")),
+    }
+}
+
 /// Random data is the default and is not mentioned.
 fn of_data(data: DataPattern) -> Option<String> {
     match data {
@@ -66,25 +78,27 @@ fn of_data(data: DataPattern) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Job, parse};
+    use crate::{Job, Surroundings, parse};
 
     fn words(options: &str) -> String {
         let text = format!("[job]\n{}\n", options.replace(' ', "\n"));
-        let jobs = parse("x", &text, &Job::default()).expect("known options");
+        let jobs = parse("x", &text, &Job::default(), &Surroundings::none()).expect("known options");
         of(&jobs[0].streams(1 << 30, 0, 1).expect("a job")[0])
     }
 
     #[test]
     fn everything_that_distinguishes_a_load_is_named() {
         for (options, expected) in [
-            ("rw=randwrite", "RND 4KiB W"),
-            ("rw=randwrite zero_buffers", "RND 4KiB W, zeros"),
-            ("rw=randwrite dedupe_percentage=30", "RND 4KiB W, data 30 % copies"),
+            ("rw=randwrite norandommap", "RND 4KiB W"),
+            ("rw=randwrite", "RND 4KiB W, each block once per pass"),
+            ("rw=randread random_distribution=zipf:1.2", "RND 4KiB R, Zipf 1.2"),
+            ("rw=randwrite norandommap zero_buffers", "RND 4KiB W, zeros"),
+            ("rw=randwrite norandommap dedupe_percentage=30", "RND 4KiB W, data 30 % copies"),
             (
                 "rw=write buffer_compress_percentage=50 dedupe_percentage=5",
                 "SEQ 4KiB W, data 50 % compressible and 5 % copies",
             ),
-            ("rw=randread zero_buffers", "RND 4KiB R"),
+            ("rw=randread norandommap zero_buffers", "RND 4KiB R"),
             (
                 "rw=randread random_distribution=zoned:60/10:40/90",
                 "RND 4KiB R, 60 % of the I/Os on 10 % of the range and 40 % on 90 %",
@@ -92,7 +106,7 @@ mod tests {
             ("rw=randread bssplit=4k/70:64k/30", "RND 4KiB to 64KiB R, 70 % 4KiB and 30 % 64KiB"),
             ("rw=randrw bs=4k,8k", "RND 4KiB to 8KiB 50/50, 50 % 4KiB R and 50 % 8KiB W"),
             (
-                "rw=randread rate_iops=2000 rate_process=poisson verify=crc32c",
+                "rw=randread norandommap rate_iops=2000 rate_process=poisson verify=crc32c",
                 "RND 4KiB R, 2,000 arrivals per second, independent, every block checked",
             ),
         ] {

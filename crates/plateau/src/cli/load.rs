@@ -11,13 +11,16 @@ pub enum OutputFormat {
     /// Text for people
     Normal,
     /// One JSON document, the same as with --json
+    #[value(alias = "json+")]
     Json,
+    /// fio's terse fields, version 3: one line per job
+    Terse,
 }
 
 #[derive(Debug, Args)]
 pub struct Load {
-    /// Block device, regular file, sim:MODEL, or a job file of fio (a name ending in .fio, .job or .ini); --filename
-    /// names a target as well
+    /// Block device, regular file, sim:MODEL, or a job file of fio (a name ending in .fio, .job or .ini, or - for
+    /// standard input); --filename names a target as well
     pub target: Option<String>,
     #[command(flatten)]
     pub words: Words,
@@ -36,10 +39,20 @@ pub struct Load {
     /// How the result is printed
     #[arg(long = "output-format", value_enum, default_value = "normal", value_name = "FORMAT")]
     pub output_format: OutputFormat,
+    /// Same as --output-format terse, as in fio
+    #[arg(long, conflicts_with = "output_format")]
+    pub minimal: bool,
+    /// Refuse jobs that write, as in fio
+    #[arg(long)]
+    pub readonly: bool,
+    /// Run only these sections of a job file, as in fio
+    #[arg(long, value_name = "NAME")]
+    pub section: Vec<String>,
 }
 
 /// Text after the options in `plateau load --help` and in its man page.
 pub const AFTER_HELP: &str = "\
 A job file consists of sections, each with its name in brackets and one of these options per line; [global] applies to the \
 sections after it. On the command line, filename, cpus_allowed, numa_cpu_nodes, hipri and sqthread_poll apply to the jobs of the \
-file that do not set them. Other options of fio are rejected by name.";
+file that do not set them. Each --name starts a further job; options before the first one apply to all of them. Options of fio that have no effect here are accepted, \
+and a note at the result names them; all others are rejected by name, with the reason.";

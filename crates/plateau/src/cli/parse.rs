@@ -10,7 +10,7 @@ use super::Cli;
 /// Errors of clap, which include help and version.
 pub fn parse() -> Result<Cli, clap::Error> {
     let mut command = with_negative_numbers(Cli::command());
-    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = command.try_get_matches_from_mut(fio::with_two_dashes(std::env::args_os()))?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 

@@ -2,7 +2,7 @@
 
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use fio::KEYS;
+use fio::keys;
 use import::examples::EXAMPLES;
 
 use crate::cli::Cli;
@@ -134,25 +134,30 @@ fn of_confirmation(argument: &str, of: &impl Fn(&str) -> bool) -> Option<&'stati
     )
 }
 
+/// Returns the hint for an option of fio in a command that runs tests.
+fn accepted_by_load(argument: &str, option: &str) -> Option<String> {
+    keys().find(|key| key.names().any(|name| name == option))?;
+    let own = match option {
+        "iodepth" => " Its queue depth is set by --qd.",
+        "numjobs" => " Its number of threads is set by --tc.",
+        _ => "",
+    };
+    Some(format!(
+        "{argument} is an option of fio, which `plateau load` takes; the workloads of a test are those of the PTS.{own}"
+    ))
+}
+
 /// `of` returns whether the command line is that of a given command.
 fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     if let Some(hint) = of_confirmation(argument, &of) {
         return Some(hint.into());
     }
     let option = argument.strip_prefix("--").map(|name| name.replace('-', "_"));
-    if let Some(option) = option
+    if let Some(option) = &option
         && ["run", "plan", "resume"].into_iter().any(&of)
-        && KEYS.iter().any(|key| key.name == option || key.aliases.contains(&&*option))
+        && let Some(hint) = accepted_by_load(argument, option)
     {
-        let own = match &*option {
-            "iodepth" => " Its queue depth is set by --qd.",
-            "numjobs" => " Its number of threads is set by --tc.",
-            _ => "",
-        };
-        return Some(format!(
-            "{argument} is an option of fio, which `plateau load` takes; the workloads of a test are those of the \
-             PTS.{own}"
-        ));
+        return Some(hint);
     }
     if ["run", "plan", "resume"].into_iter().any(&of)
         && let Some((_, hint)) = OTHER_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
@@ -163,6 +168,11 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
         && let Some((_, hint)) = LOAD_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
     {
         return Some(format!("{hint}."));
+    }
+    if of("load")
+        && let Some(why) = option.and_then(|option| fio::why_refused(&option))
+    {
+        return Some(format!("{argument} is an option of fio that Plateau does not support: {why}."));
     }
     if of("report") && argument == "--open" {
         return Some("`plateau open RUN` writes the report and opens it.".into());

@@ -3,43 +3,45 @@
 use std::sync::LazyLock;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use fio::{Form, KEYS, Key};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use fio::{Form, Key, PROGRAM, ProgramOption, Standing, keys};
 
 const HEADING: &str = "Options of fio, as in job files";
-/// Options that exclude each other.
-const ONE_OF: &[[&str; 2]] = &[
-    ["bs", "bssplit"],
-    ["rwmixread", "rwmixwrite"],
-    ["cpus_allowed", "numa_cpu_nodes"],
-    ["hipri", "sqthread_poll"],
-];
-/// Options that have no effect without another one.
-const NEEDED: &[[&str; 2]] = &[["rate_process", "rate_iops"], ["cmd_type", "ioengine"]];
+/// Options of the program that are defined elsewhere.
+const ELSEWHERE: &[&str] = &["output-format", "minimal", "readonly", "section", "help", "version"];
 
 /// Variants of the option names with hyphens, as in Plateau's own options.
 static HYPHENED: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
-    let names = |key: &'static Key| [&key.name].into_iter().chain(key.aliases);
-    let hyphened = |key| names(key).filter(|name| name.contains('_')).map(|name| name.replace('_', "-"));
-    KEYS.iter().map(|key| hyphened(key).collect()).collect()
+    let hyphened = |key: &Key| {
+        key.names().filter(|name| name.contains('_')).map(|name| name.replace('_', "-")).collect()
+    };
+    keys().map(hyphened).collect()
 });
 
-/// A job on the command line: its options in the order of the table.
+/// The jobs on the command line: their options in order.
 #[derive(Debug, Default)]
 pub struct Words {
     given: Vec<(&'static str, String)>,
+    ignored: Vec<&'static str>,
 }
 
 impl Words {
-    /// Returns the specified options as options of a job.
+    /// Returns the specified options as options of jobs.
     pub fn given(&self) -> &[(&'static str, String)] {
         &self.given
+    }
+
+    /// Returns the specified options of the program fio that have no effect.
+    pub fn ignored(&self) -> &[&'static str] {
+        &self.ignored
     }
 }
 
 impl Args for Words {
     fn augment_args(command: Command) -> Command {
-        command.args(KEYS.iter().zip(HYPHENED.iter()).map(|(key, hyphened)| argument(key, hyphened)))
+        let jobs = keys().zip(HYPHENED.iter()).map(|(key, hyphened)| argument(key, hyphened));
+        command.args(jobs).args(of_program().map(program_argument))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -55,12 +57,44 @@ impl FromArgMatches for Words {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for key in KEYS {
-            let value = matches.try_get_one::<String>(key.name);
-            let value = value.map_err(|error| clap::Error::raw(ErrorKind::InvalidValue, error))?;
-            self.given.extend(value.map(|text| (key.name, in_fios_words(key.form, text))));
+        let mut placed: Vec<(usize, &'static str, String)> = Vec::new();
+        for key in keys() {
+            let values = matches.try_get_many::<String>(key.name);
+            let values = values.map_err(|error| clap::Error::raw(ErrorKind::InvalidValue, error))?;
+            let indices = matches.indices_of(key.name);
+            for (index, text) in indices.into_iter().flatten().zip(values.into_iter().flatten()) {
+                placed.push((index, key.name, in_fios_words(key.form, text)));
+            }
         }
-        Ok(())
+        placed.sort_by_key(|(index, ..)| *index);
+        self.given.extend(placed.into_iter().map(|(_, name, text)| (name, text)));
+        let ignored = of_program().filter(|row| row.standing == Some(Standing::Ignored));
+        let is_given = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        self.ignored.extend(ignored.map(|row| row.name).filter(is_given));
+        self.given.split(|(name, _)| *name == "name").try_for_each(compatible)
+    }
+}
+
+/// Returns the options of the program fio that are accepted only here.
+fn of_program() -> impl Iterator<Item = &'static ProgramOption> {
+    PROGRAM.iter().filter(|row| row.standing.is_some() && !ELSEWHERE.contains(&row.name))
+}
+
+/// Checks that the options of one job do not exclude each other.
+fn compatible(job: &[(&'static str, String)]) -> Result<(), clap::Error> {
+    fio::conflict(job).map_or(Ok(()), |[one, other]| {
+        let text = format!("--{one} and --{other} exclude each other\n");
+        Err(clap::Error::raw(ErrorKind::ArgumentConflict, text))
+    })
+}
+
+fn program_argument(row: &'static ProgramOption) -> Arg {
+    let argument =
+        Arg::new(row.name).long(row.name).help(sentence(row.about)).help_heading(HEADING).hide(true);
+    match row.value {
+        None => argument.action(ArgAction::SetTrue),
+        Some(value) if row.name == "terse-version" => argument.value_name(value).value_parser(["3"]),
+        Some(value) => argument.value_name(value),
     }
 }
 
@@ -68,12 +102,12 @@ impl FromArgMatches for Words {
 fn argument(key: &'static Key, hyphened: &'static [String]) -> Arg {
     let argument = Arg::new(key.name)
         .long(key.name)
+        .action(ArgAction::Append)
         .visible_aliases(key.aliases.iter().copied())
         .aliases(hyphened.iter().map(String::as_str))
         .help(sentence(key.about))
         .help_heading(HEADING)
-        .conflicts_with_all(partners(ONE_OF, key.name))
-        .requires_all(partners_of_first(NEEDED, key.name));
+        .hide(key.standing == Standing::Ignored);
     match key.form {
         Form::Switch => {
             argument.value_name("0|1").num_args(0..=1).require_equals(true).default_missing_value("1")
@@ -89,19 +123,6 @@ fn sentence(about: &str) -> String {
     let mut chars = about.chars();
     let first = chars.next().into_iter().flat_map(char::to_uppercase);
     first.chain(chars).filter(|letter| *letter != '`').collect()
-}
-
-fn partners(pairs: &'static [[&str; 2]], name: &str) -> Vec<&'static str> {
-    let of = |[one, other]: &[&'static str; 2]| match name {
-        _ if name == *one => Some(*other),
-        _ if name == *other => Some(*one),
-        _ => None,
-    };
-    pairs.iter().filter_map(of).collect()
-}
-
-fn partners_of_first(pairs: &'static [[&str; 2]], name: &str) -> Vec<&'static str> {
-    pairs.iter().filter(|pair| pair[0] == name).map(|pair| pair[1]).collect()
 }
 
 /// On Plateau's command lines, KiB is 1024 bytes, which fio writes as k, and 0.5 is 500 ms, because fio has no
@@ -128,16 +149,28 @@ mod tests {
 
     #[test]
     fn every_option_of_a_job_file_is_one_of_the_command_line() {
-        for key in KEYS {
-            for name in [&key.name].into_iter().chain(key.aliases) {
-                for spelled in [(*name).to_owned(), name.replace('_', "-")] {
-                    let more = partners_of_first(NEEDED, key.name);
-                    let more: String = more.iter().map(|needed| format!(" --{needed}=x")).collect();
-                    let words = given(&format!("--{spelled}=1{more}")).expect(name);
+        for key in keys() {
+            for name in key.names() {
+                for spelled in [name.to_owned(), name.replace('_', "-")] {
+                    let words = given(&format!("--{spelled}=1")).expect(name);
                     assert!(words.contains(&(key.name, "1".into())), "{spelled}: {words:?}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn options_stay_in_their_order_and_may_be_repeated() {
+        let words = given("--bs=4k --name=a --time_based --rw=read --name b --rw write --bs=8k").unwrap();
+        let words: Vec<String> = words.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(words, ["bs=4k", "name=a", "time_based=1", "rw=read", "name=b", "rw=write", "bs=8k"]);
+    }
+
+    #[test]
+    fn options_of_the_program_without_effect_are_known() {
+        let command = Words::augment_args(Command::new("load").no_binary_name(true));
+        let matches = command.try_get_matches_from(["--eta=never", "--warnings-fatal", "--terse-version=3"]);
+        assert_eq!(Words::from_arg_matches(&matches.unwrap()).unwrap().ignored(), ["eta", "warnings-fatal"]);
     }
 
     #[test]
@@ -162,9 +195,8 @@ mod tests {
         for (arguments, kind) in [
             ("--bs 4k --bssplit 4k/50:8k/50", ErrorKind::ArgumentConflict),
             ("--hipri --sqthread_poll", ErrorKind::ArgumentConflict),
-            ("--rate_process poisson", ErrorKind::MissingRequiredArgument),
             ("--startdelay 5", ErrorKind::UnknownArgument),
-            ("--name a --name b", ErrorKind::ArgumentConflict),
+            ("--name a --bs 4k --name b --bssplit 4k --bs 8k", ErrorKind::ArgumentConflict),
         ] {
             let error = given(arguments).expect_err(arguments);
             assert_eq!(error.kind(), kind, "{arguments}: {error}");

@@ -3,7 +3,7 @@
 //! Targets that are only read are opened read-only and need no confirmation. Every target that is written is armed
 //! exactly as by `plateau run`, and all targets are armed before the first I/O.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,11 +12,13 @@ use std::time::Duration;
 use crate::cli::{Cli, Load, OutputFormat};
 use crate::load::holes;
 use crate::load::plan::{self, LoadRequest, Need};
+use crate::load::request::request;
 use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
 use record::{Ceiling, TargetFacts, Workload};
-use stdx::units::SECOND_NS;
+use rustix::fs::{Mode, OFlags};
+use stdx::units::{SECOND_NS, amount_base2};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
@@ -37,33 +39,52 @@ type ByJob = BTreeMap<usize, Vec<(LoadOutcome, Option<VerifyReport>)>>;
 type Ended = Done<(Vec<LoadOutcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
-    let request = plan::request(options)?;
-    let mut opened = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
+    let request = request(options)?;
+    let stages = request.stages()?;
+    let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
+    let interrupted = signals::watch()?;
+    for name in &new_files {
+        if let Some(Opened::ToWrite(armed)) = opened.get_mut(name) {
+            lay_out_file(armed, options.seed, &interrupted)?;
+        }
+    }
     for (name, target) in &opened {
         let is_of_target = |job: &Job| job.filename.as_ref() == Some(name);
         let jobs = request.jobs.iter().zip(&workloads).filter(|(job, _)| is_of_target(job));
         let warning = holes::warning(target.facts(), jobs.flat_map(|(_, workloads)| workloads));
         warning.iter().for_each(|text| printer::print_line(text));
     }
-    let interrupted = signals::watch()?;
     let real = opened.values().any(|target| target.facts().simulated.is_none());
     let ceiling = if real { Some(engine::quick_ceiling()?) } else { None };
     let mut parts: Vec<(usize, Part)> = Vec::new();
-    for stage in request.stages() {
+    for stage in stages {
         let mut results = run_stage(&request.jobs, &stage, &workloads, &mut opened, &interrupted)?;
+        flush(&request.jobs, &stage, &facts)?;
         compare_with_ceiling(ceiling.as_ref(), &mut results);
         parts.extend(grouped_parts(&request, &stage, results, &facts));
     }
-    let parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
+    let mut parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
+    if let ([_, ..], Some(first)) = (options.words.ignored(), parts.first_mut()) {
+        first.notes.push(format!("without effect: --{}", options.words.ignored().join(", --")));
+    }
     report(cli, options, &parts, ceiling.as_ref())
 }
 
 /// Inspects all targets and checks all jobs before any target is armed.
-fn open_all(request: &LoadRequest, options: &Load, libraries: &[PathBuf]) -> Done<BTreeMap<String, Opened>> {
+/// Also returns the names of the new files that have to be laid out.
+fn open_all(
+    request: &LoadRequest,
+    options: &Load,
+    libraries: &[PathBuf],
+) -> Done<(BTreeMap<String, Opened>, Vec<String>)> {
     let mut looked_at = Vec::new();
     let needs = request.needs()?;
+    if let Some(need) = needs.iter().find(|need| options.readonly && need.writes) {
+        let what = if need.lay_out { "would be created" } else { "would be written" };
+        return Err(Failure::text(Exit::Refused, format!("--readonly: {} {what}", need.filename)));
+    }
     let any_simulated = needs.iter().any(Need::is_simulated);
     for need in needs {
         let drive = need.open(options, any_simulated, libraries)?;
@@ -75,8 +96,9 @@ fn open_all(request: &LoadRequest, options: &Load, libraries: &[PathBuf]) -> Don
     let writing: Vec<&TargetFacts> =
         looked_at.iter().filter(|(need, _)| need.writes).map(|(_, drive)| drive.facts()).collect();
     let mut confirmations = plan::confirmations(&options.erase, &writing)?.into_iter();
-    let mut opened = BTreeMap::new();
+    let (mut opened, mut new_files) = (BTreeMap::new(), Vec::new());
     for (need, drive) in looked_at {
+        new_files.extend(need.lay_out.then(|| need.filename.clone()));
         let target = if need.writes {
             Opened::ToWrite(drive.arm(confirmations.next().flatten().as_deref())?)
         } else {
@@ -84,7 +106,22 @@ fn open_all(request: &LoadRequest, options: &Load, libraries: &[PathBuf]) -> Don
         };
         opened.insert(need.filename, target);
     }
-    Ok(opened)
+    Ok((opened, new_files))
+}
+
+/// Writes a new file completely.
+fn lay_out_file(armed: &mut Armed, seed: u64, interrupted: &AtomicBool) -> Done {
+    let facts = armed.facts().clone();
+    printer::print_line(&format!("laying out {}, {}", facts.path, amount_base2(facts.capacity_bytes)));
+    let mut on_tick =
+        |_: &Tick| if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue };
+    match armed.run(&fio::laying_out(facts.capacity_bytes, seed), &mut on_tick)? {
+        LoadOutcome::Stopped => Err(Failure::text(
+            Exit::Interrupted,
+            format!("interrupted while {} was laid out; the file is incomplete", facts.path),
+        )),
+        LoadOutcome::Finished(_) => Ok(()),
+    }
 }
 
 /// Runs the streams of one stage concurrently, and returns (job, part) pairs.
@@ -159,6 +196,24 @@ fn run_stage(
     Ok(results)
 }
 
+/// Flushes the targets of the jobs of a stage that request it.
+fn flush(jobs: &[Job], stage: &[usize], facts: &BTreeMap<String, TargetFacts>) -> Done {
+    let requested = stage.iter().map(|index| &jobs[*index]).filter(|job| job.end_fsync && job.writes());
+    let names: BTreeSet<&str> = requested.filter_map(|job| job.filename.as_deref()).collect();
+    for target in names.into_iter().map(|name| &facts[name]).filter(|target| target.simulated.is_none()) {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::open(&target.path, flags, Mode::empty());
+        let flushed = file.and_then(rustix::fs::fsync);
+        flushed.map_err(|errno| {
+            Failure::text(
+                Exit::Device,
+                format!("{}: flushing failed: {}", target.path, std::io::Error::from(errno)),
+            )
+        })?;
+    }
+    Ok(())
+}
+
 /// Stores in each segment the fraction of the host's ceiling that it used.
 fn compare_with_ceiling(ceiling: Option<&Ceiling>, results: &mut ByJob) {
     for (outcome, _) in results.values_mut().flatten() {
@@ -186,15 +241,16 @@ fn grouped_parts(
             segments: Vec::new(),
             report: None,
             notes: job.notes(),
+            given: job.given().to_vec(),
         };
         for (outcome, report) in results.remove(&index).unwrap_or_default() {
             let LoadOutcome::Finished(segment) = outcome else { continue };
             let more = Part { segments: vec![segment], report, notes: Vec::new(), ..empty(&part) };
             part.join(more);
         }
-        let before = parts
-            .last_mut()
-            .filter(|(last, _)| job.group_reporting && !job.new_group && request.jobs[*last].group_reporting);
+        let before = parts.last_mut().filter(|(last, _)| {
+            job.continues || job.group_reporting && !job.new_group && request.jobs[*last].group_reporting
+        });
         match before {
             Some((last, group)) => {
                 *last = index;
@@ -213,6 +269,7 @@ fn empty(part: &Part) -> Part {
         segments: Vec::new(),
         report: None,
         notes: Vec::new(),
+        given: Vec::new(),
     }
 }
 
@@ -220,8 +277,14 @@ fn report(cli: &Cli, options: &Load, parts: &[Part], ceiling: Option<&Ceiling>) 
     let wrong: u64 = parts.iter().filter_map(|part| part.report.as_ref()).map(VerifyReport::wrong).sum();
     let document = Document::of(parts, ceiling);
     let as_json = cli.json || options.output_format == OutputFormat::Json;
+    let terse = !cli.json && (options.minimal || options.output_format == OutputFormat::Terse);
     let clock = ceiling.map(|ceiling| &ceiling.clock);
-    let text = || parts.iter().map(|part| part.text(clock)).collect::<Vec<_>>().join("\n");
+    let text = || {
+        if terse {
+            return parts.iter().map(Part::terse).collect::<String>();
+        }
+        parts.iter().map(|part| part.text(clock)).collect::<Vec<_>>().join("\n")
+    };
     if wrong == 0 {
         return if as_json { printer::print_document(&document) } else { printer::print(&text()) };
     }

@@ -1,27 +1,18 @@
 //! Assigns jobs to targets and to stages.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use device::{Drive, OpenOptions, SimFaults};
+use device::{Drive, OpenOptions, SMALLEST_BYTES, SimFaults};
 use engine::{Engine, Polling};
 use fio::Job;
 use plans::settings::RunSettings;
 use pts::PROFILES;
 use record::{Placement, TargetFacts, Workload};
-use stdx::files::{Links, ReadError};
+use stdx::units::MIB;
 
 use crate::cli::Load;
-use crate::cli::models;
 use crate::failure::{Done, Exit, Failure};
-
-/// File name extensions of job files.
-const JOB_FILES: &[&str] = &[".fio", ".job", ".ini"];
-/// Options that are allowed with a job file; they apply to jobs in it that do not set them.
-const WITH_JOB_FILE: &[&str] = &["filename", "cpus_allowed", "numa_cpu_nodes", "hipri", "sqthread_poll"];
-/// Maximum size of a job file, which is written by hand.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// The requested jobs.
 pub struct LoadRequest {
@@ -34,6 +25,8 @@ pub struct LoadRequest {
 pub struct Need {
     pub filename: String,
     pub writes: bool,
+    /// Whether the target is a new file that has to be written completely before the first job.
+    pub lay_out: bool,
     manner: Manner,
     end_bytes: Option<u64>,
 }
@@ -62,86 +55,6 @@ impl Manner {
     }
 }
 
-/// Reads the job file, or the options of the command line.
-pub fn request(options: &Load) -> Done<LoadRequest> {
-    let given = options.words.given();
-    let filename = given.iter().any(|(name, _)| *name == "filename");
-    let mut request = match &options.target {
-        Some(path) if is_job_file(path) => of_file(path, given)?,
-        Some(_) if filename => {
-            return Err(usage("both a target and --filename given; use one of them".into()));
-        }
-        None if !filename => {
-            return Err(usage(
-                "no target; name one, such as /dev/nvme0n1, a file or sim:MODEL, or a job file".into(),
-            ));
-        }
-        target => of_words(target.as_deref(), given)?,
-    };
-    for job in &mut request.jobs {
-        job.filename = job.filename.as_deref().map(models::target).transpose()?;
-        if !job.randrepeat {
-            job.seed = job.seed.or_else(|| Some(drawn_seed()));
-        }
-    }
-    Ok(request)
-}
-
-fn usage(text: String) -> Failure {
-    Failure::text(Exit::Usage, text)
-}
-
-fn of_words(target: Option<&str>, given: &[(&str, String)]) -> Done<LoadRequest> {
-    let mut job = Job::named("load", target);
-    for (name, value) in given {
-        fio::set(&mut job, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
-    }
-    // fio's random map is supported in job files only.
-    job.norandommap = true;
-    Ok(LoadRequest { jobs: vec![job], file: None })
-}
-
-fn of_file(path: &str, given: &[(&str, String)]) -> Done<LoadRequest> {
-    let mut defaults = Job::default();
-    for (name, value) in given {
-        if !WITH_JOB_FILE.contains(name) {
-            return Err(usage(format!("--{name} cannot be combined with a job file; put it into {path}")));
-        }
-        fio::set(&mut defaults, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
-    }
-    let jobs = fio::parse(path, &text_of(path)?, &defaults).map_err(usage)?;
-    if let Some(job) = jobs.iter().find(|job| job.filename.is_none()) {
-        return Err(usage(format!(
-            "{path}: [{}] has no filename; add one, or use --filename for all jobs without one",
-            job.name
-        )));
-    }
-    Ok(LoadRequest { jobs, file: Some(path.to_owned()) })
-}
-
-/// Returns a random seed, short enough to be typed.
-fn drawn_seed() -> u64 {
-    RandomState::new().build_hasher().finish() >> 32
-}
-
-fn is_job_file(target: &str) -> bool {
-    models::simulated(target).is_none() && JOB_FILES.iter().any(|ending| target.ends_with(ending))
-}
-
-fn text_of(path: &str) -> Done<String> {
-    let unusable = |text: String| Failure::text(Exit::Unusable, format!("{path}: {text}"));
-    let text = stdx::files::read_text(Path::new(path), Links::Followed, MOST_BYTES);
-    text.map_err(|error| {
-        unusable(match error {
-            ReadError::System(error) => error.to_string(),
-            other => format!(
-                "{other}: not a job file; the name of a target must not end in {}",
-                JOB_FILES.join(", ")
-            ),
-        })
-    })
-}
-
 impl LoadRequest {
     /// Returns an error about a job, prefixed with `job.fio: [name]: `.
     pub fn about(&self, job: usize, problem: &str) -> Failure {
@@ -159,15 +72,19 @@ impl LoadRequest {
             let filename = job.filename.clone().unwrap_or_default();
             let length = length_of(&filename);
             let end_bytes = job.end_bytes(length.unwrap_or(0));
+            let is_new = length.is_none() && is_new_or_file(&filename);
+            let lay_out = is_new && end_bytes.is_some() && (job.read_percent() > 0 || job.overwrite);
+            let writes = job.writes() || lay_out;
             match needs.iter_mut().find(|need| need.filename == filename) {
                 None => {
-                    needs.push(Need { filename, writes: job.writes(), manner: Manner::of(job), end_bytes });
+                    needs.push(Need { filename, writes, lay_out, manner: Manner::of(job), end_bytes });
                 }
                 Some(need) => {
                     if let Some(what) = Manner::of(job).difference(&need.manner) {
                         return Err(self.about(index, &format!("{what} other jobs of the same target")));
                     }
-                    need.writes |= job.writes();
+                    need.writes |= writes;
+                    need.lay_out |= lay_out;
                     need.end_bytes = need.end_bytes.max(end_bytes);
                 }
             }
@@ -176,15 +93,8 @@ impl LoadRequest {
     }
 
     /// Returns the positions of concurrent jobs, one list per consecutive stage.
-    pub fn stages(&self) -> Vec<Vec<usize>> {
-        let mut stages: Vec<Vec<usize>> = Vec::new();
-        for (index, job) in self.jobs.iter().enumerate() {
-            match stages.last_mut().filter(|_| !job.stonewall) {
-                Some(stage) => stage.push(index),
-                None => stages.push(vec![index]),
-            }
-        }
-        stages
+    pub fn stages(&self) -> Done<Vec<Vec<usize>>> {
+        fio::stages(&self.jobs).map_err(|(job, problem)| self.about(job, &problem))
     }
 
     /// Returns the workloads of each job on its target.
@@ -204,6 +114,10 @@ impl LoadRequest {
     }
 }
 
+pub(super) fn usage(text: String) -> Failure {
+    Failure::text(Exit::Usage, text)
+}
+
 /// Returns the length of an existing regular file.
 fn length_of(filename: &str) -> Option<u64> {
     std::fs::metadata(filename).ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len())
@@ -218,12 +132,16 @@ impl Need {
     pub fn open(&self, options: &Load, any_simulated: bool, libraries: &[PathBuf]) -> Done<Drive> {
         let is_file = is_new_or_file(&self.filename);
         let for_simulated = self.is_simulated() || !any_simulated;
-        let length = length_of(&self.filename).unwrap_or(0);
+        let length = length_of(&self.filename);
         let mut run = RunSettings::of(PROFILES[0].settings(options.seed));
         run.apply(options.sim_faults.given()).map_err(usage)?;
         let open = OpenOptions {
-            // An existing file keeps its length unless the jobs extend beyond it.
-            size_bytes: self.end_bytes.filter(|end| is_file && *end > length),
+            // An existing file keeps its length unless the jobs extend beyond it. A new one has whole MiB.
+            size_bytes: match (self.end_bytes.filter(|_| is_file), length) {
+                (Some(end), Some(length)) => (end > length).then_some(end),
+                (Some(end), None) if end > 0 => Some(end.next_multiple_of(MIB).max(SMALLEST_BYTES)),
+                (end, _) => end,
+            },
             scale: options.scale.clone().filter(|_| for_simulated),
             sim_seed: options.seed,
             sim_faults: run.sim_faults.filter(|_| for_simulated).map(SimFaults::Typed),
@@ -268,15 +186,31 @@ mod tests {
     use super::*;
 
     fn request(text: &str) -> LoadRequest {
-        LoadRequest { jobs: fio::parse("x.fio", text, &Job::default()).unwrap(), file: Some("x.fio".into()) }
+        let jobs = fio::parse("x.fio", text, &Job::default(), &fio::Surroundings::none()).unwrap();
+        let jobs = jobs.into_iter().map(|mut job| {
+            job.filename.get_or_insert_with(|| "d".into());
+            job
+        });
+        let jobs = jobs.flat_map(|job| job.expanded().unwrap()).collect();
+        LoadRequest { jobs, file: Some("x.fio".into()) }
     }
 
     #[test]
     fn stonewalls_make_stages() {
-        let stages = |text: &str| request(text).stages();
+        let stages = |text: &str| request(text).stages().unwrap();
         assert_eq!(stages("[a]\n[b]\n[c]\nstonewall\n[d]\n"), [vec![0, 1], vec![2, 3]]);
         assert_eq!(stages("[a]\nstonewall\n[b]\n"), [vec![0, 1]]);
         assert_eq!(stages("[global]\nstonewall\n[a]\n[b]\n"), [[0], [1]]);
+        assert_eq!(stages("[a]\nfilename=x:y\n[b]\nstonewall\nfilename=x:y\n"), [[0, 1], [2, 3]]);
+    }
+
+    #[test]
+    fn a_job_that_waits_for_another_is_in_a_later_stage() {
+        let stages = |text: &str| request(text).stages();
+        let chain = "[a]\n[b]\nwait_for=a\n[c]\n[d]\nwait_for=b\n[e]\nstonewall\n";
+        assert_eq!(stages(chain).unwrap(), [vec![0, 2], vec![1], vec![3], vec![4]]);
+        let error = stages("[a]\nwait_for=b\n[b]\n").unwrap_err();
+        assert!(error.message().contains("x.fio: [a]: wait_for=b: no job"), "{}", error.message());
     }
 
     #[test]

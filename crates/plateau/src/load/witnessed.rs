@@ -3,7 +3,7 @@
 
 use device::OpenOptions;
 use engine::{Flow, LoadOutcome};
-use fio::{Job, parse};
+use fio::{Job, Surroundings, parse};
 
 /// Every zone ends at a boundary of the 64 parts of the drive that the witness counts.
 const JOB: &str = "\
@@ -28,7 +28,7 @@ fn block_sizes_zones_and_mix_have_their_shares() {
     let drive = device::open("sim:sas-slc-2011", &options).expect("a model");
     let capacity_bytes = drive.facts().capacity_bytes;
     let mut drive = drive.arm(None).expect("a simulated drive");
-    let jobs = parse("shares.fio", JOB, &Job::default()).expect("a job file");
+    let jobs = parse("shares.fio", JOB, &Job::default(), &Surroundings::none()).expect("a job file");
     let streams = jobs[0].streams(capacity_bytes, 0, 1).expect("a job for this drive");
     drive.watch();
     let outcome = drive.run(&streams[0], &mut |_| Flow::Continue).expect("a load");

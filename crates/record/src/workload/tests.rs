@@ -26,7 +26,7 @@ fn what_is_special_is_stored_and_what_is_not_is_left_out() {
     let stored = serde_json::to_string(&plain()).unwrap();
     assert!(!stored.contains("regime"), "{stored}");
     let arrivals = Some(Arrivals { per_second: 500, process: Process::Poisson });
-    let regime = Regime { arrivals, ramp_ns: 5, limit_ns: None, verify: true };
+    let regime = Regime { arrivals, ramp_ns: 5, limit_ns: None, verify: true, ..Regime::default() };
     let data_pattern = DataPattern::Reducible(Reducible { compressible_percent: 50, dedupable_percent: 20 });
     for workload in [plain(), Workload { regime, data_pattern, ..plain() }] {
         let stored = serde_json::to_string(&workload).unwrap();

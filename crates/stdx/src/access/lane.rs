@@ -1,6 +1,7 @@
 //! The accesses of one thread with one kind of I/O.
 
 use super::pattern::{Kind, Pattern};
+use super::scatter::Scatter;
 use super::span::{Order, Span, share};
 use crate::Rng;
 
@@ -68,6 +69,14 @@ impl Lane {
                 block
             }
         };
+        let offset_bytes = self.span.offset_of(block, self.block_bytes.into(), self.blocks_per_segment);
+        Access { read, block_bytes: self.block_bytes, offset_bytes }
+    }
+
+    /// Returns the next access to a block that `scatter` chooses.
+    pub(super) fn scattered(&self, scatter: &mut Scatter, rng: &mut Rng) -> Access {
+        let read = self.read(rng);
+        let block = scatter.next(rng);
         let offset_bytes = self.span.offset_of(block, self.block_bytes.into(), self.blocks_per_segment);
         Access { read, block_bytes: self.block_bytes, offset_bytes }
     }

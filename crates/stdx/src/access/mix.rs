@@ -62,7 +62,7 @@ fn lottery(shares: impl Iterator<Item = u8>) -> [u8; 100] {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::{Kind, Span, Stream, Zone};
+    use super::super::{Kind, Offsets, Span, Stream, Zone};
     use super::*;
     use proptest::prelude::*;
 
@@ -97,6 +97,7 @@ mod tests {
             zones: GROUPS.into_iter().map(zone).collect(),
             from_block: 0,
             align_bytes: 0,
+            offsets: Offsets::Independent,
         }
     }
 
@@ -137,7 +138,14 @@ mod tests {
         };
         let span = Span::contiguous(0, 1 << 20);
         let kinds = vec![kind(4096, 100), kind(8192, 0)];
-        let pattern = Pattern { span, kinds, zones: Vec::new(), from_block: 0, align_bytes: 0 };
+        let pattern = Pattern {
+            span,
+            kinds,
+            zones: Vec::new(),
+            from_block: 0,
+            align_bytes: 0,
+            offsets: Offsets::Independent,
+        };
         let mut stream = Stream::new(1, 0, 1, &pattern);
         let (mut next_read, mut next_write) = (0, 1 << 19);
         for _ in 0..100 {

@@ -1,5 +1,6 @@
 //! Access patterns: kinds of I/O and zones of the span, with their shares.
 
+use super::scatter::Offsets;
 use super::span::{Order, Span, share};
 use crate::Rng;
 
@@ -42,6 +43,8 @@ pub struct Pattern {
     pub from_block: u64,
     /// Alignment of the offsets of random I/Os, including smaller ones; 0 for the greatest common divisor.
     pub align_bytes: u32,
+    /// How random offsets are chosen. Any other way than independently requires a single kind of random I/O and no zones.
+    pub offsets: Offsets,
 }
 
 impl Pattern {
@@ -49,7 +52,14 @@ impl Pattern {
     #[must_use]
     pub fn plain(order: Order, read_percent: u8, block_bytes: u32, span: Span) -> Self {
         let kind = Kind { share_percent: 100, order, read_percent, block_bytes };
-        Self { span, kinds: vec![kind], zones: Vec::new(), from_block: 0, align_bytes: 0 }
+        Self {
+            span,
+            kinds: vec![kind],
+            zones: Vec::new(),
+            from_block: 0,
+            align_bytes: 0,
+            offsets: Offsets::Independent,
+        }
     }
 
     /// Returns whether there is a single kind of I/O and no zone.
@@ -88,6 +98,13 @@ impl Pattern {
     /// Returns a description of why `threads` threads cannot use this pattern; `None` if they can.
     #[must_use]
     pub fn problem(&self, threads: u16) -> Option<String> {
+        if self.offsets != Offsets::Independent && (!self.is_plain() || self.kinds[0].order != Order::Random)
+        {
+            return Some("a distribution of the offsets needs random I/Os of one size and no zones".into());
+        }
+        if let Some(problem) = self.offsets.problem() {
+            return Some(problem.into());
+        }
         let percent = |shares: &mut dyn Iterator<Item = u8>| shares.map(u32::from).sum::<u32>();
         let sum = percent(&mut self.kinds.iter().map(|kind| kind.share_percent));
         if sum != 100 || self.kinds.iter().any(|kind| kind.share_percent == 0 || kind.block_bytes == 0) {

@@ -68,6 +68,7 @@ fn exactly_the_requested_bytes_of_the_stream_are_drawn() {
     let kind = |block_bytes| Kind { share_percent: 50, order: Order::Random, read_percent: 50, block_bytes };
     let span = Span::contiguous(0, 1 << 20);
     let pattern = Pattern {
+        offsets: stdx::access::Offsets::Independent,
         span,
         kinds: vec![kind(512), kind(4096)],
         zones: Vec::new(),

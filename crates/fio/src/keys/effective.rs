@@ -1,0 +1,387 @@
+//! The options with an effect.
+
+use engine::Polling;
+use record::{Placement, Process};
+
+use super::entry::{Form, Key, key};
+use crate::setters::files::{directory, file_size, filename, filename_format};
+use crate::setters::{
+    block_align, block_range, block_size, block_split, content_check, distribution, only_none, only_on,
+    only_zero, pattern, polling, rate, rate_bytes, unbuffered,
+};
+use crate::values::{bytes, engine, number, percent_of, size, switch, time_ns};
+
+const N: Form = Form::Word("N");
+const P: Form = Form::Word("P");
+const NAME: Form = Form::Word("NAME");
+/// A switch for which fio requires a value.
+const BIT: Form = Form::Word("0|1");
+
+/// The options with an effect, and those that request what is always the case.
+pub(super) const EFFECTIVE: &[Key] = &[
+    key("name", &[], NAME, "name of the job in the results", |_, _| Ok(())),
+    key("description", &[], Form::Word("TEXT"), "a comment", |_, _| Ok(())),
+    key(
+        "filename",
+        &[],
+        Form::Word("TARGET"),
+        "the target: a block device, a file, or `sim:MODEL`; several, separated by colons, share `size` and `iodepth` \
+         equally, with at least one outstanding I/O each",
+        filename,
+    )
+    .differs(),
+    key(
+        "directory",
+        &[],
+        Form::Word("FOLDER"),
+        "folder of the files; several, separated by colons, are used by the clones in turn",
+        directory,
+    ),
+    key(
+        "nrfiles",
+        &["nr_files"],
+        N,
+        "number of files of each clone without `filename` [1]; they share `size` and `iodepth` equally, with at least one \
+         outstanding I/O each",
+        |job, text| number(text, 1, 1024).map(|files| job.files.count = files),
+    )
+    .differs(),
+    key("overwrite", &[], BIT, "lay out a new file before it is written [0]", |job, text| {
+        switch(text).map(|on| job.overwrite = on)
+    }),
+    key(
+        "filesize",
+        &[],
+        Form::Size,
+        "size of each file or part of the target [`size` divided by the number of files]",
+        file_size,
+    ),
+    key(
+        "filename_format",
+        &[],
+        Form::Word("FORMAT"),
+        "names of the files of a job without `filename` [`$jobname.$jobnum.$filenum`]",
+        filename_format,
+    ),
+    key(
+        "rw",
+        &["readwrite"],
+        NAME,
+        "`read`, `write`, `randread`, `randwrite`, `rw`, `readwrite` or `randrw`",
+        pattern,
+    )
+    .differs(),
+    key("rwmixread", &[], P, "percentage of reads in a mix [50]", |job, text| {
+        percent_of(text).map(|percent| job.mix = Some(percent))
+    }),
+    key("rwmixwrite", &[], P, "percentage of writes in a mix", |job, text| {
+        percent_of(text).map(|percent| job.mix = Some(100 - percent))
+    }),
+    key("bs", &["blocksize"], Form::Size, "bytes per I/O [4k]; `READ,WRITE` if they differ", block_size),
+    key(
+        "bssplit",
+        &[],
+        Form::Word("SHARES"),
+        "sizes with shares in percent, `4k/70:64k/30`; blank shares get the rest; `READ,WRITE` if they \
+         differ",
+        block_split,
+    ),
+    key(
+        "bsrange",
+        &["blocksize_range"],
+        Form::Word("RANGE"),
+        "sizes `4k-64k` in steps of the smallest, with equal shares that are rounded to integer percentages; up to 100 sizes",
+        block_range,
+    )
+    .differs(),
+    key(
+        "blockalign",
+        &["ba"],
+        Form::Size,
+        "alignment of the offsets of random I/Os [the greatest common divisor of all sizes]",
+        block_align,
+    )
+    .differs(),
+    key("iodepth", &[], N, "outstanding I/Os per clone [1]", |job, text| {
+        number(text, 1, 4096).map(|depth| job.iodepth = depth)
+    }),
+    key("numjobs", &[], N, "clones of the job, one thread each [1]", |job, text| {
+        number(text, 1, 1024).map(|clones| job.numjobs = clones)
+    }),
+    key(
+        "size",
+        &[],
+        Form::Size,
+        "part of the target that each clone may access, in bytes or percent; also the amount it transfers [everything after \
+         `offset`]",
+        |job, text| size(text).map(|size| job.size = Some(size)),
+    ),
+    key(
+        "io_size",
+        &["io_limit"],
+        Form::Size,
+        "bytes that each clone transfers, if different from `size`",
+        |job, text| size(text).map(|size| job.io_size = Some(size)),
+    ),
+    key("loops", &[], N, "number of times that the amount is transferred [1]", |job, text| {
+        number(text, 1, u32::MAX.into()).map(|loops| job.loops = loops)
+    }),
+    key(
+        "number_ios",
+        &[],
+        N,
+        "number of I/Os of each clone; all I/Os must have the same size",
+        |job, text| number(text, 1, u64::MAX).map(|ios| job.number_ios = Some(ios)),
+    ),
+    key(
+        "offset",
+        &["start_offset", "fileoffset"],
+        Form::Size,
+        "start offset on the target, in bytes or percent [0]",
+        |job, text| size(text).map(|size| job.offset = size),
+    ),
+    key(
+        "offset_increment",
+        &[],
+        Form::Size,
+        "distance between the start offsets of successive clones [0]",
+        |job, text| bytes(text).map(|bytes| job.offset_increment = bytes),
+    ),
+    key(
+        "runtime",
+        &["timeout"],
+        Form::Time,
+        "the job ends after this time even if it has not transferred its whole amount; the default unit is seconds",
+        |job, text| time_ns(text).map(|ns| job.runtime_ns = Some(ns)),
+    ),
+    key(
+        "time_based",
+        &[],
+        Form::Switch,
+        "the job continues until `runtime`, even if it has transferred its whole amount",
+        |job, text| switch(text).map(|on| job.time_based = on),
+    ),
+    key("ramp_time", &[], Form::Time, "unmeasured time under load before `runtime`", |job, text| {
+        time_ns(text).map(|ns| job.ramp_ns = ns)
+    }),
+    key(
+        "rate_iops",
+        &[],
+        N,
+        "I/Os per second of each clone, started whether or not earlier ones have completed; `READ,WRITE` in \
+         a mix",
+        rate,
+    )
+    .differs(),
+    key(
+        "rate",
+        &[],
+        Form::Size,
+        "bytes per second of each clone, as a schedule of I/Os like `rate_iops`; `READ,WRITE` in a mix",
+        rate_bytes,
+    )
+    .differs(),
+    key(
+        "rate_process",
+        &[],
+        NAME,
+        "`linear`: equal intervals, `poisson`: independent arrivals [linear]",
+        |job, text| {
+            job.process = match text {
+                "linear" => Process::Constant,
+                "poisson" => Process::Poisson,
+                _ => return Err("only linear and poisson are supported".into()),
+            };
+            Ok(())
+        },
+    ),
+    key(
+        "random_distribution",
+        &[],
+        NAME,
+        "`random`, `zoned:ACCESS/SIZE:..` in percent, `zipf:THETA`, `pareto:H`, or `normal:PERCENT` around the middle; all but \
+         `zoned` need one block size [random]",
+        distribution,
+    ),
+    key(
+        "norandommap",
+        &[],
+        Form::Switch,
+        "offsets are drawn independently of each other, instead of each block once per pass; always on for several sizes or \
+         zones, which a note states if the option is absent",
+        |job, text| switch(text).map(|on| job.norandommap = on),
+    )
+    .differs(),
+    key("randseed", &[], N, "seed of offsets, mix and data [`--seed`]", |job, text| {
+        number(text, 0, u64::MAX).map(|seed| job.seed = Some(seed))
+    }),
+    key(
+        "randrepeat",
+        &["allrandrepeat"],
+        BIT,
+        "use the same seed every time [1]; 0 draws a random one, which a note reports",
+        |job, text| switch(text).map(|on| job.randrepeat = on),
+    ),
+    key(
+        "ioengine",
+        &[],
+        NAME,
+        "`io_uring`, `libaio`, `psync`, `sync`, `pvsync`, `pvsync2`, `posixaio` for plain system calls, or \
+         `io_uring_cmd` for NVMe commands [the cheapest]",
+        |job, text| engine(text).map(|engine| job.engine = engine),
+    )
+    .differs(),
+    key("cmd_type", &[], NAME, "`nvme`: the commands of `io_uring_cmd`", |_, text| match text {
+        "nvme" => Ok(()),
+        _ => Err("only nvme is supported".into()),
+    }),
+    key(
+        "cpus_allowed",
+        &[],
+        Form::Word("LIST"),
+        "CPUs for the threads, such as `0-3,8`; `all`: do not pin [one core per thread, close to the device, if \
+         available]",
+        |job, text| {
+            job.placement = Some(Placement::CpusAllowed(text.to_owned()));
+            Ok(())
+        },
+    ),
+    key(
+        "numa_cpu_nodes",
+        &[],
+        Form::Word("LIST"),
+        "the same as NUMA nodes; if `cpus_allowed` is also given, the later option applies",
+        |job, text| {
+            job.placement = Some(Placement::NumaCpuNodes(text.to_owned()));
+            Ok(())
+        },
+    )
+    .differs(),
+    key(
+        "cpus_allowed_policy",
+        &[],
+        NAME,
+        "`split`: one CPU for each thread; always on if there are enough",
+        |_, text| match text {
+            "split" => Ok(()),
+            _ => Err("only split is supported".into()),
+        },
+    ),
+    key(
+        "hipri",
+        &[],
+        Form::Switch,
+        "poll for completions; on a target without poll queues, the load runs without polling",
+        |job, text| polling(job, text, Polling::Completions),
+    ),
+    key(
+        "sqthread_poll",
+        &[],
+        Form::Switch,
+        "let a kernel thread poll for submissions, which occupies one CPU; if `hipri` is also given, the later option applies",
+        |job, text| polling(job, text, Polling::Submissions),
+    ),
+    key(
+        "fixedbufs",
+        &[],
+        Form::Switch,
+        "io_uring buffers are registered with the kernel; always on if the kernel supports it",
+        only_on,
+    ),
+    key(
+        "registerfiles",
+        &[],
+        Form::Switch,
+        "the io_uring file is registered with the kernel; always on",
+        only_on,
+    ),
+    key(
+        "direct",
+        &[],
+        BIT,
+        "bypass the page cache; always on if the file system supports it, and with 0, a note says so",
+        |job, text| switch(text).map(|on| unbuffered(job, on)),
+    )
+    .differs(),
+    key(
+        "buffered",
+        &[],
+        BIT,
+        "use the page cache: never if the file system supports direct I/O, and with 1, a note says so",
+        |job, text| switch(text).map(|on| unbuffered(job, !on)),
+    )
+    .differs(),
+    key("thread", &["threads"], Form::Switch, "clones are threads; always on", only_on),
+    key("refill_buffers", &[], Form::Switch, "new data for every write; always on", only_on)
+    .differs(),
+    key("fsync", &[], N, "flush after this number of writes; only `0`: not during the load", only_none).differs(),
+    key("fdatasync", &[], N, "flush after this number of writes; only `0`: not during the load", only_none).differs(),
+    key("sync", &[], NAME, "flush with each write; only `0`: not during the load", only_none).differs(),
+    key(
+        "end_fsync",
+        &["fsync_on_close"],
+        BIT,
+        "flush the target when the job, and those that run at the same time, have ended; not part of the result [0]",
+        |job, text| switch(text).map(|on| job.end_fsync = on),
+    ),
+    key("zero_buffers", &[], Form::Switch, "write zeros", |job, text| {
+        switch(text).map(|on| job.zero_buffers = on)
+    }),
+    key(
+        "buffer_compress_percentage",
+        &[],
+        P,
+        "percentage of each block that is compressible [0]",
+        |job, text| percent_of(text).map(|percent| job.compress_percent = percent),
+    ),
+    key(
+        "dedupe_percentage",
+        &[],
+        P,
+        "percentage of the blocks that are copies of earlier ones [0]",
+        |job, text| percent_of(text).map(|percent| job.dedupe_percent = percent),
+    ),
+    key(
+        "verify",
+        &[],
+        NAME,
+        "every block is stamped, with a CRC32C for every method of fio except `pattern`, `pattern_hdr` and `null`, and read \
+         back; the stamps differ from fio's",
+        content_check,
+    )
+    .differs(),
+    key("verify_fatal", &[], BIT, "stop at the first wrong block; only `0`", only_zero)
+    .differs(),
+    key("do_verify", &[], BIT, "whether written data is read back at the end of the job [1]", |job, text| {
+        switch(text).map(|on| job.do_verify = on)
+    }),
+    key("group_reporting", &[], Form::Switch, "one result for the jobs of a group", |job, text| {
+        switch(text).map(|on| job.group_reporting = on)
+    })
+    .differs(),
+    key("new_group", &[], Form::Switch, "start a new group of results", |job, text| {
+        switch(text).map(|on| job.new_group = on)
+    }),
+    key(
+        "stonewall",
+        &["wait_for_previous"],
+        Form::Switch,
+        "the job waits for all jobs before it",
+        |job, text| switch(text).map(|on| job.stonewall = on),
+    ),
+    key(
+        "wait_for",
+        &[],
+        NAME,
+        "the job waits for the named job, and for those that run at the same time as that job",
+        |job, text| {
+            job.wait_for = Some(text.to_owned());
+            Ok(())
+        },
+    )
+    .differs(),
+    key("kb_base", &[], N, "sizes are powers of 1024: only `1024`", |_, text| match text {
+        "1024" => Ok(()),
+        _ => Err("only 1024 is supported".into()),
+    }),
+];
