@@ -32,6 +32,13 @@ fn a_run_passes_or_fails_and_every_format_says_so() {
     assert!(text.ends_with("gate      passed: all 7 rules are met\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 
+    // A named baseline takes precedence over a run of that name.
+    let library = record::Library::at(bench.library());
+    let run = library.find("candidate").expect("the run").file.id;
+    let set = record::Change::BaselineSet { baseline: "released".into(), run: run.clone() };
+    library.annotate::<record::LibraryJournalError>("test", |_| Ok(vec![set])).expect("a baseline");
+    assert_eq!(bench.json(&["gate", "candidate", "--rules", &file])["baseline"], run.as_str());
+
     let file =
         rules(&bench, "require = [\n 'steady',\n 'conforms',\n 'iops.rnd4k.w > 1e9',\n 'accepted',\n]\n");
     let path = |name: &str| bench.path(name).to_str().expect("a path").to_owned();

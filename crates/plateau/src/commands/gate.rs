@@ -5,7 +5,7 @@ use std::path::Path;
 use ::gate::formats::{self, Forge};
 use ::gate::{Refused, Rules, Subject, Verdict, judge};
 use anyhow::Context as _;
-use record::{LibraryError, Run};
+use record::{Library, LibraryError, Run};
 use stdx::files::Links;
 
 use crate::cli::{Cli, Gate};
@@ -74,8 +74,14 @@ fn verdict(cli: &Cli, options: &Gate) -> Done<Verdict> {
         found => found?,
     };
     let baseline = options.baseline.as_ref().or(rules.baseline.as_ref());
-    let baseline = baseline.map(|name| subject(library.find(name))).transpose()?;
+    let baseline = baseline.map(|name| subject(named_baseline(&library, name))).transpose()?;
     judge(&rules, mistakes, run, baseline).map_err(refused)
+}
+
+/// Finds a named baseline of the library, or else the run that is meant.
+fn named_baseline(library: &Library, name: &str) -> Result<Run, LibraryError> {
+    let annotations = library.annotations()?;
+    library.find(annotations.baseline(name).map_or(name, |baseline| baseline.run.as_str()))
 }
 
 fn subject(found: Result<Run, LibraryError>) -> Done<Subject> {
