@@ -28,8 +28,27 @@ impl Candidate {
         Ok(Self { name: name.to_owned(), document, figures })
     }
 
+    /// Its name: the one that the operator gave it, its model, or its path.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Everything that a report of it contains.
+    #[must_use]
+    pub const fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Its figures.
+    #[must_use]
+    pub fn figures(&self) -> &[Figure] {
+        &self.figures
+    }
+
     /// The marks that must accompany its numbers: `SIMULATED`, `NOT STEADY`, `MODIFIED`.
-    pub(crate) fn marks(&self) -> Vec<&'static str> {
+    #[must_use]
+    pub fn marks(&self) -> Vec<&'static str> {
         self.document.marks(None).iter().map(|mark| mark.kind.short()).collect()
     }
 

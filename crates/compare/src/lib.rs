@@ -5,6 +5,7 @@
 //! The crate `report` defines what a run is, and how it is judged, drawn and described.
 #![forbid(unsafe_code)]
 
+mod address;
 mod authored;
 mod candidate;
 mod card;
@@ -25,6 +26,7 @@ mod threshold;
 mod warnings;
 mod wording;
 
+pub use address::address;
 pub use authored::Authored;
 pub use candidate::Candidate;
 pub use card::card;
@@ -37,5 +39,6 @@ pub use pdf::pdf;
 pub use report::parts::Figure;
 pub use statistics::Summary;
 pub use text::text;
-pub use threshold::{Threshold, ThresholdMatch};
+pub use threshold::{Limit, Operator, Threshold, ThresholdMatch};
 pub use warnings::Warning;
+pub use wording::difference;

@@ -1,23 +1,70 @@
-//! Conditions on differences, for firmware regression tests: `iops.rnd4k.w < -5%`.
+//! Conditions on figures, for firmware regression tests: `iops.rnd4k.w < -5%`, `iops.rnd4k.w < 500000`.
 
 use crate::comparison::Comparison;
 use crate::noise::Finding;
+use report::parts::Figure;
 
-/// A condition on a comparison: a figure, or several matched by `*`, decreased or increased by more than a percentage.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Threshold {
-    key: String,
-    below: bool,
-    percent: f64,
+/// How a value is compared with a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
 }
 
-/// A difference that meets a condition.
+impl Operator {
+    /// Longer ones first, because they begin with the shorter ones.
+    const ALL: [(&'static str, Self); 4] =
+        [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Below), (">", Self::Above)];
+
+    /// Whether the value is on this side of the limit.
+    #[must_use]
+    pub fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Self::Below => value < limit,
+            Self::AtMost => value <= limit,
+            Self::Above => value > limit,
+            Self::AtLeast => value >= limit,
+        }
+    }
+}
+
+/// What a condition compares with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Limit {
+    /// A difference from the baseline in percent.
+    Percent(f64),
+    /// A value, in the unit that is typed after it, or in the unit of the figure.
+    Value(f64, Option<String>),
+}
+
+/// A condition: a figure, or several matched by `*`, above or below a limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    /// Key of the figure, in which `*` stands for any text.
+    pub key: String,
+    /// The side of the limit.
+    pub operator: Operator,
+    /// The limit.
+    pub limit: Limit,
+}
+
+/// A figure that meets a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThresholdMatch {
     /// Key of the figure.
     pub key: String,
-    /// Difference in percent.
-    pub percent: f64,
+    /// Difference from the baseline in percent; None if the condition is absolute.
+    pub percent: Option<f64>,
+    /// Value of the figure.
+    pub value: f64,
+    /// Unit of the value.
+    pub unit: &'static str,
     /// Name of the run.
     pub run: String,
 }
@@ -28,64 +75,112 @@ impl std::str::FromStr for Threshold {
     fn from_str(text: &str) -> Result<Self, String> {
         let invalid = || {
             format!(
-                "'{text}' is not a condition; use one such as `iops.rnd4k.w < -5%` or `lat.rnd4k.* > 10%`"
+                "'{text}' is not a condition; use one such as `iops.rnd4k.w < -5%` or `lat.rnd4k.* > 0.5 ms`"
             )
         };
-        let (at, below) = match (text.find('<'), text.find('>')) {
-            (Some(at), None) => (at, true),
-            (None, Some(at)) => (at, false),
-            _ => return Err(invalid()),
-        };
-        let (key, percent) = (text[..at].trim(), text[at + 1..].trim());
-        let number = percent.strip_suffix('%').ok_or_else(|| match percent.parse::<f64>() {
-            Ok(_) => format!("'{text}': a difference is in percent; did you mean '{}%'?", text.trim_end()),
-            Err(_) => invalid(),
-        })?;
-        let percent: f64 = number.trim().parse().map_err(|_| invalid())?;
-        if key.is_empty() || key.contains(char::is_whitespace) || !percent.is_finite() {
+        let at = text.find(['<', '>']).ok_or_else(invalid)?;
+        let (symbol, operator) =
+            Operator::ALL.iter().find(|(symbol, _)| text[at..].starts_with(symbol)).ok_or_else(invalid)?;
+        let (key, limit) = (text[..at].trim(), text[at + symbol.len()..].trim());
+        if key.is_empty() || key.contains(char::is_whitespace) {
             return Err(invalid());
         }
-        Ok(Self { key: key.to_owned(), below, percent })
+        let limit = parse_limit(limit).ok_or_else(invalid)?;
+        Ok(Self { key: key.to_owned(), operator: *operator, limit })
     }
 }
 
+fn parse_limit(text: &str) -> Option<Limit> {
+    let number = |text: &str| text.trim().replace('_', "").parse().ok().filter(|n: &f64| n.is_finite());
+    if let Some(percent) = text.strip_suffix('%') {
+        return number(percent).map(Limit::Percent);
+    }
+    let (value, unit) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let unit = Some(unit.trim()).filter(|unit| !unit.is_empty());
+    if unit.is_some_and(|unit| unit.contains(['<', '>']) || unit.starts_with(|c: char| c.is_ascii_digit())) {
+        return None;
+    }
+    number(value).map(|value| Limit::Value(value, unit.map(str::to_owned)))
+}
+
 impl Threshold {
-    /// The differences that meet the condition. A difference within noise never meets a condition, because it
-    /// may not be real.
+    /// Whether the condition is about the figure with this key.
+    #[must_use]
+    pub fn is_about(&self, key: &str) -> bool {
+        is_match(&self.key, key)
+    }
+
+    /// Checks the unit that was typed after a value.
     ///
     /// # Errors
-    /// Returns an error if no comparable figure matches the key.
+    /// Returns an error if the figure has another unit.
+    pub fn check_unit(&self, key: &str, unit: &str) -> Result<(), String> {
+        match &self.limit {
+            Limit::Value(_, Some(typed)) if !typed.eq_ignore_ascii_case(unit) => {
+                let has = if unit.is_empty() { "has no unit".to_owned() } else { format!("is in {unit}") };
+                Err(format!("{key} {has}, not in {typed}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The figures that meet the condition in any run but the baseline. A difference within noise never meets a
+    /// condition, because it may not be real.
+    ///
+    /// # Errors
+    /// Returns an error if no comparable figure matches the key, or has another unit than the condition.
     pub fn matches(&self, comparison: &Comparison) -> Result<Vec<ThresholdMatch>, String> {
-        let lines: Vec<_> = comparison.lines.iter().filter(|line| is_match(&self.key, &line.key)).collect();
+        match &self.limit {
+            Limit::Percent(percent) => self.relative(comparison, *percent),
+            Limit::Value(limit, _) => self.absolute(comparison, *limit),
+        }
+    }
+
+    fn relative(&self, comparison: &Comparison, limit: f64) -> Result<Vec<ThresholdMatch>, String> {
+        let lines: Vec<_> = comparison.lines.iter().filter(|line| self.is_about(&line.key)).collect();
         let known = lines.iter().any(|line| line.differences.iter().flatten().next().is_some());
         if !known {
-            let keys: Vec<&str> = comparison.lines.iter().map(|line| line.key.as_str()).collect();
-            return Err(format!(
-                "no figure '{}' to compare; available figures: {}",
-                self.key,
-                keys.join(", ")
-            ));
+            return Err(self.unknown(comparison.lines.iter().map(|line| line.key.as_str())));
         }
         let mut found = Vec::new();
         for line in lines {
-            for (name, difference) in comparison.names().zip(&line.differences) {
-                let Some(difference) = difference else { continue };
-                let exceeds = if self.below {
-                    difference.percent < self.percent
-                } else {
-                    difference.percent > self.percent
-                };
+            let each = comparison.names().zip(line.differences.iter().zip(&line.figures));
+            for (name, (difference, figure)) in each {
+                let (Some(difference), Some(figure)) = (difference, figure) else { continue };
+                let exceeds = self.operator.holds(difference.percent, limit);
                 if exceeds && difference.finding != Finding::WithinNoise {
-                    found.push(ThresholdMatch {
-                        key: line.key.clone(),
-                        percent: difference.percent,
-                        run: name.to_owned(),
-                    });
+                    found.extend(matched(name, figure, Some(difference.percent)));
                 }
             }
         }
         Ok(found)
     }
+
+    fn absolute(&self, comparison: &Comparison, limit: f64) -> Result<Vec<ThresholdMatch>, String> {
+        let others =
+            || comparison.runs.iter().skip(1).flat_map(|run| run.figures().iter().map(move |f| (run, f)));
+        let about: Vec<_> = others()
+            .filter(|(_, figure)| self.is_about(&figure.key))
+            .filter_map(|(run, figure)| Some((run, figure, figure.mean()?)))
+            .collect();
+        if about.is_empty() {
+            return Err(self.unknown(others().map(|(_, figure)| figure.key.as_str())));
+        }
+        about.iter().try_for_each(|(_, figure, _)| self.check_unit(&figure.key, figure.unit.symbol()))?;
+        let met = about.into_iter().filter(|(.., mean)| self.operator.holds(*mean, limit));
+        Ok(met.filter_map(|(run, figure, _)| matched(&run.name, figure, None)).collect())
+    }
+
+    fn unknown<'a>(&self, keys: impl Iterator<Item = &'a str>) -> String {
+        let mut keys: Vec<&str> = keys.collect();
+        keys.dedup();
+        format!("no figure '{}' to compare; available figures: {}", self.key, keys.join(", "))
+    }
+}
+
+fn matched(run: &str, figure: &Figure, percent: Option<f64>) -> Option<ThresholdMatch> {
+    let (value, unit) = (figure.mean()?, figure.unit.symbol());
+    Some(ThresholdMatch { key: figure.key.clone(), percent, value, unit, run: run.to_owned() })
 }
 
 /// Whether `key` matches `pattern`, in which `*` stands for any text.
@@ -101,10 +196,27 @@ mod tests {
 
     #[test]
     fn conditions_are_parsed() {
-        let threshold: Threshold = "iops.rnd4k.w < -5%".parse().expect("a condition");
-        assert_eq!(threshold, Threshold { key: "iops.rnd4k.w".into(), below: true, percent: -5.0 });
-        assert_eq!("a>2.5 %".parse(), Ok(Threshold { key: "a".into(), below: false, percent: 2.5 }));
-        for wrong in ["", "iops", "iops < 5", "< -5%", "a < x%", "a <> 5%", "a b < 5%", "a < inf%"] {
+        let of = |key: &str, operator, limit| Ok(Threshold { key: key.into(), operator, limit });
+        let percent = Limit::Percent;
+        assert_eq!("iops.rnd4k.w < -5%".parse(), of("iops.rnd4k.w", Operator::Below, percent(-5.0)));
+        assert_eq!("a>=2.5 %".parse(), of("a", Operator::AtLeast, percent(2.5)));
+        assert_eq!("a > 500_000".parse(), of("a", Operator::Above, Limit::Value(500_000.0, None)));
+        assert_eq!("a<=5e-1 ms".parse(), of("a", Operator::AtMost, Limit::Value(0.5, Some("ms".into()))));
+        let wrong = [
+            "",
+            "iops",
+            "< -5%",
+            "a < x%",
+            "a <> 5%",
+            "a b < 5%",
+            "a < inf%",
+            "a < inf",
+            "a < 5 6",
+            "a < 5 < 6",
+            "a <",
+            "a < 5ms",
+        ];
+        for wrong in wrong {
             assert!(wrong.parse::<Threshold>().is_err(), "{wrong}");
         }
     }
@@ -113,5 +225,13 @@ mod tests {
     fn a_star_stands_for_anything() {
         assert!(is_match("iops.*.w", "iops.rnd4k.w") && is_match("*", "x") && is_match("a*", "a"));
         assert!(!is_match("iops.*.w", "iops.rnd4k.r") && !is_match("a", "ab") && !is_match("*b", "abc"));
+    }
+
+    #[test]
+    fn a_typed_unit_must_be_that_of_the_figure() {
+        let condition: Threshold = "lat.rnd4k.r < 0.5 ms".parse().expect("a condition");
+        assert_eq!(condition.check_unit("lat.rnd4k.r", "ms"), Ok(()));
+        assert_eq!(condition.check_unit("x", "IOPS"), Err("x is in IOPS, not in ms".to_owned()));
+        assert_eq!(condition.check_unit("x", ""), Err("x has no unit, not in ms".to_owned()));
     }
 }

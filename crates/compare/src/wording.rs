@@ -71,7 +71,8 @@ pub(crate) fn parts(difference: &Difference) -> Vec<String> {
 }
 
 /// Formats as `-12.3 % (-15.0 to -9.6): worse`.
-pub(crate) fn difference(difference: &Difference) -> String {
+#[must_use]
+pub fn difference(difference: &Difference) -> String {
     parts(difference).join(" ")
 }
 

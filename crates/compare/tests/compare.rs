@@ -141,10 +141,15 @@ fn thresholds_match_only_beyond_noise() {
     let matches = |text: &str| text.parse::<Threshold>().expect("a condition").matches(&client);
     let found = matches("iops.rnd4k.w < -90%").expect("a figure");
     assert_eq!((found.len(), found[0].run.as_str()), (1, "MLC-B"));
-    assert!((found[0].percent + 95.17).abs() < 0.01, "{found:?}");
+    assert!(found[0].percent.is_some_and(|percent| (percent + 95.17).abs() < 0.01), "{found:?}");
     assert!(matches("iops.rnd4k.w < -99%").expect("a figure").is_empty());
     assert!(matches("iops.*.w < -50%").expect("figures").len() == 4, "0.5 to 16 KiB");
     assert!(matches("tp.* < 0%").expect_err("no such figure").contains("iops.rnd4k.w"));
+    // The published values of both drives; absolute conditions do not apply to the baseline.
+    let found = matches("iops.rnd4k.65 < 5_000 IOPS").expect("a figure");
+    assert_eq!((found.len(), found[0].run.as_str(), found[0].percent), (1, "MLC-B", None));
+    assert!(matches("iops.rnd4k.65 > 1000").expect("a figure").is_empty(), "only the baseline has more");
+    assert!(matches("iops.rnd4k.65 > 1 ms").expect_err("another unit").contains("is in IOPS"));
 }
 
 #[test]

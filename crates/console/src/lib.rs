@@ -8,12 +8,15 @@
 #![forbid(unsafe_code)]
 
 mod audience;
+pub mod health;
 pub mod printer;
 pub mod progress;
 mod screen;
+mod table;
 mod terminal;
 mod text_chart;
 
 pub use audience::{Audience, Nobody, Step};
+pub use table::table;
 pub use terminal::columns;
 pub use text_chart::bars;

@@ -1,6 +1,7 @@
 //! The command line; help texts, completions and man pages are derived from it.
 
 pub(crate) mod completion;
+mod gate;
 pub(crate) mod inapplicable;
 mod library;
 mod load;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
+pub use gate::Gate;
 pub use library::{Export, IndexOptions, Labelling, Open, Query, Rm, Runs, Sort};
 pub use load::{Load, OutputFormat};
 pub use parse::parse;
@@ -63,8 +65,8 @@ const GLOBAL_ORDER: usize = 900;
 const AFTER_HELP: &str = "\
 Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
 for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
-unwritable, or judged differently by this version (verify); 7 a `compare --fail-if` condition is met, or `check` found \
-settings that would invalidate results; 8 a run is in progress (status); 9 a burn-in rejects the drive; \
+unwritable, or judged differently by this version (verify); 7 a `compare --fail-if` condition is met, a run does not \
+pass a `gate`, or `check` found settings that would invalidate results; 8 a run is in progress (status, gate); 9 a burn-in rejects the drive; \
 130 interrupted (resume with `plateau resume RUN`).
 
 RUN is a run id, a unique prefix of one, a name given with --name, the path of a run's directory, or `latest` \
@@ -88,6 +90,8 @@ pub enum Command {
     Query(Query),
     /// Bring the index of the library up to date, from which lists and queries are answered
     Index(IndexOptions),
+    /// Check the whole library, and show what is wrong and what to type; exit code 6 if results are affected
+    Doctor,
     /// Print one line for each run in progress; exit code 8 if there is one, 0 if there is none
     Status,
     /// Show the results of a run
@@ -106,6 +110,8 @@ pub enum Command {
     Rm(Rm),
     /// Compare runs: figures, differences beyond noise, pages with shared axes
     Compare(Compare),
+    /// Check whether a run meets the rules of a file; exit code 7 if it does not
+    Gate(Gate),
     /// Import results of another tool into the library: TKperf, fio, published figures
     Import(Import),
     /// List the example runs: published figures of real drives; --install adds them to the library
@@ -307,7 +313,8 @@ pub struct Compare {
     /// Compare all RUNs with this one
     #[arg(long, value_name = "BASELINE", add = completion::run())]
     pub against: Option<String>,
-    /// Exit with code 7 if a difference beyond noise matches this condition: 'iops.rnd4k.w < -5%', 'lat.* > 10%'
+    /// Exit with code 7 if a difference beyond noise, or a value, matches this condition: 'iops.rnd4k.w < -5%',
+    /// 'lat.* > 0.5 ms'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
     /// Write the comparison as one self-contained HTML file

@@ -4,9 +4,11 @@ mod check;
 mod compare;
 mod completions;
 mod demo;
+mod doctor;
 mod drives;
 mod examples;
 mod export;
+mod gate;
 pub(crate) mod import;
 mod index;
 mod info;
@@ -43,6 +45,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Drives => drives::run(cli),
         Command::Query(options) => query::run(cli, options),
         Command::Index(options) => index::run(cli, options),
+        Command::Doctor => doctor::run(cli),
         Command::Status => status::run(cli),
         Command::Serve(options) => serve::run(cli, options),
         Command::Show(options) => show::run(cli, options),
@@ -52,6 +55,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Export(options) => export::run(cli, options),
         Command::Rm(options) => rm::run(cli, options),
         Command::Compare(options) => compare::run(cli, options),
+        Command::Gate(options) => gate::run(cli, options),
         Command::Import(options) => import::run(cli, options),
         Command::Examples(options) => examples::run(cli, options),
         Command::List => list::run(cli),

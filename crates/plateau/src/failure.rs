@@ -25,10 +25,11 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     ),
     (
         Exit::Regressed,
-        "a condition of `compare --fail-if` is met, or `check` found settings that would invalidate results",
+        "a condition of `compare --fail-if` is met, a run does not pass a `gate`, or `check` found settings that would \
+         invalidate results",
     ),
     (Exit::Rejected, "a burn-in rejects the drive: its verdict is FAIL"),
-    (Exit::InProgress, "`status` found a run in progress"),
+    (Exit::InProgress, "`status` found a run in progress, or `gate` was given one"),
     (
         Exit::Interrupted,
         "interrupted by Ctrl-C, SIGTERM or SIGHUP (the terminal was closed), or because the host or the \

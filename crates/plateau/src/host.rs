@@ -3,7 +3,6 @@
 
 pub(crate) mod checks;
 pub(crate) mod facts;
-pub(crate) mod health;
 pub(crate) mod lba_format;
 pub(crate) mod restore;
 pub(crate) mod setup;

@@ -13,6 +13,5 @@ pub(crate) mod run_files;
 pub(crate) mod signature;
 pub(crate) mod standing;
 pub(crate) mod summary;
-pub(crate) mod table;
 pub(crate) mod verbose;
 pub(crate) mod version;

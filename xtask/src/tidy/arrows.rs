@@ -28,6 +28,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
     ("store", &["pts", "record", "report", "stdx", "skips"]),
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
+    ("doctor", &["pts", "record", "stdx", "skips"]),
+    ("gate", &["charts", "compare", "pts", "record", "report", "stdx", "skips"]),
     ("lab", &["charts", "compare", "estimate", "pts", "record", "report", "stdx"]),
     ("fio", &["engine", "pts", "record", "stdx", "skips"]),
     ("console", &["engine", "pts", "record", "stdx"]),
@@ -36,7 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "report", "store", "compare", "fio",
-            "console", "skips",
+            "console", "skips", "doctor", "gate",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

@@ -1,9 +1,10 @@
 //! `plateau compare RUN RUN...`: results of several runs side by side, and whether they differ by more than noise.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use ::compare::{Authored, Candidate, Comparison, GroupBy, MINIMUM_RUNS, Threshold, ThresholdMatch};
 use serde_json::json;
+use stdx::units::grouped;
 
 use crate::cli::{Cli, Compare};
 use crate::failure::{Done, Exit, Failure};
@@ -38,8 +39,12 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
     }
     write(options, &comparison, &reports)?;
     let mut document = ::compare::json(&comparison);
-    document["fail_if"] =
-        matched.iter().map(|h| json!({ "key": h.key, "percent": h.percent, "run": h.run })).collect();
+    document["fail_if"] = matched
+        .iter()
+        .map(
+            |h| json!({ "key": h.key, "percent": h.percent, "value": h.value, "unit": h.unit, "run": h.run }),
+        )
+        .collect();
     document["html"] = json!(options.html.as_deref().map(places::text_of));
     document["pdf"] = json!(options.pdf.as_deref().map(places::text_of));
     document["csv"] = json!(options.csv.as_deref().map(places::text_of));
@@ -56,10 +61,17 @@ pub fn run(cli: &Cli, options: &Compare) -> Done {
         }
         return Ok(());
     }
-    let each: Vec<String> =
-        matched.iter().map(|h| format!("{} {:+.1} % ({})", h.key, h.percent, h.run)).collect();
+    let each: Vec<String> = matched.iter().map(in_words).collect();
     let problem = format!("a condition of --fail-if is met: {}", each.join("; "));
     Err(Failure::text(Exit::Regressed, problem).with_document(document))
+}
+
+fn in_words(found: &ThresholdMatch) -> String {
+    let what = match found.percent {
+        Some(percent) => format!("{percent:+.1} %"),
+        None => format!("{} {}", grouped(found.value, 3), found.unit),
+    };
+    format!("{} {what} ({})", found.key, found.run)
 }
 
 fn write(options: &Compare, comparison: &Comparison, reports: &[PathBuf]) -> Done {
@@ -99,25 +111,7 @@ fn link(from: &Path, report: &Path) -> Option<String> {
         Some(folder) => folder.canonicalize().ok()?,
         None => std::env::current_dir().ok()?.canonicalize().ok()?,
     };
-    Some(address(&folder, &report.canonicalize().ok()?))
-}
-
-/// The relative address of `to` in files of `folder`; both paths are absolute.
-fn address(folder: &Path, to: &Path) -> String {
-    let common = folder.components().zip(to.components()).take_while(|(a, b)| a == b).count();
-    let up = folder.components().skip(common).map(|_| "..".to_owned());
-    let down = to.components().skip(common).map(|part| encoded(part));
-    up.chain(down).collect::<Vec<_>>().join("/")
-}
-
-/// A part of a path as it is written in an address.
-fn encoded(part: Component<'_>) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    part.as_os_str()
-        .as_encoded_bytes()
-        .iter()
-        .map(|byte| if plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    Some(::compare::address(&folder, &report.canonicalize().ok()?))
 }
 
 /// The comparison, and where the report of each run would be.
@@ -164,17 +158,4 @@ fn read(cli: &Cli, options: &Compare) -> Done<(Comparison, Vec<PathBuf>)> {
         None => comparison,
     };
     Ok((comparison, reports))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_relative_and_encoded() {
-        let of = |folder: &str, to: &str| address(Path::new(folder), Path::new(to));
-        assert_eq!(of("/a/b", "/a/runs/x y/report.html"), "../runs/x%20y/report.html");
-        assert_eq!(of("/a", "/a/r/report.html"), "r/report.html");
-        assert_eq!(of("/a/b/c", "/d/#1"), "../../../d/%231");
-    }
 }

@@ -1,5 +1,6 @@
 //! `plateau drives`: the drives of the runs in the library.
 
+use console::table;
 use serde_json::{Value, json};
 use stdx::text::on_one_line;
 use stdx::units::amount_base10;
@@ -10,7 +11,6 @@ use crate::failure::Done;
 use crate::output::catalogue;
 use crate::output::places;
 use crate::output::printer;
-use crate::output::table::table;
 
 pub fn run(cli: &Cli) -> Done {
     let library = places::library(cli.library.as_deref())?;

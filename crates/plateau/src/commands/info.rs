@@ -1,5 +1,6 @@
 //! `plateau info TARGET`.
 
+use console::health;
 use device::{About, Drive, Fact, OpenOptions, PurgeMethod, Value as Known};
 use serde_json::{Map, Value, json};
 use stdx::units::{amount_base10, parse_size};
@@ -8,7 +9,6 @@ use crate::cli::models;
 use crate::cli::{Cli, Info};
 use crate::failure::message::{of_refusal, why_not};
 use crate::failure::{Done, Exit, Failure};
-use crate::host::health;
 use crate::output::printer;
 use crate::output::summary;
 use crate::run::request;

@@ -1,5 +1,6 @@
 //! `plateau query SQL`: an answer from the index of the library.
 
+use console::table;
 use serde_json::{Value as Json, json};
 use stdx::text::on_one_line;
 use store::{Answer, Value};
@@ -9,7 +10,6 @@ use crate::failure::Done;
 use crate::output::catalogue;
 use crate::output::places;
 use crate::output::printer;
-use crate::output::table::table;
 
 pub fn run(cli: &Cli, options: &Query) -> Done {
     let library = places::library(cli.library.as_deref())?;

@@ -1,5 +1,6 @@
 //! `plateau runs`.
 
+use console::table;
 use nandsim::MODELS;
 use pts::{PROFILES, TESTS};
 use record::Library;
@@ -15,7 +16,6 @@ use crate::output::listing::{self, Listed};
 use crate::output::places;
 use crate::output::printer;
 use crate::output::standing::State;
-use crate::output::table::table;
 
 pub fn run(cli: &Cli, options: &Runs) -> Done {
     let library = places::library(cli.library.as_deref())?;

@@ -9,7 +9,7 @@ use std::path::Path;
 use record::storage::Stored;
 use record::{Digest, Library};
 use serde_json::Value;
-use stdx::files::{OwnedFolder, Unowned};
+use stdx::files::{OwnedFolder, Unowned, is_locked};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::host::state::{self, State, StateFolder};
@@ -94,6 +94,27 @@ pub fn content_of(file: &mut dyn Stored) -> Value {
 /// Parses the content of a record; null if it is invalid.
 pub fn parse(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or(Value::Null)
+}
+
+/// Returns the names of the records that processes left which no longer exist; a folder that does not exist has none.
+///
+/// # Errors
+/// Returns why the records of this folder are not used.
+pub fn abandoned(state: &Path) -> Result<Vec<String>, String> {
+    let folder = match OwnedFolder::open(state).map_err(|error| chain(&error))? {
+        Some(folder) => folder,
+        None => return Ok(Vec::new()),
+    };
+    let names = folder.names().map_err(|error| chain(&error))?;
+    let mut names: Vec<String> = names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    names.retain(|name| BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)));
+    names.retain(|name| {
+        // The process that wrote a record locks it for as long as it lives.
+        let file = folder.file(name).ok().flatten();
+        file.is_some_and(|file| matches!(is_locked(&file), Ok(false)))
+    });
+    names.sort();
+    Ok(names)
 }
 
 /// Warns about records that are ignored: those in a library, which others may have written, and all records in a

@@ -92,6 +92,15 @@ pub fn current(library: &Library) -> Result<Index, StoreError> {
     })
 }
 
+/// Returns the number of runs that are not in the index, or have changed since.
+///
+/// # Errors
+/// If there is no index, or it cannot be used.
+pub fn stale(library: &Library) -> Result<usize, StoreError> {
+    let seen = Index::open(library.root(), &judged_by(), Access::Read)?.survey()?;
+    Ok(seen.values().filter(|seen| **seen == Seen::Stale).count())
+}
+
 /// Changes the index of a library.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use console::columns;
+use console::{columns, health};
 use estimate::cost::TestCost;
 use pts::exhibit::{Cell, Exhibit, Table};
 use pts::explain::Explanation;
@@ -14,7 +14,6 @@ use stdx::units::{count_of, grouped, span};
 
 use crate::failure::{Done, Exit, Failure};
 use crate::host::checks;
-use crate::host::health;
 use crate::output::places;
 
 /// Separator between two key figures on a line.

@@ -1,6 +1,7 @@
 //! Tables of text.
 
 /// Returns rows in aligned columns; the first row is the heading.
+#[must_use]
 pub fn table(rows: &[impl AsRef<[String]>]) -> String {
     let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
     let width = |column: usize| {

@@ -6,6 +6,7 @@ use record::{Entry, Event, Health};
 use stdx::units::amount_base10;
 
 /// Formats the health of a drive on one line; `None` if the drive reports nothing.
+#[must_use]
 pub fn line(health: &Health) -> Option<String> {
     let mut parts = Vec::new();
     let mut add = |text: Option<String>| parts.extend(text);
@@ -24,6 +25,7 @@ pub fn line(health: &Health) -> Option<String> {
 }
 
 /// Formats the change in the drive's health over a run on one line; `None` if the drive reported nothing.
+#[must_use]
 pub fn over(entries: &[Entry]) -> Option<String> {
     let readings: Vec<&Health> = entries
         .iter()

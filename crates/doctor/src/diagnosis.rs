@@ -1,0 +1,162 @@
+//! The result of an examination with what to type, as text and as a document. Doc comments in this file are part of the
+//! schema.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use stdx::text::on_one_line;
+use stdx::units::count_of;
+
+use crate::examine::Examined;
+use crate::problem::{Finding, Problem, Severity};
+
+/// What is wrong in a library.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(title = "Doctor")]
+pub struct Diagnosis {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// Path of the library.
+    pub library: String,
+    /// Number of runs.
+    pub runs: usize,
+    /// Number of runs that were verified; those in progress and unreadable ones are not.
+    pub verified: usize,
+    /// Number of runs in progress.
+    pub in_progress: usize,
+    /// Everything that was found, errors first.
+    pub findings: Vec<Diagnosed>,
+}
+
+/// Something that is wrong, and what to type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Diagnosed {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What kind of problem it is; these words never change.
+    pub kind: &'static str,
+    /// Id of the run; null for other files.
+    pub run: Option<String>,
+    /// Path of the file or folder.
+    pub path: String,
+    /// The problem in words.
+    pub text: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+impl Diagnosis {
+    /// Sorts the findings by severity and adds what to do about each.
+    #[must_use]
+    pub fn of(library: &Path, examined: &Examined) -> Self {
+        let diagnosed = |finding: &Finding| Diagnosed {
+            severity: finding.problem.severity(),
+            kind: finding.problem.kind(),
+            run: finding.run.clone(),
+            path: finding.path.to_string_lossy().into_owned(),
+            text: finding.problem.to_string(),
+            advice: advice(finding),
+        };
+        let mut findings: Vec<Diagnosed> = examined.findings.iter().map(diagnosed).collect();
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        Self {
+            schema_version: 1,
+            library: library.to_string_lossy().into_owned(),
+            runs: examined.runs,
+            verified: examined.verified,
+            in_progress: examined.in_progress,
+            findings,
+        }
+    }
+
+    /// Number of findings of this severity.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|found| found.severity == severity).count()
+    }
+
+    /// The findings for a terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for found in &self.findings {
+            let word = match found.severity {
+                Severity::Error => "ERROR",
+                Severity::Warning => "warning",
+                Severity::Note => "note",
+            };
+            let place = found.run.as_ref().unwrap_or(&found.path);
+            out.push_str(&format!("{word:<8} {}\n", on_one_line(place)));
+            out.push_str(&format!(
+                "         {}\n         -> {}\n",
+                on_one_line(&found.text),
+                on_one_line(&found.advice)
+            ));
+        }
+        let count = |number: usize, noun: &str| count_of(u32::try_from(number).unwrap_or(u32::MAX), noun);
+        let busy = match self.in_progress {
+            0 => String::new(),
+            number => format!(", {number} in progress"),
+        };
+        let result = match self.findings.len() {
+            0 => "nothing is wrong".to_owned(),
+            number => count(number, "finding"),
+        };
+        let library = on_one_line(&self.library).into_owned();
+        let runs = count(self.runs, "run");
+        out + &format!("{library}: {runs}, {} verified{busy}; {result}\n", self.verified)
+    }
+}
+
+/// What to do about a problem.
+fn advice(finding: &Finding) -> String {
+    let path = finding.path.display();
+    let run = finding.run.as_deref().unwrap_or("RUN");
+    match &finding.problem {
+        Problem::Unreadable { .. } | Problem::Disordered { .. } | Problem::NoRunFile => {
+            format!("restore it from a copy, or move it out of the library: mv {path} ELSEWHERE")
+        }
+        Problem::NoJournal => format!("copy it again, or remove it: rm -r {path}"),
+        Problem::Torn { .. } => {
+            format!("nothing is lost but that record; continue the run: plateau resume {run}")
+        }
+        Problem::Unjudged { .. } => {
+            "use the version of Plateau that wrote it (plateau_version in its run.json), or a newer one"
+                .into()
+        }
+        Problem::JudgedDifferently { .. } => format!("see where: plateau verify {path}"),
+        Problem::ImportedFileChanged => {
+            "restore the file from a copy, or import it again: plateau import FILE".into()
+        }
+        Problem::DuplicateId { .. } => {
+            format!("keep one of them; compare them with: plateau verify {path}/FOLDER")
+        }
+        Problem::Renamed { .. } => {
+            let own = finding.path.with_file_name(run);
+            format!("give it its name, if no other folder has it: mv -n {path} {}", own.display())
+        }
+        Problem::OtherOwner { uid } => {
+            format!("if you trust user {uid}, nothing; otherwise move it out of the library")
+        }
+        Problem::Link => format!("copy the run instead of the link, then remove the link: rm {path}"),
+        Problem::LeftOverRun => format!("the next run removes it; or: rm -r {path}"),
+        Problem::LeftOverFile => format!("rm {path}"),
+        Problem::Rescued => format!(
+            "compare it with the journal; if the journal is its beginning, keep the longer one: ls -l {}",
+            finding.path.parent().unwrap_or(&finding.path).display()
+        ),
+        Problem::StaleSettings => {
+            "the next run on that drive restores them; until then: plateau check TARGET shows its settings"
+                .into()
+        }
+        Problem::UntrustedState { .. } => {
+            "specify a folder that only you can write to with PLATEAU_STATE".into()
+        }
+        Problem::StaleIndex { .. } => "plateau index".into(),
+        Problem::UnusableIndex { .. } => "remove it; `plateau index` creates it anew from the runs".into(),
+        Problem::LittleSpace { .. } => {
+            "remove runs (plateau rm RUN), or keep new ones in another library".into()
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Reads and verifies every run of a library.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use record::storage::real;
+use record::{Digest, Library, Loaded, RESCUED_JOURNAL, Run, check_order};
+use stdx::files::Links;
+
+use crate::problem::{Finding, Problem};
+
+/// Prefix of the folder of a run that is being created or removed.
+const NASCENT: &str = ".new-";
+/// Name of a file that is being written: `.plateau-RANDOM.tmp`.
+const UNFINISHED: (&str, &str) = (".plateau-", ".tmp");
+
+/// The result of an examination.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Examined {
+    /// Number of runs that were found.
+    pub runs: usize,
+    /// Number of runs that were verified: those that can be read and are not in progress.
+    pub verified: usize,
+    /// Number of runs that a process is working on.
+    pub in_progress: usize,
+    /// Everything that is wrong, in the order of the names.
+    pub findings: Vec<Finding>,
+}
+
+/// What the examination needs to know about its caller.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller<'a> {
+    /// Its effective user.
+    pub uid: u32,
+    /// Name of the file in a run from which it was imported.
+    pub imported_file: &'a str,
+    /// Size limit of that file.
+    pub most_imported_bytes: u64,
+}
+
+/// Examines every entry of a library. A library that does not exist is empty.
+///
+/// # Errors
+/// Returns an error if the library cannot be listed.
+pub fn examine(library: &Library, caller: Caller<'_>) -> io::Result<Examined> {
+    let mut names: Vec<OsString> = match std::fs::read_dir(library.root()) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    names.sort();
+    let mut examination = Examination { caller, examined: Examined::default(), folders: BTreeMap::new() };
+    for name in &names {
+        examination.entry(&library.root().join(name), &name.to_string_lossy());
+    }
+    Ok(examination.finish(library))
+}
+
+struct Examination<'a> {
+    caller: Caller<'a>,
+    examined: Examined,
+    /// Names of the folders that contain a run with each id.
+    folders: BTreeMap<String, Vec<String>>,
+}
+
+impl Examination<'_> {
+    fn report(&mut self, run: Option<&str>, path: &Path, problem: Problem) {
+        let run = run.map(str::to_owned);
+        self.examined.findings.push(Finding { run, path: path.into(), problem });
+    }
+
+    fn entry(&mut self, path: &Path, name: &str) {
+        let Ok(found) = std::fs::symlink_metadata(path) else { return };
+        if name.starts_with(NASCENT) {
+            // A locked one is being created or removed right now.
+            let is_locked = real().open_folder(path).and_then(|held| held.is_locked()).unwrap_or(false);
+            if !is_locked {
+                self.report(None, path, Problem::LeftOverRun);
+            }
+        } else if is_unfinished(name) {
+            self.report(None, path, Problem::LeftOverFile);
+        } else if found.is_symlink() && has_file_of_run(path) {
+            self.report(None, path, Problem::Link);
+        } else if found.is_dir() {
+            self.folder(path, name);
+        }
+    }
+
+    fn folder(&mut self, path: &Path, name: &str) {
+        let has = |file: &str| std::fs::symlink_metadata(path.join(file)).is_ok();
+        match (has("run.json"), has("journal")) {
+            (false, false) => {}
+            (true, false) => self.report(None, path, Problem::NoJournal),
+            (false, true) => self.report(None, path, Problem::NoRunFile),
+            (true, true) => match Run::open(path) {
+                Ok(run) => self.run(&run, name),
+                Err(error) => self.report(None, path, Problem::Unreadable { why: chain(&error) }),
+            },
+        }
+    }
+
+    fn run(&mut self, run: &Run, name: &str) {
+        let id = run.file.id.as_str();
+        self.examined.runs += 1;
+        self.folders.entry(id.to_owned()).or_default().push(name.to_owned());
+        if id != name {
+            self.report(Some(id), &run.dir, Problem::Renamed { folder: name.to_owned() });
+        }
+        self.owner(run);
+        self.other_files(run);
+        if run.is_in_progress().unwrap_or(false) {
+            self.examined.in_progress += 1;
+            return;
+        }
+        match run.load() {
+            Ok(loaded) => {
+                self.examined.verified += 1;
+                self.verify(run, &loaded);
+            }
+            Err(error) => self.report(Some(id), &run.dir, Problem::Unreadable { why: chain(&error) }),
+        }
+    }
+
+    fn owner(&mut self, run: &Run) {
+        let owner = std::fs::symlink_metadata(run.journal_path()).map(|found| found.uid());
+        if let Ok(uid) = owner
+            && uid != self.caller.uid
+        {
+            self.report(Some(&run.file.id), &run.dir, Problem::OtherOwner { uid });
+        }
+    }
+
+    fn other_files(&mut self, run: &Run) {
+        let Ok(entries) = std::fs::read_dir(&run.dir) else { return };
+        let mut names: Vec<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        for name in names {
+            let text = name.to_string_lossy();
+            if is_unfinished(&text) {
+                self.report(Some(&run.file.id), &run.dir.join(&name), Problem::LeftOverFile);
+            } else if text.starts_with(RESCUED_JOURNAL) {
+                self.report(Some(&run.file.id), &run.dir.join(&name), Problem::Rescued);
+            }
+        }
+    }
+
+    fn verify(&mut self, run: &Run, loaded: &Loaded) {
+        let id = run.file.id.as_str();
+        if let Some(torn) = loaded.torn {
+            self.report(Some(id), &run.dir, Problem::Torn { bytes: torn.bytes });
+        }
+        if let Err(misplaced) = check_order(&run.file.tests, &loaded.entries) {
+            let problem =
+                Problem::Disordered { record: misplaced.record, why: misplaced.problem.to_string() };
+            return self.report(Some(id), &run.dir, problem);
+        }
+        if let Some(origin) = &run.file.origin {
+            let path = run.dir.join(self.caller.imported_file);
+            let kept = stdx::files::read(&path, Links::Refused, self.caller.most_imported_bytes);
+            if !matches!(&kept, Ok(bytes) if Digest::of(bytes).is(&origin.sha256)) {
+                self.report(Some(id), &path, Problem::ImportedFileChanged);
+            }
+            return;
+        }
+        match pts::verify::verify(&run.file, &loaded.entries) {
+            Ok(tests) => {
+                let places: usize = tests.iter().map(|test| test.differences.len()).sum();
+                if places > 0 {
+                    self.report(Some(id), &run.dir, Problem::JudgedDifferently { places });
+                }
+            }
+            Err(why) => self.report(Some(id), &run.dir, Problem::Unjudged { why }),
+        }
+    }
+
+    fn finish(mut self, library: &Library) -> Examined {
+        let duplicates: Vec<(String, Vec<String>)> = self
+            .folders
+            .iter()
+            .filter(|(_, all)| all.len() > 1)
+            .map(|(id, all)| (id.clone(), all.clone()))
+            .collect();
+        for (id, folders) in duplicates {
+            let problem = Problem::DuplicateId { count: folders.len(), folders };
+            self.report(Some(&id), library.root(), problem);
+        }
+        self.examined
+    }
+}
+
+fn is_unfinished(name: &str) -> bool {
+    name.starts_with(UNFINISHED.0) && name.ends_with(UNFINISHED.1)
+}
+
+fn has_file_of_run(path: &Path) -> bool {
+    ["run.json", "journal"].iter().any(|file| path.join(file).exists())
+}
+
+/// An error with its causes, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(&format!(": {cause}"));
+        next = cause.source();
+    }
+    text
+}

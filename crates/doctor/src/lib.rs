@@ -1,0 +1,11 @@
+//! Examines a library of runs: every file of every run is read and verified, and everything that is wrong is reported
+//! as a fact. Nothing is changed.
+#![forbid(unsafe_code)]
+
+mod diagnosis;
+mod examine;
+mod problem;
+
+pub use diagnosis::{Diagnosed, Diagnosis};
+pub use examine::{Caller, Examined, examine};
+pub use problem::{Finding, Problem, Severity};

@@ -1,0 +1,198 @@
+//! What can be wrong with a library.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use stdx::units::amount_base10;
+
+/// Something that is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Id of the run; None for other objects, and if it cannot be read.
+    pub run: Option<String>,
+    /// Path of the file or folder.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// How much a problem matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Nothing is wrong, but it explains what commands show.
+    Note,
+    /// Something should be done, but no result is affected.
+    Warning,
+    /// Results are missing, damaged or ambiguous.
+    Error,
+}
+
+/// A problem.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The run cannot be read.
+    #[error("cannot be read: {why}")]
+    Unreadable {
+        /// The error with its causes.
+        why: String,
+    },
+    /// A folder has a `run.json`, but no journal.
+    #[error("has a run.json, but no journal; it is probably an incomplete copy of a run")]
+    NoJournal,
+    /// A folder has a journal, but no `run.json`.
+    #[error("has a journal, but no run.json; it is probably an incomplete copy of a run")]
+    NoRunFile,
+    /// The last record is incomplete.
+    #[error(
+        "the last record is incomplete ({bytes} B) and is ignored; the process or its host died while writing it"
+    )]
+    Torn {
+        /// Length of what there is of it.
+        bytes: u64,
+    },
+    /// The records are in an order that no run writes.
+    #[error("record {record}: {why}; the journal was changed, and its hashes were recomputed")]
+    Disordered {
+        /// Number of the record.
+        record: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// This version cannot judge the run.
+    #[error("cannot be judged by this version: {why}")]
+    Unjudged {
+        /// The error.
+        why: String,
+    },
+    /// This version reaches other conclusions.
+    #[error("judged differently by this version in {places} places")]
+    JudgedDifferently {
+        /// Number of differences.
+        places: usize,
+    },
+    /// The file from which a run was imported is missing or changed.
+    #[error("the imported file is missing or was changed")]
+    ImportedFileChanged,
+    /// Several folders contain a run with this id.
+    #[error("{count} folders contain a run with this id: {}", folders.join(", "))]
+    DuplicateId {
+        /// Number of folders.
+        count: usize,
+        /// Their names.
+        folders: Vec<String>,
+    },
+    /// The folder has another name than the run.
+    #[error("the folder is called {folder}: it was renamed, or is a copy")]
+    Renamed {
+        /// Its name.
+        folder: String,
+    },
+    /// The run belongs to another user.
+    #[error("belongs to user {uid}, who can change it")]
+    OtherOwner {
+        /// The owner.
+        uid: u32,
+    },
+    /// A symbolic link, whose target is not part of the library.
+    #[error("is a symbolic link; its target is not part of the library")]
+    Link,
+    /// The beginning of a run, or a run that is being removed, whose process died.
+    #[error("is left over from a run whose creation or removal was interrupted")]
+    LeftOverRun,
+    /// A temporary file.
+    #[error("is a temporary file; unless a process is writing it now, it is left over")]
+    LeftOverFile,
+    /// A copy of records that could not be appended to the journal.
+    #[error(
+        "contains records that could not be appended to the journal, which was moved or changed during the run"
+    )]
+    Rescued,
+    /// Settings of a drive that an interrupted run left changed.
+    #[error(
+        "contains settings of a drive or of the host that an interrupted run changed and did not restore"
+    )]
+    StaleSettings,
+    /// Other users can write to the folder of restore records.
+    #[error("restore records are not used: {why}")]
+    UntrustedState {
+        /// Why not.
+        why: String,
+    },
+    /// The index lacks runs.
+    #[error(
+        "the index is behind: {runs} runs are not in it, or have changed since; lists read their files instead"
+    )]
+    StaleIndex {
+        /// Number of runs.
+        runs: usize,
+    },
+    /// The index cannot be used.
+    #[error("the index cannot be used: {why}; lists read the files of all runs instead")]
+    UnusableIndex {
+        /// Why not.
+        why: String,
+    },
+    /// The file system is almost full.
+    #[error("the file system has {} left", amount_base10(*free_bytes))]
+    LittleSpace {
+        /// Free bytes for this user.
+        free_bytes: u64,
+    },
+}
+
+impl Problem {
+    /// How much it matters.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        match self {
+            Self::Unreadable { .. }
+            | Self::NoJournal
+            | Self::NoRunFile
+            | Self::Disordered { .. }
+            | Self::Unjudged { .. }
+            | Self::ImportedFileChanged
+            | Self::DuplicateId { .. } => Severity::Error,
+            Self::Torn { .. }
+            | Self::JudgedDifferently { .. }
+            | Self::Renamed { .. }
+            | Self::Link
+            | Self::LeftOverRun
+            | Self::LeftOverFile
+            | Self::Rescued
+            | Self::StaleSettings
+            | Self::UntrustedState { .. }
+            | Self::UnusableIndex { .. }
+            | Self::LittleSpace { .. } => Severity::Warning,
+            Self::OtherOwner { .. } | Self::StaleIndex { .. } => Severity::Note,
+        }
+    }
+
+    /// Its name in documents; it never changes.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "unreadable",
+            Self::NoJournal => "no_journal",
+            Self::NoRunFile => "no_run_file",
+            Self::Torn { .. } => "torn",
+            Self::Disordered { .. } => "disordered",
+            Self::Unjudged { .. } => "unjudged",
+            Self::JudgedDifferently { .. } => "judged_differently",
+            Self::ImportedFileChanged => "imported_file_changed",
+            Self::DuplicateId { .. } => "duplicate_id",
+            Self::Renamed { .. } => "renamed",
+            Self::OtherOwner { .. } => "other_owner",
+            Self::Link => "link",
+            Self::LeftOverRun => "left_over_run",
+            Self::LeftOverFile => "left_over_file",
+            Self::Rescued => "rescued_records",
+            Self::StaleSettings => "stale_settings",
+            Self::UntrustedState { .. } => "untrusted_state",
+            Self::StaleIndex { .. } => "stale_index",
+            Self::UnusableIndex { .. } => "unusable_index",
+            Self::LittleSpace { .. } => "little_space",
+        }
+    }
+}

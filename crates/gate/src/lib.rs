@@ -1,0 +1,25 @@
+//! Gates: rules that a run must meet before firmware is released, and the verdict in the formats that scripts and
+//! forges read.
+//!
+//! [`Rules::read`] reads a rules file, [`Facts::of`] extracts what rules refer to from a run, and [`decide`] is a
+//! function of both: it reads no file and no clock. A rule that cannot be checked is never met.
+#![forbid(unsafe_code)]
+
+mod baseline;
+mod decide;
+mod facts;
+pub mod formats;
+mod health;
+mod mistake;
+mod rules;
+mod subject;
+mod verdict;
+mod words;
+
+pub use baseline::Baseline;
+pub use decide::decide;
+pub use facts::Facts;
+pub use mistake::Mistake;
+pub use rules::{Rules, SpreadUnknown};
+pub use subject::{Refused, Subject, judge};
+pub use verdict::{List, Reason, RuleOutcome, RuleVerdict, Verdict, schema};
