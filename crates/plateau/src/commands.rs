@@ -11,6 +11,7 @@ pub(crate) mod import;
 mod index;
 mod info;
 mod list;
+mod launcher;
 mod load;
 mod man;
 mod open;
@@ -27,6 +28,7 @@ mod serve;
 mod show;
 mod sim;
 mod status;
+mod user;
 mod verify;
 
 use crate::cli::{Cli, Command};
@@ -45,6 +47,8 @@ pub fn run(cli: &Cli) -> Done {
         Command::Index(options) => index::run(cli, options),
         Command::Status => status::run(cli),
         Command::Serve(options) => serve::run(cli, options),
+        Command::User(action) => user::run(cli, action),
+        Command::Launcher(options) => launcher::run(cli, options),
         Command::Show(options) => show::run(cli, options),
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),

@@ -28,14 +28,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
     ("store", &["pts", "record", "report", "stdx", "skips"]),
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
-    ("lab", &["charts", "compare", "estimate", "pts", "record", "report", "stdx"]),
+    ("launch", &["record", "stdx"]),
+    ("lab", &["charts", "compare", "estimate", "launch", "plans", "pts", "record", "report", "stdx"]),
     ("fio", &["engine", "pts", "record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
     (
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
-            "report", "compare", "lab", "fio", "console", "skips", "report", "store", "compare", "fio",
+            "report", "compare", "lab", "launch", "fio", "console", "skips", "report", "store", "compare", "fio",
             "console", "skips",
         ],
     ),
