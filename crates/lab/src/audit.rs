@@ -41,7 +41,10 @@ impl Audit {
             file.sync_data()
         };
         written().map_err(|error| {
-            format!("nothing was changed, because {} cannot be written: {error}", self.folder.join(FILE).display())
+            format!(
+                "nothing was changed, because {} cannot be written: {error}",
+                self.folder.join(FILE).display()
+            )
         })
     }
 }

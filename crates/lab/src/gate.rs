@@ -286,7 +286,8 @@ mod tests {
     use super::*;
 
     fn gate() -> Gate {
-        Gate::new(&["127.0.0.1".into(), "localhost".into()], 7070, false, false, Users::none()).expect("random bytes")
+        Gate::new(&["127.0.0.1".into(), "localhost".into()], 7070, false, false, Users::none())
+            .expect("random bytes")
     }
 
     fn facts<'a>(host: &'a str, cookies: &'a str) -> Facts<'a> {

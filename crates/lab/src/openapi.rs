@@ -7,8 +7,9 @@ use crate::app::{Answer, App, Call, Content, Route};
 /// `/api/openapi.json`
 pub fn openapi(app: &App, _: &Call) -> Answer {
     let described = app.routes.iter().filter(|route| route.content != Content::Page);
-    let paths: Map<String, Value> =
-        described.map(|route| (route.path.to_owned(), json!({ route.method.word(): operation(route) }))).collect();
+    let paths: Map<String, Value> = described
+        .map(|route| (route.path.to_owned(), json!({ route.method.word(): operation(route) })))
+        .collect();
     Answer::json(&json!({
         "openapi": "3.1.0",
         "info": {

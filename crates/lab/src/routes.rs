@@ -9,7 +9,15 @@ const SELECTION: &[&str] = &["q", "state", "test", "drive"];
 
 const fn page(path: &'static str, about: &'static str, answer: fn(&App, &Call) -> Answer) -> Route {
     let handler = Handler::Answer(answer);
-    Route { method: Method::Get, path, access: Access::Viewer, content: Content::Page, about, query: &[], handler }
+    Route {
+        method: Method::Get,
+        path,
+        access: Access::Viewer,
+        content: Content::Page,
+        about,
+        query: &[],
+        handler,
+    }
 }
 
 /// A change that only operators can make.
@@ -49,10 +57,7 @@ pub const ROUTES: &[Route] = &[
         handler: Handler::Login,
     },
     page("/account", "who is signed in", pages::account::page),
-    Route {
-        access: Access::Viewer,
-        ..change("/leave", "ends the session", pages::account::leave)
-    },
+    Route { access: Access::Viewer, ..change("/leave", "ends the session", pages::account::leave) },
     page("/", "runs in progress and the library", pages::library::page),
     page("/start", "the form to start a run, and the runs that wait", pages::start::form),
     change("/start", "estimates a plan for a target", pages::start::plan),
@@ -61,7 +66,11 @@ pub const ROUTES: &[Route] = &[
     change("/start/{id}/withdraw", "removes a run that waits", pages::start::withdraw),
     change("/runs/{id}/stop", "stops a run, like Ctrl-C", pages::start::stop),
     change("/runs/{id}/resume", "continues an interrupted run", pages::start::resume),
-    change("/runs/{id}/restart", "restarts the interrupted test of a run at its purge", pages::start::restart),
+    change(
+        "/runs/{id}/restart",
+        "restarts the interrupted test of a run at its purge",
+        pages::start::restart,
+    ),
     page("/drives", "tested drives and block devices of the host", pages::drives::list),
     page("/drive", "results and runs of a drive", pages::drives::one),
     page("/compare", "a comparison of runs; the first is the baseline", api::compare),

@@ -245,7 +245,8 @@ fn enter(shared: &Shared, call: &Call) -> Response {
 }
 
 fn admitted(cookie: String) -> Response {
-    (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)]).into_response()
+    (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
+        .into_response()
 }
 
 fn refused(refusal: Refusal) -> Response {

@@ -147,7 +147,9 @@ impl Starts {
     pub fn command(&self, request: &Request, name: &str) -> String {
         match (words(request, &self.launcher.plan_file(name)), request) {
             (Some(words), _) => as_typed(&words),
-            (None, request) => format!("kill -INT (the process of run {})", request.run().unwrap_or_default()),
+            (None, request) => {
+                format!("kill -INT (the process of run {})", request.run().unwrap_or_default())
+            }
         }
     }
 
@@ -164,7 +166,7 @@ impl Starts {
         let facts: TargetFacts = serde_json::from_value(document["target"].clone())
             .map_err(|error| vec![format!("the estimate cannot be read: {error}")])?;
         let has_checks = facts.kind != TargetKind::Simulated && std::path::Path::new(&target.path).exists();
-        let words = ["check".into(), (&target.path).into()];
+        let words: [std::ffi::OsString; 2] = ["check".into(), (&target.path).into()];
         let checks = if has_checks { self.launcher.ask(&words).unwrap_or_default() } else { Value::Null };
         let request = Request::Start(Start { plan, target, identity: String::new() });
         let drive = drive_of(&facts);
@@ -194,7 +196,11 @@ impl Starts {
             let Request::Start(mut start) = entry.request.clone() else { return Ok(()) };
             // The identity of a real target is checked by the run itself when it takes the drive.
             if start.target.is_simulated() && typed != entry.identity() {
-                return Err(format!("'{}' is not the identity of {}", typed.escape_debug(), start.target.path));
+                return Err(format!(
+                    "'{}' is not the identity of {}",
+                    typed.escape_debug(),
+                    start.target.path
+                ));
             }
             start.identity = typed.into();
             start.check().map_err(|error| error.to_string())?;
@@ -271,9 +277,7 @@ impl Starts {
 
     fn perform(&self, request: &Request, name: &str) -> Result<launch::Launched, LaunchError> {
         match &self.socket {
-            Some(socket) => {
-                launch::through(socket, request).map(|run| launch::Launched { run, child: None })
-            }
+            Some(socket) => launch::through(socket, request).map(|run| launch::Launched { run, child: None }),
             None => self.launcher.perform(request, name),
         }
     }
@@ -290,7 +294,9 @@ impl Starts {
                 }
                 std::thread::sleep(LOOK_EVERY);
             }
-            let Some(entry) = starts.one(&waiting).filter(|entry| entry.stage == Stage::Starting) else { return };
+            let Some(entry) = starts.one(&waiting).filter(|entry| entry.stage == Stage::Starting) else {
+                return;
+            };
             match starts.perform(&entry.request, &waiting) {
                 Ok(launched) => {
                     starts.set(&waiting, Stage::Begun(launched.run));

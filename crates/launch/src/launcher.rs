@@ -154,7 +154,8 @@ impl Launcher {
         let length = |journal: &Path| std::fs::metadata(journal).map_or(0, |found| found.len());
         let was = before.as_deref().map_or(0, length);
         let log = self.log(name)?;
-        let (out, err) = (log.try_clone().map_err(at(&self.folder))?, log.try_clone().map_err(at(&self.folder))?);
+        let (out, err) =
+            (log.try_clone().map_err(at(&self.folder))?, log.try_clone().map_err(at(&self.folder))?);
         let mut command = self.command();
         command.arg("--quiet").args(words).stdout(out).stderr(err);
         let since = record::wall_now();

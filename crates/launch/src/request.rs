@@ -248,7 +248,8 @@ mod tests {
         for path in ["/dev/nvme0n1", "sim:sas-slc-2011", "/tmp/--erase", "/tmp/\u{202e}<script>"] {
             assert_eq!(start(path).check(), Ok(()), "{path}");
         }
-        for path in ["", "--erase", "nvme0n1", "sim:", "sim:../x.toml", "sim:-x", "/a\0b", &"/x".repeat(4096)] {
+        for path in ["", "--erase", "nvme0n1", "sim:", "sim:../x.toml", "sim:-x", "/a\0b", &"/x".repeat(4096)]
+        {
             assert!(start(path).check().is_err(), "{path}");
         }
         for run in ["", "..", "../x", "-a", "a b", "a\n"] {

@@ -53,9 +53,7 @@ pub fn serve_one(
     let uid = peer(connection)?;
     connection.set_read_timeout(Some(SENT_WITHIN))?;
     let answered = if allowed.contains(&uid) {
-        read(connection).and_then(|request| {
-            launcher.perform(&request, name).map_err(|error| in_full(&error))
-        })
+        read(connection).and_then(|request| launcher.perform(&request, name).map_err(|error| in_full(&error)))
     } else {
         Err(format!("user {uid} may not use this launcher"))
     };
@@ -119,7 +117,11 @@ mod tests {
 
     /// A launcher whose program must never be started.
     fn launcher(dir: &Path) -> Launcher {
-        Launcher { program: "/nonexistent/program".into(), library: dir.join("runs"), folder: dir.join("lab") }
+        Launcher {
+            program: "/nonexistent/program".into(),
+            library: dir.join("runs"),
+            folder: dir.join("lab"),
+        }
     }
 
     fn ask(bytes: &[u8], allowed: &[u32]) -> Answer {

@@ -102,7 +102,8 @@ fn a_run_is_planned_started_once_watched_and_found() {
     let operator = Operator::of(&server);
     let page = operator.plan(&simulated("1/64"));
     let shown = server.get(&page, &operator.cookie).body;
-    for text in ["Drive fills", "Type the identity", MODEL, "plateau run --scale=1/64", "nothing; the target"] {
+    for text in ["Drive fills", "Type the identity", MODEL, "plateau run --scale=1/64", "nothing; the target"]
+    {
         assert!(shown.contains(text), "{text}: {shown}");
     }
     let wrong = operator.post(&page, &[("identity", "sim:sas-slc-2012")]);
@@ -118,7 +119,8 @@ fn a_run_is_planned_started_once_watched_and_found() {
     });
     assert_eq!(answers, [303; 10]);
     let run = operator.run(&page);
-    let all = events(&server, &format!("/api/runs/{run}/events"), &operator.cookie, |data| data == "steady state");
+    let all =
+        events(&server, &format!("/api/runs/{run}/events"), &operator.cookie, |data| data == "steady state");
     assert_eq!(all.last().map(|(_, kind)| kind.as_str()), Some("closed"));
     assert_eq!(operator.ended(&run), "steady");
     assert_eq!(bench.runs().len(), 1, "ten requests started one run");
@@ -197,13 +199,19 @@ fn mistakes_in_plans_and_targets_are_shown_and_nothing_is_planned() {
     let operator = Operator::of(&server);
     let long = format!("/tmp/{}", "x".repeat(4096));
     for (form, text) in [
-        (&[("target", MODEL), ("kind", "text"), ("plan", "tests = [\"iops\"]\nfoo = 3\n")][..], "plan:2:1: foo"),
+        (
+            &[("target", MODEL), ("kind", "text"), ("plan", "tests = [\"iops\"]\nfoo = 3\n")][..],
+            "plan:2:1: foo",
+        ),
         (&[("target", "nvme0n1"), ("kind", "preset"), ("preset", "quick")], "absolute path"),
         (&[("target", "--erase=x"), ("kind", "preset"), ("preset", "quick")], "absolute path"),
         (&[("target", MODEL), ("kind", "tests"), ("profile", "pts-e-2.0")], "a test is missing"),
         (&[("target", MODEL), ("kind", "preset"), ("preset", "--plan")], "is not a name"),
         (&[("target", MODEL), ("kind", "preset"), ("preset", "<script>")], "&lt;script&gt;"),
-        (&[("file", "/nonexistent/<script>\u{202e}"), ("kind", "preset"), ("preset", "quick")], "&lt;script&gt;"),
+        (
+            &[("file", "/nonexistent/<script>\u{202e}"), ("kind", "preset"), ("preset", "quick")],
+            "&lt;script&gt;",
+        ),
         (&[("file", long.as_str()), ("kind", "preset"), ("preset", "quick")], "more than 4096 bytes"),
     ] {
         let response = operator.post("/start", form);

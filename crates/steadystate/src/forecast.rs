@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn values_are_continued_along_their_curve() {
-        let rounds: Vec<(u32, f64)> = (1..=6).map(|round| (round, 1000.0 + 500.0 * 0.5_f64.powi(round as i32))).collect();
+        let rounds: Vec<(u32, f64)> =
+            (1..=6).map(|round| (round, 1000.0 + 500.0 * 0.5_f64.powi(round as i32))).collect();
         let ahead = continued(&rounds, 2);
         assert_eq!(ahead.iter().map(|(round, _)| *round).collect::<Vec<_>>(), [7, 8]);
         assert!((ahead[0].1 - 1003.9).abs() < 0.5, "{ahead:?}");

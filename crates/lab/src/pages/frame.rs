@@ -16,7 +16,8 @@ pub struct Page<'a> {
     pub content: Markup,
 }
 
-const MENU: &[(&str, &str)] = &[("/", "Runs"), ("/drives", "Drives"), ("/start", "Start"), ("/api", "API"), ("/account", "Account")];
+const MENU: &[(&str, &str)] =
+    &[("/", "Runs"), ("/drives", "Drives"), ("/start", "Start"), ("/api", "API"), ("/account", "Account")];
 
 impl Page<'_> {
     /// The complete page.

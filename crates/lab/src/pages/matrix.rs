@@ -30,7 +30,8 @@ pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
     }
     let (blocks, mixes) = (in_order(order.iter().map(|key| key.0)), in_order(order.iter().map(|key| key.1)));
     let now = previous.get(*cell as usize - 1).map(|next| key(next));
-    let find = |all: &[&Segment], wanted: Key| all.iter().find(|each| key(each) == wanted).map(|each| each.iops());
+    let find =
+        |all: &[&Segment], wanted: Key| all.iter().find(|each| key(each) == wanted).map(|each| each.iops());
     html! {
         section.box {
             h2 { "Round " (round) ": IOPS by block size and R/W mix" @if !previous.is_empty() { " (outlined: the round before)" } }

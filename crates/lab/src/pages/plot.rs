@@ -69,7 +69,8 @@ pub fn rounds(variable: &Variable, measuring: Option<u32>) -> Markup {
         variable.window().iter().map(|(round, value)| (f64::from(*round), *value)).collect();
     let mean = window.iter().map(|(_, value)| value).sum::<f64>() / window.len().max(1) as f64;
     let until = variable.forecast.unwrap_or(last).clamp(last, last.saturating_add(8));
-    let ahead = if variable.steady { Vec::new() } else { continued(&variable.values, (until - last).max(AHEAD)) };
+    let ahead =
+        if variable.steady { Vec::new() } else { continued(&variable.values, (until - last).max(AHEAD)) };
     let mut future = vec![(f64::from(last), latest)];
     future.extend(ahead.iter().map(|(round, value)| (f64::from(*round), *value)));
     let highest = points.iter().map(|(_, value)| *value).fold(mean * 1.1, f64::max);
@@ -81,7 +82,11 @@ pub fn rounds(variable: &Variable, measuring: Option<u32>) -> Markup {
     let label = format!(
         "{} by round: {}",
         variable.name,
-        shown.iter().map(|(round, value)| format!("{round}: {}", short(*value))).collect::<Vec<_>>().join(", ")
+        shown
+            .iter()
+            .map(|(round, value)| format!("{round}: {}", short(*value)))
+            .collect::<Vec<_>>()
+            .join(", ")
     );
     let (from, to) = (window.first().map_or(0.0, |w| w.0) - 0.4, f64::from(last) + 0.4);
     html! {
@@ -206,6 +211,9 @@ mod tests {
 
     #[test]
     fn values_are_short() {
-        assert_eq!([4835.2, 113_100.0, 0.0, 12.34, 0.123].map(short), ["4,835", "113 k", "0", "12.3", "0.123"]);
+        assert_eq!(
+            [4835.2, 113_100.0, 0.0, 12.34, 0.123].map(short),
+            ["4,835", "113 k", "0", "12.3", "0.123"]
+        );
     }
 }

@@ -140,7 +140,9 @@ fn current<'a>(snapshot: &'a Snapshot, live: &Live<'_>) -> Option<&'a Outcome> {
 /// The course of the run: parts of the current test in their order, with the uncertain future hatched.
 fn strip(live: &Live<'_>) -> Markup {
     let round = match &live.phase {
-        Phase::Round { round, cell, cells, .. } => Some((*round, f64::from(cell - 1) / f64::from((*cells).max(1)))),
+        Phase::Round { round, cell, cells, .. } => {
+            Some((*round, f64::from(cell - 1) / f64::from((*cells).max(1))))
+        }
         _ => None,
     };
     // No more parts than fit: earlier rounds are one part.

@@ -37,13 +37,15 @@ pub fn content(snapshot: &Snapshot) -> Markup {
 /// The seconds of the current load: the latest ones with ascending times.
 fn current(live: &Live) -> &[LiveSecond] {
     let seconds = &live.seconds[..];
-    let restart = (1..seconds.len()).rev().find(|at| seconds[*at].elapsed_seconds <= seconds[at - 1].elapsed_seconds);
+    let restart =
+        (1..seconds.len()).rev().find(|at| seconds[*at].elapsed_seconds <= seconds[at - 1].elapsed_seconds);
     &seconds[restart.unwrap_or(0)..]
 }
 
 fn of_live(live: &Live) -> Markup {
     let seconds = current(live);
-    let points: Vec<(f64, f64)> = seconds.iter().map(|second| (second.elapsed_seconds, second.iops)).collect();
+    let points: Vec<(f64, f64)> =
+        seconds.iter().map(|second| (second.elapsed_seconds, second.iops)).collect();
     let one = |name: &str, value: String| html! { div { dt { (name) } dd { (value) } } };
     html! {
         section.box {

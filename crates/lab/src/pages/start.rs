@@ -58,85 +58,100 @@ fn shown(app: &App, call: &Call, mistakes: &[String]) -> Answer {
         }
     };
     let status = if mistakes.is_empty() { 200 } else { 422 };
-    Answer { status, ..Answer::html(Page { title: "Start", section: "/start", follows: None, content }.html()) }
+    Answer {
+        status,
+        ..Answer::html(Page { title: "Start", section: "/start", follows: None, content }.html())
+    }
 }
 
 fn fields(app: &App, call: &Call) -> Markup {
+    html! {
+        form.start action="/start" method="post" {
+            (token(call))
+            (drive(app, call))
+            (plans_of(call))
+            p { button.primary { "Estimate" } " " span.soft { "Nothing is started or changed yet." } }
+        }
+    }
+}
+
+fn drive(app: &App, call: &Call) -> Markup {
     let devices = (app.devices)();
     let target = call.form("target");
+    let scale = if call.form.is_empty() { USUAL_SCALE } else { call.form("scale") };
+    html! {
+        fieldset {
+            legend { "1. Drive" }
+            div.fields {
+                label { "Target"
+                    select name="target" {
+                        optgroup label="Block devices of this host" {
+                            @for device in devices.iter().flatten() {
+                                option value=(device.path) disabled[!device.refusals.is_empty()] selected[device.path == target] {
+                                    (device.path) " " (device.model.as_deref().unwrap_or(&device.kind))
+                                    @if let Some(first) = device.refusals.first() { ": " (first) }
+                                }
+                            }
+                        }
+                        optgroup label="Simulated drives" {
+                            @for model in &app.models {
+                                @let path = format!("sim:{model}");
+                                option value=(path) selected[path == target] { (path) }
+                            }
+                        }
+                    }
+                }
+                label { "or a file (absolute path)" input name="file" value=(call.form("file")) placeholder="/mnt/drive/target.bin" autocomplete="off"; }
+                label { "Size of a new file" input name="size" value=(call.form("size")) placeholder="16GiB" autocomplete="off"; }
+                label { "Scale of a simulated drive" input name="scale" value=(scale) placeholder="1/16" autocomplete="off"; }
+            }
+            @if let Err(why) = &devices { p.soft { (why) } }
+        }
+    }
+}
+
+fn plans_of(call: &Call) -> Markup {
     let kind = if call.form("kind").is_empty() { "tests" } else { call.form("kind") };
     let is_test = |name: &str| call.form.iter().any(|(key, value)| key == "tests" && value == name);
     let is_first = !call.form.iter().any(|(key, _)| key == "tests");
     let profile = if call.form("profile").is_empty() { USUAL_PROFILE } else { call.form("profile") };
-    let scale = if call.form.is_empty() { USUAL_SCALE } else { call.form("scale") };
     html! {
-        form.start action="/start" method="post" {
-            (token(call))
-            fieldset {
-                legend { "1. Drive" }
+        fieldset {
+            legend { "2. Plan" }
+            div.choice {
+                label.pick { input type="radio" name="kind" value="tests" checked[kind == "tests"]; "Tests of a version of the specification" }
                 div.fields {
-                    label { "Target"
-                        select name="target" {
-                            optgroup label="Block devices of this host" {
-                                @for device in devices.iter().flatten() {
-                                    option value=(device.path) disabled[!device.refusals.is_empty()] selected[device.path == target] {
-                                        (device.path) " " (device.model.as_deref().unwrap_or(&device.kind))
-                                        @if let Some(first) = device.refusals.first() { ": " (first) }
-                                    }
-                                }
-                            }
-                            optgroup label="Simulated drives" {
-                                @for model in &app.models {
-                                    @let path = format!("sim:{model}");
-                                    option value=(path) selected[path == target] { (path) }
-                                }
-                            }
-                        }
-                    }
-                    label { "or a file (absolute path)" input name="file" value=(call.form("file")) placeholder="/mnt/drive/target.bin" autocomplete="off"; }
-                    label { "Size of a new file" input name="size" value=(call.form("size")) placeholder="16GiB" autocomplete="off"; }
-                    label { "Scale of a simulated drive" input name="scale" value=(scale) placeholder="1/16" autocomplete="off"; }
-                }
-                @if let Err(why) = &devices { p.soft { (why) } }
-            }
-            fieldset {
-                legend { "2. Plan" }
-                div.choice {
-                    label.pick { input type="radio" name="kind" value="tests" checked[kind == "tests"]; "Tests of a version of the specification" }
-                    div.fields {
-                        label { "Version"
-                            select name="profile" {
-                                @for known in PROFILES { option value=(known.name) selected[known.name == profile] { (known.name) } }
-                            }
-                        }
-                    }
-                    div.tests {
-                        @for test in TESTS {
-                            label title=(test.about) {
-                                input type="checkbox" name="tests" value=(test.name) checked[is_test(test.name) || (is_first && test.name == "iops")];
-                                (test.name)
-                            }
+                    label { "Version"
+                        select name="profile" {
+                            @for known in PROFILES { option value=(known.name) selected[known.name == profile] { (known.name) } }
                         }
                     }
                 }
-                div.choice {
-                    label.pick { input type="radio" name="kind" value="preset" checked[kind == "preset"]; "A preset" }
-                    div.fields {
-                        label { "Preset"
-                            select name="preset" {
-                                @for preset in plans::PRESETS {
-                                    option value=(preset.name) selected[preset.name == call.form("preset")] { (preset.name) ": " (preset.plan().about) }
-                                }
-                            }
+                div.tests {
+                    @for test in TESTS {
+                        label title=(test.about) {
+                            input type="checkbox" name="tests" value=(test.name) checked[is_test(test.name) || (is_first && test.name == "iops")];
+                            (test.name)
                         }
                     }
-                }
-                div.choice {
-                    label.pick { input type="radio" name="kind" value="text" checked[kind == "text"]; "A plan of your own" }
-                    label { "Plan (TOML)" textarea name="plan" rows="8" spellcheck="false" placeholder="tests = [\"iops\"]" { (call.form("plan")) } }
                 }
             }
-            p { button.primary { "Estimate" } " " span.soft { "Nothing is started or changed yet." } }
+            div.choice {
+                label.pick { input type="radio" name="kind" value="preset" checked[kind == "preset"]; "A preset" }
+                div.fields {
+                    label { "Preset"
+                        select name="preset" {
+                            @for preset in plans::PRESETS {
+                                option value=(preset.name) selected[preset.name == call.form("preset")] { (preset.name) ": " (preset.plan().about) }
+                            }
+                        }
+                    }
+                }
+            }
+            div.choice {
+                label.pick { input type="radio" name="kind" value="text" checked[kind == "text"]; "A plan of your own" }
+                label { "Plan (TOML)" textarea name="plan" rows="8" spellcheck="false" placeholder="tests = [\"iops\"]" { (call.form("plan")) } }
+            }
         }
     }
 }

@@ -20,7 +20,8 @@ pub fn run(cli: &Cli, options: &LauncherOptions) -> Done {
     let allowed = options.users.iter().map(|user| uid(user)).collect::<Done<Vec<u32>>>()?;
     let input = stdin().as_fd().try_clone_to_owned()?;
     if launch::peer(&input).is_err() {
-        let text = "standard input is not a Unix socket; dist/units contains the units that start the launcher";
+        let text =
+            "standard input is not a Unix socket; dist/units contains the units that start the launcher";
         return Err(Failure::text(Exit::Usage, text));
     }
     let launcher = Launcher {

@@ -34,7 +34,8 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
     if cli.json {
         printer::print_json(&json!({ "address": address, "link": link }))?;
     } else {
-        let runs = if options.read_only { "Nothing can be changed" } else { "Runs do not notice when it ends" };
+        let runs =
+            if options.read_only { "Nothing can be changed" } else { "Runs do not notice when it ends" };
         printer::print(&format!(
             "{link}\nOpen this link in a browser; it works once. Ctrl-C stops the server. {runs}."
         ))?;

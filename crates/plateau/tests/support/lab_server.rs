@@ -63,7 +63,9 @@ impl Server {
     pub fn posted(&self, path: &str, headers: &str, form: &[(&str, &str)]) -> String {
         let encode = |text: &str| -> String {
             let plain = |byte: &u8| byte.is_ascii_alphanumeric();
-            text.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+            text.bytes()
+                .map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+                .collect()
         };
         let pairs: Vec<String> =
             form.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
