@@ -157,6 +157,7 @@ fn of_row(row: &Row) -> Value {
         "name": file.labels.name,
         "tags": file.labels.tags,
         "notes": file.labels.notes,
+        "archived": row.archived,
         "figures": row.figures.iter().map(|figure| json!({
             "test": figure.test,
             "name": figure.name,

@@ -6,6 +6,7 @@ pub mod api;
 pub mod drives;
 pub mod entrance;
 pub mod frame;
+pub mod labels;
 pub mod library;
 pub mod matrix;
 pub mod picture;

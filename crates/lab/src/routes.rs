@@ -5,7 +5,7 @@ use crate::app::{Answer, App, Call, Content, Handler, Method, Route};
 use crate::gate::Access;
 use crate::{api, assets, metrics, openapi, pages};
 
-const SELECTION: &[&str] = &["q", "state", "test", "drive"];
+const SELECTION: &[&str] = &["q", "state", "test", "drive", "archived"];
 
 const fn page(path: &'static str, about: &'static str, answer: fn(&App, &Call) -> Answer) -> Route {
     let handler = Handler::Answer(answer);
@@ -64,6 +64,11 @@ pub const ROUTES: &[Route] = &[
     page("/start/{id}", "a planned, waiting or started run", pages::start::page),
     change("/start/{id}", "starts a planned run; the identity confirms it", pages::start::confirm),
     change("/start/{id}/withdraw", "removes a run that waits", pages::start::withdraw),
+    change("/runs/{id}/tag", "adds a tag to a run", pages::labels::tag),
+    change("/runs/{id}/untag", "removes a tag of a run", pages::labels::untag),
+    change("/runs/{id}/note", "adds a note to a run", pages::labels::note),
+    change("/runs/{id}/archive", "hides a run from lists", pages::labels::archive),
+    change("/runs/{id}/unarchive", "shows a run in lists again", pages::labels::unarchive),
     change("/runs/{id}/stop", "stops a run, like Ctrl-C", pages::start::stop),
     change("/runs/{id}/resume", "continues an interrupted run", pages::start::resume),
     change(

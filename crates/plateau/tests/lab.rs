@@ -269,3 +269,39 @@ fn a_run_waits_for_its_drive_even_if_the_server_is_restarted() {
     assert!(created(&next) > ended, "the runs did not overlap");
     bench.ok(&["verify", &next]);
 }
+
+#[test]
+fn runs_are_tagged_noted_archived_and_found_by_link() {
+    let bench = Bench::new();
+    let document =
+        bench.json(&["run", "iops", MODEL, "--scale", "1/64", "--profile", "pts-e-1.0", "--tag", "first"]);
+    let run = document["run"].as_str().expect("an id");
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let post = |what: &str, form: &[(&str, &str)]| operator.post(&format!("/runs/{run}/{what}"), form).status;
+    let found = |query: &str| operator.json(&format!("/api/runs?{query}")).as_array().expect("a list").len();
+    assert_eq!(found("q=first"), 1);
+    assert_eq!(found("q=second"), 0);
+    assert_eq!(post("tag", &[("tag", "second")]), 303);
+    assert_eq!(post("note", &[("note", "</p><script>alert(1)</script>")]), 303);
+    assert_eq!((found("q=second"), found("q=alert")), (1, 1));
+    let page = server.get(&format!("/runs/{run}"), &operator.cookie).body;
+    assert!(page.contains("&lt;script&gt;alert(1)") && !page.contains("<script>alert"), "{page}");
+    for (what, form) in [
+        ("tag", ("tag", "two words")),
+        ("tag", ("tag", "")),
+        ("note", ("note", "two\nlines")),
+        ("note", ("note", "\u{202e}")),
+    ] {
+        assert_eq!(post(what, &[form]), 422, "{form:?}");
+    }
+    assert_eq!(post("note", &[("note", &"x".repeat(4096))]), 422);
+    assert_eq!(post("untag", &[("tag", "first")]), 303);
+    assert_eq!(found("q=first"), 0);
+    assert_eq!(post("archive", &[]), 303);
+    assert_eq!((found(""), found("archived=1")), (0, 1));
+    assert_eq!(post("unarchive", &[]), 303);
+    assert_eq!((found(""), found("archived=1")), (1, 0));
+    assert_eq!(bench.json(&["show", run])["tags"], serde_json::json!(["second"]));
+    bench.ok(&["verify", run]);
+}

@@ -11,6 +11,7 @@ use stdx::units::{amount_base10, grouped};
 
 use super::actions;
 use super::frame::{Page, age, badge, moment, problem};
+use super::labels;
 use super::matrix;
 use super::picture;
 use super::plot;
@@ -37,6 +38,7 @@ pub fn page(app: &App, call: &Call) -> Answer {
         let content = html! {
             div #live data-record=[snapshot.last_record()] { (content(snapshot)) }
             (actions::actions(call, snapshot))
+            (labels::forms(app, call, snapshot))
             (downloads(id))
         };
         let follows = is_running.then_some(id.as_str());
