@@ -113,9 +113,14 @@ fn content(snapshot: &Snapshot) -> Markup {
         div #second { (second::content(snapshot)) }
         @if !live.variables.is_empty() { (window(&live)) }
         @if is_running { (matrix::round(snapshot, &live)) }
-        @if let Some(outcome) = current { (pages(outcome, snapshot.standing)) }
+        // Before the end of the first round, its charts would be empty.
+        @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(outcome, snapshot.standing)) }
         (details(snapshot))
     }
+}
+
+const fn is_first_round(live: &Live<'_>) -> bool {
+    matches!(live.phase, Phase::Round { round: 1, .. }) && live.variables.is_empty()
 }
 
 /// Time left, start and age of the journal in one line.

@@ -85,18 +85,18 @@ fn drive(app: &App, call: &Call) -> Markup {
             div.fields {
                 label { "Target"
                     select name="target" {
+                        optgroup label="Simulated drives" {
+                            @for model in &app.models {
+                                @let path = format!("sim:{model}");
+                                option value=(path) selected[path == target] { (path) }
+                            }
+                        }
                         optgroup label="Block devices of this host" {
                             @for device in devices.iter().flatten() {
                                 option value=(device.path) disabled[!device.refusals.is_empty()] selected[device.path == target] {
                                     (device.path) " " (device.model.as_deref().unwrap_or(&device.kind))
                                     @if let Some(first) = device.refusals.first() { ": " (first) }
                                 }
-                            }
-                        }
-                        optgroup label="Simulated drives" {
-                            @for model in &app.models {
-                                @let path = format!("sim:{model}");
-                                option value=(path) selected[path == target] { (path) }
                             }
                         }
                     }
