@@ -226,7 +226,8 @@ fn amplification(live: &Live<'_>) -> Option<f64> {
 
 fn window(live: &Live<'_>) -> Markup {
     let variables = &live.variables;
-    let worst = variables.iter().max_by(|a, b| a.excess().total_cmp(&b.excess()));
+    // Of several, the first one.
+    let worst = variables.iter().rev().max_by(|a, b| a.excess().total_cmp(&b.excess()));
     let measuring = match &live.phase {
         Phase::Round { round, .. } => Some(*round),
         _ => None,
@@ -263,8 +264,11 @@ fn window(live: &Live<'_>) -> Markup {
 fn criteria(variable: &Variable) -> Markup {
     let rounds = variable.window().len();
     let row = |name: &str, share: Option<f64>, allowed: f64, text: String| {
-        let is_within = share.is_some_and(|share| share <= allowed);
-        let (mark, class) = if is_within { ("\u{2713}", "within") } else { ("\u{2717}", "beyond") };
+        let (mark, class) = match share {
+            Some(share) if share <= allowed => ("\u{2713}", "within"),
+            Some(_) => ("\u{2717}", "beyond"),
+            None => ("", "open"),
+        };
         html! {
             div class={ "criterion " (class) } {
                 span { (name) }
@@ -280,7 +284,7 @@ fn criteria(variable: &Variable) -> Markup {
     };
     let (range, slope) = (variable.shares.map(|shares| shares.0), variable.shares.map(|shares| shares.1));
     let is_full = rounds >= WINDOW_ROUNDS;
-    let (mark, class) = if is_full { ("\u{2713}", "within") } else { ("\u{2717}", "beyond") };
+    let (mark, class) = if is_full { ("\u{2713}", "within") } else { ("", "open") };
     html! {
         (row("Range of the window", range, RANGE_LIMIT, text(range, RANGE_LIMIT)))
         (row("Slope over the window", slope, SLOPE_LIMIT, text(slope, SLOPE_LIMIT)))
