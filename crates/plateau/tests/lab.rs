@@ -29,7 +29,9 @@ impl<'a> Operator<'a> {
     }
 
     fn post(&self, path: &str, form: &[(&str, &str)]) -> Response {
-        self.server.post(path, &self.cookie, &[&[("csrf", self.csrf.as_str())], form].concat())
+        // A browser also sends the origin.
+        let headers = format!("{}{}", self.cookie, self.server.origin());
+        self.server.post(path, &headers, &[&[("csrf", self.csrf.as_str())], form].concat())
     }
 
     /// Submits a plan; returns the address of its page.

@@ -78,6 +78,8 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
         let policy = response.header("content-security-policy").expect("a policy");
         assert!(policy.starts_with("default-src 'none'"), "{what}: {policy}");
         assert_eq!(response.header("x-content-type-options"), Some("nosniff"), "{what}");
+        let referrer = response.header("referrer-policy");
+        assert_eq!(referrer, Some("same-origin"), "{what}: browsers would hide the origin of its forms");
         let takes_post =
             lab::addresses().any(|(other, same, _)| other == "POST" && filled(same, &run) == path);
         let posted = server.post(&path, &cookie, &[]).status;
