@@ -49,6 +49,7 @@ const SUBJECTS: &[&str] = &[
     "plateau/browser",
     "plateau/serve",
     "plateau/lab",
+    "plateau/lab_browser",
     "plateau/outcomes",
     "plateau/witnessed",
 ];
