@@ -49,7 +49,6 @@ const SUBJECTS: &[&str] = &[
     "plateau/browser",
     "plateau/serve",
     "plateau/lab",
-    "plateau/lab_browser",
     "plateau/outcomes",
     "plateau/witnessed",
 ];

@@ -11,9 +11,11 @@ mod audience;
 pub mod printer;
 pub mod progress;
 mod screen;
+mod secret;
 mod terminal;
 mod text_chart;
 
 pub use audience::{Audience, Nobody, Step};
+pub use secret::secret;
 pub use terminal::columns;
 pub use text_chart::bars;

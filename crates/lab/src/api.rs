@@ -10,7 +10,7 @@ use crate::drives::drives;
 use crate::live::{Live, Place};
 use crate::pages::frame::problem;
 use crate::pages::library::Selection;
-use crate::pages::run::with_snapshot;
+use crate::pages::opened::with_snapshot;
 use crate::snapshot::Snapshot;
 use crate::starts::Stage;
 

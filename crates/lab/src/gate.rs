@@ -6,18 +6,18 @@
 //! origin can use it; the check of `Host` keeps names that resolve to this server (DNS rebinding) out.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
 
 use crate::error::ServeError;
+use crate::secrets::{same, secret};
 use crate::users::{Role, Users};
 
-/// Random bytes of a token or session.
-const SECRET_BYTES: usize = 32;
 /// Number of browsers that can be signed in; the oldest is signed out.
 const MOST_SESSIONS: usize = 64;
 /// Number of failed logins within [`LOGINS_WITHIN`] after which further ones are refused.
 const MOST_FAILED_LOGINS: usize = 10;
-const LOGINS_WITHIN: Duration = Duration::from_secs(60);
+const LOGINS_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +110,7 @@ pub struct Gate {
     pub users: Users,
     secrets: Mutex<Secrets>,
     /// Times of failed logins. Passwords are checked one at a time.
-    failed: Mutex<Vec<Instant>>,
+    failed: Mutex<Vec<Timestamp>>,
 }
 
 #[derive(Default)]
@@ -212,8 +212,8 @@ impl Gate {
     /// Exchanges a name and a password for the value of `Set-Cookie`.
     pub fn login(&self, name: &str, password: &str) -> Result<Result<String, Refusal>, ServeError> {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        failed.retain(|at| now.duration_since(*at) < LOGINS_WITHIN);
+        let now = record::wall_now();
+        failed.retain(|at| now.duration_since(*at).abs() < LOGINS_WITHIN);
         if failed.len() >= MOST_FAILED_LOGINS {
             return Ok(Err(Refusal::TooManyLogins));
         }
@@ -253,32 +253,6 @@ impl Gate {
     fn secrets(&self) -> MutexGuard<'_, Secrets> {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Random text that cannot be guessed.
-pub fn secret() -> Result<String, ServeError> {
-    Ok(hex(&random::<SECRET_BYTES>()?))
-}
-
-/// Random bytes.
-pub fn random<const N: usize>() -> Result<[u8; N], ServeError> {
-    let mut bytes = [0; N];
-    let mut filled = 0;
-    while filled < N {
-        let flags = rustix::rand::GetRandomFlags::empty();
-        filled += rustix::rand::getrandom(&mut bytes[filled..], flags).map_err(ServeError::Random)?;
-    }
-    Ok(bytes)
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Compares two secrets in a time that does not depend on where they differ.
-pub fn same(known: &str, given: &str) -> bool {
-    let difference = known.bytes().zip(given.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
-    !known.is_empty() && known.len() == given.len() && difference == 0
 }
 
 #[cfg(test)]

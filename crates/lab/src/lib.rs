@@ -19,6 +19,7 @@ mod metrics;
 mod openapi;
 mod pages;
 mod routes;
+mod secrets;
 mod server;
 mod snapshot;
 mod starts;

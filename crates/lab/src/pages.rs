@@ -9,6 +9,7 @@ pub mod frame;
 pub mod labels;
 pub mod library;
 pub mod matrix;
+pub mod opened;
 pub mod picture;
 pub mod plot;
 pub mod run;

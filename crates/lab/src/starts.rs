@@ -3,14 +3,14 @@
 //! The server itself does nothing to a drive. A plan is estimated by `plateau plan`, and a run is started by a launcher as
 //! a process of its own. Runs that wait are kept in a file, so that they still start after the server was restarted.
 
+mod entry;
 mod queue;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use launch::{LaunchError, Launcher, Plan, Request, Start, Target, as_typed, in_full, words};
 use pts::Standing;
 use record::{TargetFacts, TargetKind};
@@ -18,7 +18,8 @@ use serde_json::Value;
 
 use crate::audit::Audit;
 use crate::catalogue::{Catalogue, State};
-use crate::gate::{hex, random};
+use crate::secrets::{hex, random};
+pub use entry::{Entry, Stage};
 use queue::Queue;
 
 /// Number of entries that are kept; the oldest that does not wait is forgotten.
@@ -28,66 +29,6 @@ const NAME_BYTES: usize = 8;
 /// How often a run that waits looks at its drive.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// What became of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stage {
-    /// It was estimated, and its identity has not been typed yet.
-    Planned,
-    /// Another run uses its drive.
-    Waiting,
-    /// Its process has been started.
-    Starting,
-    /// Its run has begun or continues.
-    Begun(String),
-    /// There is no run, because of this.
-    Failed(String),
-}
-
-impl Stage {
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::Waiting => "waiting",
-            Self::Starting => "starting",
-            Self::Begun(_) => "begun",
-            Self::Failed(_) => "failed",
-        }
-    }
-
-    const fn is_active(&self) -> bool {
-        matches!(self, Self::Waiting | Self::Starting)
-    }
-}
-
-/// A run that was planned, waits or was started.
-#[derive(Debug, Clone)]
-pub struct Entry {
-    pub name: String,
-    pub user: String,
-    pub at: Timestamp,
-    pub request: Request,
-    /// What `plateau plan` printed; null for a resumed run.
-    pub document: Value,
-    /// What `plateau check` printed; null for a simulated drive, a new file and a resumed run.
-    pub checks: Value,
-    /// What distinguishes the drive from others; None if any number of runs can use it.
-    pub drive: Option<String>,
-    pub stage: Stage,
-}
-
-impl Entry {
-    /// The identity that must be typed.
-    pub fn identity(&self) -> &str {
-        self.document["target"]["identity"].as_str().unwrap_or_default()
-    }
-
-    /// Why the target cannot be tested now.
-    pub fn refusals(&self) -> Vec<&str> {
-        let all = self.document["refusals"].as_array();
-        all.into_iter().flatten().filter_map(Value::as_str).collect()
-    }
-}
-
 /// All entries, oldest first, and the means to start them.
 pub struct Starts {
     catalogue: Arc<Catalogue>,
@@ -96,6 +37,8 @@ pub struct Starts {
     audit: Audit,
     queue: Queue,
     entries: Mutex<Vec<Entry>>,
+    /// Announces that the server ends.
+    ended: Condvar,
     /// Runs that were sent the signal to stop, with the number of times that they had been resumed: a second signal
     /// would end a run at once.
     stopped: Mutex<Vec<(String, usize)>>,
@@ -120,6 +63,7 @@ impl Starts {
             audit: Audit::at(&folder),
             queue,
             entries: Mutex::new(waiting),
+            ended: Condvar::new(),
             stopped: Mutex::default(),
             stopping: AtomicBool::new(false),
         });
@@ -132,6 +76,7 @@ impl Starts {
     /// Ends the waiting. Runs are not affected.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+        self.ended.notify_all();
     }
 
     /// All entries, newest first.
@@ -292,7 +237,7 @@ impl Starts {
                 if starts.stopping.load(Ordering::Relaxed) {
                     return;
                 }
-                std::thread::sleep(LOOK_EVERY);
+                drop(starts.ended.wait_timeout(starts.entries(), LOOK_EVERY));
             }
             let Some(entry) = starts.one(&waiting).filter(|entry| entry.stage == Stage::Starting) else {
                 return;

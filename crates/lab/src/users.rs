@@ -5,13 +5,14 @@ use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use argon2::Argon2;
 use serde::{Deserialize, Serialize};
 use stdx::files::OwnedFolder;
 
 use crate::error::ServeError;
-use crate::gate::{hex, random, same};
+use crate::secrets::{hex, random, same};
 
 const FILE: &str = "users.json";
 /// Name of the file while it is being written.
@@ -42,6 +43,15 @@ impl Role {
             Self::Viewer => "viewer",
             Self::Operator => "operator",
         }
+    }
+}
+
+impl FromStr for Role {
+    type Err = &'static str;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let known = [Self::Viewer, Self::Operator].into_iter().find(|role| role.word() == word);
+        known.ok_or("a role is viewer or operator")
     }
 }
 

@@ -6,9 +6,11 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use record::{Library, Run};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde_json::Value;
 use stdx::files::OwnedFolder;
@@ -20,10 +22,11 @@ use crate::request::{Invalid, Plan, Request, Target};
 
 /// How often a process that was started is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Time within which a run begins or a resumed one continues. Repeating the steps of a simulated drive takes longest.
-const BEGINS_WITHIN: Duration = Duration::from_secs(15 * 60);
-/// Time within which a question is answered.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
+/// Number of looks within which a run begins or a resumed one continues: 15 minutes. Repeating the steps of a simulated
+/// drive takes longest.
+const LOOKS_FOR_RUN: u32 = 45_000;
+/// Number of looks within which a question is answered: a minute.
+const LOOKS_FOR_ANSWER: u32 = 3000;
 /// Size limit of an answer.
 const MOST_ANSWER_BYTES: u64 = 8 << 20;
 /// Size limit of what is kept of the output of a process.
@@ -106,14 +109,14 @@ impl Launcher {
             let read = stdout.take(MOST_ANSWER_BYTES).read_to_end(&mut bytes);
             read.map(|_| bytes)
         });
-        let deadline = Instant::now() + ANSWERED_WITHIN;
+        let mut looks = 0..LOOKS_FOR_ANSWER;
         while child.try_wait().map_err(failed())?.is_none() {
-            if Instant::now() >= deadline {
+            if looks.next().is_none() {
                 drop(child.kill());
                 drop(child.wait());
                 return Err(failed()(broken("it did not answer within a minute")));
             }
-            std::thread::sleep(LOOK_EVERY);
+            pause(&child).map_err(failed())?;
         }
         let bytes = reader.join().map_err(|_| failed()(broken("no output")))?.map_err(failed())?;
         serde_json::from_slice(&bytes).map_err(|error| failed()(error.into()))
@@ -160,7 +163,7 @@ impl Launcher {
         command.arg("--quiet").args(words).stdout(out).stderr(err);
         let since = record::wall_now();
         let mut child = command.spawn().map_err(at(&self.program))?;
-        let deadline = Instant::now() + BEGINS_WITHIN;
+        let mut looks = 0..LOOKS_FOR_RUN;
         loop {
             let ended = child.try_wait().map_err(at(&self.program))?;
             let begun = match (run, &before) {
@@ -179,13 +182,13 @@ impl Launcher {
                         None => Err(printed(log).map_or_else(at(&self.folder), ended)),
                     };
                 }
-                (None, None) if Instant::now() >= deadline => {
+                (None, None) if looks.next().is_none() => {
                     drop(child.kill());
                     drop(child.wait());
                     let text = "the run did not begin within 15 minutes".to_owned();
                     return Err(LaunchError::Ended { code: None, text });
                 }
-                (None, None) => std::thread::sleep(LOOK_EVERY),
+                (None, None) => pause(&child).map_err(at(&self.program))?,
             }
         }
     }
@@ -221,6 +224,17 @@ impl Launcher {
         let dir = Library::at(&self.library).root().join(run);
         let opened = Run::open(&dir).ok().filter(|opened| opened.file.id == run);
         opened.ok_or_else(|| LaunchError::NoSuchRun { run: run.into() })
+    }
+}
+
+/// Waits until it is time for the next look, or the child has ended.
+fn pause(child: &Child) -> std::io::Result<()> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let process = pidfd_open(pid.ok_or_else(|| broken("no process"))?, PidfdFlags::empty())?;
+    let timeout = Timespec::try_from(LOOK_EVERY).map_err(|_| broken("no time"))?;
+    match poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(errno) => Err(errno.into()),
     }
 }
 

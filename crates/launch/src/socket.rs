@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use stdx::files::{Links, read_text};
 
 use crate::error::{LaunchError, at};
 use crate::launcher::{Launched, Launcher};
@@ -21,6 +22,9 @@ const SENT_WITHIN: Duration = Duration::from_secs(10);
 /// Size limit of an answer.
 const MOST_ANSWER_BYTES: u64 = 64 << 10;
 
+/// Size limit of the list of users.
+const MOST_PASSWD_BYTES: u64 = 4 << 20;
+
 /// The answer of a launcher.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,6 +33,19 @@ pub enum Answer {
     Run(String),
     /// Why nothing was done.
     Error(String),
+}
+
+/// The number of a user, who is named by it or by name in `/etc/passwd`; None if there is no such user.
+#[must_use]
+pub fn uid(user: &str) -> Option<u32> {
+    if let Ok(number) = user.parse() {
+        return Some(number);
+    }
+    let users = read_text(Path::new("/etc/passwd"), Links::Followed, MOST_PASSWD_BYTES).ok()?;
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        (fields.next() == Some(user)).then(|| fields.nth(1)?.parse().ok()).flatten()
+    })
 }
 
 /// The user at the other end of a socket.
@@ -143,6 +160,11 @@ mod tests {
 
     fn own() -> u32 {
         rustix::process::getuid().as_raw()
+    }
+
+    #[test]
+    fn users_are_named_or_numbered() {
+        assert_eq!((uid("root"), uid("4711"), uid("no such user")), (Some(0), Some(4711), None));
     }
 
     #[test]

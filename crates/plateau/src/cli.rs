@@ -28,7 +28,7 @@ pub use parse::parse;
 pub use progress::ProgressChoice;
 pub use request::RequestOptions;
 use request::profiles;
-pub use serve::{LauncherOptions, RoleChoice, Serve, User};
+pub use serve::{LauncherOptions, Serve, User};
 pub use settings::{PlannedSettings, ResumableSettings};
 
 use crate::output::options::Outputs;

@@ -1,5 +1,7 @@
 //! `plateau serve`: starting, stopping and resuming runs.
 
+#[path = "lab/browser.rs"]
+mod browser;
 #[path = "support/lab_server.rs"]
 mod lab_server;
 mod support;

@@ -10,9 +10,10 @@ use record::Segment;
 use stdx::units::{amount_base10, grouped};
 
 use super::actions;
-use super::frame::{Page, age, badge, moment, problem};
+use super::frame::{Page, age, badge, moment};
 use super::labels;
 use super::matrix;
+use super::opened::with_snapshot;
 use super::picture;
 use super::plot;
 use super::second;
@@ -70,18 +71,6 @@ pub fn file(app: &App, call: &Call) -> Answer {
         };
         Answer { save_as: Some(format!("{id}.html")), ..Answer::html(page) }
     })
-}
-
-/// Calls `show` with the current snapshot of the run that the path names.
-pub fn with_snapshot(app: &App, call: &Call, show: impl FnOnce(&Snapshot) -> Answer) -> Answer {
-    let Some(run) = app.catalogue.run(call.name()) else {
-        let text = "This library does not contain that run.";
-        return Answer { status: 404, ..Answer::html(problem("No such run", text)) };
-    };
-    match app.snapshots.of(run) {
-        Ok(snapshot) => show(&snapshot),
-        Err(why) => Answer { status: 500, ..Answer::html(problem("The run cannot be read", &why)) },
-    }
 }
 
 fn content(snapshot: &Snapshot) -> Markup {

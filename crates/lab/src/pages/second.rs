@@ -5,8 +5,8 @@ use pts::Standing;
 use record::{Live, LiveSecond, Segment};
 use stdx::units::{grouped, span};
 
+use super::opened::with_snapshot;
 use super::plot;
-use super::run::with_snapshot;
 use crate::app::{Answer, App, Call};
 use crate::snapshot::Snapshot;
 

@@ -7,7 +7,7 @@ use pts::{PROFILES, TESTS};
 use super::account::token;
 use super::actions::times_resumed;
 use super::frame::{Page, moment, problem};
-use super::run::with_snapshot;
+use super::opened::with_snapshot;
 use super::started;
 use crate::app::{Answer, App, Call};
 use crate::starts::Stage;

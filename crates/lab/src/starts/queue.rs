@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stdx::files::OwnedFolder;
 
-use super::{Entry, Stage};
+use super::entry::{Entry, Stage};
 
 const FILE: &str = "queue.json";
 /// Name of the file while it is being written.

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use lab::Role;
 
 #[derive(Debug, Args)]
 pub struct Serve {
@@ -32,9 +33,9 @@ pub enum User {
     Add {
         /// Name
         name: String,
-        /// What the user may do
+        /// What the user may do: viewer (read everything) or operator (also start and stop runs)
         #[arg(long, value_name = "ROLE", default_value = "viewer")]
-        role: RoleChoice,
+        role: Role,
     },
     /// Remove a user, whose sessions end at once
     Remove {
@@ -43,15 +44,6 @@ pub enum User {
     },
     /// List the users and their roles
     List,
-}
-
-/// What a user may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RoleChoice {
-    /// Read everything
-    Viewer,
-    /// Also start, stop and resume runs
-    Operator,
 }
 
 #[derive(Debug, Args)]

@@ -3,21 +3,19 @@
 use std::io::stdin;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 
 use launch::Launcher;
-use stdx::files::{Links, read_text};
 
 use super::serve::folder;
 use crate::cli::{Cli, LauncherOptions};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 
-/// Size limit of the list of users.
-const MOST_PASSWD_BYTES: u64 = 4 << 20;
-
 pub fn run(cli: &Cli, options: &LauncherOptions) -> Done {
-    let allowed = options.users.iter().map(|user| uid(user)).collect::<Done<Vec<u32>>>()?;
+    let unknown =
+        |user: &String| Failure::text(Exit::Usage, format!("there is no user '{user}' in /etc/passwd"));
+    let allowed = options.users.iter().map(|user| launch::uid(user).ok_or_else(|| unknown(user)));
+    let allowed = allowed.collect::<Done<Vec<u32>>>()?;
     let input = stdin().as_fd().try_clone_to_owned()?;
     if launch::peer(&input).is_err() {
         let text =
@@ -36,18 +34,4 @@ pub fn run(cli: &Cli, options: &LauncherOptions) -> Done {
         child.wait()?;
     }
     Ok(())
-}
-
-/// The number of a user.
-fn uid(user: &str) -> Done<u32> {
-    if let Ok(number) = user.parse() {
-        return Ok(number);
-    }
-    let users = read_text(Path::new("/etc/passwd"), Links::Followed, MOST_PASSWD_BYTES);
-    let users = users.map_err(std::io::Error::from)?;
-    let found = users.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        (fields.next() == Some(user)).then(|| fields.nth(1)?.parse().ok()).flatten()
-    });
-    found.ok_or_else(|| Failure::text(Exit::Usage, format!("there is no user '{user}' in /etc/passwd")))
 }

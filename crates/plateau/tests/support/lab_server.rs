@@ -1,5 +1,4 @@
 //! A server of `plateau serve`, and requests to it.
-#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses another part of it")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -81,11 +80,6 @@ impl Server {
     /// The origin of the pages, as a header.
     pub fn origin(&self) -> String {
         format!("Origin: http://{}\r\n", self.address)
-    }
-
-    /// Signs in with a name and a password; returns the `Cookie` header.
-    pub fn login(&self, name: &str, password: &str) -> Response {
-        self.post("/login", &self.origin(), &[("name", name), ("password", password)])
     }
 
     /// The token of the session of a `Cookie` header.

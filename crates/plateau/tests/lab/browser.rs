@@ -1,18 +1,15 @@
 //! `plateau serve` in a browser: a run is started with the keyboard, watched and found again. Skipped if Chromium is not
 //! installed.
 
-#[path = "support/lab_server.rs"]
-mod lab_server;
-mod support;
-
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lab_server::Server;
 use serde_json::{Value, json};
-use support::Bench;
+
+use crate::lab_server::Server;
+use crate::support::Bench;
 
 const BROWSER: &str = "chromium";
 /// Time for a page or a run on a busy host.
