@@ -92,6 +92,14 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
     for path in ["/runs/..%2f..%2fetc", "/runs/.%2e", "/runs/%00", "/api/runs/nothing"] {
         assert_eq!(server.get(path, &cookie).status, 404, "{path}");
     }
+}
+
+#[test]
+fn a_form_that_is_too_long_is_refused() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let cookie = server.enter();
+    let csrf = server.csrf(&cookie);
     // The server need not read the rest of a form that is too long, so the connection may break.
     let long = server.posted("/start", &cookie, &[("csrf", &csrf), ("plan", &"x".repeat(300 << 10))]);
     let mut stream = TcpStream::connect(&server.address).expect("the server listens");
