@@ -28,7 +28,7 @@ pub enum ServeError {
     #[error("the server failed")]
     Io(#[from] std::io::Error),
     /// The file of users cannot be read or written.
-    #[error("cannot use the list of users {}", path.display())]
+    #[error("cannot use the list of users {}, which only you may own and write to", path.display())]
     Users {
         /// The file.
         path: PathBuf,

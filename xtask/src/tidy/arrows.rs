@@ -36,8 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
-            "report", "compare", "lab", "launch", "fio", "console", "skips", "report", "store", "compare",
-            "fio", "console", "skips",
+            "report", "compare", "lab", "launch", "fio", "console", "skips", "store",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

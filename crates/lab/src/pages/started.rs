@@ -173,7 +173,7 @@ fn forms(call: &Call, entry: &Entry) -> Markup {
         @if entry.stage == Stage::Planned && entry.refusals().is_empty() {
             form.fields.confirm action=(action) method="post" {
                 (token(call))
-                label { "Type the identity of the drive, " code { (entry.identity()) } ", to start"
+                label { span { "Type the identity of the drive, " code { (entry.identity()) } ", to start" }
                     input name="identity" autocomplete="off" spellcheck="false" required; }
                 button.primary { "Start" }
             }

@@ -12,14 +12,12 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 
 pub fn run(cli: &Cli, options: &LauncherOptions) -> Done {
-    let unknown =
-        |user: &String| Failure::text(Exit::Usage, format!("there is no user '{user}' in /etc/passwd"));
+    let unknown = |user: &String| Failure::text(Exit::Usage, format!("/etc/passwd has no user '{user}'"));
     let allowed = options.users.iter().map(|user| launch::uid(user).ok_or_else(|| unknown(user)));
     let allowed = allowed.collect::<Done<Vec<u32>>>()?;
     let input = stdin().as_fd().try_clone_to_owned()?;
     if launch::peer(&input).is_err() {
-        let text =
-            "standard input is not a Unix socket; dist/units contains the units that start the launcher";
+        let text = "standard input is not a Unix socket; the units in dist/units start the launcher";
         return Err(Failure::text(Exit::Usage, text));
     }
     let launcher = Launcher {

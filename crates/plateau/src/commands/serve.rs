@@ -16,7 +16,7 @@ use crate::output::printer;
 use crate::run::signals;
 
 pub fn run(cli: &Cli, options: &Serve) -> Done {
-    let server = Server::bind(Options {
+    let options = Options {
         listen: options.listen,
         allowed_hosts: options.allow_host.clone(),
         behind_proxy: options.behind_proxy,
@@ -27,18 +27,16 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
         launcher: options.launcher.clone(),
         models: MODELS.iter().map(|(name, _)| *name).collect(),
         devices: Box::new(devices),
-    });
-    let server = server.map_err(failure)?;
+    };
+    let server = Server::bind(options).map_err(failure)?;
     let stop = signals::watch()?;
-    let (address, link) = (server.address().to_string(), server.link());
+    let link = server.link();
     if cli.json {
-        printer::print_json(&json!({ "address": address, "link": link }))?;
+        printer::print_json(&json!({ "address": server.address().to_string(), "link": link }))?;
     } else {
-        let runs =
-            if options.read_only { "Nothing can be changed" } else { "Runs do not notice when it ends" };
-        printer::print(&format!(
-            "{link}\nOpen this link in a browser; it works once. Ctrl-C stops the server. {runs}."
-        ))?;
+        let hint =
+            "Open this link in a browser; it works once. Ctrl-C stops the server, which runs do not notice.";
+        printer::print(&format!("{link}\n{hint}"))?;
     }
     server
         .run(&stop, |next| printer::print_line(&format!("link for the next browser: {next}")))
@@ -73,18 +71,11 @@ pub fn failure(error: ServeError) -> Failure {
             "listen on 127.0.0.1 and forward the port with `ssh -L 7070:127.0.0.1:7070 HOST`, or put a proxy with TLS in \
              front of the server and add --behind-proxy"
         }
-        ServeError::Listen { .. } => {
-            "choose another port with --listen 127.0.0.1:PORT; port 0 takes any free one"
-        }
-        ServeError::Users { .. } => {
-            "the folder and the file must belong to you, and others must not be able to write to them"
-        }
-        ServeError::UserName { .. } | ServeError::Password { .. } | ServeError::TooManyUsers { .. } => {
-            "nothing was changed"
-        }
+        ServeError::Listen { .. } => "choose another port with --listen 127.0.0.1:PORT; port 0 takes any",
         ServeError::Random(_) | ServeError::Io(_) | ServeError::Hash => {
             return Failure::new(Exit::Internal, error);
         }
+        _ => "nothing was changed",
     };
     Failure::text(Exit::Usage, format!("{:#}; {hint}", anyhow::Error::new(error)))
 }

@@ -20,8 +20,7 @@ pub fn run(cli: &Cli, action: &User) -> Done {
             if users.remove(name).map_err(failure)? {
                 return Ok(());
             }
-            let text = format!("there is no user '{name}'; `plateau user list` lists them");
-            Err(Failure::text(Exit::Usage, text))
+            Err(Failure::text(Exit::Usage, format!("there is no user '{name}'; see `plateau user list`")))
         }
         User::List => {
             let all = users.list().map_err(failure)?;
