@@ -48,6 +48,7 @@ const SUBJECTS: &[&str] = &[
     "plateau/devices",
     "plateau/browser",
     "plateau/serve",
+    "plateau/lab",
     "plateau/outcomes",
     "plateau/witnessed",
 ];

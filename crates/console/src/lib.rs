@@ -12,11 +12,13 @@ pub mod health;
 pub mod printer;
 pub mod progress;
 mod screen;
+mod secret;
 mod table;
 mod terminal;
 mod text_chart;
 
 pub use audience::{Audience, Nobody, Step};
+pub use secret::secret;
 pub use table::table;
 pub use terminal::columns;
 pub use text_chart::bars;

@@ -3,6 +3,8 @@
 "use strict";
 (() => {
   const id = document.body.dataset.follows;
+  // An empty name: the page waits for a run to begin.
+  if (id === "") { setTimeout(() => location.reload(), 1000); return; }
   const part = document.getElementById("live");
   if (!id || !part || !window.EventSource) return;
   const leastMs = 1000; // A simulated run writes many records in a second.
@@ -25,6 +27,15 @@
       document.body.classList.add("stale");
     }
   };
+  // The current second is not in the journal, so no event announces it.
+  const second = async () => {
+    if (document.hidden || waiting !== null) return;
+    try {
+      const response = await fetch(`/runs/${id}/second`, { credentials: "same-origin" });
+      const place = document.getElementById("second");
+      if (response.ok && place) place.innerHTML = await response.text();
+    } catch { /* The stream of events reports a lost connection. */ }
+  };
   const soon = () => {
     if (waiting === null) waiting = setTimeout(load, Math.max(0, loaded + leastMs - Date.now()));
   };
@@ -45,4 +56,5 @@
   if (!document.hidden) follow();
   // Ages and times left change without records.
   setInterval(() => { if (!document.hidden) soon(); }, 10000);
+  setInterval(second, 1000);
 })();

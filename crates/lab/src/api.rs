@@ -10,8 +10,9 @@ use crate::drives::drives;
 use crate::live::{Live, Place};
 use crate::pages::frame::problem;
 use crate::pages::library::Selection;
-use crate::pages::run::with_snapshot;
+use crate::pages::opened::with_snapshot;
 use crate::snapshot::Snapshot;
+use crate::starts::Stage;
 
 /// Policy of reports and comparisons, whose style and script are part of the file. They restrict themselves further by
 /// a policy in their head, which names the hash of the only script that may run; a browser applies both.
@@ -55,6 +56,24 @@ pub fn tested(app: &App, _: &Call) -> Answer {
             "model": drive.model(),
             "runs": drive.runs.iter().map(|row| &row.file.id).collect::<Vec<_>>(),
             "figures": histories.collect::<Vec<_>>(),
+        })
+    });
+    Answer::json(&all.collect())
+}
+
+/// `/api/starts`
+pub fn starts(app: &App, _: &Call) -> Answer {
+    let all = app.starts.all().into_iter().map(|entry| {
+        json!({
+            "name": entry.name,
+            "user": entry.user,
+            "at": entry.at.to_string(),
+            "stage": entry.stage.word(),
+            "run": match &entry.stage { Stage::Begun(run) => Some(run), _ => None },
+            "problem": match &entry.stage { Stage::Failed(why) => Some(why), _ => None },
+            "command": app.starts.command(&entry.request, &entry.name),
+            "plan": entry.document,
+            "checks": entry.checks,
         })
     });
     Answer::json(&all.collect())
@@ -138,6 +157,7 @@ fn of_row(row: &Row) -> Value {
         "name": file.labels.name,
         "tags": file.labels.tags,
         "notes": file.labels.notes,
+        "archived": row.archived,
         "figures": row.figures.iter().map(|figure| json!({
             "test": figure.test,
             "name": figure.name,

@@ -1,13 +1,17 @@
 //! What all requests share, and the types of a request and its answer.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use record::Library;
 
 use crate::catalogue::Catalogue;
-use crate::gate::{Access, Gate};
+use crate::gate::{Access, Gate, Visitor};
 use crate::snapshot::Snapshots;
+use crate::starts::Starts;
+use crate::users::Role;
 
 /// What the operator chose.
 pub struct Options {
@@ -17,8 +21,18 @@ pub struct Options {
     pub allowed_hosts: Vec<String>,
     /// Whether a proxy in front of the server encrypts connections and restricts access.
     pub behind_proxy: bool,
+    /// Whether nothing may be changed.
+    pub read_only: bool,
     /// The library to show.
     pub library: Library,
+    /// Folder for users, plans that wait and the journal of changes; only this user can write to it.
+    pub folder: PathBuf,
+    /// The program to start runs with.
+    pub program: PathBuf,
+    /// Socket of a launcher with more rights; None to start runs with the rights of the server.
+    pub launcher: Option<PathBuf>,
+    /// Names of the models of simulated drives.
+    pub models: Vec<&'static str>,
     /// Lists the block devices of the host, or says why it cannot.
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
 }
@@ -45,26 +59,26 @@ pub struct App {
     pub gate: Gate,
     /// Every address of the server, for pages that describe them.
     pub routes: &'static [Route],
-    pub catalogue: Catalogue,
+    pub catalogue: Arc<Catalogue>,
     pub snapshots: Snapshots,
+    pub starts: Arc<Starts>,
+    pub models: Vec<&'static str>,
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
     stopping: AtomicBool,
 }
 
 impl App {
-    pub fn new(
-        gate: Gate,
-        routes: &'static [Route],
-        library: &Library,
-        devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
-    ) -> Self {
-        let catalogue = Catalogue::of(library.clone());
+    pub fn new(gate: Gate, routes: &'static [Route], options: Options) -> Self {
+        let catalogue = Arc::new(Catalogue::of(options.library.clone()));
+        let starts = Starts::of(Arc::clone(&catalogue), options.program, options.folder, options.launcher);
         Self {
             gate,
             routes,
             catalogue,
             snapshots: Snapshots::default(),
-            devices,
+            starts,
+            models: options.models,
+            devices: options.devices,
             stopping: AtomicBool::new(false),
         }
     }
@@ -72,6 +86,7 @@ impl App {
     /// Makes open streams of events end.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+        self.starts.stop();
     }
 
     pub fn is_stopping(&self) -> bool {
@@ -86,6 +101,10 @@ pub struct Call {
     pub path: Vec<String>,
     /// The query, in order.
     pub query: Vec<(String, String)>,
+    /// The fields of the form that was submitted, in order.
+    pub form: Vec<(String, String)>,
+    /// Who sent it; None on public routes.
+    pub visitor: Option<Visitor>,
 }
 
 impl Call {
@@ -93,6 +112,26 @@ impl Call {
     pub fn query(&self, name: &str) -> Option<&str> {
         let all = self.query.iter().filter(|(key, value)| key == name && !value.is_empty());
         all.map(|(_, value)| value.as_str()).next()
+    }
+
+    /// The first value of `name` in the form; empty if there is none.
+    pub fn form(&self, name: &str) -> &str {
+        self.form.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str())
+    }
+
+    /// The token that forms for this visitor contain.
+    pub fn csrf(&self) -> &str {
+        self.visitor.as_ref().map_or("", |visitor| visitor.csrf.as_str())
+    }
+
+    /// Whether the visitor may start and stop runs.
+    pub fn is_operator(&self) -> bool {
+        self.visitor.as_ref().is_some_and(|visitor| visitor.role == Role::Operator)
+    }
+
+    /// Name of the visitor for the journal of changes.
+    pub fn user(&self) -> &str {
+        self.visitor.as_ref().map_or("", Visitor::name)
     }
 
     /// The first placeholder of the path; empty if there is none.
@@ -111,6 +150,8 @@ pub struct Answer {
     pub policy: Option<String>,
     /// File name for browsers that save the answer; None to display it.
     pub save_as: Option<String>,
+    /// Address to go on to.
+    pub location: Option<String>,
 }
 
 pub const HTML: &str = "text/html; charset=utf-8";
@@ -118,7 +159,7 @@ pub const JSON: &str = "application/json";
 
 impl Answer {
     pub fn of(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, content_type, body: body.into(), policy: None, save_as: None }
+        Self { status: 200, content_type, body: body.into(), policy: None, save_as: None, location: None }
     }
 
     pub fn html(markup: maud::Markup) -> Self {
@@ -127,6 +168,11 @@ impl Answer {
 
     pub fn json(value: &serde_json::Value) -> Self {
         Self::of(JSON, format!("{value:#}\n"))
+    }
+
+    /// The page to show after a change.
+    pub fn see(location: String) -> Self {
+        Self { status: 303, location: Some(location), ..Self::of(HTML, Vec::new()) }
     }
 
     /// An error, as text for people and programs alike.
@@ -138,6 +184,7 @@ impl Answer {
 
 /// One address.
 pub struct Route {
+    pub method: Method,
     /// Path with placeholders, as the router reads it.
     pub path: &'static str,
     pub access: Access,
@@ -155,8 +202,28 @@ pub enum Handler {
     Answer(fn(&App, &Call) -> Answer),
     /// The events of a run.
     Events,
-    /// Signs a browser in.
+    /// Signs in a browser with a link.
     Entrance,
+    /// Signs in a browser with a name and a password.
+    Login,
+}
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Changes something: the gate demands the token of the session.
+    Post,
+}
+
+impl Method {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Post => "post",
+        }
+    }
 }
 
 /// What an address returns.

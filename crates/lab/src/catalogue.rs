@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use pts::{Outcome, Standing, Unit};
-use record::{Library, Run, RunFile};
+use record::{Annotations, Change, LIBRARY_JOURNAL, Library, LibraryJournalError, Run, RunFile};
 
 /// State of a run, or why it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +56,8 @@ pub struct Row {
     pub figures: Vec<Figure>,
     /// Number of deviations from the profile.
     pub deviations: usize,
+    /// Whether lists leave it out unless it is asked for.
+    pub archived: bool,
 }
 
 impl Row {
@@ -106,11 +108,13 @@ type Rows = BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>;
 pub struct Catalogue {
     library: Library,
     rows: Mutex<Rows>,
+    /// What people have added to runs, with what the journal of the library looked like when it was read.
+    added: Mutex<(Option<Stamp>, Arc<Annotations>)>,
 }
 
 impl Catalogue {
     pub fn of(library: Library) -> Self {
-        Self { library, rows: Mutex::default() }
+        Self { library, rows: Mutex::default(), added: Mutex::default() }
     }
 
     /// All runs, newest first.
@@ -136,7 +140,12 @@ impl Catalogue {
             };
             rows.extend(row.map(|row| (dir, (stamp, row))));
         }
-        let mut listed: Vec<Arc<Row>> = rows.values().map(|(_, row)| Arc::clone(row)).collect();
+        let added = self.added();
+        let labelled = |row: &Arc<Row>| match added.digest(&row.file.id) {
+            Some(_) => Arc::new(with_labels(row, &added)),
+            None => Arc::clone(row),
+        };
+        let mut listed: Vec<Arc<Row>> = rows.values().map(|(_, row)| labelled(row)).collect();
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
         listed.sort_by(|a, b| b.file.created.cmp(&a.file.created).then_with(|| a.file.id.cmp(&b.file.id)));
         Ok(listed)
@@ -149,13 +158,36 @@ impl Catalogue {
         if id.is_empty() || id.starts_with('.') || !id.chars().all(is_plain) {
             return None;
         }
-        Run::open(&self.library.root().join(id)).ok().filter(|run| run.file.id == id)
+        let mut run = Run::open(&self.library.root().join(id)).ok().filter(|run| run.file.id == id)?;
+        run.file.labels = self.added().labels(id, &run.file.labels);
+        Some(run)
+    }
+
+    /// What people have added to runs; nothing if the journal of the library cannot be read.
+    pub fn added(&self) -> Arc<Annotations> {
+        let stamp = Stamp::of(&self.library.root().join(LIBRARY_JOURNAL));
+        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        if added.0 != stamp {
+            *added = (stamp, Arc::new(self.library.annotations().unwrap_or_default()));
+        }
+        Arc::clone(&added.1)
+    }
+
+    /// Records a change of what is added to a run.
+    pub fn change(&self, user: &str, change: Change) -> Result<(), LibraryJournalError> {
+        self.library.annotate(user, |_| Ok::<_, LibraryJournalError>(vec![change])).map(|_| ())
     }
 
     /// The folder of the library.
     pub fn root(&self) -> &Path {
         self.library.root()
     }
+}
+
+fn with_labels(row: &Row, added: &Annotations) -> Row {
+    let id = &row.file.id;
+    let file = RunFile { labels: added.labels(id, &row.file.labels), ..RunFile::clone(&row.file) };
+    Row { file: Arc::new(file), archived: added.archived(id).is_some(), ..row.clone() }
 }
 
 /// Whether a row still holds if the journal did not change: the process that works on the run may have ended or started.
@@ -185,6 +217,7 @@ fn row_of(dir: &Path) -> Option<Row> {
             last_record: loaded.entries.last().map(|entry| entry.wall),
             figures: replayed.outcomes.iter().flat_map(figures_of).collect(),
             deviations: replayed.modified.len(),
+            archived: false,
         },
         Err(why) => Row {
             file,
@@ -193,6 +226,7 @@ fn row_of(dir: &Path) -> Option<Row> {
             last_record: None,
             figures: Vec::new(),
             deviations: 0,
+            archived: false,
         },
     })
 }

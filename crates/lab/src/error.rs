@@ -1,6 +1,7 @@
-//! Why a server cannot be started.
+//! Why a server cannot be started, or its users cannot be changed.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Why pages cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -26,4 +27,36 @@ pub enum ServeError {
     /// The server failed while it was running.
     #[error("the server failed")]
     Io(#[from] std::io::Error),
+    /// The file of users cannot be read or written.
+    #[error("cannot use the list of users {}, which only you may own and write to", path.display())]
+    Users {
+        /// The file.
+        path: PathBuf,
+        /// Error of the system.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A name of a user is not usable.
+    #[error("'{name}' cannot be the name of a user: use up to 64 letters, digits and -_.@")]
+    UserName {
+        /// The name.
+        name: String,
+    },
+    /// A password is too short or too long.
+    #[error("a password has {least} to {most} bytes")]
+    Password {
+        /// Shortest length in bytes.
+        least: usize,
+        /// Longest length in bytes.
+        most: usize,
+    },
+    /// There are too many users.
+    #[error("there are already {most} users")]
+    TooManyUsers {
+        /// Limit.
+        most: usize,
+    },
+    /// The password could not be hashed.
+    #[error("the password cannot be hashed")]
+    Hash,
 }

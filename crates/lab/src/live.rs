@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use estimate::phase::{self, Phase};
 use pts::Standing;
 use pts::explain::Explanation;
+use pts::forecast::Forecast;
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use record::{Entry, Event, Health, Note, RunFile, Segment};
 use stdx::units::{count_of, grouped, span};
@@ -38,9 +39,16 @@ pub struct Variable {
     pub steady: bool,
     /// Why it is not steady, or when that is expected.
     pub text: String,
+    /// Round in which it is expected to be steady.
+    pub forecast: Option<u32>,
 }
 
 impl Variable {
+    /// How far the window is from being steady: 1 at the limit of range or slope.
+    pub fn excess(&self) -> f64 {
+        self.shares.map_or(0.0, |(range, slope)| (range / RANGE_LIMIT).max(slope / SLOPE_LIMIT))
+    }
+
     /// The values in the latest window.
     pub fn window(&self) -> &[(u32, f64)] {
         &self.values[self.values.len().saturating_sub(WINDOW_ROUNDS)..]
@@ -166,12 +174,20 @@ fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -
         });
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     };
+    let forecast = |name: &str| {
+        let found = explained.iter().find(|explanation| explanation.variable == name)?;
+        match found.forecast? {
+            Forecast::Round(round) => Some(round),
+            Forecast::Beyond | Forecast::TooFew | Forecast::NoCurve => None,
+        }
+    };
     let variable = |judged: &record::VariableJudgement| Variable {
         name: judged.name.clone(),
         values: values.get(judged.name.as_str()).cloned().unwrap_or_default(),
         shares: judged.range_share.zip(judged.slope_share),
         steady: judged.steady,
         text: text(&judged.name),
+        forecast: forecast(&judged.name),
     };
     latest.into_iter().map(variable).collect()
 }

@@ -7,14 +7,15 @@ use crate::app::{Answer, App, Call, Content, Route};
 /// `/api/openapi.json`
 pub fn openapi(app: &App, _: &Call) -> Answer {
     let described = app.routes.iter().filter(|route| route.content != Content::Page);
-    let paths: Map<String, Value> =
-        described.map(|route| (route.path.to_owned(), json!({ "get": operation(route) }))).collect();
+    let paths: Map<String, Value> = described
+        .map(|route| (route.path.to_owned(), json!({ route.method.word(): operation(route) })))
+        .collect();
     Answer::json(&json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Plateau",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Runs of a library, read-only. Sign in with the link that `plateau serve` prints.",
+            "description": "Runs of a library. Sign in with the link that `plateau serve` prints.",
         },
         "paths": paths,
     }))

@@ -1,10 +1,19 @@
 //! The pages, as markup. Each page is a function of the application and the call; the frame is common to all.
 
+pub mod account;
+pub mod actions;
 pub mod api;
 pub mod drives;
 pub mod entrance;
 pub mod frame;
+pub mod labels;
 pub mod library;
+pub mod matrix;
+pub mod opened;
 pub mod picture;
+pub mod plot;
 pub mod run;
+pub mod second;
 pub mod sparkline;
+pub mod start;
+pub mod started;

@@ -1,15 +1,28 @@
 //! Every address of the server. Access, description and handler of a route are in one table, from which the router, the
 //! description of the API and the tests of the gate are derived.
 
-use crate::app::{Answer, App, Call, Content, Handler, Route};
+use crate::app::{Answer, App, Call, Content, Handler, Method, Route};
 use crate::gate::Access;
 use crate::{api, assets, metrics, openapi, pages};
 
-const SELECTION: &[&str] = &["q", "state", "test", "drive"];
+const SELECTION: &[&str] = &["q", "state", "test", "drive", "archived"];
 
 const fn page(path: &'static str, about: &'static str, answer: fn(&App, &Call) -> Answer) -> Route {
     let handler = Handler::Answer(answer);
-    Route { path, access: Access::Viewer, content: Content::Page, about, query: &[], handler }
+    Route {
+        method: Method::Get,
+        path,
+        access: Access::Viewer,
+        content: Content::Page,
+        about,
+        query: &[],
+        handler,
+    }
+}
+
+/// A change that only operators can make.
+const fn change(path: &'static str, about: &'static str, answer: fn(&App, &Call) -> Answer) -> Route {
+    Route { method: Method::Post, access: Access::Operator, ..page(path, about, answer) }
 }
 
 const fn json(path: &'static str, about: &'static str, answer: fn(&App, &Call) -> Answer) -> Route {
@@ -25,6 +38,7 @@ pub const ROUTES: &[Route] = &[
     public("/static/lab.css", "the style of the pages", assets::style),
     public("/static/live.js", "the script of the pages", assets::script),
     Route {
+        method: Method::Get,
         path: "/enter",
         access: Access::Public,
         content: Content::Page,
@@ -32,12 +46,42 @@ pub const ROUTES: &[Route] = &[
         query: &["token"],
         handler: Handler::Entrance,
     },
+    public("/login", "the form to sign in", pages::account::login),
+    Route {
+        method: Method::Post,
+        path: "/login",
+        access: Access::Public,
+        content: Content::Page,
+        about: "exchanges a name and a password for a cookie",
+        query: &[],
+        handler: Handler::Login,
+    },
+    page("/account", "who is signed in", pages::account::page),
+    Route { access: Access::Viewer, ..change("/leave", "ends the session", pages::account::leave) },
     page("/", "runs in progress and the library", pages::library::page),
+    page("/start", "the form to start a run, and the runs that wait", pages::start::form),
+    change("/start", "estimates a plan for a target", pages::start::plan),
+    page("/start/{id}", "a planned, waiting or started run", pages::start::page),
+    change("/start/{id}", "starts a planned run; the identity confirms it", pages::start::confirm),
+    change("/start/{id}/withdraw", "removes a run that waits", pages::start::withdraw),
+    change("/runs/{id}/tag", "adds a tag to a run", pages::labels::tag),
+    change("/runs/{id}/untag", "removes a tag of a run", pages::labels::untag),
+    change("/runs/{id}/note", "adds a note to a run", pages::labels::note),
+    change("/runs/{id}/archive", "hides a run from lists", pages::labels::archive),
+    change("/runs/{id}/unarchive", "shows a run in lists again", pages::labels::unarchive),
+    change("/runs/{id}/stop", "stops a run, like Ctrl-C", pages::start::stop),
+    change("/runs/{id}/resume", "continues an interrupted run", pages::start::resume),
+    change(
+        "/runs/{id}/restart",
+        "restarts the interrupted test of a run at its purge",
+        pages::start::restart,
+    ),
     page("/drives", "tested drives and block devices of the host", pages::drives::list),
     page("/drive", "results and runs of a drive", pages::drives::one),
     page("/compare", "a comparison of runs; the first is the baseline", api::compare),
     page("/runs/{id}", "a run, live while it is in progress", pages::run::page),
     page("/runs/{id}/live", "the part of the page of a run that changes", pages::run::part),
+    page("/runs/{id}/second", "the part of the page of a run that changes every second", pages::second::part),
     page("/runs/{id}/page", "the page of a run as one file", pages::run::file),
     page("/runs/{id}/report", "the report of a run", api::report),
     Route {
@@ -49,6 +93,7 @@ pub const ROUTES: &[Route] = &[
     Route { query: SELECTION, ..json("/api/runs", "all runs, newest first", api::runs) },
     json("/api/runs/{id}", "a run with its current state", api::run),
     Route {
+        method: Method::Get,
         path: "/api/runs/{id}/events",
         access: Access::Viewer,
         content: Content::Events,
@@ -56,9 +101,26 @@ pub const ROUTES: &[Route] = &[
         query: &["after"],
         handler: Handler::Events,
     },
+    json("/api/starts", "runs that were planned, wait or were started with this server", api::starts),
     json("/api/drives", "tested drives with the history of their figures", api::tested),
     Route {
         content: Content::Metrics,
         ..page("/metrics", "runs by state and runs in progress, for Prometheus", metrics::metrics)
     },
 ];
+
+/// Every address, as method, path with placeholders, and who may use it.
+pub fn addresses() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    ROUTES.iter().map(|route| {
+        let method = match route.method {
+            Method::Get => "GET",
+            Method::Post => "POST",
+        };
+        let access = match route.access {
+            Access::Public => "public",
+            Access::Viewer => "viewer",
+            Access::Operator => "operator",
+        };
+        (method, route.path, access)
+    })
+}

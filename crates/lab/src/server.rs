@@ -8,24 +8,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Query, RawPathParams, State};
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Query, RawPathParams, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use futures_util::future::{Either, select};
 
-use crate::app::{Answer, App, Call, Handler, Options, Route};
+use crate::app::{Answer, App, Call, Handler, Method, Options, Route};
 use crate::error::ServeError;
 use crate::events;
 use crate::gate::{Access, Facts, Gate, Refusal};
 use crate::pages::entrance;
 use crate::routes::ROUTES;
+use crate::users::Users;
 
 /// How often the signal to stop is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Time for requests in progress after the signal to stop.
 const GRACE: Duration = Duration::from_millis(1500);
+/// Size limit of a form, with room for the encoded text of a plan.
+const MOST_FORM_BYTES: usize = 256 << 10;
+const FORM: &str = "application/x-www-form-urlencoded";
 /// Policy of all pages: nothing from elsewhere, and no inline style or script.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -52,9 +57,10 @@ impl Server {
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let mut names = vec![host_of(address.ip()), "localhost".into()];
-        names.extend(options.allowed_hosts);
-        let gate = Gate::new(&names, address.port(), options.behind_proxy)?;
-        let app = Arc::new(App::new(gate, ROUTES, &options.library, options.devices));
+        names.extend(options.allowed_hosts.iter().cloned());
+        let users = Users::at(&options.folder);
+        let gate = Gate::new(&names, address.port(), options.behind_proxy, options.read_only, users)?;
+        let app = Arc::new(App::new(gate, ROUTES, options));
         Ok(Self { listener, address, app })
     }
 
@@ -141,18 +147,25 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
         let handler = move |State(shared): State<Shared>,
                             params: RawPathParams,
                             Query(query): Query<Vec<(String, String)>>,
-                            headers: HeaderMap| async move {
+                            headers: HeaderMap,
+                            body: Bytes| async move {
             let path = params.iter().map(|(_, value)| value.to_owned()).collect();
-            respond(route, shared, Call { path, query }, headers).await
+            respond(route, shared, Call { path, query, ..Call::default() }, headers, body).await
         };
-        router = router.route(route.path, get(handler));
+        router = router.route(
+            route.path,
+            match route.method {
+                Method::Get => get(handler),
+                Method::Post => post(handler),
+            },
+        );
     }
     let shared = Shared { app: Arc::clone(app), announce };
     let unknown = |status: StatusCode| {
         move |State(shared): State<Shared>, headers: HeaderMap| async move {
             // What exists is told only to browsers that are signed in.
             match shared.app.gate.judge(&facts(&headers), Access::Viewer) {
-                Ok(()) => status.into_response(),
+                Ok(_) => status.into_response(),
                 Err(refusal) => refused(refusal),
             }
         }
@@ -160,6 +173,7 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
     router
         .fallback(unknown(StatusCode::NOT_FOUND))
         .method_not_allowed_fallback(unknown(StatusCode::METHOD_NOT_ALLOWED))
+        .layer(DefaultBodyLimit::max(MOST_FORM_BYTES))
         .layer(map_response(with_headers))
         .with_state(shared)
 }
@@ -168,15 +182,42 @@ fn facts(headers: &HeaderMap) -> Facts<'_> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     // A header that is not text is not absent.
     let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or("not text"));
-    Facts { host: text(header::HOST), origin, cookies: text(header::COOKIE) }
+    let csrf = headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
+    Facts { host: text(header::HOST), origin, cookies: text(header::COOKIE), csrf, is_change: false }
 }
 
-async fn respond(route: &'static Route, shared: Shared, call: Call, headers: HeaderMap) -> Response {
-    if let Err(refusal) = shared.app.gate.judge(&facts(&headers), route.access) {
-        return refused(refusal);
+async fn respond(
+    route: &'static Route,
+    shared: Shared,
+    mut call: Call,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let is_change = route.method == Method::Post;
+    if is_change && !body.is_empty() {
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        // Other types are left unread, so such a request lacks the token.
+        if kind.is_some_and(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == FORM)) {
+            call.form = form_urlencoded::parse(&body).into_owned().collect();
+        }
+    }
+    let facts = facts(&headers);
+    let csrf = facts.csrf.or_else(|| Some(call.form("csrf")).filter(|token| !token.is_empty()));
+    match shared.app.gate.judge(&Facts { csrf, is_change, ..facts }, route.access) {
+        Ok(visitor) => call.visitor = visitor,
+        Err(refusal) => return refused(refusal),
     }
     match route.handler {
         Handler::Entrance => enter(&shared, &call),
+        Handler::Login => {
+            let app = Arc::clone(&shared.app);
+            let login = move || app.gate.login(call.form("name"), call.form("password"));
+            match tokio::task::spawn_blocking(login).await {
+                Ok(Ok(Ok(cookie))) => admitted(cookie),
+                Ok(Ok(Err(refusal))) => refused(refusal),
+                Ok(Err(_)) | Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            }
+        }
         Handler::Events => {
             let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
             let last = last.or_else(|| call.query("after")).and_then(|text| text.parse::<u64>().ok());
@@ -196,16 +237,21 @@ fn enter(shared: &Shared, call: &Call) -> Response {
     match shared.app.gate.enter(call.query("token").unwrap_or_default()) {
         Ok(Some(cookie)) => {
             (shared.announce)(&shared.app.gate.token());
-            (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
-                .into_response()
+            admitted(cookie)
         }
         Ok(None) => refused(Refusal::NotSignedIn),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
+fn admitted(cookie: String) -> Response {
+    (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)])
+        .into_response()
+}
+
 fn refused(refusal: Refusal) -> Response {
-    response(Answer { status: refusal.status(), ..Answer::html(entrance::page(refusal.text())) })
+    let is_stranger = matches!(refusal, Refusal::NotSignedIn | Refusal::WrongPassword);
+    response(Answer { status: refusal.status(), ..Answer::html(entrance::page(refusal.text(), is_stranger)) })
 }
 
 fn response(answer: Answer) -> Response {
@@ -216,6 +262,9 @@ fn response(answer: Answer) -> Response {
     let text = |text: String| HeaderValue::from_str(&text).ok();
     if let Some(policy) = answer.policy.and_then(text) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    if let Some(location) = answer.location.and_then(text) {
+        headers.insert(header::LOCATION, location);
     }
     // Names of runs consist of letters, digits, '-', '_' and '.' only.
     if let Some(save_as) = answer.save_as.and_then(|name| text(format!("attachment; filename=\"{name}\""))) {
@@ -229,7 +278,8 @@ async fn with_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // With `no-referrer`, browsers would send `Origin: null` with the forms of these pages.
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

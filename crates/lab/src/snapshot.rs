@@ -46,6 +46,7 @@ impl Snapshots {
         let is_current = |known: &Snapshot| {
             known.stamp == stamp
                 && known.run.identity() == run.identity()
+                && known.run.file.labels == run.file.labels
                 && (known.standing == Standing::Running) == (in_progress && !known.is_closed())
         };
         // Readers of one run wait for each other instead of reading the same journal at the same time.

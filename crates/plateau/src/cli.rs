@@ -30,7 +30,7 @@ pub use parse::parse;
 pub use progress::ProgressChoice;
 pub use request::RequestOptions;
 use request::profiles;
-pub use serve::Serve;
+pub use serve::{LauncherOptions, Serve, User};
 pub use settings::{PlannedSettings, ResumableSettings};
 
 use crate::output::options::Outputs;
@@ -102,8 +102,13 @@ pub enum Command {
     Report(Report),
     /// Show the report of a run in the browser
     Open(Open),
-    /// Show the library in a browser, and runs in progress live; read-only
+    /// Show the library in a browser, follow runs live, and start and stop them
     Serve(Serve),
+    /// Add, remove and list users of `plateau serve`
+    #[command(subcommand)]
+    User(User),
+    /// Carry out one request of `plateau serve` from a socket on standard input; for systemd
+    Launcher(LauncherOptions),
     /// Export the data of runs to files for other programs
     Export(Export),
     /// Permanently remove runs from the library

@@ -12,6 +12,7 @@ mod gate;
 pub(crate) mod import;
 mod index;
 mod info;
+mod launcher;
 mod list;
 mod load;
 mod man;
@@ -29,6 +30,7 @@ mod serve;
 mod show;
 mod sim;
 mod status;
+mod user;
 mod verify;
 
 use crate::cli::{Cli, Command};
@@ -48,6 +50,8 @@ pub fn run(cli: &Cli) -> Done {
         Command::Doctor => doctor::run(cli),
         Command::Status => status::run(cli),
         Command::Serve(options) => serve::run(cli, options),
+        Command::User(action) => user::run(cli, action),
+        Command::Launcher(options) => launcher::run(cli, options),
         Command::Show(options) => show::run(cli, options),
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),

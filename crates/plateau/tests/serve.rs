@@ -1,120 +1,20 @@
 //! `plateau serve`: who is answered, and whether pages and events agree with the journal.
 
+#[path = "support/lab_server.rs"]
+mod lab_server;
 mod support;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Stdio;
 
+use lab_server::{Response, Server, events};
 use serde_json::Value;
 use support::Bench;
 
-/// Time within which the server must end.
-const END: Duration = Duration::from_secs(10);
-
-/// A server that ends with the test.
-struct Server {
-    child: Child,
-    address: String,
-    link: String,
-}
-
-impl Server {
-    fn start(bench: &Bench) -> Self {
-        let mut command = bench.command(&["--json", "serve", "--listen", "127.0.0.1:0"]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a server");
-        let mut document = String::new();
-        let mut lines = BufReader::new(child.stdout.take().expect("piped"));
-        while serde_json::from_str::<Value>(&document).is_err() {
-            assert_ne!(lines.read_line(&mut document).expect("readable"), 0, "no document: {document}");
-        }
-        let document: Value = serde_json::from_str(&document).expect("a document");
-        let text = |key: &str| document[key].as_str().expect("text").to_owned();
-        Self { child, address: text("address"), link: text("link") }
-    }
-
-    /// Sends a request and returns the whole response.
-    fn raw(&self, request: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
-        stream.write_all(request.as_bytes()).expect("writable");
-        let mut response = Vec::new();
-        stream.read_to_end(&mut response).expect("readable");
-        String::from_utf8_lossy(&response).into_owned()
-    }
-
-    fn get(&self, path: &str, headers: &str) -> Response {
-        let request =
-            format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", self.address);
-        Response::of(&self.raw(&request))
-    }
-
-    /// Enters with the link and returns the `Cookie` header.
-    fn enter(&self) -> String {
-        let path = self.link.split_once(&self.address).expect("the link names the address").1;
-        let response = self.get(path, "");
-        assert_eq!(response.status, 303, "{response:?}");
-        let set = response.header("set-cookie").expect("a cookie");
-        assert!(set.contains("HttpOnly") && set.contains("SameSite=Strict"), "{set}");
-        format!("Cookie: {}\r\n", set.split(';').next().expect("a pair"))
-    }
-
-    fn signal(&self, name: &str) {
-        let status = Command::new("kill").args([name, &self.child.id().to_string()]).status().expect("kill");
-        assert!(status.success());
-    }
-
-    /// Waits for the end of the server and returns its exit code.
-    fn end(&mut self) -> Option<i32> {
-        let begun = Instant::now();
-        loop {
-            match self.child.try_wait().expect("a child") {
-                Some(status) => return status.code(),
-                None => assert!(begun.elapsed() < END, "the server does not end"),
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
-
-#[derive(Debug)]
-struct Response {
-    status: u16,
-    head: String,
-    body: String,
-}
-
-impl Response {
-    fn of(text: &str) -> Self {
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
-        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
-        Self { status, head: head.to_owned(), body: body.to_owned() }
-    }
-
-    fn header(&self, name: &str) -> Option<&str> {
-        self.head.lines().find_map(|line| {
-            let (key, value) = line.split_once(':')?;
-            key.eq_ignore_ascii_case(name).then_some(value.trim())
-        })
-    }
-}
-
-/// Every address of the server, with a run in place of the placeholders.
-fn addresses(server: &Server, cookie: &str, run: &str) -> Vec<String> {
-    let api: Value =
-        serde_json::from_str(&server.get("/api/openapi.json", cookie).body).expect("a description");
-    let described = api["paths"].as_object().expect("paths").keys();
-    let pages = ["/", "/drives", "/drive", "/compare", "/runs/{id}", "/runs/{id}/live", "/runs/{id}/page"];
-    let more = ["/runs/{id}/report", "/api", "/metrics"];
-    let all = described.map(String::as_str).chain(pages).chain(more);
-    all.map(|path| path.replace("{id}", run).replace("{format}", "json-file")).collect()
+/// An address of the server with a run in place of the placeholders.
+fn filled(path: &str, run: &str) -> String {
+    path.replace("{id}", run).replace("{format}", "json-file")
 }
 
 fn demo(bench: &Bench) -> String {
@@ -127,38 +27,63 @@ fn demo(bench: &Bench) -> String {
 fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
     let bench = Bench::new();
     let run = demo(&bench);
+    add_user(&bench, "ann", "viewer");
     let server = Server::start(&bench);
     let cookie = server.enter();
-    let all = addresses(&server, &cookie, &run);
-    assert!(all.len() > 12, "{all:?}");
-    for path in &all {
+    let csrf = server.csrf(&cookie);
+    let viewer = login(&server, "ann", PASSWORD).cookie();
+    let of_viewer = server.csrf(&viewer);
+    assert!(lab::addresses().count() > 20);
+    for (method, path, access) in lab::addresses() {
+        let path = filled(path, &run);
+        let what = format!("{method} {path}");
+        let ask = |headers: &str, host: &str, form: &str| {
+            Response::of(&server.raw(&format!(
+                "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: \
+                 application/x-www-form-urlencoded\r\nContent-Length: {}\r\n{headers}\r\n{form}",
+                form.len()
+            )))
+        };
+        let own = server.address.as_str();
+        let valid = format!("csrf={csrf}");
+        assert_eq!(ask(&cookie, "evil.example", &valid).status, 421, "{what} for another host");
         let foreign = format!("{cookie}Origin: http://evil.example\r\n");
-        for (what, headers, status) in [
-            ("no cookie", "", 401),
-            ("a wrong cookie", "Cookie: plateau_7070=0\r\n", 401),
-            ("a foreign origin", &foreign, 403),
-        ] {
-            let response = server.get(path, headers);
-            assert_eq!(response.status, status, "{path} with {what}: {}", response.head);
-            assert!(!response.body.contains(&run), "{path} with {what} shows a run");
+        assert_eq!(ask(&foreign, own, &valid).status, 403, "{what} for another origin");
+        if access == "public" {
+            assert!(method == "GET" || ask("", own, "").status == 403, "{what} without an origin");
+            continue;
         }
-        let evil = format!("GET {path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n{cookie}\r\n");
-        assert_eq!(Response::of(&server.raw(&evil)).status, 421, "{path} for another host");
-        let post = format!(
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: 0\r\n{cookie}\r\n",
-            server.address
-        );
-        assert_eq!(Response::of(&server.raw(&post)).status, 405, "{path} takes no POST");
-        let response = server.get(path, &cookie);
+        for headers in ["", "Cookie: plateau_7070=0\r\n"] {
+            let response = ask(headers, own, &valid);
+            assert_eq!(response.status, 401, "{what} without a session: {}", response.head);
+            assert!(!response.body.contains(&run), "{what} shows a run");
+        }
+        if method == "POST" {
+            for token in ["", "csrf=", "csrf=0", &format!("csrf={of_viewer}")] {
+                assert_eq!(ask(&cookie, own, token).status, 403, "{what} with '{token}'");
+            }
+            if access == "operator" {
+                assert_eq!(ask(&viewer, own, &format!("csrf={of_viewer}")).status, 403, "{what} as a viewer");
+            }
+            continue;
+        }
+        let response = ask(&cookie, own, "");
         let expected: &[u16] = match path.as_str() {
             "/compare" => &[422],
             "/drive" => &[404],
+            path if path.starts_with("/start/") => &[404],
             _ => &[200],
         };
-        assert!(expected.contains(&response.status), "{path}: {}", response.head);
+        assert!(expected.contains(&response.status), "{what}: {}", response.head);
         let policy = response.header("content-security-policy").expect("a policy");
-        assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
-        assert_eq!(response.header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert!(policy.starts_with("default-src 'none'"), "{what}: {policy}");
+        assert_eq!(response.header("x-content-type-options"), Some("nosniff"), "{what}");
+        let referrer = response.header("referrer-policy");
+        assert_eq!(referrer, Some("same-origin"), "{what}: browsers would hide the origin of its forms");
+        let takes_post =
+            lab::addresses().any(|(other, same, _)| other == "POST" && filled(same, &run) == path);
+        let posted = server.post(&path, &cookie, &[]).status;
+        assert!(takes_post || posted == 405, "{path} takes no POST: {posted}");
     }
     assert_eq!(server.get("/nothing", &cookie).status, 404);
     assert_eq!(server.get("/nothing", "").status, 401, "strangers do not learn what exists");
@@ -166,6 +91,70 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
     assert_eq!(server.get(path, "").status, 401, "a link works once");
     for path in ["/runs/..%2f..%2fetc", "/runs/.%2e", "/runs/%00", "/api/runs/nothing"] {
         assert_eq!(server.get(path, &cookie).status, 404, "{path}");
+    }
+}
+
+#[test]
+fn a_form_that_is_too_long_is_refused() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let cookie = server.enter();
+    let csrf = server.csrf(&cookie);
+    // The server need not read the rest of a form that is too long, so the connection may break.
+    let long = server.posted("/start", &cookie, &[("csrf", &csrf), ("plan", &"x".repeat(300 << 10))]);
+    let mut stream = TcpStream::connect(&server.address).expect("the server listens");
+    drop(stream.write_all(long.as_bytes()));
+    let mut response = Vec::new();
+    drop(stream.read_to_end(&mut response));
+    let response = String::from_utf8_lossy(&response).into_owned();
+    assert!(response.is_empty() || Response::of(&response).status == 413, "{response}");
+    assert_eq!(server.get("/api/starts", &cookie).body.trim(), "[]", "nothing was planned");
+}
+
+const PASSWORD: &str = "correct horse";
+
+/// Signs in with a name and a password.
+fn login(server: &Server, name: &str, password: &str) -> Response {
+    server.post("/login", &server.origin(), &[("name", name), ("password", password)])
+}
+
+fn add_user(bench: &Bench, name: &str, role: &str) {
+    let mut command = bench.command(&["user", "add", name, "--role", role]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("plateau starts");
+    child.stdin.take().expect("piped").write_all(format!("{PASSWORD}\n").as_bytes()).expect("writable");
+    assert!(child.wait().expect("a child").success());
+}
+
+#[test]
+fn users_sign_in_until_they_are_removed_and_wrong_passwords_are_limited() {
+    let bench = Bench::new();
+    add_user(&bench, "ann", "operator");
+    assert_eq!(bench.ok(&["user", "list"]), "operator  ann\n");
+    let server = Server::start(&bench);
+    let cookie = login(&server, "ann", PASSWORD).cookie();
+    assert!(server.get("/account", &cookie).body.contains("operator"));
+    let csrf = server.csrf(&cookie);
+    assert_eq!(server.post("/leave", &cookie, &[("csrf", &csrf)]).status, 303);
+    assert_eq!(server.get("/", &cookie).status, 401, "the session has ended");
+    let cookie = login(&server, "ann", PASSWORD).cookie();
+    bench.ok(&["user", "remove", "ann"]);
+    assert_eq!(server.get("/", &cookie).status, 401, "the user was removed");
+    bench.fails(2, &["user", "remove", "ann"]);
+    let answers: Vec<u16> = (0..12).map(|_| login(&server, "ann", "wrong").status).collect();
+    assert_eq!(answers[0], 401);
+    assert_eq!(answers[11], 429, "{answers:?}");
+}
+
+#[test]
+fn a_server_that_only_reads_refuses_every_change() {
+    let bench = Bench::new();
+    let run = demo(&bench);
+    let server = Server::with(&bench, &["--read-only"]);
+    let cookie = server.enter();
+    let csrf = server.csrf(&cookie);
+    for (method, path, access) in lab::addresses().filter(|(_, _, access)| *access == "operator") {
+        let response = server.post(&filled(path, &run), &cookie, &[("csrf", &csrf)]);
+        assert_eq!(response.status, 403, "{method} {path} for {access}");
     }
 }
 
@@ -197,37 +186,6 @@ fn pages_and_api_show_what_the_report_shows() {
     let empty: Value =
         serde_json::from_str(&server.get("/api/runs?state=running", &cookie).body).expect("JSON");
     assert_eq!(empty, serde_json::json!([]));
-}
-
-/// Reads events until `until` returns true for one of them; returns (id, kind) of each record.
-fn events(
-    server: &Server,
-    path: &str,
-    headers: &str,
-    mut until: impl FnMut(&str) -> bool,
-) -> Vec<(u64, String)> {
-    let mut stream = TcpStream::connect(&server.address).expect("the server listens");
-    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n", server.address);
-    stream.write_all(request.as_bytes()).expect("writable");
-    let (mut all, mut id) = (Vec::new(), None);
-    for line in BufReader::new(&stream).lines() {
-        let line = line.expect("readable");
-        if let Some(number) = line.strip_prefix("id: ") {
-            id = number.parse().ok();
-        }
-        if let Some(data) = line.strip_prefix("data: ") {
-            if let Some(id) = id.take() {
-                let data: Value = serde_json::from_str(data).expect("JSON");
-                all.push((id, data["kind"].as_str().expect("a kind").to_owned()));
-            }
-            if until(data) {
-                break;
-            }
-        }
-    }
-    drop(stream.shutdown(Shutdown::Both));
-    all
 }
 
 #[test]

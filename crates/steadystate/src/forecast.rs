@@ -73,6 +73,18 @@ impl Forecast {
     }
 }
 
+/// Continues the values of consecutive rounds along the curve of the forecast; empty if there are too few rounds for one.
+#[must_use]
+pub fn continued(rounds: &[(u32, f64)], ahead: u32) -> Vec<(u32, f64)> {
+    let values: Vec<f64> = rounds.iter().map(|round| round.1).collect();
+    let Some(&(last_round, _)) = rounds.last().filter(|_| values.len() >= ROUNDS_TO_FORECAST) else {
+        return Vec::new();
+    };
+    let curve = Curve::through(&values);
+    let place = |round: u32| values.len() + round as usize - 1;
+    (1..=ahead).map(|round| (last_round.saturating_add(round), curve.at(place(round)))).collect()
+}
+
 impl Curve {
     /// Finds the best least-squares fit: for each ratio, fits a line over `ratio ^ round`.
     fn through(values: &[f64]) -> Self {
@@ -126,6 +138,16 @@ mod tests {
     fn settles(value: impl Fn(u32) -> f64) -> Option<u32> {
         let mut history = History::of(vec!["a".into()]);
         (1..=100).find(|round| history.judge(*round, vec![value(*round)]).steady)
+    }
+
+    #[test]
+    fn values_are_continued_along_their_curve() {
+        let rounds: Vec<(u32, f64)> =
+            (1..=6).map(|round| (round, 1000.0 + 500.0 * 0.5_f64.powi(round as i32))).collect();
+        let ahead = continued(&rounds, 2);
+        assert_eq!(ahead.iter().map(|(round, _)| *round).collect::<Vec<_>>(), [7, 8]);
+        assert!((ahead[0].1 - 1003.9).abs() < 0.5, "{ahead:?}");
+        assert_eq!(continued(&rounds[..3], 2), []);
     }
 
     #[test]

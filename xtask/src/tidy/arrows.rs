@@ -30,15 +30,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
     ("doctor", &["pts", "record", "stdx", "skips"]),
     ("gate", &["charts", "compare", "pts", "record", "report", "stdx", "skips"]),
-    ("lab", &["charts", "compare", "estimate", "pts", "record", "report", "stdx"]),
+    ("lab", &["charts", "compare", "estimate", "pts", "record", "report", "stdx", "launch", "plans"]),
     ("fio", &["engine", "pts", "record", "stdx", "skips"]),
+    ("launch", &["record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
     (
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
-            "report", "compare", "lab", "fio", "console", "skips", "report", "store", "compare", "fio",
-            "console", "skips", "doctor", "gate",
+            "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

@@ -2,13 +2,16 @@
 
 use maud::{Markup, html};
 
+use super::account;
 use super::frame::Page;
 
 /// The page that says how to enter.
-pub fn page(text: &str) -> Markup {
+pub fn page(text: &str, is_stranger: bool) -> Markup {
     let content = html! {
         h1 { "Plateau" }
         p { (text) }
+        @if is_stranger { (account::form()) }
     };
-    Page { title: "Not signed in", section: "", follows: None, content }.html()
+    let title = if is_stranger { "Not signed in" } else { "Refused" };
+    Page { title, section: "", follows: None, content }.html()
 }

@@ -16,7 +16,8 @@ pub struct Page<'a> {
     pub content: Markup,
 }
 
-const MENU: &[(&str, &str)] = &[("/", "Runs"), ("/drives", "Drives"), ("/api", "API")];
+const MENU: &[(&str, &str)] =
+    &[("/", "Runs"), ("/drives", "Drives"), ("/start", "Start"), ("/api", "API"), ("/account", "Account")];
 
 impl Page<'_> {
     /// The complete page.
@@ -41,7 +42,7 @@ impl Page<'_> {
                         }
                     }
                     main { (self.content) }
-                    footer { "This server only reads. Runs are started, stopped and removed on the command line." }
+                    footer { "A run is a process of its own, which does not notice when this server ends." }
                 }
             }
         }

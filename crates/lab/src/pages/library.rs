@@ -21,6 +21,8 @@ pub struct Selection {
     pub state: String,
     pub test: String,
     pub drive: String,
+    /// Whether archived runs are listed, and no others.
+    pub archived: bool,
     /// Number of the page, from 0.
     pub page: usize,
 }
@@ -33,6 +35,7 @@ impl Selection {
             state: text("state"),
             test: text("test"),
             drive: text("drive"),
+            archived: call.query("archived").is_some(),
             page: text("page").parse().unwrap_or(0),
         }
     }
@@ -49,7 +52,8 @@ impl Selection {
             words.extend(labels.name.iter().chain(&labels.tags).chain(&labels.notes).cloned());
             words.join("\n").to_lowercase()
         };
-        (self.state.is_empty() || row.state.word() == self.state)
+        self.archived == row.archived
+            && (self.state.is_empty() || row.state.word() == self.state)
             && (self.test.is_empty() || file.tests.iter().any(is_test))
             && (self.drive.is_empty() || row.drive() == self.drive)
             && (self.words.is_empty() || {
@@ -64,7 +68,14 @@ impl Selection {
         let (words, state) = (self.words.as_str(), self.state.as_str());
         link(
             "/",
-            &[("q", words), ("state", state), ("test", &self.test), ("drive", &self.drive), ("page", &page)],
+            &[
+                ("q", words),
+                ("state", state),
+                ("test", &self.test),
+                ("drive", &self.drive),
+                ("archived", if self.archived { "1" } else { "" }),
+                ("page", &page),
+            ],
         )
     }
 }
@@ -131,6 +142,7 @@ fn form(selection: &Selection, rows: &[Arc<Row>]) -> Markup {
                     @for test in tests { option value=(test) selected[test == selection.test] { (test) } }
                 }
             }
+            label.pick { input type="checkbox" name="archived" value="1" checked[selection.archived]; "Archived" }
             @if !selection.drive.is_empty() { input type="hidden" name="drive" value=(selection.drive); }
             button { "Show" }
         }
@@ -189,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_selection_survives_the_link_to_another_page() {
-        let query = [("q", "a&b=c d"), ("state", "steady"), ("drive", "S/N \u{202e}<1>")];
+        let query = [("q", "a&b=c d"), ("state", "steady"), ("drive", "S/N \u{202e}<1>"), ("archived", "1")];
         let query = query.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let selection = Selection::of(&Call { query, ..Call::default() });
         let link = selection.page(3);

@@ -1,12 +1,22 @@
 //! The page of a run: live while it is in progress, a summary with downloads when it is not.
 
+use std::ffi::OsString;
+
+use estimate::phase::Phase;
 use maud::{Markup, PreEscaped, html};
-use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT};
+use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use pts::{Outcome, Standing};
+use record::Segment;
 use stdx::units::{amount_base10, grouped};
 
-use super::frame::{Page, age, badge, moment, problem};
+use super::actions;
+use super::frame::{Page, age, badge, moment};
+use super::labels;
+use super::matrix;
+use super::opened::with_snapshot;
 use super::picture;
+use super::plot;
+use super::second;
 use super::sparkline::sparkline;
 use crate::app::{Answer, App, Call};
 use crate::assets;
@@ -14,6 +24,10 @@ use crate::catalogue::State;
 use crate::live::{Live, Place, Variable, estimate_text};
 use crate::snapshot::Snapshot;
 
+/// Rounds before the current one that have a part of their own in the course of the run.
+const MOST_ROUNDS: u32 = 10;
+/// Expected rounds after the current one that are shown.
+const MOST_AHEAD: u32 = 6;
 /// Values of the latest cells in a small line.
 const TEMPERATURES: usize = 60;
 
@@ -24,6 +38,8 @@ pub fn page(app: &App, call: &Call) -> Answer {
         let id = &snapshot.run.file.id;
         let content = html! {
             div #live data-record=[snapshot.last_record()] { (content(snapshot)) }
+            (actions::actions(call, snapshot))
+            (labels::forms(app, call, snapshot))
             (downloads(id))
         };
         let follows = is_running.then_some(id.as_str());
@@ -57,39 +73,57 @@ pub fn file(app: &App, call: &Call) -> Answer {
     })
 }
 
-/// Calls `show` with the current snapshot of the run that the path names.
-pub fn with_snapshot(app: &App, call: &Call, show: impl FnOnce(&Snapshot) -> Answer) -> Answer {
-    let Some(run) = app.catalogue.run(call.name()) else {
-        let text = "This library does not contain that run.";
-        return Answer { status: 404, ..Answer::html(problem("No such run", text)) };
-    };
-    match app.snapshots.of(run) {
-        Ok(snapshot) => show(&snapshot),
-        Err(why) => Answer { status: 500, ..Answer::html(problem("The run cannot be read", &why)) },
-    }
-}
-
 fn content(snapshot: &Snapshot) -> Markup {
     let live = Live::of(snapshot);
     let file = &snapshot.run.file;
     let current = current(snapshot, &live);
+    let is_running = snapshot.standing == Standing::Running;
     html! {
-        h1 { (file.labels.name.as_deref().unwrap_or(&file.id)) " " (badge(&State::Known(snapshot.standing))) }
-        p.target { (file.target_line()) }
-        p.banners {
-            @if file.target.simulated.is_some() { span.mark { "SIMULATED" } " not a real device " }
-            @if file.origin.is_some() { span.mark { "IMPORTED" } " not measured by Plateau " }
-            @if !snapshot.replayed.modified.is_empty() {
-                span.mark { "MODIFIED" } " deviates from " (file.profile) " (see Details) "
+        section.top {
+            p.banners {
+                (badge(&State::Known(snapshot.standing))) " "
+                @if let Some(sim) = &file.target.simulated {
+                    span.mark { "SIMULATED scale 1/" (sim.scale_divisor) } " "
+                }
+                @if file.origin.is_some() { span.mark { "IMPORTED" } " not measured by Plateau " }
+                @if !snapshot.replayed.modified.is_empty() {
+                    span.mark title=(format!("deviates from {}; see Details", file.profile)) { "MODIFIED" } " "
+                }
+                @if live.latest.is_some_and(record::Segment::is_host_limited) { span.mark { "HOST-LIMITED" } " " }
+                @for tag in &file.labels.tags { span.tag { (tag) } " " }
             }
+            h1 { (file.labels.name.as_deref().unwrap_or(&file.id)) }
+            p.target { (file.tests.join(", ")) " \u{b7} " (file.profile) " \u{b7} " (file.target_line()) }
+            p.lead { (live.sentence) }
+            @if is_running { (strip(&live)) }
+            p.soft { (times(snapshot, &live)) }
         }
-        p.lead { (live.sentence) }
-        @if snapshot.standing == Standing::Running { (course(&live)) }
         (figures(snapshot, &live))
-        @if !live.variables.is_empty() { (window(&live.variables)) }
-        @if let Some(outcome) = current { (pages(outcome, snapshot.standing)) }
+        div #second { (second::content(snapshot)) }
+        @if !live.variables.is_empty() { (window(&live)) }
+        @if is_running { (matrix::round(snapshot, &live)) }
+        // Before the end of the first round, its charts would be empty.
+        @if let Some(outcome) = current.filter(|_| !is_first_round(&live)) { (pages(outcome, snapshot.standing)) }
         (details(snapshot))
     }
+}
+
+const fn is_first_round(live: &Live<'_>) -> bool {
+    matches!(live.phase, Phase::Round { round: 1, .. }) && live.variables.is_empty()
+}
+
+/// Time left, start and age of the journal in one line.
+fn times(snapshot: &Snapshot, live: &Live<'_>) -> String {
+    let (file, now) = (&snapshot.run.file, record::wall_now());
+    let is_running = snapshot.standing == Standing::Running;
+    let left = live.left_ns.filter(|_| is_running).map(|left| format!("{} left", estimate_text(left)));
+    let running = is_running.then(|| format!("running for {}", age(file.created, now)));
+    let last = snapshot.loaded.entries.last().map(|entry| match is_running {
+        true => format!("journal record {}, {} old", entry.seq, age(entry.wall, now)),
+        false => format!("{} journal records", entry.seq + 1),
+    });
+    let parts = [left, running, Some(format!("started {}", moment(file.created))), last];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" \u{b7} ")
 }
 
 /// The test that the page is about: the current one, or the last one.
@@ -99,66 +133,109 @@ fn current<'a>(snapshot: &'a Snapshot, live: &Live<'_>) -> Option<&'a Outcome> {
     by_phase.or_else(|| outcomes.last())
 }
 
-fn course(live: &Live<'_>) -> Markup {
+/// The course of the run: parts of the current test in their order, with the uncertain future hatched.
+fn strip(live: &Live<'_>) -> Markup {
+    let round = match &live.phase {
+        Phase::Round { round, cell, cells, .. } => {
+            Some((*round, f64::from(cell - 1) / f64::from((*cells).max(1))))
+        }
+        _ => None,
+    };
+    // No more parts than fit: earlier rounds are one part.
+    let first = round.map_or(1, |(round, _)| round.saturating_sub(MOST_ROUNDS).max(1));
+    let expected = live.variables.iter().map(|variable| variable.forecast).max().flatten();
     html! {
-        ol.course aria-label="Course of the run" {
+        ol.strip aria-label="Course of the run" {
             @for step in &live.steps {
-                @let (class, word) = match step.place {
-                    Place::Done => ("done", "completed"),
-                    Place::Now => ("now", "in progress"),
-                    Place::Ahead => ("ahead", "not started"),
-                };
-                li class=(class) { (step.name) span.hidden { ", " (word) } }
+                @match (step.place, round) {
+                    (Place::Now, Some((round, share))) => {
+                        @if first > 1 { li.done { "rounds 1 to " (first - 1) span.hidden { ", completed" } } }
+                        @for done in first..round { li.done { (done) span.hidden { ", completed" } } }
+                        li.now {
+                            progress max="1" value=(format!("{share:.3}")) {}
+                            span { "round " (round) } span.hidden { ", in progress" }
+                        }
+                        @for ahead in round + 1..=expected.unwrap_or(0).min(round + MOST_AHEAD) {
+                            li.ahead { (ahead) "?" span.hidden { ", expected" } }
+                        }
+                        @if expected.is_none() { li.ahead { "further rounds?" } }
+                    }
+                    (Place::Done, _) => li.done { (step.name) span.hidden { ", completed" } },
+                    (Place::Now, None) => li.now { span { (step.name) } span.hidden { ", in progress" } },
+                    (Place::Ahead, _) => li.ahead { (step.name) span.hidden { ", not started" } },
+                }
             }
         }
     }
 }
 
 fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
-    let file = &snapshot.run.file;
-    let now = record::wall_now();
     let is_running = snapshot.standing == Standing::Running;
     let one = |name: &str, value: Markup| html! { div { dt { (name) } dd { (value) } } };
     let temperatures: Vec<f64> = live.temperatures.iter().map(|(_, celsius)| *celsius).collect();
     let recent = &temperatures[temperatures.len().saturating_sub(TEMPERATURES)..];
     html! {
         dl.numbers {
-            @if is_running {
-                (one("Running for", html! { (age(file.created, now)) }))
-                (one("Time left", html! { @match live.left_ns { Some(left) => (estimate_text(left)), None => "unknown" } }))
-            } @else {
-                (one("Started", html! { (moment(file.created)) }))
-            }
-            @if let Some(segment) = live.latest {
-                (one("Latest workload", html! { (segment.workload) }))
-                (one("IOPS", html! { (grouped(segment.iops(), 1)) @if segment.is_host_limited() { abbr title="The host may have limited this figure" { "*" } } }))
+            @if let Some(segment) = live.latest.filter(|_| is_running) {
+                (one(&format!("IOPS, {}", segment.workload), html! { (grouped(segment.iops(), 0)) @if segment.is_host_limited() { abbr title="The host may have limited this figure" { "*" } } }))
+                @if let Some(slowest) = percentile_ms(segment) { (one("99th percentile of response times", html! { (grouped(slowest, 3)) " ms" })) }
                 (one("Throughput", html! { (grouped(segment.megabytes_per_second(), 1)) " MB/s" }))
-                @if let Some(mean) = segment.mean_latency_ms() { (one("Mean response time", html! { (grouped(mean, 3)) " ms" })) }
             }
+            @if let Some(celsius) = live.health.and_then(|health| health.temperature_celsius) {
+                (one("Temperature", html! {
+                    (celsius) " \u{b0}C "
+                    @if recent.len() > 1 { (sparkline(recent, &format!("Temperature, {} readings", recent.len()))) }
+                }))
+            }
+            @if let Some(amplification) = amplification(live) { (one("Write amplification", html! { (grouped(amplification, 2)) })) }
             (one("Written by tests", html! {
                 (amount_base10(live.written_bytes))
                 @if let Some((shortest, longest)) = live.expected_written_bytes {
                     span.soft { " of " (amount_base10(shortest)) @if longest > shortest { " to " (amount_base10(longest)) } }
                 }
             }))
-            @if let Some(health) = live.health {
-                @if let Some(celsius) = health.temperature_celsius {
-                    (one("Temperature", html! {
-                        (celsius) " \u{b0}C "
-                        @if recent.len() > 1 { (sparkline(recent, &format!("Temperature, {} readings", recent.len()))) }
-                    }))
-                }
-                @if let Some(used) = health.percentage_used { (one("Endurance used", html! { (used) " %" })) }
-            }
-            @if let Some(entry) = snapshot.loaded.entries.last() {
-                (one("Last record", html! { "number " (entry.seq) @if is_running { ", " (age(entry.wall, now)) " ago" } }))
-            }
+            @if let Some(used) = live.health.and_then(|health| health.percentage_used) { (one("Rated endurance used", html! { (used) " %" })) }
         }
     }
 }
 
-fn window(variables: &[Variable]) -> Markup {
+/// The 99th percentile of the response times of a workload.
+fn percentile_ms(segment: &Segment) -> Option<f64> {
+    let mut all = segment.read.latency.clone();
+    all.merge(&segment.write.latency);
+    all.quantile(0.99).map(|ns| ns as f64 / 1e6)
+}
+
+/// Bytes written to flash per byte written by the host, over the life of the drive.
+fn amplification(live: &Live<'_>) -> Option<f64> {
+    let health = live.health?;
+    let (flash, host) = (health.media_written_bytes?, health.host_written_bytes?);
+    (host > 0 && flash > 0).then(|| flash as f64 / host as f64)
+}
+
+fn window(live: &Live<'_>) -> Markup {
+    let variables = &live.variables;
+    // Of several, the first one.
+    let worst = variables.iter().rev().max_by(|a, b| a.excess().total_cmp(&b.excess()));
+    let measuring = match &live.phase {
+        Phase::Round { round, .. } => Some(*round),
+        _ => None,
+    };
     html! {
+        @if let Some(worst) = worst {
+            div.split {
+                section.box {
+                    h2 { "Tracking variable " (worst.name) ", by round" }
+                    (plot::rounds(worst, measuring))
+                    p.soft { "Shaded: mean of the window \u{b1} 10 %. Dashed: fitted line. Dotted: forecast." }
+                }
+                section.box {
+                    h2 { "Steady-state criterion" }
+                    (criteria(worst))
+                    p { @if worst.steady { "Steady." } @else if worst.text.is_empty() { "Not steady yet." } @else { "Not steady yet: " (worst.text) "." } }
+                }
+            }
+        }
         section {
             h2 { "Steady-state window" }
             p.soft { "The last five rounds of each tracking variable. Steady: range at most 20 % and slope at most 10 % of the mean." }
@@ -168,6 +245,42 @@ fn window(variables: &[Variable]) -> Markup {
                     tbody { @for variable in variables { (window_row(variable)) } }
                 }
             }
+        }
+    }
+}
+
+/// Range, slope and number of rounds against their limits.
+fn criteria(variable: &Variable) -> Markup {
+    let rounds = variable.window().len();
+    let row = |name: &str, share: Option<f64>, allowed: f64, text: String| {
+        let (mark, class) = match share {
+            Some(share) if share <= allowed => ("\u{2713}", "within"),
+            Some(_) => ("\u{2717}", "beyond"),
+            None => ("", "open"),
+        };
+        html! {
+            div class={ "criterion " (class) } {
+                span { (name) }
+                b { (mark) " " (text) }
+                (plot::bar(share.unwrap_or(0.0) / allowed, class))
+            }
+        }
+    };
+    let percent = |share: f64| grouped(share * 100.0, 1);
+    let text = |share: Option<f64>, allowed: f64| match share {
+        Some(share) => format!("{} % of {} %", percent(share), grouped(allowed * 100.0, 0)),
+        None => "after five rounds".to_owned(),
+    };
+    let (range, slope) = (variable.shares.map(|shares| shares.0), variable.shares.map(|shares| shares.1));
+    let is_full = rounds >= WINDOW_ROUNDS;
+    let (mark, class) = if is_full { ("\u{2713}", "within") } else { ("", "open") };
+    html! {
+        (row("Range of the window", range, RANGE_LIMIT, text(range, RANGE_LIMIT)))
+        (row("Slope over the window", slope, SLOPE_LIMIT, text(slope, SLOPE_LIMIT)))
+        div class={ "criterion " (class) } {
+            span { "Rounds in the window" }
+            b { (mark) " " (rounds) " of " (WINDOW_ROUNDS) }
+            (plot::bar(rounds as f64 / WINDOW_ROUNDS as f64, class))
         }
     }
 }
@@ -224,10 +337,11 @@ fn details(snapshot: &Snapshot) -> Markup {
                 h3 { "Modified" }
                 ul { @for deviation in deviations { li { (deviation) } } }
             }
+            h3 { "The same on the command line" }
+            pre.command { (launch::as_typed(&file.command.iter().skip(1).map(OsString::from).collect::<Vec<_>>())) }
             dl.facts {
                 div { dt { "Run" } dd { code { (file.id) } } }
                 div { dt { "Profile" } dd { (file.profile) } }
-                div { dt { "Command line" } dd { code { (file.command.join(" ")) } } }
                 div { dt { "Plateau" } dd { (file.plateau_version) } }
                 @if !file.labels.tags.is_empty() { div { dt { "Tags" } dd { (file.labels.tags.join(", ")) } } }
                 @for note in &file.labels.notes { div { dt { "Note" } dd { (note) } } }

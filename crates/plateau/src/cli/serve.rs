@@ -1,8 +1,10 @@
 //! The options of `plateau serve`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
+use lab::Role;
 
 #[derive(Debug, Args)]
 pub struct Serve {
@@ -15,4 +17,38 @@ pub struct Serve {
     /// A proxy in front of the server encrypts connections; required for addresses that other hosts can reach
     #[arg(long)]
     pub behind_proxy: bool,
+    /// Change nothing: runs cannot be started or stopped, even by operators
+    #[arg(long)]
+    pub read_only: bool,
+    /// Start runs through the launcher that listens on this socket, which may have more rights than the server [default:
+    /// as processes of the server's own user]
+    #[arg(long, value_name = "SOCKET", conflicts_with = "read_only")]
+    pub launcher: Option<PathBuf>,
+}
+
+/// `plateau user`.
+#[derive(Debug, Subcommand)]
+pub enum User {
+    /// Add a user, or change the role and password of one; the password is read from the terminal or standard input
+    Add {
+        /// Name
+        name: String,
+        /// What the user may do: viewer (read everything) or operator (also start and stop runs)
+        #[arg(long, value_name = "ROLE", default_value = "viewer")]
+        role: Role,
+    },
+    /// Remove a user, whose sessions end at once
+    Remove {
+        /// Name
+        name: String,
+    },
+    /// List the users and their roles
+    List,
+}
+
+#[derive(Debug, Args)]
+pub struct LauncherOptions {
+    /// User whose requests are carried out, by name in /etc/passwd or by number; repeatable
+    #[arg(long = "user", value_name = "USER", required = true)]
+    pub users: Vec<String>,
 }

@@ -1,7 +1,10 @@
 //! `plateau serve`: shows the library in a browser.
 
+use std::path::PathBuf;
+
 use device::Listed;
 use lab::{Device, Options, ServeError, Server};
+use nandsim::MODELS;
 use serde_json::json;
 
 use super::list::reasons;
@@ -13,26 +16,36 @@ use crate::output::printer;
 use crate::run::signals;
 
 pub fn run(cli: &Cli, options: &Serve) -> Done {
-    let server = Server::bind(Options {
+    let options = Options {
         listen: options.listen,
         allowed_hosts: options.allow_host.clone(),
         behind_proxy: options.behind_proxy,
+        read_only: options.read_only,
         library: places::library(cli.library.as_deref())?,
+        folder: folder()?,
+        program: std::env::current_exe()?,
+        launcher: options.launcher.clone(),
+        models: MODELS.iter().map(|(name, _)| *name).collect(),
         devices: Box::new(devices),
-    });
-    let server = server.map_err(failure)?;
+    };
+    let server = Server::bind(options).map_err(failure)?;
     let stop = signals::watch()?;
-    let (address, link) = (server.address().to_string(), server.link());
+    let link = server.link();
     if cli.json {
-        printer::print_json(&json!({ "address": address, "link": link }))?;
+        printer::print_json(&json!({ "address": server.address().to_string(), "link": link }))?;
     } else {
-        printer::print(&format!(
-            "{link}\nOpen this link in a browser; it works once. The server only reads. Ctrl-C stops it."
-        ))?;
+        let hint =
+            "Open this link in a browser; it works once. Ctrl-C stops the server, which runs do not notice.";
+        printer::print(&format!("{link}\n{hint}"))?;
     }
     server
         .run(&stop, |next| printer::print_line(&format!("link for the next browser: {next}")))
         .map_err(failure)
+}
+
+/// Folder for users, plans that wait and the journal of changes.
+pub fn folder() -> Done<PathBuf> {
+    Ok(places::state()?.join("lab"))
 }
 
 fn devices() -> Result<Vec<Device>, String> {
@@ -52,16 +65,17 @@ fn of_listed(listed: Listed) -> Device {
     }
 }
 
-fn failure(error: ServeError) -> Failure {
+pub fn failure(error: ServeError) -> Failure {
     let hint = match &error {
         ServeError::NotLoopback { .. } => {
             "listen on 127.0.0.1 and forward the port with `ssh -L 7070:127.0.0.1:7070 HOST`, or put a proxy with TLS in \
              front of the server and add --behind-proxy"
         }
-        ServeError::Listen { .. } => {
-            "choose another port with --listen 127.0.0.1:PORT; port 0 takes any free one"
+        ServeError::Listen { .. } => "choose another port with --listen 127.0.0.1:PORT; port 0 takes any",
+        ServeError::Random(_) | ServeError::Io(_) | ServeError::Hash => {
+            return Failure::new(Exit::Internal, error);
         }
-        ServeError::Random(_) | ServeError::Io(_) => return Failure::new(Exit::Internal, error),
+        _ => "nothing was changed",
     };
     Failure::text(Exit::Usage, format!("{:#}; {hint}", anyhow::Error::new(error)))
 }

@@ -1,0 +1,55 @@
+//! What an operator can do with a run.
+
+use launch::Request;
+use maud::{Markup, html};
+use pts::Standing;
+use record::Event;
+
+use super::account::token;
+use crate::app::Call;
+use crate::snapshot::Snapshot;
+
+/// The forms below the page of a run, and the command lines that do the same.
+pub fn actions(call: &Call, snapshot: &Snapshot) -> Markup {
+    let file = &snapshot.run.file;
+    let id = file.id.as_str();
+    let is_running = snapshot.standing == Standing::Running;
+    let is_interrupted = snapshot.standing == Standing::Incomplete && file.origin.is_none();
+    if !call.is_operator() || !(is_running || is_interrupted) {
+        return html! {};
+    }
+    html! {
+        section.actions {
+            h2 { "Actions" }
+            @if is_running {
+                form action=(format!("/runs/{id}/stop")) method="post" {
+                    (token(call))
+                    button { "Stop" }
+                    span.soft { "Like Ctrl-C: the current cell is abandoned, and the run can be resumed." }
+                }
+            } @else {
+                form.fields action=(format!("/runs/{id}/resume")) method="post" {
+                    (token(call))
+                    @if file.target.simulated.is_none() {
+                        label { "Identity, if it is asked for" input name="identity" autocomplete="off"; }
+                    }
+                    button { "Resume" }
+                    button formaction=(format!("/runs/{id}/restart")) { "Restart the interrupted test" }
+                }
+                p.soft { "Resuming continues after the last complete cell, which is reported as a deviation; restarting begins \
+                          the interrupted test again with its purge. The same on the command line: "
+                    code { (command(&Request::Resume { run: id.into(), identity: None })) } " or "
+                    code { (command(&Request::Restart { run: id.into(), identity: None })) } }
+            }
+        }
+    }
+}
+
+fn command(request: &Request) -> String {
+    launch::words(request, std::path::Path::new("")).map(|words| launch::as_typed(&words)).unwrap_or_default()
+}
+
+/// How often a run was resumed.
+pub fn times_resumed(snapshot: &Snapshot) -> usize {
+    snapshot.loaded.entries.iter().filter(|entry| matches!(entry.event, Event::Resumed { .. })).count()
+}

@@ -1,0 +1,106 @@
+//! The round that is being measured, filling up over the previous one.
+
+use std::collections::BTreeSet;
+
+use estimate::phase::Phase;
+use maud::{Markup, html};
+use record::{Entry, Event, Note, Segment};
+use stdx::units::block_size;
+
+use super::plot::short;
+use crate::live::{Live, segment};
+use crate::snapshot::Snapshot;
+
+/// Relative change below which a value counts as unchanged.
+const UNCHANGED: f64 = 0.02;
+
+/// Block size and share of reads, which distinguish the cells of a round.
+type Key = (u32, u8);
+
+/// The matrix of the current round; nothing if the phase has no rounds or the cells differ in other respects.
+pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
+    let Phase::Round { round, cell, .. } = &live.phase else { return html! {} };
+    let (current, previous) = rounds(&snapshot.loaded.entries);
+    let order: Vec<Key> = previous.iter().chain(&current).map(|each| key(each)).collect();
+    let distinct: BTreeSet<Key> = order.iter().copied().collect();
+    let longest = previous.len().max(current.len());
+    // Cells that differ only in demand, for example, have no place of their own.
+    if distinct.len() < longest || longest < 2 {
+        return html! {};
+    }
+    let (blocks, mixes) = (in_order(order.iter().map(|key| key.0)), in_order(order.iter().map(|key| key.1)));
+    let now = previous.get(*cell as usize - 1).map(|next| key(next));
+    let find =
+        |all: &[&Segment], wanted: Key| all.iter().find(|each| key(each) == wanted).map(|each| each.iops());
+    html! {
+        section.box {
+            h2 { "Round " (round) ": IOPS by block size and R/W mix" @if !previous.is_empty() { " (outlined: the round before)" } }
+            div.scroll tabindex="0" role="region" aria-label="Cells of the round" {
+                table.matrix {
+                    thead { tr { th { "Block size" } @for mix in &mixes { th.number { (mix) "/" (100 - mix.min(&100)) } } } }
+                    tbody {
+                        @for block in &blocks {
+                            tr {
+                                th scope="row" { (block_size(u64::from(*block))) }
+                                @for mix in &mixes {
+                                    @let key = (*block, *mix);
+                                    @match (find(&current, key), find(&previous, key)) {
+                                        (Some(value), before) => td.measured { (short(value)) " " (change(value, before)) },
+                                        (None, _) if now == Some(key) => td.now { "now" },
+                                        (None, Some(before)) => td.before { (short(before)) },
+                                        (None, None) => td {},
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The change since the round before, as a sign with words.
+fn change(value: f64, before: Option<f64>) -> Markup {
+    let share = before.filter(|before| *before > 0.0).map(|before| value / before - 1.0);
+    html! {
+        @match share {
+            Some(share) if share > UNCHANGED => abbr title="higher than in the round before" { "\u{25b2}" },
+            Some(share) if share < -UNCHANGED => abbr title="lower than in the round before" { "\u{25bc}" },
+            Some(_) => span.soft title="within 2 % of the round before" { "\u{b7}" },
+            None => "",
+        }
+    }
+}
+
+/// The segments of the latest round and of the one before it.
+fn rounds(entries: &[Entry]) -> (Vec<&Segment>, Vec<&Segment>) {
+    let (mut current, mut previous) = (Vec::new(), Vec::new());
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { .. } | Event::Restarted { .. } | Event::Noted(Note::RoundsEnded) => {
+                current.clear();
+                previous.clear();
+            }
+            Event::Noted(Note::RoundStarted { .. }) => previous = std::mem::take(&mut current),
+            Event::Measured(_) => current.extend(segment(entry)),
+            _ => {}
+        }
+    }
+    (current, previous)
+}
+
+fn key(segment: &Segment) -> Key {
+    (segment.workload.block_bytes, segment.workload.read_percent)
+}
+
+/// Each value once, in the order of its first occurrence.
+fn in_order<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut known = Vec::new();
+    for value in values {
+        if !known.contains(&value) {
+            known.push(value);
+        }
+    }
+    known
+}

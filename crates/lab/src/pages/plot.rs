@@ -1,0 +1,219 @@
+//! Small charts of a live page. Colours come from the style, so that they suit light and dark; what a chart shows is also
+//! in a table or in text.
+
+use maud::{Markup, html};
+use pts::forecast::continued;
+use stdx::units::grouped;
+
+use crate::live::Variable;
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 250.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 22.0;
+const BOTTOM: f64 = 26.0;
+/// Number of rounds that are shown.
+const MOST_ROUNDS: usize = 16;
+/// Number of rounds up to which each value is written next to its point.
+const MOST_LABELS: usize = 8;
+/// Rounds after the latest one that are shown.
+const AHEAD: u32 = 3;
+/// Number of points of a line by second.
+const MOST_POINTS: usize = 600;
+
+/// The rectangle of a chart, from values to places.
+struct Area {
+    x: (f64, f64),
+    top: f64,
+    height: f64,
+}
+
+impl Area {
+    fn x(&self, value: f64) -> f64 {
+        let (from, to) = self.x;
+        LEFT + (WIDTH - LEFT - RIGHT) * (value - from) / (to - from).max(f64::MIN_POSITIVE)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        self.height - BOTTOM - (self.height - TOP - BOTTOM) * (value / self.top).clamp(-0.05, 1.0)
+    }
+
+    fn place(&self, (x, y): (f64, f64)) -> String {
+        format!("{:.1},{:.1}", self.x(x), self.y(y))
+    }
+
+    fn line(&self, points: &[(f64, f64)]) -> String {
+        points.iter().map(|point| self.place(*point)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Horizontal lines with their values.
+    fn grid(&self) -> Markup {
+        let step = nice(self.top / 3.5);
+        let lines = (0..=6).map(|index| step * f64::from(index)).take_while(|value| *value <= self.top);
+        html! {
+            @for value in lines {
+                line.grid x1=(LEFT) x2=(WIDTH - RIGHT) y1=(number(self.y(value))) y2=(number(self.y(value))) {}
+                text.axis x=(LEFT - 8.0) y=(number(self.y(value) + 4.0)) text-anchor="end" { (short(value)) }
+            }
+        }
+    }
+}
+
+/// The values of a tracking variable by round, as the specification draws them, with the forecast.
+pub fn rounds(variable: &Variable, measuring: Option<u32>) -> Markup {
+    let shown = &variable.values[variable.values.len().saturating_sub(MOST_ROUNDS)..];
+    let Some(&(last, latest)) = shown.last() else { return html! {} };
+    let points: Vec<(f64, f64)> = shown.iter().map(|(round, value)| (f64::from(*round), *value)).collect();
+    let window: Vec<(f64, f64)> =
+        variable.window().iter().map(|(round, value)| (f64::from(*round), *value)).collect();
+    let mean = window.iter().map(|(_, value)| value).sum::<f64>() / window.len().max(1) as f64;
+    let until = variable.forecast.unwrap_or(last).clamp(last, last.saturating_add(8));
+    let ahead =
+        if variable.steady { Vec::new() } else { continued(&variable.values, (until - last).max(AHEAD)) };
+    let mut future = vec![(f64::from(last), latest)];
+    future.extend(ahead.iter().map(|(round, value)| (f64::from(*round), *value)));
+    let highest = points.iter().map(|(_, value)| *value).fold(mean * 1.1, f64::max);
+    let first = shown.first().map_or(1, |(round, _)| *round);
+    let end = until.max(last.saturating_add(AHEAD)).max(measuring.unwrap_or(0)).max(first.saturating_add(5));
+    let area =
+        Area { x: (f64::from(first) - 0.6, f64::from(end) + 0.6), top: highest * 1.12, height: HEIGHT };
+    let fitted = fitted(&window);
+    let label = format!(
+        "{} by round: {}",
+        variable.name,
+        shown
+            .iter()
+            .map(|(round, value)| format!("{round}: {}", short(*value)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    );
+    let (from, to) = (window.first().map_or(0.0, |w| w.0) - 0.4, f64::from(last) + 0.4);
+    html! {
+        svg.plot viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(label) {
+            @if let Some(round) = measuring.filter(|round| *round > last) {
+                @let (left, right) = (area.x(f64::from(round) - 0.4), area.x(f64::from(round) + 0.4));
+                rect.measuring x=(number(left)) width=(number(right - left)) y=(TOP) height=(HEIGHT - TOP - BOTTOM) {}
+                text.axis x=(number(area.x(f64::from(round)))) y=(TOP - 6.0) text-anchor="middle" { "measuring" }
+            }
+            rect.band x=(number(area.x(from))) width=(number(area.x(to) - area.x(from))) y=(number(area.y(mean * 1.1)))
+                height=(number(area.y(mean * 0.9) - area.y(mean * 1.1))) {}
+            (area.grid())
+            @for round in first..=end {
+                text.axis x=(number(area.x(f64::from(round)))) y=(HEIGHT - 8.0) text-anchor="middle" { (round) }
+            }
+            polyline.future points=(area.line(&future)) {}
+            @if let Some(ends) = fitted { polyline.fitted points=(area.line(&ends)) {} }
+            polyline.values points=(area.line(&points)) {}
+            @for (x, y) in &points {
+                circle cx=(number(area.x(*x))) cy=(number(area.y(*y))) r="4" {}
+                @if points.len() <= MOST_LABELS {
+                    text.value x=(number(area.x(*x))) y=(number(area.y(*y) - 9.0)) text-anchor="middle" { (short(*y)) }
+                }
+            }
+        }
+    }
+}
+
+/// The ends of the line fitted to a window by least squares.
+fn fitted(window: &[(f64, f64)]) -> Option<[(f64, f64); 2]> {
+    let (first, last) = (window.first()?, window.last()?);
+    let count = window.len() as f64;
+    let middle = window.iter().map(|(x, _)| x).sum::<f64>() / count;
+    let mean = window.iter().map(|(_, y)| y).sum::<f64>() / count;
+    let spread = window.iter().map(|(x, _)| (x - middle).powi(2)).sum::<f64>();
+    if spread <= 0.0 {
+        return None;
+    }
+    let slope = window.iter().map(|(x, y)| (x - middle) * (y - mean)).sum::<f64>() / spread;
+    Some([first.0, last.0].map(|x| (x, mean + slope * (x - middle))))
+}
+
+/// A line by second. Of more points than a screen can show, the highest of each group is drawn.
+pub fn seconds(points: &[(f64, f64)]) -> Markup {
+    const LOW: f64 = 150.0;
+    let group = points.len().div_ceil(MOST_POINTS);
+    let highest_of = |group: &[(f64, f64)]| (group[0].0, group.iter().map(|(_, y)| *y).fold(0.0, f64::max));
+    let points: Vec<(f64, f64)> = points.chunks(group.max(1)).map(highest_of).collect();
+    let end = points.last().map_or(1.0, |(x, _)| *x);
+    let highest = points.iter().map(|(_, y)| *y).fold(f64::MIN_POSITIVE, f64::max);
+    let lowest = points.iter().map(|(_, y)| *y).fold(f64::MAX, f64::min);
+    let area = Area { x: (0.0, end), top: highest * 1.1, height: LOW };
+    let label = format!("IOPS by second, from {} to {}", short(lowest), short(highest));
+    html! {
+        svg.plot viewBox=(format!("0 0 {WIDTH} {LOW}")) role="img" aria-label=(label) {
+            (area.grid())
+            @for quarter in 0..=4 {
+                @let at = end * f64::from(quarter) / 4.0;
+                text.axis x=(number(area.x(at))) y=(LOW - 8.0) text-anchor=(if quarter == 4 { "end" } else { "middle" }) {
+                    (grouped(at, if end < 10.0 { 2 } else { 0 })) " s"
+                }
+            }
+            polyline.values points=(area.line(&points)) {}
+        }
+    }
+}
+
+/// A bar with a mark at its limit, which is at two thirds of the width.
+pub fn bar(share: f64, class: &str) -> Markup {
+    const WIDTH: f64 = 300.0;
+    let limit = WIDTH * 2.0 / 3.0;
+    let filled = (share * limit).clamp(0.0, WIDTH);
+    html! {
+        svg class={ "bar wide " (class) } viewBox="0 0 300 12" preserveAspectRatio="none" aria-hidden="true" {
+            rect.whole y="3" width=(WIDTH) height="6" rx="3" {}
+            rect.filled y="3" width=(number(filled)) height="6" rx="3" {}
+            rect.limit x=(number(limit - 1.0)) width="2" height="12" {}
+        }
+    }
+}
+
+/// A step of 1, 2 or 5 times a power of ten.
+fn nice(step: f64) -> f64 {
+    if step.is_nan() || step <= 0.0 {
+        return 1.0;
+    }
+    let power = 10_f64.powf(step.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power);
+    steps.into_iter().find(|nice| *nice >= step).unwrap_or(step)
+}
+
+/// A value in few characters.
+pub fn short(value: f64) -> String {
+    match value.abs() {
+        large if large >= 1e7 => format!("{} M", grouped(value / 1e6, 1)),
+        large if large >= 1e5 => format!("{} k", grouped(value / 1e3, 0)),
+        large if large >= 100.0 || value == 0.0 => grouped(value, 0),
+        large if large >= 1.0 => grouped(value, 1),
+        _ => grouped(value, 3),
+    }
+}
+
+fn number(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_the_grid_are_round_numbers() {
+        assert_eq!([0.3, 1.0, 1400.0, 5100.0, 0.0].map(nice), [0.5, 1.0, 2000.0, 10000.0, 1.0]);
+    }
+
+    #[test]
+    fn the_fitted_line_goes_through_values_on_a_line() {
+        let ends = fitted(&[(2.0, 10.0), (3.0, 20.0), (4.0, 30.0)]).expect("a line");
+        assert!((ends[0].1 - 10.0).abs() < 1e-9 && (ends[1].1 - 30.0).abs() < 1e-9, "{ends:?}");
+        assert_eq!(fitted(&[(2.0, 10.0)]), None);
+    }
+
+    #[test]
+    fn values_are_short() {
+        assert_eq!(
+            [4835.2, 113_100.0, 0.0, 12.34, 0.123].map(short),
+            ["4,835", "113 k", "0", "12.3", "0.123"]
+        );
+    }
+}

@@ -1,0 +1,238 @@
+//! The form to start a run, and the changes that operators make.
+
+use launch::{Plan, Request, Target};
+use maud::{Markup, html};
+use pts::{PROFILES, TESTS};
+
+use super::account::token;
+use super::actions::times_resumed;
+use super::frame::{Page, moment, problem};
+use super::opened::with_snapshot;
+use super::started;
+use crate::app::{Answer, App, Call};
+use crate::starts::Stage;
+
+/// Profile that is chosen at first, as on the command line.
+const USUAL_PROFILE: &str = "pts-e-2.0";
+/// What is chosen at first: a run of seconds, as of `plateau demo`.
+const USUAL_SCALE: &str = "1/16";
+
+/// `/start`
+pub fn form(app: &App, call: &Call) -> Answer {
+    // Links can fill in the form.
+    let call = Call { form: call.query.clone(), ..call.clone() };
+    shown(app, &call, &[])
+}
+
+fn shown(app: &App, call: &Call, mistakes: &[String]) -> Answer {
+    let entries = app.starts.all();
+    let content = html! {
+        h1 { "Start a run" }
+        @if call.is_operator() {
+            @if !mistakes.is_empty() {
+                div.mistakes role="alert" {
+                    p { b { "This plan cannot be run:" } }
+                    ul { @for mistake in mistakes { li { (mistake) } } }
+                }
+            }
+            (fields(app, call))
+        } @else {
+            p { "Only operators can start runs, and you are signed in as a viewer." }
+        }
+        @if !entries.is_empty() {
+            section {
+                h2 { "Planned and started here" }
+                ul.plain {
+                    @for entry in entries.iter().take(50) {
+                        li {
+                            span class={ "badge " (entry.stage.word()) } { (entry.stage.word()) } " "
+                            @match &entry.stage {
+                                Stage::Begun(run) => a href=(format!("/runs/{run}")) { (run) },
+                                _ => a href=(format!("/start/{}", entry.name)) { (started::subject(entry)) },
+                            }
+                            " " span.soft { (moment(entry.at)) " by " (entry.user) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let status = if mistakes.is_empty() { 200 } else { 422 };
+    Answer {
+        status,
+        ..Answer::html(Page { title: "Start", section: "/start", follows: None, content }.html())
+    }
+}
+
+fn fields(app: &App, call: &Call) -> Markup {
+    html! {
+        form.start action="/start" method="post" {
+            (token(call))
+            (drive(app, call))
+            (plans_of(call))
+            p { button.primary { "Estimate" } " " span.soft { "Nothing is started or changed yet." } }
+        }
+    }
+}
+
+fn drive(app: &App, call: &Call) -> Markup {
+    let devices = (app.devices)();
+    let target = call.form("target");
+    let scale = if call.form.is_empty() { USUAL_SCALE } else { call.form("scale") };
+    html! {
+        fieldset {
+            legend { "1. Drive" }
+            div.fields {
+                label { "Target"
+                    select name="target" {
+                        optgroup label="Simulated drives" {
+                            @for model in &app.models {
+                                @let path = format!("sim:{model}");
+                                option value=(path) selected[path == target] { (path) }
+                            }
+                        }
+                        optgroup label="Block devices of this host" {
+                            @for device in devices.iter().flatten() {
+                                option value=(device.path) disabled[!device.refusals.is_empty()] selected[device.path == target] {
+                                    (device.path) " " (device.model.as_deref().unwrap_or(&device.kind))
+                                    @if let Some(first) = device.refusals.first() { ": " (first) }
+                                }
+                            }
+                        }
+                    }
+                }
+                label { "or a file (absolute path)" input name="file" value=(call.form("file")) placeholder="/mnt/drive/target.bin" autocomplete="off"; }
+                label { "Size of a new file" input name="size" value=(call.form("size")) placeholder="16GiB" autocomplete="off"; }
+                label { "Scale of a simulated drive" input name="scale" value=(scale) placeholder="1/16" autocomplete="off"; }
+            }
+            @if let Err(why) = &devices { p.soft { (why) } }
+        }
+    }
+}
+
+fn plans_of(call: &Call) -> Markup {
+    let kind = if call.form("kind").is_empty() { "tests" } else { call.form("kind") };
+    let is_test = |name: &str| call.form.iter().any(|(key, value)| key == "tests" && value == name);
+    let is_first = !call.form.iter().any(|(key, _)| key == "tests");
+    let profile = if call.form("profile").is_empty() { USUAL_PROFILE } else { call.form("profile") };
+    html! {
+        fieldset {
+            legend { "2. Plan" }
+            div.choice {
+                label.pick { input type="radio" name="kind" value="tests" checked[kind == "tests"]; "Tests of a version of the specification" }
+                div.fields {
+                    label { "Version"
+                        select name="profile" {
+                            @for known in PROFILES { option value=(known.name) selected[known.name == profile] { (known.name) } }
+                        }
+                    }
+                }
+                div.tests {
+                    @for test in TESTS {
+                        label title=(test.about) {
+                            input type="checkbox" name="tests" value=(test.name) checked[is_test(test.name) || (is_first && test.name == "iops")];
+                            (test.name)
+                        }
+                    }
+                }
+            }
+            div.choice {
+                label.pick { input type="radio" name="kind" value="preset" checked[kind == "preset"]; "A preset" }
+                div.fields {
+                    label { "Preset"
+                        select name="preset" {
+                            @for preset in plans::PRESETS {
+                                option value=(preset.name) selected[preset.name == call.form("preset")] { (preset.name) ": " (preset.plan().about) }
+                            }
+                        }
+                    }
+                }
+            }
+            div.choice {
+                label.pick { input type="radio" name="kind" value="text" checked[kind == "text"]; "A plan of your own" }
+                label { "Plan (TOML)" textarea name="plan" rows="8" spellcheck="false" placeholder="tests = [\"iops\"]" { (call.form("plan")) } }
+            }
+        }
+    }
+}
+
+/// `/start`, submitted.
+pub fn plan(app: &App, call: &Call) -> Answer {
+    let given = |name: &str| Some(call.form(name).trim().to_owned()).filter(|value| !value.is_empty());
+    let path = given("file").or_else(|| given("target")).unwrap_or_default();
+    let is_simulated = path.starts_with("sim:");
+    let is_file = given("file").is_some();
+    let target = Target {
+        path,
+        scale: given("scale").filter(|_| is_simulated),
+        size: given("size").filter(|_| is_file),
+    };
+    let tests = call.form.iter().filter(|(name, _)| name == "tests").map(|(_, value)| value.clone());
+    let plan = match call.form("kind") {
+        "preset" => Plan::Preset(call.form("preset").into()),
+        "text" => Plan::Text(call.form("plan").replace("\r\n", "\n")),
+        _ => Plan::Tests { tests: tests.collect(), profile: call.form("profile").into() },
+    };
+    match app.starts.plan(call.user(), plan, target) {
+        Ok(name) => Answer::see(format!("/start/{name}")),
+        Err(mistakes) => shown(app, call, &mistakes),
+    }
+}
+
+/// `/start/{id}`
+pub fn page(app: &App, call: &Call) -> Answer {
+    started::page(app, call, None)
+}
+
+/// `/start/{id}`, submitted.
+pub fn confirm(app: &App, call: &Call) -> Answer {
+    let name = call.name().to_owned();
+    match app.starts.confirm(call.user(), &name, call.form("identity")) {
+        Ok(()) => Answer::see(format!("/start/{name}")),
+        Err(why) => started::page(app, call, Some(&why)),
+    }
+}
+
+/// `/start/{id}/withdraw`
+pub fn withdraw(app: &App, call: &Call) -> Answer {
+    match app.starts.withdraw(call.user(), call.name()) {
+        Ok(()) => Answer::see("/start".into()),
+        Err(why) => refused(409, &why),
+    }
+}
+
+/// `/runs/{id}/stop`
+pub fn stop(app: &App, call: &Call) -> Answer {
+    with_snapshot(app, call, |snapshot| {
+        let id = &snapshot.run.file.id;
+        match app.starts.stop_run(call.user(), id, times_resumed(snapshot)) {
+            Ok(()) => Answer::see(format!("/runs/{id}")),
+            Err(why) => refused(409, &why),
+        }
+    })
+}
+
+/// `/runs/{id}/resume`
+pub fn resume(app: &App, call: &Call) -> Answer {
+    continued(app, call, Request::Resume { run: call.name().into(), identity: identity(call) })
+}
+
+/// `/runs/{id}/restart`
+pub fn restart(app: &App, call: &Call) -> Answer {
+    continued(app, call, Request::Restart { run: call.name().into(), identity: identity(call) })
+}
+
+fn identity(call: &Call) -> Option<String> {
+    Some(call.form("identity").to_owned()).filter(|typed| !typed.is_empty())
+}
+
+fn continued(app: &App, call: &Call, request: Request) -> Answer {
+    match app.starts.continue_run(call.user(), request) {
+        Ok(name) => Answer::see(format!("/start/{name}")),
+        Err(why) => refused(404, &why),
+    }
+}
+
+fn refused(status: u16, why: &str) -> Answer {
+    Answer { status, ..Answer::html(problem("Nothing was changed", why)) }
+}

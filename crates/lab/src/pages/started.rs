@@ -1,0 +1,205 @@
+//! A planned, waiting or started run: what it takes, what is lost, and what became of it.
+
+use launch::{Plan, Request};
+use maud::{Markup, html};
+use serde_json::Value;
+use stdx::units::{amount_base10, grouped, span};
+
+use super::account::token;
+use super::frame::{Page, problem};
+use crate::app::{Answer, App, Call};
+use crate::starts::{Entry, Stage};
+
+/// The page of an entry; `mistake` says why it was not started.
+pub fn page(app: &App, call: &Call, mistake: Option<&str>) -> Answer {
+    let Some(entry) = app.starts.one(call.name()) else {
+        let text = "This plan is no longer known. Plan it again.";
+        return Answer { status: 404, ..Answer::html(problem("No such plan", text)) };
+    };
+    if let (Stage::Begun(run), None) = (&entry.stage, mistake) {
+        return Answer::see(format!("/runs/{run}"));
+    }
+    let status = if mistake.is_some() { 422 } else { 200 };
+    let waits = matches!(entry.stage, Stage::Waiting | Stage::Starting);
+    let content = html! {
+        h1 { (subject(&entry)) " " span class={ "badge " (entry.stage.word()) } { (entry.stage.word()) } }
+        (state(&entry))
+        @if let Some(mistake) = mistake { p.mistakes role="alert" { (mistake) } }
+        @if entry.document.is_object() {
+            (estimate(&entry))
+            (checks(&entry.checks))
+        }
+        @if call.is_operator() { (forms(call, &entry)) }
+        section {
+            h2 { "The same on the command line" }
+            pre.command { (command(app, &entry)) }
+        }
+    };
+    // Without scripts, reloading shows the progress.
+    let follows = waits.then_some("");
+    Answer { status, ..Answer::html(Page { title: "Start", section: "/start", follows, content }.html()) }
+}
+
+/// What an entry is about.
+pub fn subject(entry: &Entry) -> String {
+    match &entry.request {
+        Request::Start(start) => {
+            let plan = match &start.plan {
+                Plan::Tests { tests, profile } => format!("{} ({profile})", tests.join(", ")),
+                Plan::Preset(preset) => preset.clone(),
+                Plan::Text(_) => "plan of your own".into(),
+            };
+            format!("{plan} on {}", start.target.path)
+        }
+        Request::Resume { run, .. } => format!("resume {run}"),
+        Request::Restart { run, .. } => format!("restart a test of {run}"),
+        Request::Stop { run } => format!("stop {run}"),
+    }
+}
+
+fn command(app: &App, entry: &Entry) -> String {
+    match (&entry.request, &entry.stage) {
+        // The identity is what the operator has to type.
+        (Request::Start(start), Stage::Planned) if !start.target.is_simulated() => {
+            let mut start = start.clone();
+            start.identity = "IDENTITY".into();
+            app.starts.command(&Request::Start(start), &entry.name)
+        }
+        (request, _) => app.starts.command(request, &entry.name),
+    }
+}
+
+fn state(entry: &Entry) -> Markup {
+    html! {
+        @match &entry.stage {
+            Stage::Planned => p.lead { "Nothing has been started. Read what the run takes, then type the identity of the drive." },
+            Stage::Waiting => p.lead { "Waiting until no other run uses the drive. The run starts by itself." },
+            Stage::Starting => p.lead { "The process has been started and checks the target." },
+            Stage::Begun(run) => p.lead { "The run has begun: " a href=(format!("/runs/{run}")) { (run) } },
+            Stage::Failed(why) => {
+                p.lead { "The run was not started." }
+                pre.mistakes role="alert" { (why) }
+                p { a href="/start" { "Plan again" } }
+            }
+        }
+    }
+}
+
+fn estimate(entry: &Entry) -> Markup {
+    let document = &entry.document;
+    let target = &document["target"];
+    let (shortest, longest) = (&document["shortest"], &document["longest"]);
+    let words = |key: &str| target[key].as_str().unwrap_or("unknown").to_owned();
+    let is_simulated = target["simulated"].is_object();
+    let modified: Vec<&str> = texts(&document["modified"]);
+    let fact = |name: &str, value: Markup| html! { div { dt { (name) } dd { (value) } } };
+    html! {
+        dl.numbers {
+            (fact("Time", html! { (between(&span(number(shortest, "duration_ns")), &span(number(longest, "duration_ns")))) }))
+            (fact("Written", html! { (between(&amount_base10(written(shortest)), &amount_base10(written(longest)))) }))
+            (fact("Drive fills", html! { (between(&fills(shortest), &fills(longest))) }))
+            @if !is_simulated {
+                (fact("Rated endurance used", html! {
+                    @match (document["endurance"]["shortest_percent"].as_f64(), document["endurance"]["longest_percent"].as_f64()) {
+                        (Some(least), Some(most)) => { (between(&grouped(least, 2), &grouped(most, 2))) " %" }
+                        _ => { "unknown: the drive reports no rating" }
+                    }
+                }))
+            }
+            (fact("Steps", html! { (between(&number(shortest, "steps").to_string(), &number(longest, "steps").to_string())) }))
+        }
+        p.soft { "Shortest: steady state as early as possible. Longest: not reached within the limit on rounds. "
+            (document["source"].as_str().unwrap_or_default()) "; purge times are not included."
+            @if is_simulated { " Times are in the virtual time of the simulated drive, which passes faster than real time." } }
+        dl.facts {
+            (fact("Target", html! { (words("path")) }))
+            (fact("Model", html! { (words("model")) }))
+            (fact("Identity", html! { code { (words("identity")) } }))
+            (fact("Capacity", html! { (target["capacity_bytes"].as_u64().map(amount_base10).unwrap_or_default()) }))
+            (fact("Profile", html! { (document["profile"].as_str().unwrap_or_default()) }))
+            (fact("Modified", html! { @if modified.is_empty() { "no" } @else { (modified.join("; ")) } }))
+        }
+        p.loss {
+            b { "Lost: " }
+            @if document["erase"].is_string() { "everything on " (words("path")) "." } @else { "nothing; the target contains no data." }
+        }
+        @let refusals = entry.refusals();
+        @if !refusals.is_empty() {
+            div.mistakes { p { b { "The target cannot be tested now:" } } ul { @for refusal in refusals { li { (refusal) } } } }
+        }
+        div.scroll tabindex="0" role="region" aria-label="Tests" {
+            table {
+                thead { tr { th { "Test" } th { "What is done" } th.number { "Time" } } }
+                tbody {
+                    @for test in document["tests"].as_array().into_iter().flatten() {
+                        tr {
+                            th scope="row" { (test["test"].as_str().unwrap_or_default()) }
+                            td { (test["outline"].as_str().unwrap_or_default()) }
+                            td.number { (between(&span(number(&test["shortest"], "duration_ns")), &span(number(&test["longest"], "duration_ns")))) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn checks(checks: &Value) -> Markup {
+    let all = checks["checks"].as_array().map(Vec::as_slice).unwrap_or_default();
+    // What is as it should be needs no attention.
+    let notable = |check: &&Value| !matches!(check["verdict"].as_str(), Some("ok" | "not_here"));
+    html! {
+        @if !all.is_empty() {
+            section {
+                h2 { "Host checks" }
+                @if !all.iter().any(|check| notable(&check)) { p { "Nothing on this host would skew the results." } }
+                ul.plain {
+                    @for check in all.iter().filter(notable) {
+                        li {
+                            span.mark { (check["verdict"].as_str().unwrap_or_default().replace('_', " ")) } " "
+                            b { (check["name"].as_str().unwrap_or_default()) } ": " (check["found"].as_str().unwrap_or_default())
+                            @if let Some(fix) = check["fix"].as_str() { br; span.soft { (fix) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn forms(call: &Call, entry: &Entry) -> Markup {
+    let action = format!("/start/{}", entry.name);
+    html! {
+        @if entry.stage == Stage::Planned && entry.refusals().is_empty() {
+            form.fields.confirm action=(action) method="post" {
+                (token(call))
+                label { span { "Type the identity of the drive, " code { (entry.identity()) } ", to start" }
+                    input name="identity" autocomplete="off" spellcheck="false" required; }
+                button.primary { "Start" }
+            }
+        }
+        @if entry.stage == Stage::Waiting {
+            form action=(format!("{action}/withdraw")) method="post" { (token(call)) button { "Withdraw" } }
+        }
+    }
+}
+
+fn between(least: &str, most: &str) -> String {
+    if least == most { least.to_owned() } else { format!("{least} to {most}") }
+}
+
+fn number(of: &Value, key: &str) -> u64 {
+    of[key].as_u64().unwrap_or(0)
+}
+
+fn written(cost: &Value) -> u64 {
+    number(cost, "precondition_bytes").saturating_add(number(cost, "estimated_cell_bytes"))
+}
+
+fn fills(cost: &Value) -> String {
+    grouped(cost["drive_fills"].as_f64().unwrap_or(0.0), 1)
+}
+
+fn texts(list: &Value) -> Vec<&str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}

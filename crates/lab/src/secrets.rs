@@ -1,0 +1,32 @@
+//! Random text, and its comparison.
+
+use crate::error::ServeError;
+
+/// Random bytes of a token or session.
+const SECRET_BYTES: usize = 32;
+
+/// Random text that cannot be guessed.
+pub fn secret() -> Result<String, ServeError> {
+    Ok(hex(&random::<SECRET_BYTES>()?))
+}
+
+/// Random bytes.
+pub fn random<const N: usize>() -> Result<[u8; N], ServeError> {
+    let mut bytes = [0; N];
+    let mut filled = 0;
+    while filled < N {
+        let flags = rustix::rand::GetRandomFlags::empty();
+        filled += rustix::rand::getrandom(&mut bytes[filled..], flags).map_err(ServeError::Random)?;
+    }
+    Ok(bytes)
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Compares two secrets in a time that does not depend on where they differ.
+pub fn same(known: &str, given: &str) -> bool {
+    let difference = known.bytes().zip(given.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+    !known.is_empty() && known.len() == given.len() && difference == 0
+}

@@ -1,0 +1,316 @@
+//! Runs that were planned, wait for their drive, or were started with this server.
+//!
+//! The server itself does nothing to a drive. A plan is estimated by `plateau plan`, and a run is started by a launcher as
+//! a process of its own. Runs that wait are kept in a file, so that they still start after the server was restarted.
+
+mod entry;
+mod queue;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use launch::{LaunchError, Launcher, Plan, Request, Start, Target, as_typed, in_full, words};
+use pts::Standing;
+use record::{TargetFacts, TargetKind};
+use serde_json::Value;
+
+use crate::audit::Audit;
+use crate::catalogue::{Catalogue, State};
+use crate::secrets::{hex, random};
+pub use entry::{Entry, Stage};
+use queue::Queue;
+
+/// Number of entries that are kept; the oldest that does not wait is forgotten.
+const MOST_ENTRIES: usize = 200;
+/// Random bytes of the name of an entry.
+const NAME_BYTES: usize = 8;
+/// How often a run that waits looks at its drive.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// All entries, oldest first, and the means to start them.
+pub struct Starts {
+    catalogue: Arc<Catalogue>,
+    launcher: Launcher,
+    socket: Option<PathBuf>,
+    audit: Audit,
+    queue: Queue,
+    entries: Mutex<Vec<Entry>>,
+    /// Announces that the server ends.
+    ended: Condvar,
+    /// Runs that were sent the signal to stop, with the number of times that they had been resumed: a second signal
+    /// would end a run at once.
+    stopped: Mutex<Vec<(String, usize)>>,
+    stopping: AtomicBool,
+}
+
+impl Starts {
+    /// Also continues to wait for what waited when the server ended.
+    pub fn of(
+        catalogue: Arc<Catalogue>,
+        program: PathBuf,
+        folder: PathBuf,
+        socket: Option<PathBuf>,
+    ) -> Arc<Self> {
+        let launcher = Launcher { program, library: catalogue.root().to_owned(), folder: folder.clone() };
+        let queue = Queue::at(&folder);
+        let waiting = queue.read();
+        let starts = Arc::new(Self {
+            catalogue,
+            launcher,
+            socket,
+            audit: Audit::at(&folder),
+            queue,
+            entries: Mutex::new(waiting),
+            ended: Condvar::new(),
+            stopped: Mutex::default(),
+            stopping: AtomicBool::new(false),
+        });
+        for entry in starts.all() {
+            starts.follow(entry.name);
+        }
+        starts
+    }
+
+    /// Ends the waiting. Runs are not affected.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        self.ended.notify_all();
+    }
+
+    /// All entries, newest first.
+    pub fn all(&self) -> Vec<Entry> {
+        self.entries().iter().rev().cloned().collect()
+    }
+
+    pub fn one(&self, name: &str) -> Option<Entry> {
+        self.entries().iter().find(|entry| entry.name == name).cloned()
+    }
+
+    /// The command line that does the same as an entry.
+    pub fn command(&self, request: &Request, name: &str) -> String {
+        match (words(request, &self.launcher.plan_file(name)), request) {
+            (Some(words), _) => as_typed(&words),
+            (None, request) => {
+                format!("kill -INT (the process of run {})", request.run().unwrap_or_default())
+            }
+        }
+    }
+
+    /// Estimates a plan; returns the name of the entry, or the mistakes.
+    pub fn plan(&self, user: &str, plan: Plan, target: Target) -> Result<String, Vec<String>> {
+        let one = |error: &LaunchError| vec![in_full(error)];
+        let name = new_name().map_err(|why| vec![why])?;
+        let document = self.launcher.estimate(&plan, &target, &name).map_err(|error| one(&error))?;
+        if let Some(problem) = document["error"].as_str() {
+            let file = self.launcher.plan_file(&name).display().to_string();
+            // The text of the plan is known by no other name to whoever typed it.
+            return Err(problem.lines().map(|line| line.replace(&file, "plan")).collect());
+        }
+        let facts: TargetFacts = serde_json::from_value(document["target"].clone())
+            .map_err(|error| vec![format!("the estimate cannot be read: {error}")])?;
+        let has_checks = facts.kind != TargetKind::Simulated && std::path::Path::new(&target.path).exists();
+        let words: [std::ffi::OsString; 2] = ["check".into(), (&target.path).into()];
+        let checks = if has_checks { self.launcher.ask(&words).unwrap_or_default() } else { Value::Null };
+        let request = Request::Start(Start { plan, target, identity: String::new() });
+        let drive = drive_of(&facts);
+        self.add(Entry {
+            name: name.clone(),
+            user: user.into(),
+            at: record::wall_now(),
+            request,
+            document,
+            checks,
+            drive,
+            stage: Stage::Planned,
+        });
+        Ok(name)
+    }
+
+    /// Starts a planned run. Repeating this changes nothing.
+    pub fn confirm(self: &Arc<Self>, user: &str, name: &str, typed: &str) -> Result<(), String> {
+        {
+            let mut entries = self.entries();
+            let Some(entry) = entries.iter_mut().find(|entry| entry.name == name) else {
+                return Err("this plan is no longer known; plan it again".into());
+            };
+            if entry.stage != Stage::Planned {
+                return Ok(());
+            }
+            let Request::Start(mut start) = entry.request.clone() else { return Ok(()) };
+            // The identity of a real target is checked by the run itself when it takes the drive.
+            if start.target.is_simulated() && typed != entry.identity() {
+                return Err(format!(
+                    "'{}' is not the identity of {}",
+                    typed.escape_debug(),
+                    start.target.path
+                ));
+            }
+            start.identity = typed.into();
+            start.check().map_err(|error| error.to_string())?;
+            let request = Request::Start(start);
+            let path = entry.document["target"]["path"].as_str().unwrap_or_default();
+            self.audit.record(user, "start", path, &self.command(&request, name))?;
+            entry.request = request;
+            entry.user = user.into();
+            entry.at = record::wall_now();
+            entry.stage = Stage::Waiting;
+            // The order of the entries is the order of the queue.
+            let position = entries.iter().position(|entry| entry.name == name).unwrap_or_default();
+            let entry = entries.remove(position);
+            entries.push(entry);
+            self.queue.write(&entries)?;
+        }
+        self.follow(name.to_owned());
+        Ok(())
+    }
+
+    /// Removes a run that waits.
+    pub fn withdraw(&self, user: &str, name: &str) -> Result<(), String> {
+        let mut entries = self.entries();
+        let found = entries.iter_mut().find(|entry| entry.name == name && entry.stage == Stage::Waiting);
+        let Some(entry) = found else { return Err("this run does not wait any more".into()) };
+        self.audit.record(user, "withdraw", name, "")?;
+        entry.stage = Stage::Failed(format!("withdrawn by {user}"));
+        self.queue.write(&entries)
+    }
+
+    /// Resumes or restarts a run; returns the name of the entry. Repeating this while it starts changes nothing.
+    pub fn continue_run(self: &Arc<Self>, user: &str, request: Request) -> Result<String, String> {
+        request.check().map_err(|error| error.to_string())?;
+        let name = new_name()?;
+        {
+            let entries = self.entries();
+            let same = |entry: &&Entry| entry.request.run() == request.run() && entry.stage.is_active();
+            if let Some(known) = entries.iter().find(same) {
+                return Ok(known.name.clone());
+            }
+        }
+        let run = request.run().and_then(|run| self.catalogue.run(run));
+        let run = run.ok_or("this library does not contain that run")?;
+        let what = if matches!(request, Request::Restart { .. }) { "restart" } else { "resume" };
+        self.audit.record(user, what, &run.file.id, &self.command(&request, &name))?;
+        self.add(Entry {
+            name: name.clone(),
+            user: user.into(),
+            at: record::wall_now(),
+            request,
+            document: Value::Null,
+            checks: Value::Null,
+            drive: drive_of(&run.file.target),
+            stage: Stage::Waiting,
+        });
+        self.follow(name.clone());
+        Ok(name)
+    }
+
+    /// Sends a run the signal of Ctrl-C, once.
+    pub fn stop_run(&self, user: &str, run: &str, resumed: usize) -> Result<(), String> {
+        let request = Request::Stop { run: run.into() };
+        request.check().map_err(|error| error.to_string())?;
+        let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        if stopped.iter().any(|(known, at)| known == run && resumed == *at) {
+            return Ok(());
+        }
+        self.audit.record(user, "stop", run, &self.command(&request, ""))?;
+        self.perform(&request, "stop").map_err(|error| in_full(&error))?;
+        stopped.retain(|(known, _)| known != run);
+        stopped.push((run.into(), resumed));
+        Ok(())
+    }
+
+    fn perform(&self, request: &Request, name: &str) -> Result<launch::Launched, LaunchError> {
+        match &self.socket {
+            Some(socket) => launch::through(socket, request).map(|run| launch::Launched { run, child: None }),
+            None => self.launcher.perform(request, name),
+        }
+    }
+
+    /// Starts an entry as soon as its drive is free, and waits for the end of its process.
+    fn follow(self: &Arc<Self>, name: String) {
+        let starts = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("start".into());
+        let waiting = name.clone();
+        let spawned = thread.spawn(move || {
+            while !starts.take_if_free(&waiting) {
+                if starts.stopping.load(Ordering::Relaxed) {
+                    return;
+                }
+                drop(starts.ended.wait_timeout(starts.entries(), LOOK_EVERY));
+            }
+            let Some(entry) = starts.one(&waiting).filter(|entry| entry.stage == Stage::Starting) else {
+                return;
+            };
+            match starts.perform(&entry.request, &waiting) {
+                Ok(launched) => {
+                    starts.set(&waiting, Stage::Begun(launched.run));
+                    // A process that nobody waits for would remain as a zombie.
+                    drop(launched.child.map(|mut child| child.wait()));
+                }
+                Err(error) => starts.set(&waiting, Stage::Failed(in_full(&error))),
+            }
+        });
+        if spawned.is_err() {
+            self.set(&name, Stage::Failed("the server cannot start another thread".into()));
+        }
+    }
+
+    /// Whether an entry need not wait any more; if its drive is free, it is starting.
+    fn take_if_free(&self, name: &str) -> bool {
+        let rows = self.catalogue.rows().unwrap_or_default();
+        let mut entries = self.entries();
+        let Some(position) = entries.iter().position(|entry| entry.name == name) else { return true };
+        if entries[position].stage != Stage::Waiting {
+            return true;
+        }
+        let drive = entries[position].drive.clone();
+        let is_used = drive.is_some()
+            && (entries[..position].iter().any(|other| other.drive == drive && other.stage.is_active())
+                || rows.iter().any(|row| {
+                    row.state == State::Known(Standing::Running) && drive_of(&row.file.target) == drive
+                }));
+        if is_used {
+            return false;
+        }
+        entries[position].stage = Stage::Starting;
+        // It is removed from the file first: after a crash, a run is rather not started than started twice.
+        if let Err(why) = self.queue.write(&entries) {
+            entries[position].stage = Stage::Failed(why);
+        }
+        true
+    }
+
+    fn set(&self, name: &str, stage: Stage) {
+        if let Some(entry) = self.entries().iter_mut().find(|entry| entry.name == name) {
+            entry.stage = stage;
+        }
+    }
+
+    fn add(&self, entry: Entry) {
+        let mut entries = self.entries();
+        if entries.len() >= MOST_ENTRIES
+            && let Some(oldest) = entries.iter().position(|entry| !entry.stage.is_active())
+        {
+            entries.remove(oldest);
+        }
+        entries.push(entry);
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What distinguishes a drive from others; None for a simulated one, of which each run has its own.
+fn drive_of(target: &TargetFacts) -> Option<String> {
+    match target.kind {
+        TargetKind::Simulated | TargetKind::Imported => None,
+        TargetKind::File => Some(target.path.clone()),
+        TargetKind::Block => Some(target.identity.clone()),
+    }
+}
+
+fn new_name() -> Result<String, String> {
+    random::<NAME_BYTES>().map(|bytes| hex(&bytes)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,65 @@
+//! A run that was planned, waits or was started.
+
+use jiff::Timestamp;
+use launch::Request;
+use serde_json::Value;
+
+/// What became of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stage {
+    /// It was estimated, and its identity has not been typed yet.
+    Planned,
+    /// Another run uses its drive.
+    Waiting,
+    /// Its process has been started.
+    Starting,
+    /// Its run has begun or continues.
+    Begun(String),
+    /// There is no run, because of this.
+    Failed(String),
+}
+
+impl Stage {
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Waiting => "waiting",
+            Self::Starting => "starting",
+            Self::Begun(_) => "begun",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    pub const fn is_active(&self) -> bool {
+        matches!(self, Self::Waiting | Self::Starting)
+    }
+}
+
+/// A run that was planned, waits or was started.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub name: String,
+    pub user: String,
+    pub at: Timestamp,
+    pub request: Request,
+    /// What `plateau plan` printed; null for a resumed run.
+    pub document: Value,
+    /// What `plateau check` printed; null for a simulated drive, a new file and a resumed run.
+    pub checks: Value,
+    /// What distinguishes the drive from others; None if any number of runs can use it.
+    pub drive: Option<String>,
+    pub stage: Stage,
+}
+
+impl Entry {
+    /// The identity that must be typed.
+    pub fn identity(&self) -> &str {
+        self.document["target"]["identity"].as_str().unwrap_or_default()
+    }
+
+    /// Why the target cannot be tested now.
+    pub fn refusals(&self) -> Vec<&str> {
+        let all = self.document["refusals"].as_array();
+        all.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+}

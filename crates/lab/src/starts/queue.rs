@@ -1,0 +1,86 @@
+//! The file of runs that wait for their drive.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use launch::Request;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stdx::files::OwnedFolder;
+
+use super::entry::{Entry, Stage};
+
+const FILE: &str = "queue.json";
+/// Name of the file while it is being written.
+const NEXT: &str = "queue.json.next";
+const MOST_FILE_BYTES: u64 = 64 << 20;
+
+/// An entry as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    name: String,
+    user: String,
+    at: Timestamp,
+    request: Request,
+    document: Value,
+    drive: Option<String>,
+}
+
+/// The file.
+pub struct Queue {
+    folder: PathBuf,
+}
+
+impl Queue {
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The entries that waited; none if the file cannot be trusted or read.
+    pub fn read(&self) -> Vec<Entry> {
+        let read = || -> std::io::Result<Vec<Stored>> {
+            let Some(folder) = OwnedFolder::open(&self.folder)? else { return Ok(Vec::new()) };
+            let Some(file) = folder.file(FILE)? else { return Ok(Vec::new()) };
+            let mut bytes = Vec::new();
+            file.take(MOST_FILE_BYTES).read_to_end(&mut bytes)?;
+            Ok(serde_json::from_slice(&bytes)?)
+        };
+        let entry = |stored: Stored| Entry {
+            name: stored.name,
+            user: stored.user,
+            at: stored.at,
+            request: stored.request,
+            document: stored.document,
+            checks: Value::Null,
+            drive: stored.drive,
+            stage: Stage::Waiting,
+        };
+        read().unwrap_or_default().into_iter().map(entry).collect()
+    }
+
+    /// Stores the entries that wait.
+    pub fn write(&self, entries: &[Entry]) -> Result<(), String> {
+        let waiting = entries.iter().filter(|entry| entry.stage == Stage::Waiting);
+        let stored: Vec<Stored> = waiting
+            .map(|entry| Stored {
+                name: entry.name.clone(),
+                user: entry.user.clone(),
+                at: entry.at,
+                request: entry.request.clone(),
+                document: entry.document.clone(),
+                drive: entry.drive.clone(),
+            })
+            .collect();
+        let written = || -> std::io::Result<()> {
+            let folder = OwnedFolder::make(&self.folder)?;
+            folder.remove(NEXT)?;
+            let mut file = folder.new_file(NEXT)?;
+            file.write_all(&serde_json::to_vec(&stored)?)?;
+            file.sync_all()?;
+            folder.rename(NEXT, FILE)?;
+            Ok(folder.sync()?)
+        };
+        written().map_err(|error| format!("{} cannot be written: {error}", self.folder.join(FILE).display()))
+    }
+}

@@ -1,0 +1,208 @@
+//! Users who sign in with a name and a password. The file of users is readable by its owner only; it contains hashes,
+//! from which a password cannot be computed in a reasonable time (Argon2id).
+
+use std::fs::Permissions;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use argon2::Argon2;
+use serde::{Deserialize, Serialize};
+use stdx::files::OwnedFolder;
+
+use crate::error::ServeError;
+use crate::secrets::{hex, random, same};
+
+const FILE: &str = "users.json";
+/// Name of the file while it is being written.
+const NEXT: &str = "users.json.next";
+const MOST_FILE_BYTES: u64 = 1 << 20;
+const MOST_USERS: usize = 1000;
+const MOST_NAME_BYTES: usize = 64;
+const SALT_BYTES: usize = 16;
+const HASH_BYTES: usize = 32;
+/// Length limits of a password.
+const PASSWORD_BYTES: std::ops::RangeInclusive<usize> = 8..=1024;
+
+/// What a user may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Read everything.
+    Viewer,
+    /// Also start, stop and resume runs.
+    Operator,
+}
+
+impl Role {
+    /// The role as a word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Operator => "operator",
+        }
+    }
+}
+
+impl FromStr for Role {
+    type Err = &'static str;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let known = [Self::Viewer, Self::Operator].into_iter().find(|role| role.word() == word);
+        known.ok_or("a role is viewer or operator")
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct User {
+    name: String,
+    role: Role,
+    salt: String,
+    hash: String,
+}
+
+/// The users of a server.
+#[derive(Debug, Clone)]
+pub struct Users {
+    /// Folder of the file.
+    folder: PathBuf,
+}
+
+impl Users {
+    /// The users in `folder`, which does not have to exist yet.
+    #[must_use]
+    pub fn at(folder: &Path) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// No users.
+    #[cfg(test)]
+    pub fn none() -> Self {
+        Self::at(Path::new("/nonexistent/users"))
+    }
+
+    /// Name and role of each user.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or if others may have written to it.
+    pub fn list(&self) -> Result<Vec<(String, Role)>, ServeError> {
+        Ok(self.read()?.into_iter().map(|user| (user.name, user.role)).collect())
+    }
+
+    /// Adds a user, or changes the password and role of one.
+    ///
+    /// # Errors
+    /// If the name or the password is not usable, or the file cannot be written.
+    pub fn add(&self, name: &str, role: Role, password: &str) -> Result<(), ServeError> {
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
+        if name.is_empty() || name.len() > MOST_NAME_BYTES || !name.chars().all(is_plain) {
+            return Err(ServeError::UserName { name: name.escape_debug().to_string() });
+        }
+        if !PASSWORD_BYTES.contains(&password.len()) {
+            return Err(ServeError::Password { least: *PASSWORD_BYTES.start(), most: *PASSWORD_BYTES.end() });
+        }
+        let mut users = self.read()?;
+        users.retain(|user| user.name != name);
+        if users.len() >= MOST_USERS {
+            return Err(ServeError::TooManyUsers { most: MOST_USERS });
+        }
+        let salt = hex(&random::<SALT_BYTES>()?);
+        let hash = hash(password, &salt).ok_or(ServeError::Hash)?;
+        users.push(User { name: name.into(), role, salt, hash });
+        users.sort_by(|a, b| a.name.cmp(&b.name));
+        self.write(&users)
+    }
+
+    /// Removes a user; returns whether there was one.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub fn remove(&self, name: &str) -> Result<bool, ServeError> {
+        let mut users = self.read()?;
+        let before = users.len();
+        users.retain(|user| user.name != name);
+        if users.len() == before {
+            return Ok(false);
+        }
+        self.write(&users).map(|()| true)
+    }
+
+    /// The role of a user; None if there is none of that name, or the file cannot be trusted.
+    pub fn role(&self, name: &str) -> Option<Role> {
+        let users = self.read().ok()?;
+        users.into_iter().find(|user| user.name == name).map(|user| user.role)
+    }
+
+    /// Whether this is the password of a user. Takes the same time if there is no such user.
+    pub fn verify(&self, name: &str, password: &str) -> bool {
+        let users = self.read().unwrap_or_default();
+        let known = users.iter().find(|user| user.name == name);
+        let nobody = "00000000000000000000000000000000";
+        let given = hash(password, known.map_or(nobody, |user| &user.salt)).unwrap_or_default();
+        known.is_some_and(|user| PASSWORD_BYTES.contains(&password.len()) && same(&user.hash, &given))
+    }
+
+    fn read(&self) -> Result<Vec<User>, ServeError> {
+        let failed = |source: std::io::Error| ServeError::Users { path: self.folder.join(FILE), source };
+        let file = match OwnedFolder::open(&self.folder).map_err(|error| failed(error.into()))? {
+            Some(folder) => folder.file(FILE).map_err(|error| failed(error.into()))?,
+            None => None,
+        };
+        let Some(file) = file else { return Ok(Vec::new()) };
+        let mut text = String::new();
+        file.take(MOST_FILE_BYTES).read_to_string(&mut text).map_err(failed)?;
+        serde_json::from_str(&text).map_err(|error| failed(error.into()))
+    }
+
+    fn write(&self, users: &[User]) -> Result<(), ServeError> {
+        let failed = |source: std::io::Error| ServeError::Users { path: self.folder.join(FILE), source };
+        let written = || -> std::io::Result<()> {
+            let folder = OwnedFolder::make(&self.folder)?;
+            folder.remove(NEXT)?;
+            let mut file = folder.new_file(NEXT)?;
+            file.set_permissions(Permissions::from_mode(0o600))?;
+            file.write_all(&serde_json::to_vec_pretty(users)?)?;
+            file.sync_all()?;
+            folder.rename(NEXT, FILE)?;
+            Ok(folder.sync()?)
+        };
+        written().map_err(failed)
+    }
+}
+
+/// The hash of a password, with the parameters that OWASP recommends and the library has as its default.
+fn hash(password: &str, salt: &str) -> Option<String> {
+    let mut hash = [0; HASH_BYTES];
+    let hashed = Argon2::default().hash_password_into(password.as_bytes(), salt.as_bytes(), &mut hash);
+    hashed.ok().map(|()| hex(&hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_sign_in_with_their_password_until_they_are_removed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let users = Users::at(&dir.path().join("lab"));
+        assert!(!users.verify("ann", "correct horse"));
+        users.add("ann", Role::Viewer, "correct horse").expect("added");
+        users.add("bob", Role::Operator, "battery staple").expect("added");
+        assert!(users.verify("ann", "correct horse"));
+        assert!(!users.verify("ann", "battery staple"));
+        assert!(!users.verify("ann", ""));
+        assert_eq!(users.role("bob"), Some(Role::Operator));
+        users.add("ann", Role::Operator, "another one").expect("changed");
+        assert!(users.verify("ann", "another one") && !users.verify("ann", "correct horse"));
+        let mode = std::fs::metadata(dir.path().join("lab").join(FILE)).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let text = std::fs::read_to_string(dir.path().join("lab").join(FILE)).expect("a file");
+        assert!(!text.contains("another one"));
+        assert!(users.remove("ann").expect("removed") && !users.remove("ann").expect("unchanged"));
+        assert_eq!(users.role("ann"), None);
+        assert!(users.add("a b", Role::Viewer, "correct horse").is_err());
+        assert!(users.add("a", Role::Viewer, "short").is_err());
+    }
+}

@@ -1,0 +1,85 @@
+//! Which process works on a run: the one that holds the lock of its journal.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use stdx::files::{Links, read_text};
+
+/// Size limit of `/proc/locks`.
+const MOST_LOCKS_BYTES: u64 = 16 << 20;
+
+/// The process that holds an exclusive lock on `journal`; None if there is none, or if it belongs to a user whose
+/// processes this one may not look at.
+#[must_use]
+pub fn holder(journal: &Path) -> Option<i32> {
+    let journal = journal.canonicalize().ok()?;
+    let inode = fs::metadata(&journal).ok()?.ino();
+    let locks = read_text(Path::new("/proc/locks"), Links::Refused, MOST_LOCKS_BYTES).ok()?;
+    // On some file systems, the device number of a lock is not that of the file, so look at the open files as well.
+    writers(&locks, inode).into_iter().find(|pid| has_open(*pid, &journal))
+}
+
+/// The processes that hold an exclusive lock on a file with this inode number.
+fn writers(locks: &str, inode: u64) -> Vec<i32> {
+    let of_line = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        // `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF`; a line with `->` is a process that waits.
+        let [_, "FLOCK", _, "WRITE", pid, file, ..] = words[..] else { return None };
+        let found = file.rsplit(':').next()?.parse::<u64>().ok()?;
+        (found == inode).then(|| pid.parse().ok()).flatten()
+    };
+    locks.lines().filter_map(of_line).collect()
+}
+
+fn has_open(pid: i32, path: &Path) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|found| found == path))
+}
+
+/// The run of `library` whose journal the process `pid` holds.
+pub fn held_by(pid: u32, library: &Path) -> Option<String> {
+    let library = library.canonicalize().ok()?;
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let journals = open.flatten().filter_map(|entry| {
+        let path = fs::read_link(entry.path()).ok()?;
+        let within = path.strip_prefix(&library).ok()?;
+        let run = within.parent()?.to_str()?.to_owned();
+        // A run that is still being created has another name.
+        let is_run = within.file_name()? == "journal" && !run.contains('/') && !run.starts_with('.');
+        is_run.then_some((run, path))
+    });
+    let mut journals: Vec<_> = journals.collect();
+    journals.dedup();
+    journals.into_iter().find(|(_, path)| holder(path) == i32::try_from(pid).ok()).map(|(run, _)| run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_exclusive_locks_that_are_held_count() {
+        let locks = "1: FLOCK  ADVISORY  WRITE 11 08:01:131 0 EOF\n\
+                     1: -> FLOCK  ADVISORY  WRITE 12 08:01:131 0 EOF\n\
+                     2: FLOCK  ADVISORY  READ 13 08:01:131 0 EOF\n\
+                     3: POSIX  ADVISORY  WRITE 14 08:01:131 0 EOF\n\
+                     4: FLOCK  ADVISORY  WRITE 15 08:01:1312 0 EOF\n\
+                     nonsense\n";
+        assert_eq!(writers(locks, 131), [11]);
+    }
+
+    #[test]
+    fn this_process_is_found_by_the_lock_of_its_file() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let run = dir.path().join("run");
+        fs::create_dir(&run).expect("a folder");
+        let journal = run.join("journal");
+        let file = fs::File::create(&journal).expect("a file");
+        assert_eq!(holder(&journal), None);
+        file.lock().expect("a lock");
+        let pid = std::process::id();
+        assert_eq!(holder(&journal), i32::try_from(pid).ok());
+        assert_eq!(held_by(pid, dir.path()).as_deref(), Some("run"));
+    }
+}

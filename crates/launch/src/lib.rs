@@ -1,0 +1,19 @@
+//! Starts, stops and resumes runs. A run is a process of its own, with the same command line as if it had been typed, so
+//! every check of `plateau run` applies, and a run does not notice when whoever started it ends.
+//!
+//! A [`Request`] is all that a launcher accepts: it cannot name a program, an option or a file to write.
+#![forbid(unsafe_code)]
+
+mod command;
+mod error;
+mod holder;
+mod launcher;
+mod request;
+mod socket;
+
+pub use command::{as_typed, plan_words, words};
+pub use error::LaunchError;
+pub use holder::holder;
+pub use launcher::{Launched, Launcher};
+pub use request::{Invalid, MOST_REQUEST_BYTES, Plan, Request, Start, Target};
+pub use socket::{Answer, in_full, peer, serve_one, through, uid};

@@ -1,0 +1,187 @@
+//! A launcher behind a socket: one connection, one request, one answer. A service with more rights than its clients
+//! accepts nothing but a [`Request`].
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use stdx::files::{Links, read_text};
+
+use crate::error::{LaunchError, at};
+use crate::launcher::{Launched, Launcher};
+use crate::request::{MOST_REQUEST_BYTES, Request};
+
+/// Time that a client waits for a run to begin.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(16 * 60);
+/// Time that a client has to send its request.
+const SENT_WITHIN: Duration = Duration::from_secs(10);
+/// Size limit of an answer.
+const MOST_ANSWER_BYTES: u64 = 64 << 10;
+
+/// Size limit of the list of users.
+const MOST_PASSWD_BYTES: u64 = 4 << 20;
+
+/// The answer of a launcher.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The run that has begun, continues or is being stopped.
+    Run(String),
+    /// Why nothing was done.
+    Error(String),
+}
+
+/// The number of a user, who is named by it or by name in `/etc/passwd`; None if there is no such user.
+#[must_use]
+pub fn uid(user: &str) -> Option<u32> {
+    if let Ok(number) = user.parse() {
+        return Some(number);
+    }
+    let users = read_text(Path::new("/etc/passwd"), Links::Followed, MOST_PASSWD_BYTES).ok()?;
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        (fields.next() == Some(user)).then(|| fields.nth(1)?.parse().ok()).flatten()
+    })
+}
+
+/// The user at the other end of a socket.
+///
+/// # Errors
+/// If the descriptor is not a Unix socket.
+pub fn peer(socket: impl AsFd) -> std::io::Result<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(socket)?;
+    Ok(peer.uid.as_raw())
+}
+
+/// Answers the one request that arrives on a connection, if its sender is one of `allowed`. Returns what was launched.
+///
+/// # Errors
+/// If the connection fails. A request that is refused is an answer.
+pub fn serve_one(
+    connection: &UnixStream,
+    allowed: &[u32],
+    launcher: &Launcher,
+    name: &str,
+) -> std::io::Result<Option<Launched>> {
+    let uid = peer(connection)?;
+    connection.set_read_timeout(Some(SENT_WITHIN))?;
+    let answered = if allowed.contains(&uid) {
+        read(connection).and_then(|request| launcher.perform(&request, name).map_err(|error| in_full(&error)))
+    } else {
+        Err(format!("user {uid} may not use this launcher"))
+    };
+    let (answer, launched) = match answered {
+        Ok(launched) => (Answer::Run(launched.run.clone()), Some(launched)),
+        Err(why) => (Answer::Error(why), None),
+    };
+    let mut connection = connection;
+    connection.write_all(&serde_json::to_vec(&answer)?)?;
+    // The client waits for the end of the answer, not for that of this process.
+    connection.shutdown(Shutdown::Write)?;
+    Ok(launched)
+}
+
+fn read(connection: &UnixStream) -> Result<Request, String> {
+    let mut bytes = Vec::new();
+    let limit = MOST_REQUEST_BYTES as u64 + 1;
+    connection.take(limit).read_to_end(&mut bytes).map_err(|error| format!("no request: {error}"))?;
+    if bytes.len() > MOST_REQUEST_BYTES {
+        return Err(format!("a request has at most {MOST_REQUEST_BYTES} bytes"));
+    }
+    serde_json::from_slice(&bytes).map_err(|error| format!("not a request: {error}"))
+}
+
+/// Sends a request to the launcher at `socket` and returns the run.
+///
+/// # Errors
+/// If there is no launcher, or if it refused the request.
+pub fn through(socket: &Path, request: &Request) -> Result<String, LaunchError> {
+    request.check()?;
+    let exchange = || -> std::io::Result<Vec<u8>> {
+        let mut stream = UnixStream::connect(socket)?;
+        stream.set_read_timeout(Some(ANSWERED_WITHIN))?;
+        stream.write_all(&serde_json::to_vec(request)?)?;
+        stream.shutdown(Shutdown::Write)?;
+        let mut bytes = Vec::new();
+        stream.take(MOST_ANSWER_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = exchange().map_err(at(socket))?;
+    match serde_json::from_slice(&bytes).map_err(|error| at(socket)(error.into()))? {
+        Answer::Run(run) => Ok(run),
+        Answer::Error(why) => Err(LaunchError::Refused(why)),
+    }
+}
+
+/// An error with its causes, on one line.
+pub fn in_full(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A launcher whose program must never be started.
+    fn launcher(dir: &Path) -> Launcher {
+        Launcher {
+            program: "/nonexistent/program".into(),
+            library: dir.join("runs"),
+            folder: dir.join("lab"),
+        }
+    }
+
+    fn ask(bytes: &[u8], allowed: &[u32]) -> Answer {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (here, mut there) = UnixStream::pair().expect("a pair of sockets");
+        let bytes = bytes.to_vec();
+        let client = std::thread::spawn(move || {
+            // The launcher may hang up before it has read a long request.
+            drop(there.write_all(&bytes));
+            drop(there.shutdown(Shutdown::Write));
+            let mut answer = Vec::new();
+            there.read_to_end(&mut answer).expect("readable");
+            serde_json::from_slice(&answer).expect("an answer")
+        });
+        let launched = serve_one(&here, allowed, &launcher(dir.path()), "1").expect("answered");
+        assert!(launched.is_none());
+        client.join().expect("a client")
+    }
+
+    fn own() -> u32 {
+        rustix::process::getuid().as_raw()
+    }
+
+    #[test]
+    fn users_are_named_or_numbered() {
+        assert_eq!((uid("root"), uid("4711"), uid("no such user")), (Some(0), Some(4711), None));
+    }
+
+    #[test]
+    fn only_requests_of_allowed_users_are_carried_out() {
+        let stop = br#"{"stop":{"run":"abc"}}"#;
+        let says = |answer: Answer, text: &str| match answer {
+            Answer::Error(why) => assert!(why.contains(text), "{why}"),
+            Answer::Run(run) => panic!("{run}"),
+        };
+        says(ask(stop, &[own()]), "does not contain");
+        says(ask(stop, &[own() + 1]), "may not use");
+        says(ask(stop, &[]), "may not use");
+        says(ask(b"", &[own()]), "not a request");
+        says(ask(br#"{"exec":{"run":"abc"}}"#, &[own()]), "not a request");
+        says(ask(br#"{"stop":{"run":"../abc"}}"#, &[own()]), "not valid");
+        says(ask(&vec![b' '; MOST_REQUEST_BYTES + 2], &[own()]), "at most");
+        let start = br#"{"start":{"plan":{"preset":"quick"},"target":{"path":"/dev/null"},"identity":"x"}}"#;
+        says(ask(start, &[own()]), "/nonexistent/program");
+    }
+}

@@ -1,0 +1,35 @@
+//! `plateau user`: who may sign in to `plateau serve`.
+
+use lab::Users;
+use serde_json::json;
+
+use super::serve::{failure, folder};
+use crate::cli::{Cli, User};
+use crate::failure::{Done, Exit, Failure};
+use crate::output::printer;
+
+pub fn run(cli: &Cli, action: &User) -> Done {
+    let users = Users::at(&folder()?);
+    match action {
+        User::Add { name, role } => {
+            users.add(name, *role, &console::secret("password: ")?).map_err(failure)?;
+            printer::print_line(&format!("{name} is now {}", role.word()));
+            Ok(())
+        }
+        User::Remove { name } => {
+            if users.remove(name).map_err(failure)? {
+                return Ok(());
+            }
+            Err(Failure::text(Exit::Usage, format!("there is no user '{name}'; see `plateau user list`")))
+        }
+        User::List => {
+            let all = users.list().map_err(failure)?;
+            if cli.json {
+                let all = all.iter().map(|(name, role)| json!({ "name": name, "role": role.word() }));
+                return printer::print_json(&all.collect());
+            }
+            let lines = all.iter().map(|(name, role)| format!("{:<8}  {name}\n", role.word()));
+            printer::print(&lines.collect::<String>())
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! `plateau serve`: starting, stopping and resuming runs.
+
+#[path = "lab/browser.rs"]
+mod browser;
+#[path = "support/lab_server.rs"]
+mod lab_server;
+mod support;
+
+use std::time::{Duration, Instant};
+
+use lab_server::{Response, Server, events};
+use record::{Event, Loaded, read_journal};
+use serde_json::Value;
+use support::Bench;
+
+/// Time for a process to start and end on a busy host.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// An operator who has entered.
+struct Operator<'a> {
+    server: &'a Server,
+    cookie: String,
+    csrf: String,
+}
+
+impl<'a> Operator<'a> {
+    fn of(server: &'a Server) -> Self {
+        let cookie = server.enter();
+        let csrf = server.csrf(&cookie);
+        Self { server, cookie, csrf }
+    }
+
+    fn post(&self, path: &str, form: &[(&str, &str)]) -> Response {
+        // A browser also sends the origin.
+        let headers = format!("{}{}", self.cookie, self.server.origin());
+        self.server.post(path, &headers, &[&[("csrf", self.csrf.as_str())], form].concat())
+    }
+
+    /// Submits a plan; returns the address of its page.
+    fn plan(&self, form: &[(&str, &str)]) -> String {
+        let response = self.post("/start", form);
+        assert_eq!(response.status, 303, "{}", response.body);
+        response.header("location").expect("an address").to_owned()
+    }
+
+    fn json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.server.get(path, &self.cookie).body).expect("JSON")
+    }
+
+    /// Waits until a plan has become a run or failed; returns its entry.
+    fn settled(&self, page: &str) -> Value {
+        let name = page.strip_prefix("/start/").expect("the page of a plan");
+        let begun = Instant::now();
+        loop {
+            let all = self.json("/api/starts");
+            let entry = all.as_array().expect("a list").iter().find(|entry| entry["name"] == name);
+            let entry = entry.expect("the entry").clone();
+            if matches!(entry["stage"].as_str(), Some("begun" | "failed")) {
+                return entry;
+            }
+            assert!(begun.elapsed() < PATIENCE, "it does not start: {entry}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The run that a plan became.
+    fn run(&self, page: &str) -> String {
+        let entry = self.settled(page);
+        entry["run"].as_str().unwrap_or_else(|| panic!("a run: {entry}")).to_owned()
+    }
+
+    /// Waits until no process works on a run; returns its state.
+    fn ended(&self, run: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            let state = self.json(&format!("/api/runs/{run}"))["state"].as_str().unwrap_or("").to_owned();
+            if state != "running" && !state.is_empty() {
+                return state;
+            }
+            assert!(begun.elapsed() < PATIENCE, "the run does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+const MODEL: &str = "sim:sas-slc-2011";
+
+fn simulated(scale: &'static str) -> [(&'static str, &'static str); 5] {
+    [("target", MODEL), ("scale", scale), ("kind", "tests"), ("tests", "iops"), ("profile", "pts-e-1.0")]
+}
+
+fn journal(bench: &Bench, run: &str) -> Loaded {
+    read_journal(&bench.library().join(run).join("journal")).expect("a journal")
+}
+
+/// What was measured, in order.
+fn measured(loaded: &Loaded) -> Vec<String> {
+    let all = loaded.entries.iter().filter(|entry| !matches!(entry.event, Event::Opened { .. }));
+    all.map(|entry| serde_json::to_string(&entry.event).expect("JSON")).collect()
+}
+
+#[test]
+fn a_run_is_planned_started_once_watched_and_found() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let page = operator.plan(&simulated("1/64"));
+    let shown = server.get(&page, &operator.cookie).body;
+    for text in ["Drive fills", "Type the identity", MODEL, "plateau run --scale=1/64", "nothing; the target"]
+    {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    let wrong = operator.post(&page, &[("identity", "sim:sas-slc-2012")]);
+    assert_eq!(wrong.status, 422, "{}", wrong.body);
+    assert!(wrong.body.contains("is not the identity"), "{}", wrong.body);
+    assert!(bench.runs().is_empty());
+
+    let request = server.posted(&page, &operator.cookie, &[("csrf", &operator.csrf), ("identity", MODEL)]);
+    let answers: Vec<u16> = std::thread::scope(|scope| {
+        let ten: Vec<_> =
+            (0..10).map(|_| scope.spawn(|| Response::of(&server.raw(&request)).status)).collect();
+        ten.into_iter().map(|thread| thread.join().expect("answered")).collect()
+    });
+    assert_eq!(answers, [303; 10]);
+    let run = operator.run(&page);
+    let all =
+        events(&server, &format!("/api/runs/{run}/events"), &operator.cookie, |data| data == "steady state");
+    assert_eq!(all.last().map(|(_, kind)| kind.as_str()), Some("closed"));
+    assert_eq!(operator.ended(&run), "steady");
+    assert_eq!(bench.runs().len(), 1, "ten requests started one run");
+    bench.ok(&["verify", &run]);
+    let found = operator.json(&format!("/api/runs?q={run}&state=steady"));
+    assert_eq!(found[0]["run"], run.as_str());
+    let audit = support::text(&bench.state.path().join("lab/lab.journal"));
+    assert_eq!(audit.lines().count(), 1, "{audit}");
+    assert!(audit.contains("\"command\":\"plateau run --scale=1/64"), "{audit}");
+}
+
+#[test]
+fn a_run_is_stopped_and_resumed() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let page = operator.plan(&simulated("1/4"));
+    assert_eq!(operator.post(&page, &[("identity", MODEL)]).status, 303);
+    let run = operator.run(&page);
+    let stopped: Vec<u16> = (0..3).map(|_| operator.post(&format!("/runs/{run}/stop"), &[]).status).collect();
+    assert_eq!(stopped[0], 303);
+    assert_eq!(operator.ended(&run), "incomplete");
+    let shown = server.get(&format!("/runs/{run}"), &operator.cookie).body;
+    assert!(shown.contains("Restart the interrupted test"), "{shown}");
+    let before = journal(&bench, &run).entries.len();
+    let response = operator.post(&format!("/runs/{run}/resume"), &[]);
+    assert_eq!(response.status, 303, "{}", response.body);
+    let entry = operator.settled(response.header("location").expect("an address"));
+    assert_eq!(entry["run"], run.as_str(), "{entry}");
+    assert_eq!(entry["command"], format!("plateau resume {run}"));
+    let resumed = journal(&bench, &run).entries;
+    let is_resumed = |entry: &record::Entry| matches!(entry.event, Event::Resumed { .. });
+    assert!(resumed.len() > before && resumed.iter().any(is_resumed));
+    assert_eq!(operator.post(&format!("/runs/{run}/stop"), &[]).status, 303);
+    assert_eq!(operator.ended(&run), "incomplete");
+    let again = operator.post(&format!("/runs/{run}/stop"), &[]);
+    assert!(matches!(again.status, 303 | 409), "{}", again.body);
+}
+
+#[test]
+fn a_wrong_identity_is_refused_by_the_run_and_the_target_is_unchanged() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let target = bench.path("target.bin");
+    let content: Vec<u8> = (0..16_u32 << 20).map(|i| (i % 251) as u8).collect();
+    std::fs::write(&target, &content).expect("a target");
+    let path = target.to_str().expect("text");
+    let plan = "tests = [\"lat\"]\n[settings]\ncell-seconds = 0.05\nmax-rounds = 5\n";
+    let form = [("file", path), ("kind", "text"), ("plan", plan)];
+    let page = operator.plan(&form);
+    let shown = server.get(&page, &operator.cookie).body;
+    assert!(shown.contains("everything on") && shown.contains("target.bin"), "{shown}");
+    for wrong in ["", "target.bim", "--erase=target.bin"] {
+        let page = operator.plan(&form);
+        assert_eq!(operator.post(&page, &[("identity", wrong)]).status, 303);
+        let entry = operator.settled(&page);
+        assert_eq!(entry["stage"], "failed", "{entry}");
+        assert!(entry["problem"].as_str().expect("a reason").contains("is not its identity"), "{entry}");
+    }
+    assert!(bench.runs().is_empty());
+    assert!(std::fs::read(&target).expect("the target") == content, "the target was changed");
+    // The identity of a file is its name; the plan is stale if the file is now another one.
+    std::fs::rename(&target, bench.path("other.bin")).expect("renamed");
+    std::os::unix::fs::symlink(bench.path("other.bin"), &target).expect("a link");
+    assert_eq!(operator.post(&page, &[("identity", "target.bin")]).status, 303);
+    let entry = operator.settled(&page);
+    assert_eq!(entry["stage"], "failed", "{entry}");
+    assert!(std::fs::read(bench.path("other.bin")).expect("the target") == content, "the target was changed");
+}
+
+#[test]
+fn mistakes_in_plans_and_targets_are_shown_and_nothing_is_planned() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let long = format!("/tmp/{}", "x".repeat(4096));
+    for (form, text) in [
+        (
+            &[("target", MODEL), ("kind", "text"), ("plan", "tests = [\"iops\"]\nfoo = 3\n")][..],
+            "plan:2:1: foo",
+        ),
+        (&[("target", "nvme0n1"), ("kind", "preset"), ("preset", "quick")], "absolute path"),
+        (&[("target", "--erase=x"), ("kind", "preset"), ("preset", "quick")], "absolute path"),
+        (&[("target", MODEL), ("kind", "tests"), ("profile", "pts-e-2.0")], "a test is missing"),
+        (&[("target", MODEL), ("kind", "preset"), ("preset", "--plan")], "is not a name"),
+        (&[("target", MODEL), ("kind", "preset"), ("preset", "<script>")], "&lt;script&gt;"),
+        (
+            &[("file", "/nonexistent/<script>\u{202e}"), ("kind", "preset"), ("preset", "quick")],
+            "&lt;script&gt;",
+        ),
+        (&[("file", long.as_str()), ("kind", "preset"), ("preset", "quick")], "more than 4096 bytes"),
+    ] {
+        let response = operator.post("/start", form);
+        assert_eq!(response.status, 422, "{form:?}");
+        assert!(response.body.contains(text), "{form:?} lacks {text}: {}", response.body);
+        assert!(!response.body.contains("<script>"), "{form:?}");
+    }
+    assert_eq!(operator.json("/api/starts"), serde_json::json!([]));
+}
+
+#[test]
+fn a_run_does_not_notice_the_end_of_the_server() {
+    let bench = Bench::new();
+    let mut server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let page = operator.plan(&simulated("1/16"));
+    assert_eq!(operator.post(&page, &[("identity", MODEL)]).status, 303);
+    let run = operator.run(&page);
+    server.signal("-KILL");
+    server.end();
+    bench.wait_for("the end of the run", |loaded| {
+        loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed))
+    });
+    bench.ok(&["verify", &run]);
+    let alone = Bench::new();
+    let document = alone.json(&["run", "iops", MODEL, "--scale", "1/16", "--profile", "pts-e-1.0"]);
+    let undisturbed = journal(&alone, document["run"].as_str().expect("an id"));
+    // Only the times of the host differ, which each record and the hash chain contain.
+    assert_eq!(measured(&journal(&bench, &run)), measured(&undisturbed));
+}
+
+#[test]
+fn a_run_waits_for_its_drive_even_if_the_server_is_restarted() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let target = bench.path("target.bin");
+    let path = target.to_str().expect("text");
+    let plan = "tests = [\"lat\"]\n[settings]\nsize = \"16MiB\"\ncell-seconds = 0.2\nmax-rounds = 5\n";
+    let form = [("file", path), ("kind", "text"), ("plan", plan)];
+    let (first, second) = (operator.plan(&form), operator.plan(&form));
+    assert_eq!(operator.post(&first, &[("identity", "target.bin")]).status, 303);
+    let run = operator.run(&first);
+    assert_eq!(operator.post(&second, &[("identity", "target.bin")]).status, 303);
+    let shown = operator.json("/api/starts");
+    assert_eq!(shown[0]["stage"], "waiting", "{shown}");
+    drop(server);
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let next = operator.run(&second);
+    assert_ne!(next, run);
+    operator.ended(&next);
+    let created = |run: &str| journal(&bench, run).entries.first().map(|entry| entry.wall);
+    let ended = journal(&bench, &run).entries.last().map(|entry| entry.wall);
+    assert!(created(&next) > ended, "the runs did not overlap");
+    bench.ok(&["verify", &next]);
+}
+
+#[test]
+fn runs_are_tagged_noted_archived_and_found_by_link() {
+    let bench = Bench::new();
+    let document =
+        bench.json(&["run", "iops", MODEL, "--scale", "1/64", "--profile", "pts-e-1.0", "--tag", "first"]);
+    let run = document["run"].as_str().expect("an id");
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let post = |what: &str, form: &[(&str, &str)]| operator.post(&format!("/runs/{run}/{what}"), form).status;
+    let found = |query: &str| operator.json(&format!("/api/runs?{query}")).as_array().expect("a list").len();
+    assert_eq!(found("q=first"), 1);
+    assert_eq!(found("q=second"), 0);
+    assert_eq!(post("tag", &[("tag", "second")]), 303);
+    assert_eq!(post("note", &[("note", "</p><script>alert(1)</script>")]), 303);
+    assert_eq!((found("q=second"), found("q=alert")), (1, 1));
+    let page = server.get(&format!("/runs/{run}"), &operator.cookie).body;
+    assert!(page.contains("&lt;script&gt;alert(1)") && !page.contains("<script>alert"), "{page}");
+    for (what, form) in [
+        ("tag", ("tag", "two words")),
+        ("tag", ("tag", "")),
+        ("note", ("note", "two\nlines")),
+        ("note", ("note", "\u{202e}")),
+    ] {
+        assert_eq!(post(what, &[form]), 422, "{form:?}");
+    }
+    assert_eq!(post("note", &[("note", &"x".repeat(4096))]), 422);
+    assert_eq!(post("untag", &[("tag", "first")]), 303);
+    assert_eq!(found("q=first"), 0);
+    assert_eq!(post("archive", &[]), 303);
+    assert_eq!((found(""), found("archived=1")), (0, 1));
+    assert_eq!(post("unarchive", &[]), 303);
+    assert_eq!((found(""), found("archived=1")), (1, 0));
+    assert_eq!(bench.json(&["show", run])["tags"], serde_json::json!(["second"]));
+    bench.ok(&["verify", run]);
+}

@@ -1,0 +1,139 @@
+//! `plateau serve` in a browser: a run is started with the keyboard, watched and found again. Skipped if Chromium is not
+//! installed.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::lab_server::Server;
+use crate::support::Bench;
+
+const BROWSER: &str = "chromium";
+/// Time for a page or a run on a busy host.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A browser with one page, driven by the DevTools protocol over pipes.
+struct Browser {
+    child: Child,
+    to: File,
+    from: BufReader<File>,
+    session: Option<String>,
+    last: u64,
+    /// What the browser complained about.
+    complaints: Vec<String>,
+}
+
+impl Browser {
+    fn open(bench: &Bench) -> Self {
+        let (to, from) = (bench.path("to"), bench.path("from"));
+        assert!(Command::new("mkfifo").args([&to, &from]).status().expect("mkfifo").success());
+        let child = Command::new("sh")
+            .args(["-c", "exec \"$0\" \"$@\" 3<\"$TO\" 4>\"$FROM\"", BROWSER])
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"])
+            .args(["--disable-background-networking", "--disable-component-update", "--no-first-run"])
+            .arg(format!("--user-data-dir={}", bench.path("profile").display()))
+            .env("TO", &to)
+            .env("FROM", &from)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a browser");
+        let to = OpenOptions::new().write(true).open(to).expect("a pipe");
+        let from = BufReader::new(File::open(from).expect("a pipe"));
+        let mut browser = Self { child, to, from, session: None, last: 0, complaints: Vec::new() };
+        let target = browser.ask("Target.createTarget", &json!({ "url": "about:blank" }))["targetId"].clone();
+        let attach = json!({ "targetId": target, "flatten": true });
+        let session = browser.ask("Target.attachToTarget", &attach)["sessionId"].clone();
+        browser.session = session.as_str().map(ToOwned::to_owned);
+        browser.ask("Page.enable", &json!({}));
+        browser.ask("Log.enable", &json!({}));
+        browser
+    }
+
+    fn ask(&mut self, method: &str, parameters: &Value) -> Value {
+        self.last += 1;
+        let mut message = json!({ "id": self.last, "method": method, "params": parameters });
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        self.to.write_all(format!("{message}\0").as_bytes()).expect("the browser listens");
+        loop {
+            let mut bytes = Vec::new();
+            self.from.read_until(0, &mut bytes).expect("the browser answers");
+            assert_eq!(bytes.pop(), Some(0), "the browser ended");
+            let answer: Value = serde_json::from_slice(&bytes).expect("JSON");
+            if answer["method"] == "Log.entryAdded"
+                && answer["params"]["entry"]["url"].as_str().is_none_or(|url| !url.ends_with("/favicon.ico"))
+            {
+                self.complaints.push(answer["params"]["entry"]["text"].to_string());
+            }
+            if answer["id"] == self.last {
+                return answer["result"].clone();
+            }
+        }
+    }
+
+    fn evaluate(&mut self, script: &str) -> Value {
+        self.ask("Runtime.evaluate", &json!({ "expression": script }))["result"]["value"].clone()
+    }
+
+    /// Waits until a script returns true.
+    fn wait(&mut self, script: &str) {
+        let begun = Instant::now();
+        while self.evaluate(script) != true {
+            let page = self.evaluate("location.pathname + '\\n' + document.body?.innerText");
+            assert!(begun.elapsed() < PATIENCE, "waited for {script} at {page}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn go(&mut self, url: &str) {
+        self.ask("Page.navigate", &json!({ "url": url }));
+        self.wait("document.readyState === 'complete' && location.protocol === 'http:'");
+    }
+
+    /// Puts the focus on an element, types a text and presses Enter.
+    fn enter(&mut self, selector: &str, text: &str) {
+        self.wait(&format!("document.querySelector(\"{selector}\") !== null"));
+        self.evaluate(&format!("document.querySelector(\"{selector}\").focus()"));
+        self.ask("Input.insertText", &json!({ "text": text }));
+        let key = json!({ "type": "keyDown", "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r" });
+        self.ask("Input.dispatchKeyEvent", &key);
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn a_run_is_started_with_the_keyboard_watched_tagged_and_found() {
+    let version = Command::new(BROWSER).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !version.is_ok_and(|status| status.success()) {
+        skips::without(BROWSER);
+        return;
+    }
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let mut browser = Browser::open(&bench);
+    browser.go(&server.link);
+    let base = format!("http://{}", server.address);
+    browser.go(&format!("{base}/start?target=sim:sas-slc-2011&scale=1/64&profile=pts-e-1.0&tests=iops"));
+    browser.enter("button.primary", "");
+    browser.wait("/^\\/start\\/./.test(location.pathname) && document.readyState === 'complete'");
+    browser.enter("input[name=identity]", "sim:sas-slc-2011");
+    browser
+        .wait("location.pathname.startsWith('/runs/') && document.querySelector('.badge.steady') !== null");
+    browser.enter("input[name=tag]", "by-keyboard");
+    browser.wait("document.querySelector('.tag')?.textContent === 'by-keyboard'");
+    browser.go(&format!("{base}/?q=by-keyboard&state=steady"));
+    assert_eq!(browser.evaluate("document.querySelectorAll('table.runs tbody tr').length"), 1);
+    assert_eq!(bench.runs().len(), 1);
+    assert_eq!(browser.complaints, Vec::<String>::new(), "no request is refused, and the policy is kept");
+}

@@ -1,0 +1,183 @@
+//! A server of `plateau serve`, and requests to it.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::Bench;
+
+/// Time within which the server must end.
+const END: Duration = Duration::from_secs(10);
+
+/// A server that ends with the test.
+pub struct Server {
+    pub child: Child,
+    pub address: String,
+    pub link: String,
+}
+
+impl Server {
+    pub fn start(bench: &Bench) -> Self {
+        Self::with(bench, &[])
+    }
+
+    /// Starts a server with further options.
+    pub fn with(bench: &Bench, options: &[&str]) -> Self {
+        let mut command = bench.command(&[&["--json", "serve", "--listen", "127.0.0.1:0"], options].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a server");
+        let mut document = String::new();
+        let mut lines = BufReader::new(child.stdout.take().expect("piped"));
+        while serde_json::from_str::<Value>(&document).is_err() {
+            assert_ne!(lines.read_line(&mut document).expect("readable"), 0, "no document: {document}");
+        }
+        let document: Value = serde_json::from_str(&document).expect("a document");
+        let text = |key: &str| document[key].as_str().expect("text").to_owned();
+        Self { child, address: text("address"), link: text("link") }
+    }
+
+    /// Sends a request and returns the whole response.
+    pub fn raw(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
+        stream.write_all(request.as_bytes()).expect("writable");
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response).expect("readable");
+        String::from_utf8_lossy(&response).into_owned()
+    }
+
+    pub fn get(&self, path: &str, headers: &str) -> Response {
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", self.address);
+        Response::of(&self.raw(&request))
+    }
+
+    /// Submits a form.
+    pub fn post(&self, path: &str, headers: &str, form: &[(&str, &str)]) -> Response {
+        Response::of(&self.raw(&self.posted(path, headers, form)))
+    }
+
+    /// The request that submits a form.
+    pub fn posted(&self, path: &str, headers: &str, form: &[(&str, &str)]) -> String {
+        let encode = |text: &str| -> String {
+            let plain = |byte: &u8| byte.is_ascii_alphanumeric();
+            text.bytes()
+                .map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+                .collect()
+        };
+        let pairs: Vec<String> =
+            form.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+        let body = pairs.join("&");
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+             Content-Length: {}\r\n{headers}\r\n{body}",
+            self.address,
+            body.len()
+        )
+    }
+
+    /// The origin of the pages, as a header.
+    pub fn origin(&self) -> String {
+        format!("Origin: http://{}\r\n", self.address)
+    }
+
+    /// The token of the session of a `Cookie` header.
+    pub fn csrf(&self, cookie: &str) -> String {
+        let page = self.get("/account", cookie).body;
+        let rest = page.split_once("name=\"csrf\" value=\"").expect("a token").1;
+        rest.split_once('"').expect("the end of the token").0.to_owned()
+    }
+
+    /// Enters with the link and returns the `Cookie` header.
+    pub fn enter(&self) -> String {
+        let path = self.link.split_once(&self.address).expect("the link names the address").1;
+        let response = self.get(path, "");
+        assert_eq!(response.status, 303, "{response:?}");
+        response.cookie()
+    }
+
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([name, &self.child.id().to_string()]).status().expect("kill");
+        assert!(status.success());
+    }
+
+    /// Waits for the end of the server and returns its exit code.
+    pub fn end(&mut self) -> Option<i32> {
+        let begun = Instant::now();
+        loop {
+            match self.child.try_wait().expect("a child") {
+                Some(status) => return status.code(),
+                None => assert!(begun.elapsed() < END, "the server does not end"),
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Response {
+    pub fn of(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
+        Self { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    /// The `Cookie` header of the session that this response begins.
+    pub fn cookie(&self) -> String {
+        let set = self.header("set-cookie").unwrap_or_else(|| panic!("a cookie: {self:?}"));
+        assert!(set.contains("HttpOnly") && set.contains("SameSite=Strict"), "{set}");
+        format!("Cookie: {}\r\n", set.split(';').next().expect("a pair"))
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name).then_some(value.trim())
+        })
+    }
+}
+
+/// Reads events until `until` returns true for one of them; returns (id, kind) of each record.
+pub fn events(
+    server: &Server,
+    path: &str,
+    headers: &str,
+    mut until: impl FnMut(&str) -> bool,
+) -> Vec<(u64, String)> {
+    let mut stream = TcpStream::connect(&server.address).expect("the server listens");
+    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n", server.address);
+    stream.write_all(request.as_bytes()).expect("writable");
+    let (mut all, mut id) = (Vec::new(), None);
+    for line in BufReader::new(&stream).lines() {
+        let line = line.expect("readable");
+        if let Some(number) = line.strip_prefix("id: ") {
+            id = number.parse().ok();
+        }
+        if let Some(data) = line.strip_prefix("data: ") {
+            if let Some(id) = id.take() {
+                let data: Value = serde_json::from_str(data).expect("JSON");
+                all.push((id, data["kind"].as_str().expect("a kind").to_owned()));
+            }
+            if until(data) {
+                break;
+            }
+        }
+    }
+    drop(stream.shutdown(Shutdown::Both));
+    all
+}
