@@ -19,6 +19,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sysfs", &["record", "skips"]),
     ("device", &["admin", "engine", "record", "signatures", "stdx", "sysfs", "nandsim", "skips"]),
     ("chartdata", &[]),
+    ("capture", &["stdx", "trace"]),
+    ("workload", &["capture", "device", "engine", "nandsim", "report", "stdx", "trace"]),
+    ("trace", &["chartdata", "charts", "stdx"]),
     ("steadystate", &["record", "stdx"]),
     ("pts", &["chartdata", "record", "steadystate", "stdx"]),
     ("estimate", &["pts", "record", "stdx"]),
@@ -35,8 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
-            "report", "compare", "lab", "fio", "console", "skips", "report", "store", "compare", "fio",
-            "console", "skips",
+            "report", "compare", "lab", "fio", "console", "skips", "store", "workload",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
@@ -45,7 +47,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "fuzz",
         &[
             "stdx", "record", "nandsim", "device", "estimate", "pts", "plans", "import", "report", "fio",
-            "plateau",
+            "plateau", "trace",
         ],
     ),
     ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),
