@@ -62,6 +62,14 @@ pub enum ReadingHint {
     SustainedWrites,
     /// Long cells, one after another.
     CellsOverTime,
+    /// A recorded workload over time.
+    WorkloadOverTime,
+    /// Categories of a recorded workload.
+    WorkloadBars,
+    /// Accesses by position on the volume.
+    Locality,
+    /// Accesses by the amount of other data in between.
+    ReuseDistance,
     /// Response-time histogram with confidence levels.
     ResponseTimes,
 }

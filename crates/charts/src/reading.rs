@@ -57,6 +57,13 @@ const SUSTAINED_WRITES: &str = "The rate by amount written: the first fall is th
      is what the drive sustains.";
 const CELLS_OVER_TIME: &str = "The course of each cell, one after another: a level line is a sustained rate, a step down \
      the end of a cache.";
+const WORKLOAD_OVER_TIME: &str =
+    "The workload as it was recorded, step by step: peaks are bursts, and gaps are times without I/O.";
+const WORKLOAD_BARS: &str = "Each bar counts how often this occurred in the recorded workload.";
+const LOCALITY: &str =
+    "Share of the I/Os by where they begin on the volume: peaks are data that is accessed often.";
+const REUSE_DISTANCE: &str = "Share of the accesses whose data was accessed before, with at most this much other data in between: a cache \
+     of this size would contain it.";
 const RESPONSE_TIMES: &str = "The bars count I/Os by response time (left axis, logarithmic), the curve is the share \
      completed within that time (right axis).";
 
@@ -92,6 +99,10 @@ pub const fn sentence(hint: ReadingHint) -> &'static str {
         ReadingHint::Endurance => ENDURANCE,
         ReadingHint::SustainedWrites => SUSTAINED_WRITES,
         ReadingHint::CellsOverTime => CELLS_OVER_TIME,
+        ReadingHint::WorkloadOverTime => WORKLOAD_OVER_TIME,
+        ReadingHint::WorkloadBars => WORKLOAD_BARS,
+        ReadingHint::Locality => LOCALITY,
+        ReadingHint::ReuseDistance => REUSE_DISTANCE,
         ReadingHint::ResponseTimes => RESPONSE_TIMES,
     }
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use engine::{Answer, Flow, LoadOutcome, Tick, check_ranges};
+use engine::{
+    Answer, Bounds, Fitting, Flow, LoadOutcome, ReplayOptions, ReplaySource, Replayed, Tick, check_ranges,
+};
 use record::{Effort, TargetFacts, Workload};
 
 use crate::array::Assembly;
@@ -108,6 +110,33 @@ impl Armed {
         }?;
         self.check_in_between()?;
         Ok(answers)
+    }
+
+    /// Replays individual I/Os, each of which is checked before it is issued. `on_progress` receives the number of
+    /// completed I/Os. Returns None if it stopped the replay.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Invalid`] at the first I/O that does not fit the target; otherwise as for [`run`](Self::run).
+    pub fn replay(
+        &mut self,
+        options: &ReplayOptions,
+        source: &mut ReplaySource<'_>,
+        on_progress: &mut dyn FnMut(u64) -> Flow,
+    ) -> Result<Option<Replayed>, DriveError> {
+        self.check_in_between()?;
+        let (capacity_bytes, sector_bytes) = (self.facts.capacity_bytes, self.facts.logical_block_bytes);
+        let bounds = Bounds { capacity_bytes, sector_bytes, writes: true };
+        let mut checked = Fitting::new(source, options, bounds);
+        let replayed = match &mut self.inner {
+            Inner::Simulated(sim) => sim.replay(options, &mut |batch| checked.next(batch), on_progress)?,
+            Inner::Real { held, clock, options: load, .. } => {
+                let target = held.to_load(&self.facts.path, *clock, load);
+                engine::replay(&target, options, &mut |batch| checked.next(batch), on_progress)?
+            }
+        };
+        checked.outcome(&self.facts.path)?;
+        self.check_in_between()?;
+        Ok(replayed)
     }
 
     /// Returns the CPU cost of the last workload; `None` for a simulated drive.

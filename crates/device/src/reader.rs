@@ -1,6 +1,9 @@
 //! A target that is only read: opened without write permission, so no confirmation is required.
 
-use engine::{Answer, Clock, Flow, LoadOptions, LoadOutcome, Tick};
+use engine::{
+    Answer, Bounds, Clock, Fitting, Flow, LoadOptions, LoadOutcome, ReplayOptions, ReplaySource, Replayed,
+    Tick,
+};
 use record::{Effort, TargetFacts, Workload};
 
 use crate::check::{check, stored, unverified};
@@ -89,6 +92,30 @@ impl Reader {
                 Ok(engine::run_concurrently(&target, workloads, &vec![false; workloads.len()], on_tick)?)
             }
         }
+    }
+
+    /// Replays individual reads, like [`crate::Armed::replay`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`crate::Armed::replay`]; a write is an error as well.
+    pub fn replay(
+        &mut self,
+        options: &ReplayOptions,
+        source: &mut ReplaySource<'_>,
+        on_progress: &mut dyn FnMut(u64) -> Flow,
+    ) -> Result<Option<Replayed>, DriveError> {
+        let (capacity_bytes, sector_bytes) = (self.facts.capacity_bytes, self.facts.logical_block_bytes);
+        let bounds = Bounds { capacity_bytes, sector_bytes, writes: false };
+        let mut checked = Fitting::new(source, options, bounds);
+        let replayed = match &mut self.inner {
+            Inner::Simulated(sim) => sim.replay(options, &mut |batch| checked.next(batch), on_progress)?,
+            Inner::Real { held, clock, options: load } => {
+                let target = held.to_load(&self.facts.path, *clock, load);
+                engine::replay(&target, options, &mut |batch| checked.next(batch), on_progress)?
+            }
+        };
+        checked.outcome(&self.facts.path)?;
+        Ok(replayed)
     }
 
     fn refuse_writes(&self, workload: &Workload) -> Result<(), DriveError> {

@@ -11,6 +11,7 @@ mod faults;
 mod health;
 mod memory;
 mod purge;
+mod replay;
 mod verified;
 
 use std::path::Path;

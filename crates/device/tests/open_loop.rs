@@ -1,5 +1,7 @@
 //! Open loops: scheduled arrivals, response times measured from the scheduled time, and ramps.
 
+#[path = "open_loop/replayed.rs"]
+mod replayed;
 mod support;
 
 use device::OpenOptions;

@@ -64,6 +64,30 @@ pub enum EngineError {
         /// What disturbed it.
         disturbance: Disturbance,
     },
+    /// An I/O of a replay does not fit the target.
+    #[error(
+        "{target}: a {} of {length_bytes} B at byte {offset_bytes} is not possible: it is not aligned to sectors, ends beyond \
+         the end, or is not permitted",
+        if *.read { "read" } else { "write" }
+    )]
+    Misfit {
+        /// Name of the target.
+        target: String,
+        /// Whether it is a read.
+        read: bool,
+        /// Its offset.
+        offset_bytes: u64,
+        /// Its length.
+        length_bytes: u32,
+    },
+    /// The host disturbed a replay.
+    #[error("{target}: {disturbance} during the replay, which must be repeated")]
+    ReplayDisturbed {
+        /// Name of the target.
+        target: String,
+        /// What disturbed it.
+        disturbance: Disturbance,
+    },
     /// The queue depth exceeds the limits of the kernel.
     #[error(
         "workload {workload}: a queue depth of {} per thread is too large; use at most {most}, and more threads",

@@ -32,6 +32,7 @@ mod outcome;
 mod placement;
 mod progress;
 mod queue;
+mod replay;
 
 pub use ceiling::{Nowhere, Rehearsed, ceiling, quick_ceiling, rehearse, rehearse_by};
 pub use clock::Clock;
@@ -51,3 +52,6 @@ pub use outcome::LoadOutcome;
 pub use placement::{CpuListError, PlacementError, Places, parse_cpu_list, shares};
 pub use progress::{Flow, Tick};
 pub use queue::passthrough::Namespace;
+pub use replay::{
+    BATCH, Bounds, Due, Fitting, Pace, ReplayLog, ReplayOptions, Replayed, Source as ReplaySource, replay,
+};

@@ -152,6 +152,7 @@ fn minute_of_writes(purge: bool, limit_s: u64) -> CustomTest {
         purpose: "write".into(),
         purge,
         precondition: Vec::from_iter((limit_s > 0).then_some(write)),
+        streams: Vec::new(),
         cells: vec![cell],
         rounds: CustomRounds::Fixed(1),
         tracked: Vec::new(),

@@ -5,13 +5,13 @@ mod keys;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use record::{Access, CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest};
+use record::{Access, CustomAverage, CustomCell, CustomFigure, CustomRounds, CustomTest, read_percent_of};
 use stdx::units::SECOND_NS;
 use toml::de::DeTable;
 
 use crate::table::{Complaints, KeyDoc, docs as docs_of, in_order, joined};
 use crate::value::Value;
-use keys::{Draft, Loop, ORDER, TEST, TRACK, TrackedCell, WRITE};
+use keys::{Draft, Loop, ORDER, STREAM, TEST, TRACK, TrackedCell, WRITE};
 use pts::TESTS;
 use pts::profile::{CELL_NS, Demand};
 use pts::steady::WINDOW_ROUNDS;
@@ -28,6 +28,7 @@ pub type Found = (String, Range<usize>, Option<CustomTest>);
 pub fn docs() -> Vec<KeyDoc> {
     let mut all = docs_of("test.NAME", TEST);
     all.extend(docs_of("test.NAME.precondition", WRITE));
+    all.extend(docs_of("test.NAME.streams", STREAM));
     all.extend(docs_of("test.NAME.track", TRACK));
     all
 }
@@ -104,6 +105,7 @@ impl Draft {
             purpose: self.purpose.clone().unwrap_or_else(|| "see the plan".into()),
             purge: self.purge,
             precondition: self.precondition.clone(),
+            streams: self.streams.clone(),
             cells,
             rounds,
             tracked,
@@ -115,6 +117,11 @@ impl Draft {
 
     /// Workloads in the order of `rw`; a mixed workload is repeated for each percentage of reads.
     fn loads(&self) -> Result<Vec<(Access, u8)>, Contradiction> {
+        if !self.streams.is_empty() {
+            let is_random = self.streams.iter().any(|stream| stream.access == Access::Random);
+            let access = if is_random { Access::Random } else { Access::Sequential };
+            return Ok(vec![(access, read_percent_of(&self.streams))]);
+        }
         if self.rw.is_empty() {
             return Err(("rw", "is missing; add it, such as rw = \"randread\"".into()));
         }
@@ -156,9 +163,24 @@ impl Draft {
         Ok(self.order.iter().copied().chain(rest).collect())
     }
 
+    /// Block sizes in the order of `bs`; with streams, the size of the largest I/O.
+    fn block_sizes(&self) -> Result<Vec<u32>, Contradiction> {
+        let Some(largest) = self.streams.iter().map(|stream| stream.block_bytes).max() else {
+            return Ok(self.blocks.clone());
+        };
+        if !self.rw.is_empty() || !self.blocks.is_empty() || !self.mixes.is_empty() {
+            return Err(("streams", "replaces rw, rwmixread and bs; remove them".into()));
+        }
+        let sum: u32 = self.streams.iter().map(|stream| u32::from(stream.share_percent)).sum();
+        if sum != 100 {
+            return Err(("streams", format!("the shares add up to {sum} % instead of 100 %")));
+        }
+        Ok(vec![largest])
+    }
+
     fn cells(&self) -> Result<Vec<CustomCell>, Contradiction> {
-        let loads = self.loads()?;
-        if self.blocks.is_empty() {
+        let (loads, blocks) = (self.loads()?, self.block_sizes()?);
+        if blocks.is_empty() {
             return Err(("bs", "is missing; add it, such as bs = \"4KiB\"".into()));
         }
         let mut cells = vec![CustomCell {
@@ -171,7 +193,7 @@ impl Draft {
             ramp_ns: self.ramp_ns,
         }];
         for one in self.loops()? {
-            cells = cells.iter().flat_map(|cell| self.varied(*cell, one, &loads)).collect();
+            cells = cells.iter().flat_map(|cell| self.varied(*cell, one, &loads, &blocks)).collect();
             if cells.len() > MOST_CELLS {
                 return Err(("rw", format!("the loops yield more than {MOST_CELLS} cells per round")));
             }
@@ -183,13 +205,13 @@ impl Draft {
         Ok(cells)
     }
 
-    fn varied(&self, cell: CustomCell, one: Loop, loads: &[(Access, u8)]) -> Vec<CustomCell> {
+    fn varied(&self, cell: CustomCell, one: Loop, loads: &[(Access, u8)], blocks: &[u32]) -> Vec<CustomCell> {
         match one {
             Loop::Rw => loads
                 .iter()
                 .map(|&(access, read_percent)| CustomCell { access, read_percent, ..cell })
                 .collect(),
-            Loop::Bs => self.blocks.iter().map(|&block_bytes| CustomCell { block_bytes, ..cell }).collect(),
+            Loop::Bs => blocks.iter().map(|&block_bytes| CustomCell { block_bytes, ..cell }).collect(),
             Loop::Tc if self.tc.is_empty() => vec![cell],
             Loop::Tc => self.tc.iter().map(|&tc| CustomCell { threads: Some(tc), ..cell }).collect(),
             Loop::Qd if self.qd.is_empty() => vec![cell],

@@ -63,6 +63,8 @@ pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has a
 /// Percentage of reads.
 pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "a percentage of reads" };
 /// Percentage of the LBA space that preconditioning accesses.
+pub const STREAM_SHARE: Limit<u8> = Limit { range: 1..=100, why: "a percentage of the I/Os" };
+
 pub const PC_AR: Limit<u8> = SHARE;
 /// Percentage of the LBA space that a test accesses.
 pub const TEST_AR: Limit<u8> = SHARE;

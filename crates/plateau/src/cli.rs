@@ -135,6 +135,13 @@ pub enum Command {
     /// Run a load on a target, with fio's options or a fio job file; reads need no confirmation
     #[command(after_long_help = load::AFTER_HELP)]
     Load(Box<Load>),
+    /// Record the I/Os of a block device as a trace, while it is in use
+    Capture(workload::Capture),
+    /// Repeat the I/Os of a trace on a target, each at its own time
+    Replay(workload::Replay),
+    /// Import traces of real workloads, show what is in them, and turn them into plans
+    #[command(subcommand)]
+    Trace(workload::TraceCommand),
     /// Measure the host's own throughput ceiling
     #[command(name = "self")]
     Own,

@@ -32,6 +32,7 @@ mod sim;
 mod status;
 mod user;
 mod verify;
+mod workloads;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Done;
@@ -68,6 +69,9 @@ pub fn run(cli: &Cli) -> Done {
         Command::Info(options) => info::run(cli, options),
         Command::Sim(action) => sim::run(cli, action),
         Command::Load(options) => load::run(cli, options),
+        Command::Capture(options) => workloads::capture(cli, options),
+        Command::Replay(options) => workloads::replay(cli, options),
+        Command::Trace(action) => workloads::trace(cli, action),
         Command::Own => own::run(cli),
         Command::Completions(options) => completions::run(options),
         Command::Man(options) => man::run(options),

@@ -6,6 +6,7 @@ use console::printer::PrintError;
 use device::{DriveError, ErrorKind as DriveKind};
 use record::{JournalError, LibraryError};
 use store::StoreError;
+use workload::{CaptureError, TraceError, WorkloadError};
 
 /// All exit codes except 0 (success), with their meanings. The manual is generated from this table.
 pub const EXIT_CODES: &[(Exit, &str)] = &[
@@ -211,6 +212,31 @@ impl From<PrintError> for Failure {
             PrintError::Serialize(_) => Exit::Internal,
         };
         Self::new(exit, error)
+    }
+}
+
+impl From<WorkloadError> for Failure {
+    fn from(error: WorkloadError) -> Self {
+        let error = match error {
+            WorkloadError::Drive(error) => return error.into(),
+            other => other,
+        };
+        let exit = match &error {
+            WorkloadError::Trace { source: TraceError::Write(_), .. }
+            | WorkloadError::Capture { source: CaptureError::Trace(_), .. } => Exit::Run,
+            WorkloadError::Trace { source: TraceError::Stopped, .. } | WorkloadError::Interrupted => {
+                Exit::Interrupted
+            }
+            WorkloadError::Capture { .. } | WorkloadError::NothingCaptured { .. } => Exit::Unusable,
+            WorkloadError::Seed(_) | WorkloadError::Drive(_) => Exit::Internal,
+            WorkloadError::Open { .. }
+            | WorkloadError::Trace { .. }
+            | WorkloadError::NoPlan { .. }
+            | WorkloadError::NoReplay { .. }
+            | WorkloadError::Size(_) => Exit::Usage,
+        };
+        let next = message::of_workload(&error).map_or_else(String::new, |next| format!("; {next}"));
+        Self::text(exit, format!("{:#}{next}", anyhow::Error::new(error)))
     }
 }
 

@@ -23,13 +23,15 @@ mod properties {
     pub mod run;
     pub mod run_file;
     pub mod signed_document;
+    pub mod trace;
+    pub mod trace_import;
 }
 
 /// Time limit for any input of this size, in a debug build on a busy machine.
 const LONGEST: Duration = Duration::from_secs(20);
 
 type Check = fn(&[u8]);
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check); 13] = [
     ("array_description", properties::array_description::check),
     ("array_note", properties::array_note::check),
     ("changed_settings", properties::changed_settings::check),
@@ -41,6 +43,8 @@ const CHECKS: [(&str, Check); 11] = [
     ("run", properties::run::check),
     ("run_file", properties::run_file::check),
     ("signed_document", properties::signed_document::check),
+    ("trace", properties::trace::check),
+    ("trace_import", properties::trace_import::check),
 ];
 
 fn corpus(name: &str) -> Vec<PathBuf> {

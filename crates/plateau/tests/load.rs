@@ -2,6 +2,8 @@
 //! requires.
 
 mod support;
+#[path = "load/traces.rs"]
+mod traces;
 
 use std::path::Path;
 use std::process::{Command, Output};

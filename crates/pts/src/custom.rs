@@ -46,7 +46,7 @@ fn measure(
         bench.note(Note::RoundStarted { round, cells: answers.cells.len() as u32 })?;
         let mut segments = Vec::with_capacity(answers.cells.len());
         for (step, cell) in (0..).zip(&answers.cells) {
-            segments.push(bench.run(&workload(context, round, step, cell))?);
+            segments.push(bench.run(&workload(answers.test, context, round, step, cell))?);
         }
         let verdict = answers.finish(context, bench, round, segments)?;
         let over = match answers.test.rounds {
@@ -75,12 +75,13 @@ fn preconditioning(context: &Context<'_>, step: u32, write: &CustomWrite) -> Wor
     }
 }
 
-fn workload(context: &Context<'_>, round: u32, step: u32, cell: &CustomCell) -> Workload {
+fn workload(test: &CustomTest, context: &Context<'_>, round: u32, step: u32, cell: &CustomCell) -> Workload {
     let load = Cell { block_bytes: cell.block_bytes, read_percent: cell.read_percent };
-    Workload {
+    let workload = Workload {
         access: cell.access,
         until: Until::DurationNs(context.scaled_ns(cell.run_ns)),
         regime: Regime { ramp_ns: context.scaled_ns(cell.ramp_ns), ..Regime::default() },
         ..context.cell_at(demand(context, cell), round, step, load)
-    }
+    };
+    if test.streams.is_empty() { workload } else { workload.of_kinds(test.streams.clone()) }
 }

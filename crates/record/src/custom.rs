@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Access;
+use crate::{Access, IoKind};
 
 /// The plan from which a run was started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,10 @@ pub struct CustomTest {
     /// Writes before the first round, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub precondition: Vec<CustomWrite>,
-    /// Cells of a round, in order.
+    /// The kinds of I/O of which each cell consists; empty if each cell has a single kind of I/O.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<IoKind>,
+    /// Cells of a round, in order. With streams, the block size is that of the largest I/O.
     pub cells: Vec<CustomCell>,
     /// The condition that ends the test.
     pub rounds: CustomRounds,

@@ -19,6 +19,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sysfs", &["record", "skips"]),
     ("device", &["admin", "engine", "record", "signatures", "stdx", "sysfs", "nandsim", "skips"]),
     ("chartdata", &[]),
+    ("capture", &["stdx", "trace"]),
+    ("workload", &["capture", "device", "engine", "nandsim", "report", "stdx", "trace"]),
+    ("trace", &["chartdata", "charts", "stdx"]),
     ("steadystate", &["record", "stdx"]),
     ("pts", &["chartdata", "record", "steadystate", "stdx"]),
     ("estimate", &["pts", "record", "stdx"]),
@@ -39,6 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
+            "workload",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
@@ -47,7 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "fuzz",
         &[
             "stdx", "record", "nandsim", "device", "estimate", "pts", "plans", "import", "report", "fio",
-            "plateau",
+            "plateau", "trace",
         ],
     ),
     ("xtask", &["engine", "device", "pts", "record", "stdx", "nandsim", "skips"]),

@@ -34,6 +34,10 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
         ReadingHint::Intensity => intensity(lines),
         // Kinds of their own.
         ReadingHint::Columns
+        | ReadingHint::WorkloadOverTime
+        | ReadingHint::WorkloadBars
+        | ReadingHint::Locality
+        | ReadingHint::ReuseDistance
         | ReadingHint::Processor
         | ReadingHint::ResponseTimes
         | ReadingHint::Mixes

@@ -314,7 +314,7 @@ impl Simulated {
 }
 
 /// Combines the first failure with those of the other commands in flight.
-fn all_failures(first: &Completion, queue: &mut Queue<'_>) -> DriveError {
+pub(super) fn all_failures(first: &Completion, queue: &mut Queue<'_>) -> DriveError {
     let mut failed: Option<Failed> = None;
     let mut note = |completion: &Completion| {
         if let Some(failure) = completion.failed {

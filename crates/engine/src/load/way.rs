@@ -21,7 +21,7 @@ pub(crate) enum Way {
 
 impl Way {
     /// Returns the engines to try, best first.
-    pub(super) fn of(target: &Target<'_>, queue_depth: u16) -> &'static [Self] {
+    pub(crate) fn of(target: &Target<'_>, queue_depth: u16) -> &'static [Self] {
         match target.options.engine {
             Engine::Threads => &[Self::Threads],
             Engine::IoUring => &[Self::Uring],
@@ -37,7 +37,7 @@ impl Way {
         }
     }
 
-    pub(super) const fn engine(self) -> IoEngine {
+    pub(crate) const fn engine(self) -> IoEngine {
         match self {
             Self::Uring => IoEngine::IoUring,
             Self::UringCommands => IoEngine::IoUringCmd,

@@ -1,6 +1,6 @@
 //! The keys of a custom test, and the values read from them.
 
-use record::{Access, CustomFigure, CustomRounds, CustomWrite};
+use record::{Access, CustomFigure, CustomRounds, CustomWrite, IoKind};
 
 use crate::limits;
 use crate::table::{Key, in_order};
@@ -37,6 +37,7 @@ pub struct Draft {
     pub purpose: Option<String>,
     pub purge: bool,
     pub precondition: Vec<CustomWrite>,
+    pub streams: Vec<IoKind>,
     pub rw: Vec<(Access, Option<u8>)>,
     pub mixes: Vec<u8>,
     pub blocks: Vec<u32>,
@@ -104,6 +105,14 @@ pub const TEST: &[Key<Draft>] = &[
         name: "bs",
         about: "block sizes, such as \"4KiB\"; one or an array",
         set: |draft, value| value.each(Value::block_bytes).map(|blocks| draft.blocks = blocks),
+    },
+    Key {
+        name: "streams",
+        about: "kinds of I/O that each cell mixes, instead of rw, rwmixread and bs: an array of tables",
+        set: |draft, value| {
+            draft.streams = value.list()?.into_iter().map(stream).collect::<Result<_, _>>()?;
+            Ok(())
+        },
     },
     Key {
         name: "tc",
@@ -278,6 +287,51 @@ fn inner<T: Default>(value: Value<'_>, keys: &[Key<T>]) -> Result<T, Problem> {
             .map_err(|problem| Problem { text: format!("{}: {}", key.name, problem.text), ..problem })?;
     }
     Ok(read)
+}
+
+/// Values read from the table of a stream.
+#[derive(Default)]
+pub struct DraftStream {
+    rw: Option<(Access, Option<u8>)>,
+    mix: Option<u8>,
+    block_bytes: Option<u32>,
+    share: Option<u8>,
+}
+
+pub const STREAM: &[Key<DraftStream>] = &[
+    Key {
+        name: "rw",
+        about: "I/O pattern of the stream, named as in fio",
+        set: |draft, value| value.word(RW).map(|rw| draft.rw = Some(rw)),
+    },
+    Key {
+        name: "rwmixread",
+        about: "percentage of reads, for rw and randrw",
+        set: |draft, value| value.whole(&limits::READ_PERCENT).map(|mix| draft.mix = Some(mix)),
+    },
+    Key {
+        name: "bs",
+        about: "block size of the stream",
+        set: |draft, value| value.block_bytes().map(|bytes| draft.block_bytes = Some(bytes)),
+    },
+    Key {
+        name: "share",
+        about: "percentage of the I/Os; the shares of all streams add up to 100",
+        set: |draft, value| value.whole(&limits::STREAM_SHARE).map(|share| draft.share = Some(share)),
+    },
+];
+
+fn stream(value: Value<'_>) -> Result<IoKind, Problem> {
+    let draft = inner(value, STREAM)?;
+    let (Some((access, read)), Some(block_bytes), Some(share_percent)) =
+        (draft.rw, draft.block_bytes, draft.share)
+    else {
+        return value.problem("a stream needs rw, bs and share");
+    };
+    match read.xor(draft.mix) {
+        Some(read_percent) => Ok(IoKind { share_percent, access, read_percent, block_bytes }),
+        None => value.problem("a stream of rw or randrw needs rwmixread, and no other has it"),
+    }
 }
 
 fn write(value: Value<'_>) -> Result<CustomWrite, Problem> {

@@ -15,6 +15,7 @@ use engine::{Disturbance, EngineError};
 pub use command::why_not;
 use next::{erase, then};
 pub use refusal::of_refusal;
+use workload::{CaptureError, NoReplay, TraceError, WorkloadError};
 
 /// Returns the message of an error, with the next step.
 pub fn of_drive(error: &DriveError) -> String {
@@ -86,20 +87,43 @@ const fn of_tuning(error: &TuningError) -> Option<&'static str> {
     }
 }
 
+/// What to type after a failed command for traces.
+pub const fn of_workload(error: &WorkloadError) -> Option<&'static str> {
+    match error {
+        WorkloadError::Trace { source: TraceError::UnknownFormat, .. } => {
+            Some("specify its format with --format, see `plateau trace import --help`")
+        }
+        WorkloadError::Trace { source: TraceError::NotATrace, .. } => {
+            Some("`plateau trace import` converts traces of other tools")
+        }
+        WorkloadError::NoReplay { source: NoReplay::TooLong { .. }, .. } => {
+            Some("map its offsets with --offsets wrap or --offsets scale, or choose a larger target")
+        }
+        WorkloadError::Capture { source: CaptureError::NotPermitted, .. } => Some("run as root"),
+        WorkloadError::Capture { source: CaptureError::NotABlockDevice, .. } => {
+            Some("for a file, capture the device that stores its file system")
+        }
+        _ => None,
+    }
+}
+
 const fn of_load(error: &EngineError) -> Option<&'static str> {
     match error {
         EngineError::Setup { .. } => Some("reduce these numbers, or use another engine"),
         EngineError::Wait { .. } => Some("see the kernel log"),
-        EngineError::Disturbed { disturbance, .. } => Some(match disturbance {
-            Disturbance::Suspended { .. } => "prevent the host from suspending",
-            Disturbance::WrongCounter { .. } => "prevent the guest from migrating",
-            Disturbance::Stopped { .. } => "let it run without a break",
-            Disturbance::Starved { .. } => "run fewer other programs",
-        }),
+        EngineError::Disturbed { disturbance, .. } | EngineError::ReplayDisturbed { disturbance, .. } => {
+            Some(match disturbance {
+                Disturbance::Suspended { .. } => "prevent the host from suspending",
+                Disturbance::WrongCounter { .. } => "prevent the guest from migrating",
+                Disturbance::Stopped { .. } => "let it run without a break",
+                Disturbance::Starved { .. } => "run fewer other programs",
+            })
+        }
         EngineError::VerifiedRangeShared { .. } => {
             Some("give each its own range, or run them one after another")
         }
         EngineError::TooDeep { .. }
+        | EngineError::Misfit { .. }
         | EngineError::SetupWithoutTarget { .. }
         | EngineError::ReadBackMemory(_)
         | EngineError::WorkloadThread(_)

@@ -55,19 +55,19 @@ fn check_folder(folder: &Path) -> Done {
 /// Checks the folder of one format when several runs are exported, and creates it; its parent must exist.
 pub fn check_folder_of_many(path: &Path) -> Done {
     path.parent().map_or(Ok(()), check_folder)?;
-    Folder::make(path, false).map(drop).map_err(refused)
+    Folder::make(path, false).map(drop).map_err(Failure::from)
 }
 
 /// Checks one file.
 fn check_file(path: &Path) -> Done {
     path.parent().map_or(Ok(()), check_folder)?;
-    let (folder, name) = Folder::around(path).map_err(refused)?;
+    let (folder, name) = Folder::around(path)?;
     check_name(&folder, name, path)
 }
 
 /// Checks that a name in a folder may be written; the files of a run and the images of loop devices are never replaced.
 fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
-    folder.check(name).map_err(refused)?;
+    folder.check(name)?;
     let begin = folder.beginning(name, BEGINNING_BYTES).map_err(|source| {
         Failure::new(Exit::Run, anyhow::Error::new(source).context(format!("cannot read {}", path.display())))
     })?;
@@ -98,17 +98,24 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
     if is_stdout(path) {
         return printer::print_bytes(bytes);
     }
-    let (folder, name) = Folder::around(path).map_err(refused)?;
+    let (folder, name) = Folder::around(path)?;
     check_name(&folder, name, path)?;
-    folder.replace(name, bytes).map_err(refused)
+    folder.replace(name, bytes).map_err(Failure::from)
+}
+
+/// Writes a file whose content is produced while it is written, and replaces an existing one only at the end.
+pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>) -> Done<T> {
+    let (folder, name) = Folder::around(path)?;
+    check_name(&folder, name, path)?;
+    folder.replace_with(name, write)
 }
 
 /// Writes a file into the directory of a run. Does not create the directory, so that a run that was removed in the
 /// meantime is not recreated.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
-    let folder = Folder::known(&run.dir, run.identity()).map_err(refused)?;
+    let folder = Folder::known(&run.dir, run.identity())?;
     check_name(&folder, name, &run.dir.join(name))?;
-    folder.replace(name, bytes).map_err(refused)
+    folder.replace(name, bytes).map_err(Failure::from)
 }
 
 /// Checks the folder of an output that consists of several files. Creates nothing.
@@ -132,26 +139,30 @@ pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
         return Err(Failure::text(Exit::Usage, text));
     }
     check_folder_of_output(path)?;
-    let folder = Folder::make(path, false).map_err(refused)?;
+    let folder = Folder::make(path, false)?;
     // Check all names first, so that either all files or none are written.
     files.iter().try_for_each(|(name, _)| check_name(&folder, OsStr::new(name), &path.join(name)))?;
-    files.iter().try_for_each(|(name, bytes)| folder.replace(OsStr::new(name), bytes).map_err(refused))
+    files.iter().try_for_each(|(name, bytes)| folder.replace(OsStr::new(name), bytes).map_err(Failure::from))
 }
 
-fn refused(error: WriteError) -> Failure {
-    match error {
-        WriteError::System { path, source } => {
-            let context = format!("cannot write {}", path.display());
-            Failure::new(Exit::Run, anyhow::Error::new(source).context(context))
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::System { path, source } => {
+                let context = format!("cannot write {}", path.display());
+                Self::new(Exit::Run, anyhow::Error::new(source).context(context))
+            }
+            WriteError::InTheWay { .. } => Self::text(
+                Exit::Usage,
+                format!("cannot write: {error}; only regular files are replaced, choose another path"),
+            ),
+            WriteError::Replaced { .. } => Self::text(
+                Exit::Run,
+                format!(
+                    "cannot write: {error} after the run was read; find out what changed it, then try again"
+                ),
+            ),
+            WriteError::NoName { .. } => Self::text(Exit::Usage, format!("cannot write: {error}")),
         }
-        WriteError::InTheWay { .. } => Failure::text(
-            Exit::Usage,
-            format!("cannot write: {error}; only regular files are replaced, choose another path"),
-        ),
-        WriteError::Replaced { .. } => Failure::text(
-            Exit::Run,
-            format!("cannot write: {error} after the run was read; find out what changed it, then try again"),
-        ),
-        WriteError::NoName { .. } => Failure::text(Exit::Usage, format!("cannot write: {error}")),
     }
 }

@@ -1,6 +1,7 @@
 //! Pages of a custom test: steady state, tables and charts over the loop dimensions, and the knee.
 
 mod layout;
+mod streams;
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,7 @@ use crate::quality::host_limit::marked;
 use crate::{Context, Deviation, KeyFigure, Outcome, Stop};
 use layout::Layout;
 use record::{Access, CustomFigure, CustomRounds};
+use streams::streams_page;
 
 /// Printed in headers instead of REQUIRED or OPTIONAL.
 const REQUIREMENT: &str = "NOT A PTS TEST";
@@ -212,7 +214,7 @@ fn outline(context: &Context<'_>, answers: &CustomAnswers<'_>) -> String {
 }
 
 fn pages(context: &Context<'_>, answers: &CustomAnswers<'_>, means: &[Mean]) -> Vec<Page> {
-    let mut pages = Vec::new();
+    let mut pages: Vec<Page> = streams_page(&answers.test.streams).into_iter().collect();
     if answers.test.finds_knee {
         pages.push(knee_page(means));
     }

@@ -111,23 +111,39 @@ impl Folder {
     /// Returns an error if the name belongs to an object other than a regular file, or if a system call
     /// fails.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> Result<(), WriteError> {
-        self.check(name)?;
         let failed = |source| WriteError::System { path: self.path.join(name), source };
+        self.replace_with(name, |file| file.write_all(bytes).map_err(failed))
+    }
+
+    /// Same as [`replace`](Self::replace), for content that is written bit by bit. If `write` fails, the old file
+    /// remains.
+    ///
+    /// # Errors
+    /// Returns the errors of [`replace`](Self::replace) and of `write`.
+    pub fn replace_with<T, E: From<WriteError>>(
+        &self,
+        name: &OsStr,
+        write: impl FnOnce(&mut File) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.check(name)?;
+        let failed = |source| E::from(WriteError::System { path: self.path.join(name), source });
         let mode = self.mode_of(name).map_err(failed)?;
         let (mut file, unfinished) = self.create_unfinished().map_err(failed)?;
-        let written = file
-            .write_all(bytes)
-            .and_then(|()| Ok(mode.map_or(Ok(()), |mode| rustix::fs::fchmod(&file, mode))?))
-            .and_then(|()| file.sync_all())
-            .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &unfinished, &self.fd, name)?));
-        if let Err(error) = written {
+        let written = write(&mut file).and_then(|value| {
+            mode.map_or(Ok(()), |mode| Ok(rustix::fs::fchmod(&file, mode)?))
+                .and_then(|()| file.sync_all())
+                .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &unfinished, &self.fd, name)?))
+                .map_err(failed)
+                .map(|()| value)
+        });
+        if written.is_err() {
             // Report the failed write, not an error during clean-up.
             let _ = rustix::fs::unlinkat(&self.fd, &unfinished, AtFlags::empty());
-            return Err(failed(error));
+            return written;
         }
         // Errors are ignored: some file systems cannot sync folders, and the file itself is on disk.
         let _ = rustix::fs::fsync(&self.fd);
-        Ok(())
+        written
     }
 
     /// Checks that `name` may be written: it must be unused or belong to a regular file.

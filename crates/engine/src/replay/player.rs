@@ -1,0 +1,167 @@
+//! The loop of a replay. Per I/O, it does not lock or log, and allocates only when a histogram grows.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use record::DataPattern;
+use stdx::access::Access;
+
+use super::feed::Feed;
+use super::log::ReplayLog;
+use super::terms::{Pace, ReplayOptions, Replayed};
+use crate::clock::Clock;
+use crate::load::fill::Fill;
+use crate::queue::{Completion, Queue, Slot};
+
+/// Longest wait, short enough for a stop request and for a late batch.
+const LONGEST_WAIT_NS: u64 = 20_000_000;
+/// While the next batch is late, it is looked for this often.
+const LATE_BATCH_NS: u64 = 100_000;
+/// Time between the first batch and the first I/O.
+const LEAD_NS: u64 = 1_000_000;
+/// Largest number of resubmissions of I/Os for which the kernel requests a retry.
+const MOST_REPEATS: u32 = 10_000;
+
+/// The first failed I/O, and the number of failed ones.
+pub struct Failed {
+    pub access: Access,
+    /// 0 for a short transfer.
+    pub errno: i32,
+    pub transferred_bytes: u32,
+    pub count: u64,
+}
+
+/// What was played.
+pub struct Played {
+    pub replayed: Replayed,
+    pub failure: Option<Failed>,
+    pub queue_error: Option<io::Error>,
+}
+
+pub struct Player<'a, Q> {
+    clock: Clock,
+    queue: Q,
+    pace: Pace,
+    feed: Feed,
+    stop: &'a AtomicBool,
+    done: &'a AtomicU64,
+    fill: Fill,
+    log: ReplayLog,
+    free: Vec<Slot>,
+    /// The I/O of each slot, and when it started.
+    in_flight: Vec<(Access, u64)>,
+    /// Whether the next I/O has been due without a free slot.
+    is_held_back: bool,
+    completed: u64,
+    repeats: u32,
+    failure: Option<Failed>,
+}
+
+impl<'a, Q: Queue> Player<'a, Q> {
+    pub fn new(
+        clock: Clock,
+        queue: Q,
+        options: &ReplayOptions,
+        feed: Feed,
+        stop: &'a AtomicBool,
+        done: &'a AtomicU64,
+    ) -> Self {
+        let nothing = Access { read: true, block_bytes: 0, offset_bytes: 0 };
+        Self {
+            clock,
+            queue,
+            pace: options.pace,
+            feed,
+            stop,
+            done,
+            fill: Fill::new(DataPattern::Random, options.seed, 0),
+            log: ReplayLog::new(0),
+            free: (0..options.depth).rev().collect(),
+            in_flight: vec![(nothing, 0); options.depth.into()],
+            is_held_back: false,
+            completed: 0,
+            repeats: 0,
+            failure: None,
+        }
+    }
+
+    /// Plays all I/Os. When this returns, none is in flight unless the queue itself failed.
+    pub fn play(mut self) -> Played {
+        self.feed.begin();
+        let start_ns = self.clock.now_ns() + LEAD_NS;
+        self.log = ReplayLog::new(start_ns);
+        let queue_error = self.run(start_ns).err();
+        let _ = self.queue.retire();
+        let replayed = self.log.finish();
+        Played { replayed, failure: self.failure, queue_error }
+    }
+
+    fn run(&mut self, start_ns: u64) -> io::Result<()> {
+        loop {
+            let open = self.failure.is_none() && !self.stop.load(Ordering::Relaxed);
+            let next_ns = if open { self.submit(start_ns) } else { u64::MAX };
+            let is_idle = self.free.len() == self.in_flight.len();
+            if is_idle && (!open || self.feed.is_over()) {
+                return Ok(());
+            }
+            let limit_ns = self.clock.now_ns() + LONGEST_WAIT_NS;
+            self.queue.wait_until(next_ns.min(limit_ns))?;
+            while let Some(done) = self.queue.reap() {
+                self.complete(done);
+            }
+            self.done.store(self.completed, Ordering::Relaxed);
+        }
+    }
+
+    /// Starts the I/Os that are due, and returns when to look again.
+    fn submit(&mut self, start_ns: u64) -> u64 {
+        loop {
+            let Some(due) = self.feed.peek() else {
+                return if self.feed.is_over() { u64::MAX } else { self.clock.now_ns() + LATE_BATCH_NS };
+            };
+            let due_ns = start_ns + due.due_ns;
+            let now_ns = self.clock.now_ns();
+            if (self.pace == Pace::Open && due_ns > now_ns) || now_ns < start_ns {
+                return due_ns.max(start_ns);
+            }
+            let Some(slot) = self.free.pop() else {
+                self.is_held_back = self.pace == Pace::Open;
+                return u64::MAX;
+            };
+            self.feed.advance();
+            self.start(slot, due.access, due_ns);
+        }
+    }
+
+    fn start(&mut self, slot: Slot, access: Access, due_ns: u64) {
+        if !access.read {
+            self.fill.fill(&mut self.queue.buffer(slot)[..access.block_bytes as usize]);
+        }
+        let now_ns = self.clock.now_ns();
+        self.in_flight[usize::from(slot)] = (access, now_ns);
+        self.queue.push(slot, access);
+        let late_ns = (self.pace == Pace::Open).then(|| now_ns.saturating_sub(due_ns));
+        let is_held_back = std::mem::take(&mut self.is_held_back);
+        self.log.started(late_ns, is_held_back, self.in_flight.len() - self.free.len());
+    }
+
+    fn complete(&mut self, done: Completion) {
+        let (access, started_ns) = self.in_flight[usize::from(done.slot)];
+        if done.result == access.block_bytes.cast_signed() {
+            self.log.completed(access, started_ns, done.done_ns);
+            self.completed += 1;
+            self.free.push(done.slot);
+            return;
+        }
+        let errno = done.result.min(0).unsigned_abs().cast_signed();
+        if matches!(errno, libc::EAGAIN | libc::EINTR) && self.repeats < MOST_REPEATS {
+            self.repeats += 1;
+            self.queue.push(done.slot, access);
+            return;
+        }
+        let transferred_bytes = done.result.max(0).unsigned_abs();
+        let first = Failed { access, errno, transferred_bytes, count: 0 };
+        self.failure.get_or_insert(first).count += 1;
+        self.free.push(done.slot);
+    }
+}

@@ -1,0 +1,163 @@
+//! `plateau trace`, `capture` and `replay`: from a workload to a test of a drive.
+
+use std::process::Command;
+
+use super::support::{Bench, is_root, loop_device, text};
+
+const CSV: &str =
+    "419,W,0,4096,1000\n419,R,8192,8192,3000\n419,X,0,512,4000\n7,R,0,512,5000\n419,W,4096,4096,6000\n";
+
+#[test]
+fn an_imported_trace_names_bad_lines_and_other_volumes() {
+    let bench = Bench::new();
+    let (csv, trace) = (bench.path("io.csv"), bench.path("io.trace"));
+    std::fs::write(&csv, CSV).expect("a file");
+    let [csv, trace] = [&csv, &trace].map(|path| path.to_str().expect("a path"));
+    let output = bench.run(&["trace", "import", csv, "-o", trace]);
+    let (out, err) = super::support::texts(&output);
+    assert!(output.status.success(), "{err}");
+    assert!(out.contains("3 I/Os in 5 ms") && out.contains("volume 419 (alibaba)"), "{out}");
+    assert!(err.contains("line 3: unknown operation: 419,X,0,512,4000"), "{err}");
+    assert!(err.contains("1 I/Os of other volumes were skipped"), "{err}");
+    let document = bench.json(&["trace", "show", trace]);
+    assert_eq!((&document["ios"], &document["written_bytes"]), (&3.into(), &8192.into()));
+    assert_eq!(document["streams"][0]["name"], "RND 4KiB W");
+}
+
+#[test]
+fn what_is_not_a_trace_is_refused_with_the_next_step() {
+    let bench = Bench::new();
+    let file = bench.path("file");
+    std::fs::write(&file, "hello\n").expect("a file");
+    let file = file.to_str().expect("a path");
+    let error = bench.fails(2, &["trace", "show", file]);
+    assert!(error.contains("plateau trace import"), "{error}");
+    let output = bench.path("out");
+    let error = bench.fails(2, &["trace", "import", file, "-o", output.to_str().expect("a path")]);
+    assert!(error.contains("--format"), "{error}");
+    assert!(!output.exists());
+}
+
+#[test]
+fn a_trace_becomes_a_plan_that_is_accepted_and_run() {
+    let bench = Bench::new();
+    let (trace, plan, page) = (bench.path("s.trace"), bench.path("s.toml"), bench.path("s.html"));
+    let [trace, plan, page] = [&trace, &plan, &page].map(|path| path.to_str().expect("a path").to_owned());
+    bench.ok(&["trace", "sample", "-o", &trace]);
+    bench.ok(&["trace", "show", &trace, "--html", &page]);
+    let html = text(page.as_ref());
+    assert!(html.contains("IO Stream Composition") && html.contains("<svg"));
+    bench.ok(&["trace", "plan", &trace, "-o", &plan]);
+    bench.ok(&["plan", "--check", &plan]);
+    let model = "sim:sas-slc-2011";
+    let run =
+        ["run", "multi-wsat", "--plan", &plan, model, "--scale", "1/512", "--cell-seconds", "0.5", "-q"];
+    bench.ok(&run);
+    let file = text(&bench.runs()[0].join("run.json"));
+    let run: serde_json::Value = serde_json::from_str(&file).expect("a run file");
+    let tests = run["plan"]["custom_tests"].as_array().expect("custom tests");
+    let composite = tests.iter().find(|test| test["name"] == "multi-wsat").expect("the composite");
+    let streams = composite["streams"].as_array().expect("streams");
+    let sum: u64 = streams.iter().filter_map(|stream| stream["share_percent"].as_u64()).sum();
+    assert!(streams.len() > 2 && sum == 100, "{streams:?}");
+    bench.ok(&["verify", "latest"]);
+}
+
+#[test]
+fn a_replay_on_a_simulated_drive_takes_as_long_as_the_trace() {
+    let bench = Bench::new();
+    let trace = bench.path("s.trace");
+    let trace = trace.to_str().expect("a path");
+    bench.ok(&["trace", "sample", "-o", trace]);
+    let replay = |more: &[&str]| {
+        bench.json(&[&["replay", trace, "sim:sas-slc-2011", "--scale", "1/16"], more].concat())
+    };
+    let original = bench.json(&["trace", "show", trace]);
+    let document = replay(&[]);
+    let ios = document["read_ios"].as_u64().unwrap_or(0) + document["write_ios"].as_u64().unwrap_or(0);
+    assert_eq!(Some(ios), original["ios"].as_u64());
+    let ratio = document["ratio"].as_f64().expect("an open loop");
+    assert!((0.99..1.01).contains(&ratio), "{ratio}");
+    let faster = replay(&["--speed", "2"]);
+    assert_eq!(faster["planned_ns"].as_u64(), document["planned_ns"].as_u64().map(|ns| ns / 2));
+    let closed = replay(&["--closed", "4"]);
+    assert_eq!((&closed["loop"], &closed["ratio"]), (&"closed".into(), &serde_json::Value::Null));
+    let text = bench.ok(&["replay", trace, "sim:sas-slc-2011", "--scale", "1/16", "--closed", "4"]);
+    assert!(text.contains("CLOSED LOOP"), "{text}");
+}
+
+#[test]
+fn a_replay_that_writes_needs_the_identity_and_enough_room() {
+    let bench = Bench::new();
+    let (trace, target) = (bench.path("s.trace"), bench.path("target"));
+    let [trace, target] = [&trace, &target].map(|path| path.to_str().expect("a path").to_owned());
+    bench.ok(&["trace", "sample", "-o", &trace]);
+    std::fs::write(&target, vec![7; 1 << 20]).expect("a file");
+    let error = bench.fails(2, &["replay", &trace, &target]);
+    assert!(error.contains("--offsets"), "{error}");
+    bench.fails(3, &["replay", &trace, &target, "--offsets", "wrap"]);
+    assert!(std::fs::read(&target).expect("the file").iter().all(|byte| *byte == 7));
+}
+
+#[test]
+fn a_capture_contains_the_ios_of_its_device() {
+    if !is_root() {
+        return skips::skip!("a capture needs root");
+    }
+    let bench = Bench::new();
+    let image = bench.path("image");
+    let Some(device) = loop_device::attach(&image, &[]) else { return };
+    let trace = bench.path("c.trace");
+    let trace = trace.to_str().expect("a path");
+    // Partitions and files are refused before anything is traced.
+    let error = bench.fails(4, &["capture", image.to_str().expect("a path"), "--for", "1s", "-o", trace]);
+    assert!(error.contains("not a block device"), "{error}");
+    let mut capture = bench.start(&["capture", &device.path, "--for", "1min", "-o", trace, "--json"]);
+    // The capture is ready once its instance enabled both events.
+    let instances = tracefs(&bench);
+    let Some(instances) = instances else {
+        capture.kill().expect("a child");
+        capture.wait().expect("a child");
+        return skips::skip!("tracefs cannot be mounted");
+    };
+    let on = instances.join(format!("plateau-{}/tracing_on", capture.id()));
+    let is_on = || std::fs::read_to_string(&on).is_ok_and(|text| text.trim() == "1");
+    while !is_on() {
+        if capture.try_wait().expect("a child").is_some() {
+            drop(Unmount(instances));
+            return skips::skip!("this kernel cannot trace block devices");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let input = format!("if={}", device.path);
+    let dd =
+        Command::new("dd").args([&input, "of=/dev/null", "bs=4096", "count=200", "iflag=direct"]).output();
+    assert!(dd.expect("dd runs").status.success());
+    let stopped = Command::new("kill").args(["-INT", &capture.id().to_string()]).status();
+    assert!(stopped.expect("kill runs").success());
+    let output = capture.wait_with_output().expect("a child");
+    assert!(output.status.success(), "{output:?}");
+    assert!(!on.exists(), "the instance remains");
+    drop(Unmount(instances));
+    let document = bench.json(&["trace", "show", trace]);
+    assert_eq!((&document["ios"], &document["completed"]), (&200.into(), &200.into()), "{document}");
+    assert_eq!((&document["read_bytes"], &document["lost_events"]), (&(200 * 4096).into(), &0.into()));
+    assert_eq!(document["streams"][0]["name"], "SEQ 4KiB R");
+}
+
+struct Unmount(std::path::PathBuf);
+
+impl Drop for Unmount {
+    fn drop(&mut self) {
+        let mounted = self.0.parent().expect("the root of tracefs");
+        let _ = Command::new("umount").arg(mounted).status();
+    }
+}
+
+/// Mounts tracefs in the folder of the test, and returns its instances.
+fn tracefs(bench: &Bench) -> Option<std::path::PathBuf> {
+    let folder = bench.path("tracing");
+    std::fs::create_dir(&folder).expect("a folder");
+    let mounted = Command::new("mount").args(["-t", "tracefs", "none"]).arg(&folder).status();
+    mounted.is_ok_and(|status| status.success()).then(|| folder.join("instances"))
+}

@@ -1,0 +1,113 @@
+//! Hides which addresses a trace accesses, so that it can be passed on, while it replays alike.
+//!
+//! The volume is divided into extents, which are put in another order. Within an extent, nothing changes: sequential
+//! runs, reuse and hot spots remain, except for runs across the end of an extent.
+
+use std::io::{Read, Write};
+
+use stdx::Rng;
+use stdx::rng::split_mix;
+
+use crate::file::{Origin, Reader, Summary, Writer};
+use crate::{Io, Op, TraceError};
+
+/// Length of an extent: longer than any I/O of usual hosts, and short enough for many of them.
+const EXTENT_BYTES: u64 = 64 << 20;
+
+/// A permutation of the numbers below `count`: a Feistel network over the next power of four, repeated until the result
+/// is below `count`.
+struct Permutation {
+    count: u64,
+    half_bits: u32,
+    keys: [u64; 4],
+}
+
+impl Permutation {
+    fn new(count: u64, seed: u64) -> Self {
+        let bits = 64 - count.saturating_sub(1).leading_zeros();
+        let mut rng = Rng::from_seed(seed);
+        Self { count, half_bits: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| rng.next_u64()) }
+    }
+
+    fn of(&self, value: u64) -> u64 {
+        let mut value = value;
+        loop {
+            value = self.round(value);
+            if value < self.count {
+                return value;
+            }
+        }
+    }
+
+    fn round(&self, value: u64) -> u64 {
+        let mask = (1 << self.half_bits) - 1;
+        let (mut left, mut right) = (value >> self.half_bits & mask, value & mask);
+        for key in self.keys {
+            (left, right) = (right, left ^ (split_mix(&mut (right ^ key)) & mask));
+        }
+        left << self.half_bits | right
+    }
+}
+
+/// Copies a trace with its offsets replaced and without the name of its source. `end_bytes` is the end of the
+/// original ([`Summary::end_bytes`]); the same seed gives the same offsets.
+///
+/// # Errors
+/// Returns an error if the input is damaged, or the output cannot be written.
+pub fn anonymise<R: Read, W: Write>(
+    mut input: Reader<R>,
+    output: W,
+    end_bytes: u64,
+    seed: u64,
+) -> Result<(W, Summary), TraceError> {
+    let origin =
+        Origin { source: String::new(), resolution_ns: input.origin().resolution_ns, is_anonymised: true };
+    let mut writer = Writer::new(output, &origin)?;
+    let extents = Permutation::new(end_bytes.div_ceil(EXTENT_BYTES).max(1), seed);
+    while let Some(io) = input.next_io()? {
+        writer.push(Io { offset_bytes: moved(&extents, &io, end_bytes), ..io })?;
+    }
+    let Summary { lost_events, moved, .. } = input.summary().unwrap_or_default();
+    writer.finish(lost_events, moved)
+}
+
+/// The new offset of an I/O. It never ends beyond the last extent.
+fn moved(extents: &Permutation, io: &Io, end_bytes: u64) -> u64 {
+    if io.op == Op::Flush || io.offset_bytes >= end_bytes {
+        return io.offset_bytes;
+    }
+    let to = extents.of(io.offset_bytes / EXTENT_BYTES) * EXTENT_BYTES + io.offset_bytes % EXTENT_BYTES;
+    let last = (extents.count * EXTENT_BYTES).saturating_sub(io.length_bytes.into());
+    to.min(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_extent_has_its_own_place() {
+        for count in [1, 2, 3, 5, 64, 65, 1000] {
+            let permutation = Permutation::new(count, 7);
+            let mut all: Vec<u64> = (0..count).map(|value| permutation.of(value)).collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..count));
+        }
+    }
+
+    #[test]
+    fn offsets_within_an_extent_keep_their_distances() {
+        let extents = Permutation::new(1000, 3);
+        let io = |offset_bytes| Io {
+            issue_ns: 0,
+            response_ns: None,
+            offset_bytes,
+            length_bytes: 4096,
+            op: Op::Write,
+        };
+        let end = 1000 * EXTENT_BYTES;
+        let (a, b) = (moved(&extents, &io(5 << 26), end), moved(&extents, &io((5 << 26) + 8192), end));
+        assert_eq!(b - a, 8192);
+        assert_ne!(a, 5 << 26);
+    }
+}

@@ -1,0 +1,88 @@
+//! A trace that is written while its I/Os happen: issues and completions in, a file out.
+
+use std::io::Write;
+
+use crate::file::{Origin, Summary, Writer};
+use crate::order::Order;
+use crate::pairs::Pairs;
+use crate::ring::{Event, Role};
+use crate::{Io, TraceError};
+
+/// Writes I/Os with times relative to the first one.
+pub struct Timed<W> {
+    pub writer: Writer<W>,
+    pub first_ns: Option<u64>,
+}
+
+impl<W: Write> Timed<W> {
+    #[inline]
+    pub fn push(&mut self, io: Io) -> Result<(), TraceError> {
+        let first_ns = *self.first_ns.get_or_insert(io.issue_ns);
+        self.writer.push(Io { issue_ns: io.issue_ns - first_ns, ..io })
+    }
+}
+
+/// A trace in the making.
+pub struct Assembly<W> {
+    pairs: Pairs,
+    order: Order,
+    timed: Timed<W>,
+    issued: u64,
+}
+
+impl<W: Write> Assembly<W> {
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written.
+    pub fn new(output: W, origin: &Origin) -> Result<Self, TraceError> {
+        let timed = Timed { writer: Writer::new(output, origin)?, first_ns: None };
+        Ok(Self { pairs: Pairs::default(), order: Order::default(), timed, issued: 0 })
+    }
+
+    /// Number of I/Os that were issued.
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// Adds an event. Events come in the order of time.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written.
+    pub fn add(&mut self, event: &Event) -> Result<(), TraceError> {
+        match event.role {
+            Role::Issue => {
+                self.issued += 1;
+                let evicted = self.pairs.issue(event.io);
+                self.pass(evicted)
+            }
+            Role::Complete => {
+                self.pairs.complete(event.at_ns, event.io.offset_bytes, event.io.op);
+                while let Some(io) = self.pairs.ready() {
+                    self.pass(Some(io))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn pass(&mut self, io: Option<Io>) -> Result<(), TraceError> {
+        io.and_then(|io| self.order.push(io)).map_or(Ok(()), |io| self.timed.push(io))
+    }
+
+    /// Writes what remains. Returns the output, the summary, and the number of completions without an issue; those of I/Os that
+    /// were issued before the first event are expected.
+    ///
+    /// # Errors
+    /// Returns an error if the output cannot be written.
+    pub fn finish(mut self, lost_events: u64) -> Result<(W, Summary, u64), TraceError> {
+        while let Some(io) = self.pairs.pop() {
+            self.pass(Some(io))?;
+        }
+        while let Some(io) = self.order.pop() {
+            self.timed.push(io)?;
+        }
+        let (output, summary) = self.timed.writer.finish(lost_events, self.order.moved)?;
+        Ok((output, summary, self.pairs.unmatched))
+    }
+}

@@ -1,0 +1,84 @@
+//! Text of the kernel's tracefs (`trace`, `trace_pipe`, `trace-cmd report`) with the events `block_rq_issue` and
+//! `block_rq_complete`:
+//! `kworker/1:2-99 [001] d..1. 12.345678: block_rq_issue: 252,0 W 4096 () 2048 + 8 be,0,4 [fio]`.
+
+use super::fields::{SECTOR, io, number, spaced};
+use super::format::{Bad, Format, Parse};
+use super::rwbs;
+use crate::Op;
+use crate::numbers::{seconds, whole};
+use crate::sink::Sink;
+
+const ISSUE: &[u8] = b"block_rq_issue:";
+const COMPLETE: &[u8] = b"block_rq_complete:";
+
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "tracefs",
+    about: "text of the kernel's trace file with block_rq_issue and block_rq_complete",
+    resolution_ns: 1000,
+    recognizes: |line| line.starts_with(b"# tracer:") || event(line).is_some(),
+    parser: || Box::new(TraceFs),
+};
+
+struct TraceFs;
+
+/// Returns the parts of a line before and after the name of its event, and whether it is an issue.
+fn event(line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
+    for (name, is_issue) in [(ISSUE, true), (COMPLETE, false)] {
+        if let Some(at) = memchr::memmem::find(line, name) {
+            return Some((&line[..at], &line[at + name.len()..], is_issue));
+        }
+    }
+    None
+}
+
+/// Parses seconds with decimals, or the nanoseconds of clocks such as `mono` with the option `raw`.
+fn time(field: &[u8]) -> Option<u64> {
+    let field = field.strip_suffix(b":")?;
+    if field.contains(&b'.') { seconds(field) } else { whole(field) }
+}
+
+impl Parse for TraceFs {
+    #[inline]
+    fn line(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
+        if let Some(count) = lost(line) {
+            sink.lost(count);
+            return Ok(());
+        }
+        let Some((before, after, is_issue)) = event(line) else { return Ok(()) };
+        let time_ns = spaced(before).last().and_then(time).ok_or(Bad::Field("time"))?;
+        let mut fields = spaced(after);
+        let device = fields.next().ok_or(Bad::Fields)?;
+        let Some(op) = rwbs::op(fields.next().ok_or(Bad::Fields)?) else { return Ok(()) };
+        if is_issue {
+            number(fields.next().ok_or(Bad::Fields)?, "bytes")?;
+        }
+        // The bytes of a command in parentheses may contain spaces; the address is before the plus sign.
+        let mut sector = fields.next().ok_or(Bad::Fields)?;
+        let mut next = fields.next().ok_or(Bad::Fields)?;
+        while next != b"+" {
+            (sector, next) = (next, fields.next().ok_or(Bad::Fields)?);
+        }
+        let count = number(fields.next().ok_or(Bad::Fields)?, "sectors")?;
+        if op == Op::Flush && count == 0 {
+            // Its sector is meaningless.
+            sector = b"0";
+        }
+        let offset = number(sector, "sector")?.checked_mul(SECTOR);
+        if !is_issue {
+            sink.completed(time_ns, offset.ok_or(Bad::Address)?, op, device);
+        } else if count > 0 || op == Op::Flush {
+            sink.issued(io(op, time_ns, offset, count.checked_mul(SECTOR))?, device);
+        }
+        Ok(())
+    }
+}
+
+/// Parses `CPU:1 [LOST 1234 EVENTS]`.
+fn lost(line: &[u8]) -> Option<u64> {
+    let at = memchr::memmem::find(line, b"[LOST ")?;
+    let mut fields = spaced(&line[at + 6..]);
+    let count = whole(fields.next()?)?;
+    (fields.next()? == b"EVENTS]").then_some(count)
+}

@@ -1,0 +1,63 @@
+//! Puts I/Os in the order in which they were issued. Sources are almost sorted; a window of fixed length sorts the rest.
+
+use std::collections::VecDeque;
+
+use crate::Io;
+
+/// Number of I/Os that are held back.
+const WINDOW: usize = 4096;
+
+/// I/Os that are held back until no earlier one is expected.
+#[derive(Default)]
+pub struct Order {
+    waiting: VecDeque<Io>,
+    last_ns: u64,
+    /// I/Os that arrived after one with a later time had left the window. Their time is moved to that of the latter.
+    pub moved: u64,
+}
+
+impl Order {
+    /// Adds an I/O, and returns the one that leaves the window.
+    #[inline]
+    pub fn push(&mut self, io: Io) -> Option<Io> {
+        if self.waiting.back().is_none_or(|last| last.issue_ns <= io.issue_ns) {
+            self.waiting.push_back(io);
+        } else {
+            let place = self.waiting.partition_point(|other| other.issue_ns <= io.issue_ns);
+            self.waiting.insert(place, io);
+        }
+        if self.waiting.len() > WINDOW { self.pop() } else { None }
+    }
+
+    /// Returns the earliest I/O.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Io> {
+        let mut io = self.waiting.pop_front()?;
+        if io.issue_ns < self.last_ns {
+            self.moved += 1;
+            io.issue_ns = self.last_ns;
+        }
+        self.last_ns = io.issue_ns;
+        Some(io)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Op;
+
+    #[test]
+    fn times_never_decrease() {
+        let io =
+            |issue_ns| Io { issue_ns, response_ns: None, offset_bytes: 0, length_bytes: 512, op: Op::Read };
+        let mut order = Order::default();
+        let mut out: Vec<u64> = Vec::new();
+        for time in [30, 10, 20].into_iter().chain(31..6000).chain([5]) {
+            out.extend(order.push(io(time)).map(|io| io.issue_ns));
+        }
+        out.extend(std::iter::from_fn(|| order.pop()).map(|io| io.issue_ns));
+        assert_eq!((&out[..3], out.len(), order.moved), (&[10, 20, 30][..], 5973, 1));
+        assert!(out.is_sorted());
+    }
+}

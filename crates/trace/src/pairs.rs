@@ -1,0 +1,97 @@
+//! Pairs the events of a tracer: an I/O begins with its issue and ends with its completion.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::{Io, Op};
+
+/// Number of I/Os that wait for their completion. If more are outstanding, the oldest is passed on without one.
+const WINDOW: usize = 1 << 16;
+
+/// I/Os in the order of issue, from the oldest that is not complete.
+#[derive(Default)]
+pub struct Pairs {
+    waiting: VecDeque<(Io, bool)>,
+    /// Number of the first waiting I/O, counted over the whole trace.
+    first: u64,
+    outstanding: HashMap<(u64, Op), VecDeque<u64>>,
+    /// Completions without an issue, such as of I/Os that were issued before the trace began.
+    pub unmatched: u64,
+}
+
+impl Pairs {
+    /// Adds an issued I/O. Returns the oldest one if too many wait.
+    pub fn issue(&mut self, io: Io) -> Option<Io> {
+        let number = self.first + self.waiting.len() as u64;
+        self.outstanding.entry((io.offset_bytes, io.op)).or_default().push_back(number);
+        self.waiting.push_back((io, false));
+        if self.waiting.len() <= WINDOW {
+            return None;
+        }
+        self.pop()
+    }
+
+    /// Ends the oldest outstanding I/O with this offset.
+    pub fn complete(&mut self, at_ns: u64, offset_bytes: u64, op: Op) {
+        let Some(queue) = self.outstanding.get_mut(&(offset_bytes, op)) else {
+            self.unmatched += 1;
+            return;
+        };
+        let number = queue.pop_front();
+        if queue.is_empty() {
+            self.outstanding.remove(&(offset_bytes, op));
+        }
+        let place = number.and_then(|number| number.checked_sub(self.first));
+        if let Some((io, done)) = place.and_then(|place| self.waiting.get_mut(place as usize)) {
+            io.response_ns = Some(at_ns.saturating_sub(io.issue_ns));
+            *done = true;
+        }
+    }
+
+    /// Returns the oldest I/O if it is complete.
+    pub fn ready(&mut self) -> Option<Io> {
+        self.waiting.front().filter(|(_, done)| *done)?;
+        self.pop()
+    }
+
+    /// Returns the oldest I/O, complete or not.
+    pub fn pop(&mut self) -> Option<Io> {
+        let (io, done) = self.waiting.pop_front()?;
+        if !done && let Some(queue) = self.outstanding.get_mut(&(io.offset_bytes, io.op)) {
+            queue.retain(|number| *number != self.first);
+            if queue.is_empty() {
+                self.outstanding.remove(&(io.offset_bytes, io.op));
+            }
+        }
+        self.first += 1;
+        Some(io)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_completion_ends_the_oldest_io_of_its_offset() {
+        let io = |issue_ns, offset_bytes| Io {
+            issue_ns,
+            response_ns: None,
+            offset_bytes,
+            length_bytes: 512,
+            op: Op::Read,
+        };
+        let mut pairs = Pairs::default();
+        for (at, offset) in [(10, 0), (11, 512), (12, 0)] {
+            assert_eq!(pairs.issue(io(at, offset)), None);
+        }
+        pairs.complete(100, 512, Op::Read);
+        assert_eq!(pairs.ready(), None);
+        pairs.complete(105, 0, Op::Read);
+        let responses: Vec<_> =
+            std::iter::from_fn(|| pairs.ready()).map(|io| (io.issue_ns, io.response_ns)).collect();
+        assert_eq!(responses, [(10, Some(95)), (11, Some(89))]);
+        pairs.complete(106, 512, Op::Write);
+        assert_eq!((pairs.unmatched, pairs.pop().map(|io| io.response_ns)), (1, Some(None)));
+        assert!(pairs.outstanding.is_empty());
+    }
+}

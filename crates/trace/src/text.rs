@@ -1,0 +1,67 @@
+//! What happened, in words.
+
+use stdx::units::{amount_base10, grouped, span};
+
+use crate::{Imported, Summary};
+
+impl Summary {
+    /// Number of I/Os, duration and amounts in one line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!(
+            "{} I/Os in {}: {} read, {} written, on the first {} of the volume",
+            grouped(self.ios as f64, 0),
+            span(self.end_ns),
+            amount_base10(self.read_bytes),
+            amount_base10(self.written_bytes),
+            amount_base10(self.end_bytes),
+        )
+    }
+}
+
+impl Imported {
+    /// What was imported, in one line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!(
+            "{} of volume {} ({})",
+            self.summary.text(),
+            stdx::text::on_one_line(&self.volume),
+            self.format.name
+        )
+    }
+
+    /// What to know about the input: bad lines, other volumes, missing events.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.complaints.iter().map(ToString::to_string).collect();
+        let count = |count: u64| grouped(count as f64, 0);
+        if self.bad_lines > self.complaints.len() as u64 {
+            all.push(format!("... {} bad lines in total", count(self.bad_lines)));
+        }
+        if self.bad_lines > 0 {
+            all.push(format!("{} of {} lines were skipped", count(self.bad_lines), count(self.lines)));
+        }
+        if let Some((name, ios)) = self.others.iter().max_by_key(|(_, ios)| **ios) {
+            all.push(format!(
+                "{} I/Os of other volumes were skipped, most of them of {} ({} I/Os)",
+                count(self.other_volumes),
+                stdx::text::on_one_line(name),
+                count(*ios)
+            ));
+        }
+        if self.summary.lost_events > 0 {
+            all.push(format!("the tracer lost {} events", count(self.summary.lost_events)));
+        }
+        if self.unmatched > 0 {
+            all.push(format!("{} completions have no issue and were skipped", count(self.unmatched)));
+        }
+        if self.summary.moved > 0 {
+            all.push(format!(
+                "{} I/Os were so late in the file that their time was moved to that of a later one",
+                count(self.summary.moved)
+            ));
+        }
+        all
+    }
+}

@@ -1,0 +1,18 @@
+//! What a command prints and writes.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// The result of a command.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// What to know about the result.
+    pub warnings: Vec<String>,
+    /// The result for people.
+    pub text: String,
+    /// The result for programs.
+    pub document: Value,
+    /// Files to write.
+    pub files: Vec<(PathBuf, Vec<u8>)>,
+}

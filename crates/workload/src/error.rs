@@ -1,0 +1,73 @@
+//! Why a command for traces failed.
+
+use std::path::PathBuf;
+
+use ::capture::CaptureError;
+use device::DriveError;
+use stdx::files::ReadError;
+use trace::{NoComposite, NoReplay, TraceError};
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// A file cannot be opened.
+    #[error("cannot read {}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: ReadError,
+    },
+    /// A file is not a trace, or is damaged.
+    #[error("cannot use {}", path.display())]
+    Trace {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: TraceError,
+    },
+    /// No seed could be drawn.
+    #[error("cannot draw a seed")]
+    Seed(#[source] std::io::Error),
+    /// A trace has no streams for a plan.
+    #[error("no plan for {}", path.display())]
+    NoPlan {
+        /// The trace.
+        path: PathBuf,
+        /// Why not.
+        source: NoComposite,
+    },
+    /// A device cannot be captured.
+    #[error("cannot capture {}", path.display())]
+    Capture {
+        /// The device.
+        path: PathBuf,
+        /// Why not.
+        source: CaptureError,
+    },
+    /// The device had no I/O during the capture.
+    #[error("{}: no I/O during the capture; no trace was written", path.display())]
+    NothingCaptured {
+        /// The device.
+        path: PathBuf,
+    },
+    /// A trace cannot be replayed on a target.
+    #[error("cannot replay {} on {target}", path.display())]
+    NoReplay {
+        /// The trace.
+        path: PathBuf,
+        /// The target.
+        target: String,
+        /// Why not.
+        source: NoReplay,
+    },
+    /// The size of the target is not a size.
+    #[error("the size of the target: {0}")]
+    Size(String),
+    /// The target refuses, or fails.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// A replay was interrupted.
+    #[error("interrupted; results of an incomplete replay are discarded")]
+    Interrupted,
+}
