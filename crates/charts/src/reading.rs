@@ -60,6 +60,9 @@ const CELLS_OVER_TIME: &str = "The course of each cell, one after another: a lev
 const RESPONSE_TIMES: &str = "The bars count I/Os by response time (left axis, logarithmic), the curve is the share \
      completed within that time (right axis).";
 
+const TREND: &str = "Each point is one run: a level fit means that neither the drive nor the host has changed; a step often comes with \
+     a new firmware.";
+
 /// What the reader sees and how to read it, in one sentence.
 #[must_use]
 pub const fn sentence(hint: ReadingHint) -> &'static str {
@@ -90,6 +93,7 @@ pub const fn sentence(hint: ReadingHint) -> &'static str {
         ReadingHint::Runs => RUNS,
         ReadingHint::Processor => PROCESSOR,
         ReadingHint::Endurance => ENDURANCE,
+        ReadingHint::Trend => TREND,
         ReadingHint::SustainedWrites => SUSTAINED_WRITES,
         ReadingHint::CellsOverTime => CELLS_OVER_TIME,
         ReadingHint::ResponseTimes => RESPONSE_TIMES,

@@ -21,6 +21,8 @@ mod statistics;
 mod sweeps;
 mod text;
 mod threshold;
+mod trend;
+mod trend_page;
 mod warnings;
 mod wording;
 
@@ -36,4 +38,6 @@ pub use report::parts::Figure;
 pub use statistics::Summary;
 pub use text::text;
 pub use threshold::{Threshold, ThresholdMatch};
+pub use trend::{Control, Drift, FirmwareChange, Point, Trend, trend_text};
+pub use trend_page::trend_html;
 pub use warnings::Warning;

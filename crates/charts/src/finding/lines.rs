@@ -36,6 +36,7 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
         ReadingHint::Columns
         | ReadingHint::Processor
         | ReadingHint::ResponseTimes
+        | ReadingHint::Trend
         | ReadingHint::Mixes
         | ReadingHint::DemandMap => None,
     }
