@@ -58,6 +58,8 @@ pub enum ReadingHint {
     Processor,
     /// The rate of a load that lasts for hours.
     Endurance,
+    /// One figure of several runs, by time.
+    Trend,
     /// The rate of sustained writes by amount written.
     SustainedWrites,
     /// Long cells, one after another.

@@ -67,6 +67,9 @@ const REUSE_DISTANCE: &str = "Share of the accesses whose data was accessed befo
 const RESPONSE_TIMES: &str = "The bars count I/Os by response time (left axis, logarithmic), the curve is the share \
      completed within that time (right axis).";
 
+const TREND: &str = "Each point is one run: a level fit means that neither the drive nor the host has changed; a step often comes with \
+     a new firmware.";
+
 /// What the reader sees and how to read it, in one sentence.
 #[must_use]
 pub const fn sentence(hint: ReadingHint) -> &'static str {
@@ -97,6 +100,7 @@ pub const fn sentence(hint: ReadingHint) -> &'static str {
         ReadingHint::Runs => RUNS,
         ReadingHint::Processor => PROCESSOR,
         ReadingHint::Endurance => ENDURANCE,
+        ReadingHint::Trend => TREND,
         ReadingHint::SustainedWrites => SUSTAINED_WRITES,
         ReadingHint::CellsOverTime => CELLS_OVER_TIME,
         ReadingHint::WorkloadOverTime => WORKLOAD_OVER_TIME,

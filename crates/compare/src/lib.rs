@@ -23,6 +23,8 @@ mod statistics;
 mod sweeps;
 mod text;
 mod threshold;
+mod trend;
+mod trend_page;
 mod warnings;
 mod wording;
 
@@ -40,5 +42,7 @@ pub use report::parts::Figure;
 pub use statistics::Summary;
 pub use text::text;
 pub use threshold::{Limit, Operator, Threshold, ThresholdMatch};
+pub use trend::{Control, Drift, FirmwareChange, Point, Trend, trend_text};
+pub use trend_page::trend_html;
 pub use warnings::Warning;
 pub use wording::difference;

@@ -109,7 +109,7 @@ pub(crate) const QUANTILES: [f64; 30] = [
 ];
 
 /// Two-sided 95 % quantile of Student's t; fractional degrees of freedom are rounded down.
-fn student_t(degrees: f64) -> f64 {
+pub(crate) fn student_t(degrees: f64) -> f64 {
     let whole = (degrees + 1e-9).floor().max(1.0) as usize;
     QUANTILES.get(whole - 1).copied().unwrap_or(if whole < 60 { 2.042 } else { 2.0 })
 }

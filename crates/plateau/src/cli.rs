@@ -24,7 +24,9 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
 pub use gate::Gate;
-pub use library::{Export, IndexOptions, Labelling, Open, Query, Rm, Runs, Sort};
+pub use library::{
+    Export, IndexOptions, Labelling, Name, Note, Open, Query, Rm, Runs, Sort, Tag, TrendOptions,
+};
 pub use load::{Load, OutputFormat};
 pub use parse::parse;
 pub use progress::ProgressChoice;
@@ -69,7 +71,7 @@ unwritable, or judged differently by this version (verify); 7 a `compare --fail-
 pass a `gate`, or `check` found settings that would invalidate results; 8 a run is in progress (status, gate); 9 a burn-in rejects the drive; \
 130 interrupted (resume with `plateau resume RUN`).
 
-RUN is a run id, a unique prefix of one, a name given with --name, the path of a run's directory, or `latest` \
+RUN is a run id, a unique prefix of one, its name, the path of a run's directory, or `latest` \
 (`latest~1` is the run before it).";
 
 #[derive(Debug, Subcommand)]
@@ -86,6 +88,8 @@ pub enum Command {
     Runs(Runs),
     /// List the drives of the runs in the library
     Drives,
+    /// Show one figure of a drive or model over time: drift, control limits, changes of firmware
+    Trend(TrendOptions),
     /// Answer one SQL query over all runs in the library; nothing can be changed
     Query(Query),
     /// Bring the index of the library up to date, from which lists and queries are answered
@@ -111,6 +115,12 @@ pub enum Command {
     Launcher(LauncherOptions),
     /// Export the data of runs to files for other programs
     Export(Export),
+    /// Add tags to a run, or remove them
+    Tag(Tag),
+    /// Add a note to a run
+    Note(Note),
+    /// Name a run, or remove its name
+    Name(Name),
     /// Permanently remove runs from the library
     Rm(Rm),
     /// Compare runs: figures, differences beyond noise, pages with shared axes

@@ -16,6 +16,8 @@ mod launcher;
 mod list;
 mod load;
 mod man;
+mod name;
+mod note;
 mod open;
 mod own;
 mod plan;
@@ -30,6 +32,8 @@ mod serve;
 mod show;
 mod sim;
 mod status;
+mod tag;
+mod trend;
 mod user;
 mod verify;
 mod workloads;
@@ -46,6 +50,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Resume(options) => resume::run(cli, options),
         Command::Runs(options) => runs::run(cli, options),
         Command::Drives => drives::run(cli),
+        Command::Trend(options) => trend::run(cli, options),
         Command::Query(options) => query::run(cli, options),
         Command::Index(options) => index::run(cli, options),
         Command::Doctor => doctor::run(cli),
@@ -58,6 +63,9 @@ pub fn run(cli: &Cli) -> Done {
         Command::Report(options) => report::run(cli, options),
         Command::Open(options) => open::run(cli, options),
         Command::Export(options) => export::run(cli, options),
+        Command::Tag(options) => tag::run(cli, options),
+        Command::Note(options) => note::run(cli, options),
+        Command::Name(options) => name::run(cli, options),
         Command::Rm(options) => rm::run(cli, options),
         Command::Compare(options) => compare::run(cli, options),
         Command::Gate(options) => gate::run(cli, options),

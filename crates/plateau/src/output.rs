@@ -1,6 +1,7 @@
 //! Output for the user: results and failures, summaries, and output files. The streams themselves belong to
 //! `console`. Nothing here decides how a run continues.
 
+pub(crate) mod annotating;
 pub(crate) mod catalogue;
 pub(crate) mod file;
 pub(crate) mod listing;

@@ -252,3 +252,100 @@ fn queries_and_drives_answer_from_all_runs() {
     }
     assert_eq!(bench.json(&["query", "SELECT COUNT(*) FROM run"])["rows"][0][0], 3);
 }
+
+#[test]
+fn labels_that_are_added_later_are_found_shown_and_indexed() {
+    let bench = library();
+    answers(&bench);
+    let words = |sql: &str| bench.ok(&["query", sql, "--csv"]);
+    assert!(
+        bench.ok(&["tag", "shelf", "rack-4", "fw1"]).ends_with("name 'shelf'; tags fw1, rack-4; 1 note\n")
+    );
+    bench.ok(&["note", "shelf", "cleaned"]);
+    assert_eq!(bench.json(&["runs", "rack-4"]).as_array().map(Vec::len), Some(1));
+    assert_eq!(words("SELECT tag FROM tag WHERE added_by IS NOT NULL"), "tag\nrack-4\n");
+    assert_eq!(words("SELECT text FROM note ORDER BY number"), "text\ndusty\ncleaned\n");
+    assert_eq!(bench.json(&["tag", "--remove", "shelf", "fw1"])["tags"], serde_json::json!(["rack-4"]));
+    assert_eq!(bench.json(&["runs", "fw1"]).as_array().map(Vec::len), Some(0));
+    bench.ok(&["name", "shelf", "attic"]);
+    assert_eq!(bench.json(&["show", "attic"])["notes"], serde_json::json!(["dusty", "cleaned"]));
+    bench.fails(6, &["show", "shelf"]);
+    let rebuilt = |bench: &Bench| {
+        let everything =
+            || ["run", "tag", "note"].map(|table| words(&format!("SELECT * FROM {table} ORDER BY 1, 2")));
+        let before = everything();
+        bench.ok(&["index", "--rebuild"]);
+        std::fs::remove_file(index(bench)).expect("removed");
+        assert_eq!(everything(), before);
+    };
+    rebuilt(&bench);
+    // The same answers from the journals.
+    let from_index = answers(&bench);
+    std::fs::remove_file(index(&bench)).expect("removed");
+    std::fs::create_dir(index(&bench)).expect("a folder");
+    assert_eq!(answers(&bench), from_index);
+    // Mistakes change nothing.
+    let journal = bench.library().join(record::LIBRARY_JOURNAL);
+    let before = std::fs::read(&journal).expect("a journal");
+    bench.fails(2, &["tag", "--remove", "attic", "nothing"]);
+    bench.fails(2, &["name", "latest", "attic"]);
+    bench.fails(2, &["tag", "attic", "two words"]);
+    bench.fails(2, &["note", "attic", ""]);
+    bench.fails(6, &["tag", "missing", "x"]);
+    assert_eq!(std::fs::read(&journal).expect("a journal"), before);
+    bench.ok(&["name", "--remove", "attic"]);
+    bench.fails(6, &["show", "attic"]);
+}
+
+#[test]
+fn a_trend_has_the_figures_of_the_runs_of_one_drive_or_model() {
+    let bench = Bench::new();
+    for _ in 0..3 {
+        bench.ok(&["run", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--max-rounds", "5"]);
+    }
+    bench.ok(&["run", "lat", "sim:sata-mlc-2011", "--scale", "1/256", "--max-rounds", "5"]);
+    let keys = bench.json(&[
+        "query",
+        "SELECT figure_key FROM figure WHERE key_figure = 1 AND rounds > 1 ORDER BY 1 LIMIT 1",
+    ]);
+    let key = keys["rows"][0][0].as_str().expect("a key").to_owned();
+    let trend = bench.json(&["trend", "sas-slc-2011", "--figure", &key]);
+    let runs = trend["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 3, "{trend}");
+    for run in runs {
+        let id = run["run"].as_str().expect("an id");
+        let query = format!(
+            "SELECT value FROM figure JOIN run ON run.run_key = figure.run_key WHERE run_id = '{id}' AND figure_key = '{key}'"
+        );
+        assert_eq!(bench.json(&["query", &query])["rows"][0][0], run["value"]);
+    }
+    assert!(trend["drift"]["percent"].is_number(), "{trend}");
+    let text = bench.ok(&["trend", "slc", "--figure", &key]);
+    assert!(text.contains("SIMULATED sas-slc-2011") && text.contains("over 3 runs of 1 drive"), "{text}");
+    assert_eq!(bench.ok(&["trend", "slc", "--figure", &key, "--csv"]).lines().count(), 4);
+    let page = bench.path("trend.html");
+    bench.ok(&["trend", "slc", "--figure", &key, "--html", page.to_str().expect("text")]);
+    let page = std::fs::read_to_string(page).expect("a page");
+    assert!(page.contains("<svg") && page.contains("SIMULATED sas-slc-2011"));
+    assert!(bench.fails(2, &["trend", "2011", "--figure", &key]).contains("several models"));
+    assert!(bench.fails(2, &["trend", "nothing", "--figure", &key]).contains("plateau drives"));
+    assert!(bench.fails(2, &["trend", "slc", "--figure", &format!("{key}x")]).contains(&key));
+}
+
+#[test]
+fn a_damaged_journal_of_the_library_is_reported_and_runs_are_still_listed() {
+    let bench = library();
+    bench.ok(&["tag", "shelf", "rack-4"]);
+    let journal = bench.library().join(record::LIBRARY_JOURNAL);
+    let good = std::fs::read_to_string(&journal).expect("text");
+    std::fs::write(&journal, good.replace("rack-4", "rack-5")).expect("damage");
+    let output = bench.run(&["runs"]);
+    let (out, err) = texts(&output);
+    assert_eq!(output.status.code(), Some(6));
+    assert!(out.contains("shelf") && err.contains("damaged at record 0"), "{out}{err}");
+    assert!(bench.fails(6, &["tag", "shelf", "x"]).contains("damaged at record 0"));
+    bench.ok(&["show", "shelf"]);
+    bench.ok(&["run", "--scale", "1/256", "--max-rounds", "5", "lat", "sim:sas-slc-2011"]);
+    std::fs::write(&journal, good).expect("restored");
+    assert_eq!(bench.json(&["show", "shelf"])["tags"], serde_json::json!(["fw1", "rack-4"]));
+}

@@ -8,6 +8,7 @@ pub mod access;
 pub mod files;
 mod flow;
 pub mod histogram;
+mod login;
 mod nearest;
 pub mod rng;
 pub mod text;
@@ -15,5 +16,6 @@ pub mod units;
 
 pub use flow::Flow;
 pub use histogram::Histogram;
+pub use login::login_name;
 pub use nearest::nearest;
 pub use rng::Rng;

@@ -55,6 +55,9 @@ pub enum StoreError {
         /// The limit.
         limit: usize,
     },
+    /// What people have added to the runs cannot be read, so that an answer would be incomplete.
+    #[error(transparent)]
+    Annotations(#[from] record::LibraryJournalError),
     /// The library cannot be read.
     #[error("cannot read {}", path.display())]
     Library {

@@ -1,6 +1,6 @@
-//! A run as rows: a pure function of its two files.
+//! A run as rows: a pure function of its two files and of what people have added to it.
 
-use record::{Loaded, RunFile};
+use record::{Annotations, Loaded, RunFile};
 
 use crate::tables::{Folded, TABLES, Table};
 use crate::value::Value;
@@ -25,11 +25,18 @@ pub fn run_key(library: &str, folder: &str) -> String {
 ///
 /// # Errors
 /// If this build cannot judge the run.
-pub fn fold(library: &str, folder: &str, run: &RunFile, loaded: &Loaded) -> Result<Rows, String> {
+pub fn fold(
+    library: &str,
+    folder: &str,
+    run: &RunFile,
+    loaded: &Loaded,
+    annotations: &Annotations,
+) -> Result<Rows, String> {
     let document = report::fold(run, loaded)?;
     let figures = document.comparable_figures(&loaded.entries);
     let state = Standing::of(&loaded.entries, document.outcomes(), false);
-    let folded = Folded { library, folder, run, loaded, document: &document, figures: &figures, state };
+    let folded =
+        Folded { library, folder, run, loaded, document: &document, figures: &figures, state, annotations };
     let run_key = run_key(library, folder);
     let with_key = |row: Vec<Value>| std::iter::once(Value::from(&*run_key)).chain(row).collect();
     let of_table = |table: &&Table| (table.rows)(&folded).into_iter().map(with_key).collect();

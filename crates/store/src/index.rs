@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use pts::Standing;
-use record::Run;
+use record::{Annotations, Library, Run};
 
 use crate::engine::{Engine, MOST_ROWS};
 use crate::error::StoreError;
@@ -133,10 +133,11 @@ impl Index {
     /// If the library cannot be read, or the database fails.
     pub fn survey(&mut self) -> Result<BTreeMap<String, Seen>, StoreError> {
         let folders = sources::folders(&self.root)?;
+        let annotations = self.annotations()?;
         let known = self.sources()?;
         let mut listed = listing::listed(&mut *self.engine, &self.library)?;
         let seen = |(folder, source): (String, Option<Source>)| {
-            let is_current = source.is_some() && known.get(&folder).copied() == source;
+            let is_current = source.is_some_and(|source| is_current(&known, &folder, source, &annotations));
             let seen = match listed.remove(&folder).filter(|_| is_current) {
                 Some((run, state)) => Seen::Current(Box::new(run), state),
                 None => Seen::Stale,
@@ -146,13 +147,25 @@ impl Index {
         Ok(folders.into_iter().map(seen).collect())
     }
 
-    /// Returns the state of the files when their rows were written by this build.
-    fn sources(&mut self) -> Result<BTreeMap<String, Source>, StoreError> {
-        let columns = Source::COLUMNS.join(", ");
-        let query = format!("SELECT folder, {columns} FROM source WHERE library = $1 AND judged_by = $2");
+    /// Returns everything that people have added to the runs of the library.
+    fn annotations(&self) -> Result<Annotations, StoreError> {
+        Ok(Library::at(&self.root).annotations()?)
+    }
+
+    /// Returns from what the rows were made that were written by this build.
+    fn sources(&mut self) -> Result<BTreeMap<String, Folded>, StoreError> {
+        let columns = Source::COLUMNS.map(|column| format!("source.{column}")).join(", ");
+        let query = format!(
+            "SELECT source.folder, run.run_id, source.annotations, {columns} \
+             FROM source JOIN run ON run.run_key = source.run_key \
+             WHERE source.library = $1 AND source.judged_by = $2"
+        );
         let answer = self.engine.query(&query, &[(&*self.library).into(), (&*self.judged_by).into()])?;
-        let of_row =
-            |row: &Vec<Value>| Some((row.first()?.text()?.to_owned(), Source::of_values(row.get(1..)?)?));
+        let of_row = |row: &Vec<Value>| {
+            let text = |at: usize| row.get(at)?.text().map(str::to_owned);
+            let source = Source::of_values(row.get(3..)?)?;
+            Some((text(0)?, Folded { run_id: text(1)?, annotations: text(2), source }))
+        };
         Ok(answer.rows.iter().filter_map(of_row).collect())
     }
 
@@ -162,15 +175,16 @@ impl Index {
     /// If the library cannot be read, or the database fails. What was committed until then remains.
     pub fn update(&mut self, in_progress: InProgress) -> Result<Updated, StoreError> {
         let folders = sources::folders(&self.root)?;
+        let annotations = self.annotations()?;
         let known = self.sources()?;
         let stale: Vec<(&str, Source)> = folders
             .iter()
             .filter_map(|(folder, source)| Some((&**folder, (*source)?)))
-            .filter(|(folder, source)| known.get(*folder) != Some(source))
+            .filter(|(folder, source)| !is_current(&known, folder, *source, &annotations))
             .collect();
         let mut updated = Updated::default();
         for batch in stale.chunks(BATCH) {
-            let read = self.read(batch, in_progress);
+            let read = self.read(batch, in_progress, &annotations);
             self.write(read, &mut updated)?;
         }
         updated.removed = self.forget(&folders)?;
@@ -192,7 +206,12 @@ impl Index {
     }
 
     /// Reads and folds runs, on all processors.
-    fn read<'a>(&self, batch: &[(&'a str, Source)], in_progress: InProgress) -> Vec<Read<'a>> {
+    fn read<'a>(
+        &self,
+        batch: &[(&'a str, Source)],
+        in_progress: InProgress,
+        annotations: &Annotations,
+    ) -> Vec<Read<'a>> {
         let (root, library) = (&*self.root, &*self.library);
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let share = batch.len().div_ceil(threads).max(1);
@@ -203,7 +222,7 @@ impl Index {
                     let read = move |(folder, source): &(&'a str, Source)| Read {
                         folder,
                         source: *source,
-                        rows: read_run(root, library, folder, in_progress),
+                        rows: read_run(root, library, folder, in_progress, annotations),
                     };
                     scope.spawn(move || part.iter().map(read).collect::<Vec<_>>())
                 })
@@ -221,7 +240,7 @@ impl Index {
         let (mut complete, mut unreadable) = (Vec::new(), Vec::new());
         for Read { folder, source, rows } in batch {
             match rows {
-                Ok(Some(rows)) => complete.push((folder, source, rows)),
+                Ok(Some(read)) => complete.push((folder, source, read)),
                 Ok(None) => {}
                 Err(problem) => unreadable.push((folder.to_owned(), problem)),
             }
@@ -229,7 +248,7 @@ impl Index {
         if !complete.is_empty() || !unreadable.is_empty() {
             self.transaction(|index| {
                 unreadable.iter().try_for_each(|(folder, _)| index.erase(folder))?;
-                complete.iter().try_for_each(|(folder, source, rows)| index.replace(folder, source, rows))
+                complete.iter().try_for_each(|(folder, source, read)| index.replace(folder, source, read))
             })?;
         }
         updated.unreadable.extend(unreadable);
@@ -239,16 +258,23 @@ impl Index {
         Ok(())
     }
 
-    fn replace(&mut self, folder: &str, source: &Source, rows: &Rows) -> Result<(), StoreError> {
+    fn replace(&mut self, folder: &str, source: &Source, read: &ReadRun) -> Result<(), StoreError> {
+        let ReadRun { rows, annotations } = read;
         self.erase(folder)?;
         for (table, rows) in TABLES.iter().zip(&rows.of_tables) {
             let columns: Vec<&str> =
                 std::iter::once("run_key").chain(table.columns.iter().map(|column| column.name)).collect();
             self.engine.insert(table.name, &columns, rows)?;
         }
-        let own =
-            [(&*rows.run_key).into(), (&*self.library).into(), folder.into(), (&*self.judged_by).into()];
-        let columns = [&["run_key", "library", "folder", "judged_by"][..], &Source::COLUMNS].concat();
+        let own = [
+            (&*rows.run_key).into(),
+            (&*self.library).into(),
+            folder.into(),
+            (&*self.judged_by).into(),
+            annotations.as_deref().into(),
+        ];
+        let columns =
+            [&["run_key", "library", "folder", "judged_by", "annotations"][..], &Source::COLUMNS].concat();
         let row: Vec<Value> = own.into_iter().chain(source.values()).collect();
         self.engine.insert("source", &columns, &[row])
     }
@@ -342,7 +368,36 @@ struct Read<'a> {
     /// The state of its files before it was read: if they change in the meantime, the run is read again later.
     source: Source,
     /// None if it is left out.
-    rows: Result<Option<Rows>, String>,
+    rows: Result<Option<ReadRun>, String>,
+}
+
+/// The rows of a run, and the hash of the last record about it in the journal of the library.
+struct ReadRun {
+    rows: Rows,
+    annotations: Option<String>,
+}
+
+/// From what the rows of a run were made.
+struct Folded {
+    run_id: String,
+    annotations: Option<String>,
+    source: Source,
+}
+
+/// Returns whether the rows of a run were made from its files as they are, and from all that was added to it.
+fn is_current(
+    known: &BTreeMap<String, Folded>,
+    folder: &str,
+    source: Source,
+    annotations: &Annotations,
+) -> bool {
+    known.get(folder).is_some_and(|folded| {
+        folded.source == source && folded.annotations == added_to(annotations, &folded.run_id)
+    })
+}
+
+fn added_to(annotations: &Annotations, run_id: &str) -> Option<String> {
+    annotations.digest(run_id).map(|digest| digest.to_string())
 }
 
 fn read_run(
@@ -350,11 +405,13 @@ fn read_run(
     library: &str,
     folder: &str,
     in_progress: InProgress,
-) -> Result<Option<Rows>, String> {
+    annotations: &Annotations,
+) -> Result<Option<ReadRun>, String> {
     let run = Run::open(&root.join(folder)).map_err(|error| error.to_string())?;
     if in_progress == InProgress::LeftOut && run.is_in_progress().unwrap_or(false) {
         return Ok(None);
     }
     let loaded = run.load().map_err(|error| error.to_string())?;
-    fold(library, folder, &run.file, &loaded).map(Some)
+    let rows = fold(library, folder, &run.file, &loaded, annotations)?;
+    Ok(Some(ReadRun { rows, annotations: added_to(annotations, &run.file.id) }))
 }

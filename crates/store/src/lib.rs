@@ -1,6 +1,7 @@
 //! The store: an index of a library, from which lists, trends and queries are answered.
 //!
-//! Journals stay the truth. A run's rows are a pure function of its two files ([`fold()`]); they can be dropped and
+//! Journals stay the truth. A run's rows are a pure function of its two files and of the library's own
+//! journal ([`fold()`]); they can be dropped and
 //! rebuilt at any time, and nothing that happens to the store affects a run.
 #![forbid(unsafe_code)]
 
@@ -9,6 +10,7 @@ pub mod schema;
 
 mod drives;
 mod error;
+mod figures;
 mod fold;
 mod index;
 mod listing;
@@ -20,6 +22,7 @@ mod value;
 
 pub use drives::Drive;
 pub use error::StoreError;
+pub use figures::FigureOfRun;
 pub use fold::{Rows, fold, run_key};
 pub use index::{InProgress, Index, Seen, Updated};
 pub use listing::ListedRun;

@@ -95,7 +95,7 @@ pub fn listed(
                 add(run, &row);
             }
         }
-        Ok(())
+        Ok::<(), StoreError>(())
     };
     further(&of_runs("tag", "tag"), |run, row| run.tags.extend(text_at(row, 1)))?;
     further(&of_runs("note", "text"), |run, row| run.notes.extend(text_at(row, 1)))?;

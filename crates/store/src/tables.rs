@@ -1,5 +1,6 @@
 //! The tables of the store, one file each.
 
+mod baseline;
 mod deviation;
 mod drive;
 mod figure;
@@ -30,4 +31,5 @@ pub const TABLES: &[&Table] = &[
     &deviation::TABLE,
     &tag::TABLE,
     &note::TABLE,
+    &baseline::TABLE,
 ];

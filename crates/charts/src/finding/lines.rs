@@ -40,6 +40,7 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
         | ReadingHint::ReuseDistance
         | ReadingHint::Processor
         | ReadingHint::ResponseTimes
+        | ReadingHint::Trend
         | ReadingHint::Mixes
         | ReadingHint::DemandMap => None,
     }

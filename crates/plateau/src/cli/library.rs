@@ -89,6 +89,22 @@ pub struct IndexOptions {
 }
 
 #[derive(Debug, Args)]
+pub struct TrendOptions {
+    /// Identity, serial number or model of drives, or a part of one
+    #[arg(value_name = "DRIVE|MODEL")]
+    pub subject: String,
+    /// Key of the figure, such as iops.rnd4k.w
+    #[arg(long, value_name = "KEY")]
+    pub figure: String,
+    /// Print comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Write a page with a chart
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct Query {
     /// One SELECT statement over the tables in docs/reference/store.md
     #[arg(value_name = "SQL")]
@@ -96,6 +112,42 @@ pub struct Query {
     /// Print comma-separated values
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Tag {
+    /// The run
+    #[arg(value_name = "RUN", add = completion::run())]
+    pub run: String,
+    /// The tags, one word each
+    #[arg(required = true, value_name = "TAG", value_parser = crate::run::labels::tag)]
+    pub tags: Vec<String>,
+    /// Remove these tags
+    #[arg(long)]
+    pub remove: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Note {
+    /// The run
+    #[arg(value_name = "RUN", add = completion::run())]
+    pub run: String,
+    /// The note, on one line
+    #[arg(value_name = "TEXT", value_parser = crate::run::labels::note)]
+    pub text: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Name {
+    /// The run
+    #[arg(value_name = "RUN", add = completion::run())]
+    pub run: String,
+    /// The name; RUN may then be this name
+    #[arg(value_name = "NAME", required_unless_present = "remove", value_parser = crate::run::labels::name)]
+    pub name: Option<String>,
+    /// Remove the name
+    #[arg(long, conflicts_with = "name")]
+    pub remove: bool,
 }
 
 #[derive(Debug, Args)]

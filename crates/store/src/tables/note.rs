@@ -1,16 +1,22 @@
 //! Notes.
 
-use super::table::{Folded, Table, integer, numbered, text};
+use super::table::{Folded, Table, added, integer, numbered, text};
 use crate::value::Value;
 
 /// The table.
 pub(super) const TABLE: Table = Table {
     name: "note",
     about: "One note of the operator about a run",
-    columns: &[integer("number", "Position, from 1"), text("text", "The note")],
+    columns: &[
+        integer("number", "Position, from 1"),
+        text("text", "The note"),
+        text("added_utc", "When it was added; null if the run was started with it"),
+        text("added_by", "Who added it; null if the run was started with it"),
+    ],
     rows,
 };
 
 fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
-    numbered(folded.run.labels.notes.iter().map(|note| vec![(&**note).into()]))
+    let notes = folded.annotations.notes(&folded.run.id, &folded.run.labels);
+    numbered(notes.into_iter().map(|(note, stamp)| [note.into()].into_iter().chain(added(stamp)).collect()))
 }

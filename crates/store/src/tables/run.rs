@@ -2,7 +2,7 @@
 
 use stdx::text::on_one_line;
 
-use super::table::{Folded, Table, integer, text};
+use super::table::{Folded, Table, added, integer, text};
 use crate::state;
 use crate::value::Value;
 
@@ -35,6 +35,8 @@ pub(super) const TABLE: Table = Table {
         text("plateau_version", "Version of Plateau that started the run"),
         integer("records", "Number of complete records of the journal"),
         text("journal_sha256", "Hash of the last record, which covers all records"),
+        text("archived_utc", "When the run was archived; null if it is not"),
+        text("archived_by", "Who archived it; null if it is not archived"),
     ],
     rows,
 };
@@ -42,12 +44,13 @@ pub(super) const TABLE: Table = Table {
 fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
     let Folded { run, loaded, .. } = folded;
     let document = folded.document;
+    let [archived_utc, archived_by] = added(folded.annotations.archived(&run.id));
     let conformance = document.run_verdict().map(verdict);
     vec![vec![
         folded.library.into(),
         folded.folder.into(),
         (&*run.id).into(),
-        run.labels.name.as_deref().into(),
+        folded.annotations.labels(&run.id, &run.labels).name.into(),
         run.created.into(),
         loaded.entries.last().map(|entry| entry.wall).into(),
         run.tests.join(",").into(),
@@ -64,6 +67,8 @@ fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
         (&*run.plateau_version).into(),
         (loaded.entries.len() as u64).into(),
         loaded.digest.to_string().into(),
+        archived_utc,
+        archived_by,
     ]]
 }
 

@@ -1,6 +1,6 @@
 //! What a table of the store is.
 
-use record::{Loaded, RunFile};
+use record::{Annotations, Loaded, RunFile, Stamp};
 use report::Document;
 use report::parts::Figure;
 
@@ -58,6 +58,8 @@ pub struct Folded<'a> {
     pub figures: &'a [Figure],
     /// State.
     pub state: Standing,
+    /// What people have added to the runs of the library.
+    pub annotations: &'a Annotations,
 }
 
 /// A column with whole numbers.
@@ -73,6 +75,11 @@ pub(crate) const fn real(name: &'static str, about: &'static str) -> Column {
 /// A column with text.
 pub(crate) const fn text(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: Kind::Text, about }
+}
+
+/// Returns when something was added to a run, and by whom; nothing if the run was started with it.
+pub(crate) fn added(stamp: Option<&Stamp>) -> [Value; 2] {
+    [stamp.map(|stamp| stamp.wall).into(), stamp.map(|stamp| &*stamp.who).into()]
 }
 
 /// Numbers rows from 1.

@@ -1,0 +1,362 @@
+//! One figure over time: the runs of a drive or of a model, how far the figure drifts, and what changes of firmware did.
+
+use jiff::Timestamp;
+use report::parts::Better;
+use stdx::text::on_one_line;
+use stdx::units::{count_of, grouped};
+
+use crate::noise::{Difference, Sample, mean_interval, student_t};
+
+const SECONDS_PER_DAY: f64 = 86_400.0;
+/// Fewer values do not determine control limits.
+const LEAST_CONTROLLED: usize = 8;
+/// Ratio of the mean moving range of two normally distributed values to their standard deviation.
+const MOVING_RANGE: f64 = 1.128;
+
+/// One figure of several runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trend {
+    /// Drive or model, as it was requested.
+    pub subject: String,
+    /// Key of the figure.
+    pub figure: String,
+    /// Name of the figure, as printed.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which values are better.
+    pub better: Better,
+    /// The runs, the oldest first.
+    pub points: Vec<Point>,
+}
+
+/// The figure of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// Id of the run.
+    pub run: String,
+    /// Start of the run.
+    pub started: Timestamp,
+    /// Identity of the drive.
+    pub drive: String,
+    /// Firmware revision, if known.
+    pub firmware: Option<String>,
+    /// State of the run.
+    pub state: String,
+    /// Settings that change results: profile, TC, QD and scale of a simulated drive.
+    pub settings: String,
+    /// Label of simulated results.
+    pub simulated: Option<String>,
+    /// The value.
+    pub value: f64,
+    /// The values that it is the mean of.
+    pub rounds: Vec<f64>,
+    /// Whether it may reflect the host instead of the drive.
+    pub host_limited: bool,
+}
+
+impl Point {
+    /// The 95 % confidence interval of the value; None if it is not a mean.
+    #[must_use]
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        mean_interval(&self.rounds)
+    }
+}
+
+/// Straight line through the values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drift {
+    /// Its value at the first and at the last run.
+    pub ends: (f64, f64),
+    /// Change from the first to the last run, in percent of the mean.
+    pub percent: f64,
+    /// Bounds of the 95 % confidence interval of the change.
+    pub interval_percent: (f64, f64),
+}
+
+impl Drift {
+    /// Whether the change is beyond the scatter of the values.
+    #[must_use]
+    pub fn is_beyond_noise(&self) -> bool {
+        let (low, high) = self.interval_percent;
+        low > 0.0 || high < 0.0
+    }
+}
+
+/// Limits of a control chart of individual values: a value beyond them is very unlikely if nothing has changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Control {
+    /// Lower and upper limit: the mean, and three standard deviations estimated from the moving range.
+    pub limits: (f64, f64),
+    /// Ids of the runs beyond the limits.
+    pub outside: Vec<String>,
+    /// Whether the newest run is one of them.
+    pub is_newest_outside: bool,
+}
+
+/// A change of the firmware of a drive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FirmwareChange {
+    /// Identity of the drive.
+    pub drive: String,
+    /// First run with the new firmware.
+    pub run: String,
+    /// Start of that run.
+    pub at: Timestamp,
+    /// Earlier and new revision.
+    pub revisions: (String, String),
+    /// Difference between the runs of the drive with the new and with the earlier revision.
+    pub difference: Option<Difference>,
+}
+
+impl Trend {
+    /// Returns the mean over the runs, and the standard deviation in percent of it; None without runs.
+    #[must_use]
+    pub fn mean(&self) -> Option<(f64, Option<f64>)> {
+        let sample = Sample::of(&self.values())?;
+        Some((sample.mean, sample.variance.map(|variance| variance.sqrt() / sample.mean * 100.0)))
+    }
+
+    fn values(&self) -> Vec<f64> {
+        self.points.iter().map(|point| point.value).collect()
+    }
+
+    /// Days from the first run to each run.
+    pub(crate) fn days(&self) -> Vec<f64> {
+        let first = self.points.first().map(|point| point.started);
+        let days = |point: &Point| {
+            first.map_or(0.0, |first| point.started.duration_since(first).as_secs_f64() / SECONDS_PER_DAY)
+        };
+        self.points.iter().map(days).collect()
+    }
+
+    /// Returns the drift; None with fewer than three runs, or if all of them were started at the same time.
+    #[must_use]
+    pub fn drift(&self) -> Option<Drift> {
+        let (x, y) = (self.days(), self.values());
+        let (at, of) = (Sample::of(&x)?, Sample::of(&y)?);
+        let degrees = at.count - 2.0;
+        let squares: f64 = x.iter().map(|x| (x - at.mean).powi(2)).sum();
+        if degrees < 1.0 || squares <= 0.0 || of.mean <= 0.0 {
+            return None;
+        }
+        let products: f64 = x.iter().zip(&y).map(|(x, y)| (x - at.mean) * (y - of.mean)).sum();
+        let slope = products / squares;
+        let line = |x: f64| of.mean + slope * (x - at.mean);
+        let residuals: f64 = x.iter().zip(&y).map(|(x, y)| (y - line(*x)).powi(2)).sum();
+        let half = student_t(degrees) * (residuals / degrees / squares).sqrt();
+        let length = x.last()? - x.first()?;
+        let percent = |slope: f64| slope * length / of.mean * 100.0;
+        Some(Drift {
+            ends: (line(*x.first()?), line(*x.last()?)),
+            percent: percent(slope),
+            interval_percent: (percent(slope - half), percent(slope + half)),
+        })
+    }
+
+    /// Returns the limits of a control chart; None unless the runs are at least eight of one drive.
+    #[must_use]
+    pub fn control(&self) -> Option<Control> {
+        let values = self.values();
+        if values.len() < LEAST_CONTROLLED || self.drives().len() > 1 {
+            return None;
+        }
+        let ranges: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+        let half = 3.0 * Sample::of(&ranges)?.mean / MOVING_RANGE;
+        let mean = Sample::of(&values)?.mean;
+        let is_outside = |point: &&Point| (point.value - mean).abs() > half;
+        Some(Control {
+            limits: (mean - half, mean + half),
+            outside: self.points.iter().filter(is_outside).map(|point| point.run.clone()).collect(),
+            is_newest_outside: self.points.last().is_some_and(|point| is_outside(&point)),
+        })
+    }
+
+    /// Returns all changes of firmware, the oldest first.
+    #[must_use]
+    pub fn firmware_changes(&self) -> Vec<FirmwareChange> {
+        let mut changes = Vec::new();
+        for (at, point) in self.points.iter().enumerate() {
+            let earlier = self.points[..at].iter().rev().find(|earlier| earlier.drive == point.drive);
+            let revisions = earlier.and_then(|earlier| earlier.firmware.clone()).zip(point.firmware.clone());
+            if let Some((before, after)) = revisions.filter(|(before, after)| before != after) {
+                changes.push(FirmwareChange {
+                    drive: point.drive.clone(),
+                    run: point.run.clone(),
+                    at: point.started,
+                    difference: self.difference(&point.drive, &before, &after),
+                    revisions: (before, after),
+                });
+            }
+        }
+        changes
+    }
+
+    fn difference(&self, drive: &str, before: &str, after: &str) -> Option<Difference> {
+        let values = |firmware: &str| -> Vec<f64> {
+            let own = |point: &&Point| point.drive == drive && point.firmware.as_deref() == Some(firmware);
+            self.points.iter().filter(own).map(|point| point.value).collect()
+        };
+        Difference::of(&values(before), &values(after), self.better)
+    }
+
+    /// Identities of the drives, in the order of their first runs.
+    #[must_use]
+    pub fn drives(&self) -> Vec<&str> {
+        let mut drives: Vec<&str> = Vec::new();
+        for point in &self.points {
+            if !drives.contains(&&*point.drive) {
+                drives.push(&point.drive);
+            }
+        }
+        drives
+    }
+
+    /// Returns the remarks that a reader needs to judge the values.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let distinct = |of: fn(&Point) -> Option<&str>| {
+            let mut found: Vec<&str> = self.points.iter().filter_map(of).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        let settings = distinct(|point| Some(&*point.settings));
+        let differ = (settings.len() > 1).then(|| {
+            format!("the runs differ in their settings, which changes results: {}", settings.join("; "))
+        });
+        let simulated = distinct(|point| point.simulated.as_deref());
+        let simulated = (!simulated.is_empty()).then(|| simulated.join("; "));
+        let limited = self.points.iter().filter(|point| point.host_limited).count();
+        let limited = (limited > 0)
+            .then(|| format!("* {} may reflect the host instead of the drive", count(limited, "value")));
+        let unsteady = self.points.iter().filter(|point| point.state == "unsteady").count();
+        let unsteady =
+            (unsteady > 0).then(|| format!("{} did not reach steady state", count(unsteady, "run")));
+        [simulated, differ, limited, unsteady].into_iter().flatten().collect()
+    }
+
+    /// Returns one sentence each about mean, drift and changes of firmware.
+    #[must_use]
+    pub fn findings(&self) -> Vec<String> {
+        let Some((mean, spread)) = self.mean() else { return Vec::new() };
+        let spread = spread.map(|spread| format!(", standard deviation {spread:.1} %")).unwrap_or_default();
+        let mut findings = vec![format!(
+            "mean {} {} over {} of {}{spread}",
+            Self::number(mean),
+            self.unit,
+            count(self.points.len(), "run"),
+            count(self.drives().len(), "drive"),
+        )];
+        findings.push(match self.drift() {
+            None => "drift unknown: it takes at least three runs at different times".into(),
+            Some(drift) => {
+                let (low, high) = drift.interval_percent;
+                let word = if drift.is_beyond_noise() { "beyond noise" } else { "within noise" };
+                format!(
+                    "drift from the first to the last run: {:+.1} % (95 % interval {low:+.1} to {high:+.1} %), {word}",
+                    drift.percent
+                )
+            }
+        });
+        findings.extend(self.control().map(|control| self.control_text(&control)));
+        findings.extend(self.firmware_changes().iter().map(|change| {
+            let (before, after) = &change.revisions;
+            let difference = change.difference.map_or_else(String::new, |difference| {
+                format!(": {:+.1} %, {}", difference.percent, difference.finding.word())
+            });
+            format!("firmware {before} -> {after} of {} from {} on{difference}", change.drive, change.run)
+        }));
+        findings
+    }
+
+    fn control_text(&self, control: &Control) -> String {
+        let (low, high) = control.limits;
+        let limits = format!("control limits {} to {} {}", Self::number(low), Self::number(high), self.unit);
+        let outside = match &control.outside[..] {
+            [] => "no run is beyond them".to_owned(),
+            runs => format!("beyond them: {}", runs.join(", ")),
+        };
+        let warning = if control.is_newest_outside {
+            "; WARNING: the newest run is beyond them, so the drive or the host has changed"
+        } else {
+            ""
+        };
+        format!("{limits}; {outside}{warning}")
+    }
+
+    /// Formats a value with four significant digits.
+    fn number(value: f64) -> String {
+        let decimals = match value.abs() {
+            1000.0.. => 0,
+            100.0.. => 1,
+            10.0.. => 2,
+            _ => 3,
+        };
+        grouped(value, decimals)
+    }
+
+    /// Returns the cells of the table, with its head.
+    pub(crate) fn cells(&self) -> Vec<[String; 6]> {
+        let head =
+            ["run", "started (UTC)", "drive", "firmware", &*self.unit, "95 % interval"].map(str::to_owned);
+        let mut known: Vec<(&str, &str)> = Vec::new();
+        let row = |point: &Point| {
+            let interval = point.interval().map_or_else(
+                || "-".to_owned(),
+                |(low, high)| format!("{} to {}", Self::number(low), Self::number(high)),
+            );
+            let mark = if point.host_limited { "*" } else { "" };
+            [
+                point.run.clone(),
+                point.started.strftime("%Y-%m-%d %H:%M").to_string(),
+                point.drive.clone(),
+                point.firmware.clone().unwrap_or_else(|| "-".into()),
+                format!("{}{mark}", Self::number(point.value)),
+                interval,
+            ]
+        };
+        let mut rows = vec![head];
+        for point in &self.points {
+            let mut cells = row(point);
+            // A change of firmware is visible without comparing texts.
+            if let Some(firmware) = point.firmware.as_deref() {
+                let earlier = known.iter_mut().find(|(drive, _)| *drive == point.drive);
+                let has_changed = earlier.as_ref().is_some_and(|(_, earlier)| *earlier != firmware);
+                match earlier {
+                    Some(entry) => entry.1 = firmware,
+                    None => known.push((&*point.drive, firmware)),
+                }
+                if has_changed {
+                    cells[3].push_str(" (new)");
+                }
+            }
+            rows.push(cells.map(|cell| on_one_line(&cell).into_owned()));
+        }
+        rows
+    }
+}
+
+fn count(number: usize, one: &str) -> String {
+    count_of(u32::try_from(number).unwrap_or(u32::MAX), one)
+}
+
+/// The trend as text: a table of the runs, then the findings.
+#[must_use]
+pub fn trend_text(trend: &Trend) -> String {
+    let rows = trend.cells();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..6).map(width).collect();
+    let line = |row: &[String; 6]| {
+        let cell = |(at, text): (usize, &String)| {
+            let width = widths[at];
+            if at >= 4 { format!("{text:>width$}") } else { format!("{text:<width$}") }
+        };
+        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let mut out = format!("{} ({}), {}: {}\n\n", trend.figure, trend.name, trend.unit, trend.subject);
+    rows.iter().for_each(|row| out.push_str(&(line(row) + "\n")));
+    out.push('\n');
+    trend.findings().iter().chain(&trend.remarks()).for_each(|text| out.push_str(&format!("{text}\n")));
+    out
+}

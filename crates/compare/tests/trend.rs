@@ -1,0 +1,130 @@
+//! Trends: drift, control limits, changes of firmware, and the page.
+
+use compare::{Point, Trend, trend_html, trend_text};
+use jiff::Timestamp;
+use report::parts::Better;
+
+const SECONDS_PER_DAY: f64 = 86_400.0;
+
+fn trend(values: &[(f64, f64, &str, &str)]) -> Trend {
+    let point = |(number, (day, value, drive, firmware)): (usize, &(f64, f64, &str, &str))| Point {
+        run: format!("run{number}"),
+        started: Timestamp::from_second(1_700_000_000 + (day * SECONDS_PER_DAY) as i64).expect("a time"),
+        drive: (*drive).into(),
+        firmware: Some((*firmware).into()),
+        state: "steady".into(),
+        settings: "pts-e-1.1, TC 1, QD 1".into(),
+        simulated: None,
+        value: *value,
+        rounds: vec![value - 1.0, *value, value + 1.0],
+        host_limited: false,
+    };
+    Trend {
+        subject: "A".into(),
+        figure: "iops.rnd4k.w".into(),
+        name: "RND 4KiB W".into(),
+        unit: "IOPS".into(),
+        better: Better::More,
+        points: values.iter().enumerate().map(point).collect(),
+    }
+}
+
+#[test]
+fn a_straight_line_is_its_own_drift() {
+    let line = trend(&[(0.0, 100.0, "A", "1"), (10.0, 105.0, "A", "1"), (20.0, 110.0, "A", "1")]);
+    let drift = line.drift().expect("three runs");
+    assert!((drift.percent - 10.0 / 105.0 * 100.0).abs() < 1e-9, "{drift:?}");
+    assert!(drift.is_beyond_noise());
+    assert!((drift.ends.0 - 100.0).abs() < 1e-9 && (drift.ends.1 - 110.0).abs() < 1e-9, "{drift:?}");
+    let (mean, spread) = line.mean().expect("runs");
+    assert!(
+        (mean - 105.0).abs() < 1e-9 && (spread.expect("three values") - 5.0 / 105.0 * 100.0).abs() < 1e-9
+    );
+}
+
+/// Values and result of the textbook example of a regression with its interval (Anscombe's first data set: slope 0.5001,
+/// standard error 0.1179, 9 degrees of freedom).
+#[test]
+fn the_interval_of_the_drift_is_that_of_the_slope() {
+    let x = [10.0, 8.0, 13.0, 9.0, 11.0, 14.0, 6.0, 4.0, 12.0, 7.0, 5.0];
+    let y = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68];
+    let mut both: Vec<(f64, f64, &str, &str)> = x.iter().zip(y).map(|(x, y)| (*x, y, "A", "1")).collect();
+    both.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let drift = trend(&both).drift().expect("eleven runs");
+    let percent = |slope: f64| slope * 10.0 / 7.500_909 * 100.0;
+    assert!((drift.percent - percent(0.5001)).abs() < 0.01, "{drift:?}");
+    assert!((drift.interval_percent.0 - percent(0.5001 - 2.262 * 0.1179)).abs() < 0.05, "{drift:?}");
+    assert!((drift.interval_percent.1 - percent(0.5001 + 2.262 * 0.1179)).abs() < 0.05, "{drift:?}");
+}
+
+#[test]
+fn a_change_of_firmware_is_marked_for_its_own_drive() {
+    let both = trend(&[
+        (0.0, 100.0, "A", "1"),
+        (1.0, 101.0, "A", "1"),
+        (2.0, 300.0, "B", "2"),
+        (3.0, 200.0, "A", "2"),
+        (4.0, 201.0, "A", "2"),
+    ]);
+    let changes = both.firmware_changes();
+    assert_eq!(changes.len(), 1);
+    assert_eq!((&*changes[0].run, &*changes[0].drive), ("run3", "A"));
+    let difference = changes[0].difference.expect("two runs each");
+    assert!((difference.percent - 100.0 / 100.5 * 100.0).abs() < 1e-9, "{difference:?}");
+    assert_eq!(difference.finding.word(), "better");
+    let text = trend_text(&both);
+    assert!(text.contains("firmware 1 -> 2 of A from run3 on: +99.5 %, better"), "{text}");
+    assert_eq!(text.matches("2 (new)").count(), 1, "{text}");
+    assert_eq!(both.drives(), ["A", "B"]);
+}
+
+/// The example of section 6.3.2.2 of the NIST/SEMATECH handbook of statistical methods: flow rates of ten batches.
+#[test]
+fn control_limits_are_those_of_the_published_example() {
+    let rates = [49.6, 47.6, 49.9, 51.3, 47.8, 51.2, 52.6, 52.4, 53.6, 52.1];
+    let runs: Vec<(f64, f64, &str, &str)> =
+        rates.iter().enumerate().map(|(day, rate)| (day as f64, *rate, "A", "1")).collect();
+    let control = trend(&runs).control().expect("ten runs");
+    assert!(
+        (control.limits.0 - 45.8159).abs() < 0.001 && (control.limits.1 - 55.8041).abs() < 0.001,
+        "{control:?}"
+    );
+    assert_eq!((control.outside.len(), control.is_newest_outside), (0, false));
+    let changed = trend(&[&runs[..], &[(10.0, 70.0, "A", "1")]].concat());
+    let control = changed.control().expect("eleven runs");
+    assert_eq!((&control.outside[..], control.is_newest_outside), (&["run10".to_owned()][..], true));
+    assert!(trend_text(&changed).contains("WARNING: the newest run"));
+    assert_eq!(trend(&runs[..7]).control(), None);
+    assert_eq!(trend(&[&runs[..], &[(10.0, 50.0, "B", "1")]].concat()).control(), None);
+}
+
+#[test]
+fn too_few_runs_have_no_drift() {
+    for few in [&[][..], &[(0.0, 1.0, "A", "1")], &[(0.0, 1.0, "A", "1"), (1.0, 2.0, "A", "1")]] {
+        assert_eq!(trend(few).drift(), None);
+    }
+    let at_once = [(1.0, 1.0, "A", "1"), (1.0, 2.0, "A", "1"), (1.0, 3.0, "A", "1")];
+    assert_eq!(trend(&at_once).drift(), None);
+}
+
+#[test]
+fn different_settings_and_limits_of_the_host_are_reported() {
+    let mut odd = trend(&[(0.0, 100.0, "A", "1"), (1.0, 101.0, "B", "1"), (2.0, 99.0, "B", "2")]);
+    odd.points[0].settings = "pts-c-1.1, TC 2, QD 2".into();
+    odd.points[1].host_limited = true;
+    let text = trend_text(&odd);
+    assert!(
+        text.contains("the runs differ in their settings") && text.contains("* 1 value may reflect"),
+        "{text}"
+    );
+    assert!(text.contains("101.0*"), "{text}");
+}
+
+#[test]
+fn names_are_escaped_on_pages() {
+    let mut odd = trend(&[(0.0, 100.0, "<script>", "1"), (1.0, 101.0, "B", "1"), (4.0, 99.0, "B", "2")]);
+    odd.subject = "<b>".into();
+    let page = trend_html(&odd);
+    assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");
+    assert!(page.contains("&lt;script&gt;") && page.contains("<svg"), "{page}");
+}

@@ -1,0 +1,178 @@
+//! `plateau trend DRIVE|MODEL --figure KEY`: one figure over time.
+
+use compare::{Point, Trend, trend_html, trend_text};
+use report::parts::Better;
+use serde_json::{Value as Json, json};
+use store::{Answer, FigureOfRun, Index, Value};
+
+use crate::cli::{Cli, TrendOptions};
+use crate::failure::{Done, Exit, Failure};
+use crate::output::catalogue;
+use crate::output::file;
+use crate::output::places;
+use crate::output::printer;
+
+pub fn run(cli: &Cli, options: &TrendOptions) -> Done {
+    file::check(options.html.as_deref(), cli.json || options.csv)?;
+    let library = places::library(cli.library.as_deref())?;
+    let mut index = catalogue::current(&library)?;
+    let figures = index.figures(&options.figure)?;
+    if figures.is_empty() {
+        return Err(unknown_figure(&mut index, &options.figure)?);
+    }
+    let trend = trend(options, of_subject(figures, &options.subject)?);
+    if let Some(path) = &options.html {
+        file::file(path, trend_html(&trend).as_bytes())?;
+    }
+    match (cli.json, options.csv, &options.html) {
+        (true, ..) => printer::print_json(&document(&trend)),
+        (false, true, _) => printer::print_bytes(&store::csv(&answer(&trend))),
+        (false, false, Some(path)) if file::is_stdout(path) => Ok(()),
+        (false, false, _) => printer::print(&trend_text(&trend)),
+    }
+}
+
+fn unknown_figure(index: &mut Index, figure: &str) -> Done<Failure> {
+    let keys = index.figure_keys()?;
+    let hint = match stdx::nearest(figure, keys.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean '{meant}'?"),
+        None => "`plateau query 'SELECT DISTINCT figure_key FROM figure'` lists all".into(),
+    };
+    Ok(Failure::text(Exit::Usage, format!("--figure: no run has a value of '{figure}'; {hint}")))
+}
+
+/// Returns the runs of the drive or of the model that is meant: one with exactly this identity, serial number or model, or
+/// the only one that contains the text.
+fn of_subject(figures: Vec<FigureOfRun>, subject: &str) -> Done<Vec<FigureOfRun>> {
+    let subject = subject.to_lowercase();
+    let is = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase() == subject);
+    let has = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase().contains(&subject));
+    let is_drive = |run: &FigureOfRun| is(Some(&run.identity)) || is(run.serial.as_deref());
+    let is_model = |run: &FigureOfRun| is(run.model.as_deref());
+    let is_like = |run: &FigureOfRun| {
+        has(Some(&run.identity)) || has(run.serial.as_deref()) || has(run.model.as_deref())
+    };
+    let choices: [&dyn Fn(&FigureOfRun) -> bool; 3] = [&is_drive, &is_model, &is_like];
+    let choice = choices.into_iter().find(|choice| figures.iter().any(choice));
+    let Some(choice) = choice else {
+        let text = format!(
+            "no run of a drive or model like '{subject}' has this figure; `plateau drives` lists all drives"
+        );
+        return Err(Failure::text(Exit::Usage, text));
+    };
+    let runs: Vec<FigureOfRun> = figures.into_iter().filter(|run| choice(run)).collect();
+    let mut models: Vec<&str> =
+        runs.iter().map(|run| run.model.as_deref().unwrap_or(&run.identity)).collect();
+    models.sort_unstable();
+    models.dedup();
+    if models.len() > 1 {
+        let text = format!("'{subject}' matches several models: {}; type more of one", models.join(", "));
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    Ok(runs)
+}
+
+fn trend(options: &TrendOptions, runs: Vec<FigureOfRun>) -> Trend {
+    let first = runs.first();
+    let smaller_is_better = first.is_some_and(|run| run.smaller_is_better);
+    Trend {
+        subject: options.subject.clone(),
+        figure: options.figure.clone(),
+        name: first.map(|run| run.name.clone()).unwrap_or_default(),
+        unit: first.map(|run| run.unit.clone()).unwrap_or_default(),
+        better: if smaller_is_better { Better::Less } else { Better::More },
+        points: runs.into_iter().map(point).collect(),
+    }
+}
+
+fn point(run: FigureOfRun) -> Point {
+    let demand = run.demand.map(|(threads, depth)| format!(", TC {threads}, QD {depth}")).unwrap_or_default();
+    let scale = match run.scale_divisor {
+        1 => String::new(),
+        divisor => format!(", scale 1/{divisor}"),
+    };
+    Point {
+        settings: format!("{}{demand}{scale}", run.profile),
+        run: run.run,
+        started: run.started,
+        drive: run.identity,
+        firmware: run.firmware,
+        state: run.state,
+        simulated: run.simulated,
+        value: run.value,
+        rounds: run.rounds,
+        host_limited: run.host_limited,
+    }
+}
+
+/// The runs as a table for other programs.
+fn answer(trend: &Trend) -> Answer {
+    let columns = [
+        "run",
+        "started_utc",
+        "drive",
+        "firmware",
+        "state",
+        "settings",
+        "simulated",
+        "figure",
+        "unit",
+        "value",
+        "interval_low",
+        "interval_high",
+        "host_limited",
+    ];
+    let row = |point: &Point| {
+        let (low, high) = point.interval().unzip();
+        vec![
+            Value::from(&*point.run),
+            point.started.into(),
+            (&*point.drive).into(),
+            point.firmware.as_deref().into(),
+            (&*point.state).into(),
+            (&*point.settings).into(),
+            point.simulated.as_deref().into(),
+            (&*trend.figure).into(),
+            (&*trend.unit).into(),
+            point.value.into(),
+            low.into(),
+            high.into(),
+            point.host_limited.into(),
+        ]
+    };
+    Answer { columns: columns.map(str::to_owned).into(), rows: trend.points.iter().map(row).collect() }
+}
+
+fn document(trend: &Trend) -> Json {
+    let runs = trend.points.iter().map(|point| {
+        json!({
+            "run": point.run, "started": point.started.to_string(), "drive": point.drive,
+            "firmware": point.firmware, "state": point.state, "settings": point.settings,
+            "simulated": point.simulated, "value": point.value, "interval": point.interval(),
+            "host_limited": point.host_limited,
+        })
+    });
+    let changes = trend.firmware_changes().into_iter().map(|change| {
+        json!({
+            "drive": change.drive, "run": change.run, "from": change.revisions.0, "to": change.revisions.1,
+            "difference_percent": change.difference.map(|difference| difference.percent),
+            "finding": change.difference.map(|difference| difference.finding.word()),
+        })
+    });
+    let mean = trend.mean();
+    json!({
+        "subject": trend.subject, "figure": trend.figure, "name": trend.name, "unit": trend.unit,
+        "runs": runs.collect::<Vec<_>>(),
+        "mean": mean.map(|(mean, _)| mean),
+        "standard_deviation_percent": mean.and_then(|(_, spread)| spread),
+        "drift": trend.drift().map(|drift| json!({
+            "percent": drift.percent, "interval_percent": drift.interval_percent,
+            "beyond_noise": drift.is_beyond_noise(),
+        })),
+        "control": trend.control().map(|control| json!({
+            "limits": control.limits, "outside": control.outside, "newest_outside": control.is_newest_outside,
+        })),
+        "firmware_changes": changes.collect::<Vec<_>>(),
+        "remarks": trend.remarks(),
+    })
+}
