@@ -49,6 +49,7 @@ const SUBJECTS: &[&str] = &[
     "plateau/browser",
     "plateau/serve",
     "plateau/outcomes",
+    "plateau/watched",
     "plateau/witnessed",
 ];
 

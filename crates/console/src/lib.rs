@@ -15,5 +15,5 @@ mod terminal;
 mod text_chart;
 
 pub use audience::{Audience, Nobody, Step};
-pub use terminal::columns;
+pub use terminal::{columns, in_ascii};
 pub use text_chart::bars;

@@ -13,13 +13,13 @@ mod drives;
 mod error;
 mod events;
 mod gate;
-mod live;
 mod metrics;
 mod openapi;
 mod pages;
 mod routes;
 mod server;
-mod snapshot;
+
+use follow::{live, snapshot};
 
 pub use app::{Device, Options};
 pub use error::ServeError;

@@ -16,6 +16,7 @@ mod serve;
 mod settings;
 mod since;
 mod tests_argument;
+mod watch;
 mod words;
 
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ pub use request::RequestOptions;
 use request::profiles;
 pub use serve::Serve;
 pub use settings::{PlannedSettings, ResumableSettings};
+pub use watch::Watch;
 
 use crate::output::options::Outputs;
 
@@ -100,6 +102,8 @@ pub enum Command {
     Open(Open),
     /// Show the library in a browser, and runs in progress live; read-only
     Serve(Serve),
+    /// Show runs in progress on the terminal, live; read-only
+    Watch(Watch),
     /// Export the data of runs to files for other programs
     Export(Export),
     /// Permanently remove runs from the library

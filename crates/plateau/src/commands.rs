@@ -28,6 +28,7 @@ mod show;
 mod sim;
 mod status;
 mod verify;
+mod watch;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Done;
@@ -45,6 +46,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Index(options) => index::run(cli, options),
         Command::Status => status::run(cli),
         Command::Serve(options) => serve::run(cli, options),
+        Command::Watch(options) => watch::run(cli, options),
         Command::Show(options) => show::run(cli, options),
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),

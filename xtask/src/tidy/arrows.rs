@@ -28,7 +28,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
     ("store", &["pts", "record", "report", "stdx", "skips"]),
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
-    ("lab", &["charts", "compare", "estimate", "pts", "record", "report", "stdx"]),
+    ("follow", &["estimate", "pts", "record", "stdx"]),
+    ("lab", &["charts", "compare", "follow", "pts", "record", "report", "stdx"]),
+    ("watch", &["follow", "pts", "record", "stdx"]),
     ("fio", &["engine", "pts", "record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
     (
@@ -36,7 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "report", "store", "compare", "fio",
-            "console", "skips",
+            "console", "skips", "watch",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
