@@ -50,6 +50,7 @@ const SUBJECTS: &[&str] = &[
     "plateau/serve",
     "plateau/lab",
     "plateau/outcomes",
+    "plateau/watched",
     "plateau/witnessed",
 ];
 

@@ -20,5 +20,5 @@ mod text_chart;
 pub use audience::{Audience, Nobody, Step};
 pub use secret::secret;
 pub use table::table;
-pub use terminal::columns;
+pub use terminal::{columns, in_ascii};
 pub use text_chart::bars;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
+use follow::Stamp;
 use jiff::Timestamp;
 use pts::{Outcome, Standing, Unit};
 use record::{Annotations, Change, LIBRARY_JOURNAL, Library, LibraryJournalError, Run, RunFile};
@@ -83,21 +83,6 @@ impl Row {
             _ => None,
         });
         marks
-    }
-}
-
-/// What a journal looked like when its row was folded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    len_bytes: u64,
-    modified: Option<SystemTime>,
-}
-
-impl Stamp {
-    /// Looks at a journal; None if it does not exist.
-    pub fn of(journal: &Path) -> Option<Self> {
-        let found = std::fs::symlink_metadata(journal).ok()?;
-        Some(Self { len_bytes: found.len(), modified: found.modified().ok() })
     }
 }
 

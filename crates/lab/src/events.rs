@@ -13,8 +13,8 @@ use serde_json::json;
 use stdx::units::grouped;
 
 use crate::app::App;
-use crate::catalogue::Stamp;
 use crate::live::segment;
+use follow::Stamp;
 
 /// Time between two looks at the journal.
 const LOOK_EVERY: Duration = Duration::from_millis(250);

@@ -14,16 +14,16 @@ mod drives;
 mod error;
 mod events;
 mod gate;
-mod live;
 mod metrics;
 mod openapi;
 mod pages;
 mod routes;
 mod secrets;
 mod server;
-mod snapshot;
 mod starts;
 mod users;
+
+use follow::{live, snapshot};
 
 pub use app::{Device, Options};
 pub use error::ServeError;

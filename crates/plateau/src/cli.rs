@@ -17,6 +17,7 @@ mod serve;
 mod settings;
 mod since;
 mod tests_argument;
+mod watch;
 mod words;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ pub use request::RequestOptions;
 use request::profiles;
 pub use serve::{LauncherOptions, Serve, User};
 pub use settings::{PlannedSettings, ResumableSettings};
+pub use watch::Watch;
 
 use crate::output::options::Outputs;
 
@@ -113,6 +115,8 @@ pub enum Command {
     User(User),
     /// Carry out one request of `plateau serve` from a socket on standard input; for systemd
     Launcher(LauncherOptions),
+    /// Show runs in progress on the terminal, live; read-only
+    Watch(Watch),
     /// Export the data of runs to files for other programs
     Export(Export),
     /// Add tags to a run, or remove them

@@ -36,6 +36,7 @@ mod tag;
 mod trend;
 mod user;
 mod verify;
+mod watch;
 mod workloads;
 
 use crate::cli::{Cli, Command};
@@ -58,6 +59,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Serve(options) => serve::run(cli, options),
         Command::User(action) => user::run(cli, action),
         Command::Launcher(options) => launcher::run(cli, options),
+        Command::Watch(options) => watch::run(cli, options),
         Command::Show(options) => show::run(cli, options),
         Command::Verify(options) => verify::run(cli, options),
         Command::Report(options) => report::run(cli, options),

@@ -33,16 +33,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
     ("doctor", &["pts", "record", "stdx", "skips"]),
     ("gate", &["charts", "compare", "pts", "record", "report", "stdx", "skips"]),
-    ("lab", &["charts", "compare", "estimate", "pts", "record", "report", "stdx", "launch", "plans"]),
+    (
+        "lab",
+        &["charts", "compare", "estimate", "pts", "record", "report", "stdx", "launch", "plans", "follow"],
+    ),
     ("fio", &["engine", "pts", "record", "stdx", "skips"]),
     ("launch", &["record", "stdx"]),
+    ("follow", &["estimate", "pts", "record", "stdx"]),
+    ("watch", &["follow", "pts", "record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
     (
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
-            "workload",
+            "workload", "watch",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

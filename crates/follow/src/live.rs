@@ -16,26 +16,33 @@ use crate::snapshot::Snapshot;
 /// Part of the course of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
+    /// Its name.
     pub name: String,
+    /// Where the run is, relative to it.
     pub place: Place,
 }
 
 /// Where the run is, relative to a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
+    /// It is complete.
     Done,
+    /// It is in progress.
     Now,
+    /// It has not started.
     Ahead,
 }
 
 /// A tracking variable of the current test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
+    /// Its name.
     pub name: String,
     /// Round and value, since the window last restarted.
     pub values: Vec<(u32, f64)>,
     /// Range and slope of the latest window as fractions of its mean; None before five rounds.
     pub shares: Option<(f64, f64)>,
+    /// Whether it is steady.
     pub steady: bool,
     /// Why it is not steady, or when that is expected.
     pub text: String,
@@ -50,6 +57,7 @@ impl Variable {
     }
 
     /// The values in the latest window.
+    #[must_use]
     pub fn window(&self) -> &[(u32, f64)] {
         &self.values[self.values.len().saturating_sub(WINDOW_ROUNDS)..]
     }
@@ -58,18 +66,23 @@ impl Variable {
 /// The state of a run for a live page.
 #[derive(Debug)]
 pub struct Live<'a> {
+    /// The phase that follows the latest record.
     pub phase: Phase,
     /// One sentence that says where the run is and what that means.
     pub sentence: String,
+    /// The course of the run.
     pub steps: Vec<Step>,
+    /// The tracking variables of the current test.
     pub variables: Vec<Variable>,
     /// The latest completed workload.
     pub latest: Option<&'a Segment>,
+    /// The latest reading of the drive's health.
     pub health: Option<&'a Health>,
     /// Temperature over the time of the target in ns.
     pub temperatures: Vec<(u64, f64)>,
-    /// Bytes written, and the shortest and longest estimate.
+    /// Bytes written.
     pub written_bytes: u64,
+    /// Bytes to write, by the shortest and the longest estimate.
     pub expected_written_bytes: Option<(u64, u64)>,
     /// Expected remaining time in ns, shortest and longest; None if unknown.
     pub left_ns: Option<(u64, u64)>,
@@ -77,6 +90,7 @@ pub struct Live<'a> {
 
 impl<'a> Live<'a> {
     /// Folds a snapshot.
+    #[must_use]
     pub fn of(snapshot: &'a Snapshot) -> Self {
         let (file, entries) = (&snapshot.run.file, &snapshot.loaded.entries[..]);
         let phase = phase::phase(entries);
@@ -113,6 +127,7 @@ impl<'a> Live<'a> {
 }
 
 /// The completed workload that an entry describes.
+#[must_use]
 pub const fn segment(entry: &Entry) -> Option<&Segment> {
     match &entry.event {
         Event::Measured(segment) | Event::Preconditioned(segment) => Some(segment),
@@ -287,6 +302,7 @@ fn window_sentence(variables: &[Variable]) -> String {
 }
 
 /// Formats a span between the shortest and longest estimate.
+#[must_use]
 pub fn estimate_text((shortest, longest): (u64, u64)) -> String {
     if shortest == longest {
         format!("about {}", span(shortest))

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pts::{Replayed, Standing};
 use record::{Loaded, Run};
 
-use crate::catalogue::Stamp;
+use crate::stamp::Stamp;
 
 /// Number of runs whose snapshots are kept.
 const MOST_SNAPSHOTS: usize = 24;
@@ -14,9 +14,13 @@ const MOST_SNAPSHOTS: usize = 24;
 /// A run as its journal describes it.
 #[derive(Debug)]
 pub struct Snapshot {
+    /// The run.
     pub run: Run,
+    /// Its records.
     pub loaded: Loaded,
+    /// Its judged tests.
     pub replayed: Replayed,
+    /// Its state.
     pub standing: Standing,
     stamp: Option<Stamp>,
 }
@@ -38,6 +42,9 @@ pub struct Snapshots {
 
 impl Snapshots {
     /// The current snapshot of `run`.
+    ///
+    /// # Errors
+    /// Returns an error if the journal cannot be read or judged; the error describes the problem.
     pub fn of(&self, run: Run) -> Result<Arc<Snapshot>, String> {
         // Look at the journal before it is read: a record that arrives in between causes another reading, not a stale
         // page.
@@ -67,11 +74,13 @@ impl Snapshots {
 
 impl Snapshot {
     /// Whether all tests of the run are complete.
+    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.loaded.entries.iter().any(|entry| matches!(entry.event, record::Event::Closed))
     }
 
     /// Number of the latest record.
+    #[must_use]
     pub fn last_record(&self) -> Option<u64> {
         self.loaded.entries.last().map(|entry| entry.seq)
     }

@@ -1,0 +1,20 @@
+//! Whether a journal has changed since it was read.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+/// What a journal looked like when it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    len_bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// Looks at a journal; `None` if it does not exist.
+    #[must_use]
+    pub fn of(journal: &Path) -> Option<Self> {
+        let found = std::fs::symlink_metadata(journal).ok()?;
+        Some(Self { len_bytes: found.len(), modified: found.modified().ok() })
+    }
+}

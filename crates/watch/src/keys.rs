@@ -1,0 +1,88 @@
+//! What is selected on the screen, and how keys change it. Pure.
+
+/// A key with a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// The run above.
+    Up,
+    /// The run below.
+    Down,
+    /// The part of the run above.
+    PageUp,
+    /// The part of the run below.
+    PageDown,
+    /// Leaves the program.
+    Quit,
+}
+
+/// Lines by which a page moves.
+const PAGE: usize = 8;
+
+/// The state of the screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// Id of the selected run; the first one if it is gone.
+    pub selected: Option<String>,
+    /// Number of lines of the run above the screen.
+    pub scroll: usize,
+    /// Whether to leave.
+    pub is_over: bool,
+}
+
+impl State {
+    /// Returns the place of the selected run among `ids`.
+    #[must_use]
+    pub fn place(&self, ids: &[&str]) -> usize {
+        ids.iter().position(|id| Some(*id) == self.selected.as_deref()).unwrap_or(0)
+    }
+
+    /// Applies a key; `ids` are the runs on the screen.
+    pub fn press(&mut self, key: Key, ids: &[&str]) {
+        let place = self.place(ids);
+        match key {
+            Key::Up => self.select(ids, place.saturating_sub(1)),
+            Key::Down => self.select(ids, (place + 1).min(ids.len().saturating_sub(1))),
+            Key::PageUp => self.scroll = self.scroll.saturating_sub(PAGE),
+            Key::PageDown => self.scroll += PAGE,
+            Key::Quit => self.is_over = true,
+        }
+    }
+
+    fn select(&mut self, ids: &[&str], place: usize) {
+        self.selected = ids.get(place).map(|id| (*id).to_owned());
+        self.scroll = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_selection_stays_with_its_run() {
+        let mut state = State::default();
+        state.press(Key::Down, &["a", "b", "c"]);
+        assert_eq!(state.place(&["a", "b", "c"]), 1);
+        // A newer run appears above it.
+        assert_eq!(state.place(&["new", "a", "b", "c"]), 2);
+        state.press(Key::Down, &["a", "b", "c"]);
+        state.press(Key::Down, &["a", "b", "c"]);
+        assert_eq!(state.selected.as_deref(), Some("c"));
+        assert_eq!(state.place(&["a", "b"]), 0, "the selected run is gone");
+        state.press(Key::Up, &[]);
+        assert_eq!(state, State::default());
+    }
+
+    #[test]
+    fn another_run_is_shown_from_its_beginning() {
+        let mut state = State::default();
+        state.press(Key::PageDown, &["a", "b"]);
+        assert_eq!(state.scroll, PAGE);
+        state.press(Key::Down, &["a", "b"]);
+        assert_eq!(state.scroll, 0);
+        state.press(Key::PageUp, &["a", "b"]);
+        assert_eq!((state.scroll, state.is_over), (0, false));
+        state.press(Key::Quit, &["a", "b"]);
+        assert!(state.is_over);
+    }
+}

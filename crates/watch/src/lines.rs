@@ -1,0 +1,233 @@
+//! A run as lines. Screens and plain text consist of the same lines.
+
+mod label;
+mod now;
+mod window;
+
+use follow::live::{Live, Place, estimate_text};
+use ratatui::text::{Line, Span};
+use record::Health;
+use stdx::units::{amount_base10, grouped, span};
+
+use self::label::labelled;
+use crate::paint::Paint;
+use crate::shown::{Item, Shown};
+
+/// The sections of a run, in order of importance.
+pub(crate) struct Sections {
+    pub head: Vec<Line<'static>>,
+    pub now: Vec<Line<'static>>,
+    pub window: Vec<Line<'static>>,
+    pub drive: Vec<Line<'static>>,
+}
+
+impl Sections {
+    /// Returns the sections for a screen of `width` columns, in which the last two have `right` columns.
+    pub fn of(shown: &Shown, paint: Paint, width: usize, right: usize) -> Self {
+        let live = Live::of(&shown.snapshot);
+        let fitted = |lines: Vec<Line<'static>>, width| -> Vec<Line<'static>> {
+            lines.into_iter().map(|line| paint.cut(line, width)).collect()
+        };
+        Self {
+            head: fitted(head(shown, &live, paint, width), width),
+            now: fitted(now::lines(shown, &live, paint, width), width),
+            window: fitted(window::lines(&live, paint, right), right),
+            drive: fitted(drive(shown, &live, paint), right),
+        }
+    }
+}
+
+/// Returns the runs as plain text.
+#[must_use]
+pub fn plain(items: &[Item], width: usize) -> String {
+    let paint = Paint::PLAIN;
+    let mut out = String::new();
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        let lines = match &item.shown {
+            Ok(shown) => {
+                let Sections { head, now, window, drive } = Sections::of(shown, paint, width, width);
+                [head, now, window, drive].concat()
+            }
+            Err(why) => vec![Line::from(paint.text(&format!("{}  cannot be read: {why}", item.id)))],
+        };
+        for line in lines {
+            let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+            out.push_str(text.trim_end());
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Returns the line of a run in a list.
+pub(crate) fn row(item: &Item, paint: Paint, is_selected: bool) -> Line<'static> {
+    let pointer = if is_selected { "> " } else { "  " };
+    let id = format!("{:<28}", item.id);
+    let id = if is_selected { paint.bold(&id) } else { paint.plain(&id) };
+    let mut spans = vec![paint.plain(pointer), id, Span::raw(" ")];
+    match &item.shown {
+        Ok(shown) => {
+            let what = shown.present().map_or_else(|| verdict(shown).to_owned(), now::place);
+            spans.push(paint.plain(&what));
+            if let Some(second) = shown.present().and_then(|live| live.seconds.last()) {
+                spans.push(paint.plain(&format!("  {} IOPS", grouped(second.iops, 0))));
+            }
+            for mark in shown.marks() {
+                spans.extend([Span::raw(" "), paint.mark(mark)]);
+            }
+        }
+        Err(why) => spans.push(paint.bad(&format!("cannot be read: {why}"))),
+    }
+    Line::from(spans)
+}
+
+fn verdict(shown: &Shown) -> &'static str {
+    shown.snapshot.standing.verdict()
+}
+
+fn head(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<'static>> {
+    let file = &shown.snapshot.run.file;
+    let name = file.labels.name.as_deref().unwrap_or(&file.id);
+    let mut first = vec![paint.bold(name), Span::raw("  ")];
+    first.push(match shown.snapshot.standing {
+        pts::Standing::Incomplete | pts::Standing::Unsteady => paint.bad(verdict(shown)),
+        pts::Standing::Running => paint.good(verdict(shown)),
+        _ => paint.plain(verdict(shown)),
+    });
+    for mark in shown.marks() {
+        first.extend([Span::raw("  "), paint.mark(mark)]);
+    }
+    let mut lines = vec![Line::from(first)];
+    if file.labels.name.is_some() {
+        lines.push(Line::from(paint.soft(&file.id)));
+    }
+    lines.push(Line::from(paint.soft(&format!("{}  {}", file.target_line(), file.profile))));
+    if shown.is_running() {
+        lines.push(course(live, paint));
+    }
+    lines.extend(wrapped(&live.sentence, width).into_iter().map(|line| Line::from(paint.plain(&line))));
+    lines
+}
+
+/// The parts of the run, with the current one emphasized.
+fn course(live: &Live<'_>, paint: Paint) -> Line<'static> {
+    let mut spans = Vec::new();
+    for (index, step) in live.steps.iter().enumerate() {
+        if index > 0 {
+            spans.push(paint.soft(" > "));
+        }
+        spans.push(match step.place {
+            Place::Done => paint.good(&step.name),
+            Place::Now => paint.bold(&format!("[{}]", step.name)),
+            Place::Ahead => paint.soft(&step.name),
+        });
+    }
+    Line::from(spans)
+}
+
+/// The drive, the amount written, and the age of what is shown.
+fn drive(shown: &Shown, live: &Live<'_>, paint: Paint) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    if live.written_bytes > 0 || live.expected_written_bytes.is_some() {
+        lines.push(labelled("written", vec![paint.plain(&written(shown, live))], paint));
+    }
+    let celsius = shown.present().and_then(|now| now.temperature_celsius);
+    let health = live.health.map_or_else(Vec::new, |health| health_texts(health, celsius, paint));
+    if !health.is_empty() {
+        lines.push(labelled("drive", separated(health), paint));
+    }
+    if let (true, Some(left)) = (shown.is_running(), live.left_ns) {
+        lines.push(labelled("time left", vec![paint.plain(&estimate_text(left))], paint));
+    }
+    let entries = &shown.snapshot.loaded.entries;
+    if let (Some(entry), Some(age_ns)) = (entries.last(), shown.record_age_ns()) {
+        let ago = if shown.is_running() { format!(", {} ago", span(age_ns)) } else { String::new() };
+        let mut spans = vec![paint.plain(&format!("record {}{ago}", entry.seq))];
+        if shown.is_running() && shown.present().is_none() {
+            spans.push(paint.bad("  no news from the process"));
+        }
+        lines.push(labelled("journal", spans, paint));
+    }
+    lines
+}
+
+fn written(shown: &Shown, live: &Live<'_>) -> String {
+    let by_load = shown.present().and_then(|now| now.load_written_bytes).unwrap_or(0);
+    let written = amount_base10(live.written_bytes.saturating_add(by_load));
+    match live.expected_written_bytes {
+        Some((shortest, longest)) if shortest == longest => {
+            format!("{written} of {}", amount_base10(shortest))
+        }
+        Some((shortest, longest)) => {
+            format!("{written} of {} to {}", amount_base10(shortest), amount_base10(longest))
+        }
+        None => written,
+    }
+}
+
+fn health_texts(health: &Health, celsius: Option<i16>, paint: Paint) -> Vec<Span<'static>> {
+    let mut texts = Vec::new();
+    if let Some(celsius) = celsius.or(health.temperature_celsius) {
+        texts.push(paint.plain(&format!("{celsius} \u{b0}C")));
+    }
+    if health.throttling == Some(true) {
+        texts.push(paint.bad("throttling"));
+    }
+    if let Some(used) = health.percentage_used {
+        texts.push(paint.plain(&format!("{used} % of endurance used")));
+    }
+    if let Some(spare) = health.available_spare_percent {
+        texts.push(paint.plain(&format!("{spare} % spare")));
+    }
+    if let Some(errors) = health.media_errors.filter(|errors| *errors > 0) {
+        texts.push(paint.bad(&format!("{errors} media errors")));
+    }
+    if let Some(warning) = health.critical_warning.filter(|warning| *warning != 0) {
+        texts.push(paint.bad(&format!("critical warning {warning:#04x}")));
+    }
+    texts
+}
+
+fn separated(spans: Vec<Span<'static>>) -> Vec<Span<'static>> {
+    let mut out = Vec::new();
+    for span in spans {
+        if !out.is_empty() {
+            out.push(Span::raw("  "));
+        }
+        out.push(span);
+    }
+    out
+}
+
+/// Breaks text at spaces into lines of at most `width` columns, as far as its words allow.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is a line");
+        let columns = Span::raw(last.as_str()).width() + 1 + Span::raw(word).width();
+        if last.is_empty() {
+            last.push_str(word);
+        } else if columns <= width {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("extraordinary", 5), ["extraordinary"]);
+        assert_eq!(wrapped("", 5), [""]);
+    }
+}

@@ -1,0 +1,96 @@
+//! The arrangement of a screen.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use crate::keys::State;
+use crate::lines::{self, Sections};
+use crate::paint::Paint;
+use crate::shown::{Item, Shown};
+
+/// Width from which the window and the drive have a column of their own.
+const TWO_COLUMNS: u16 = 140;
+/// Part of the screen that a list of runs may take.
+const LIST_PART: u16 = 3;
+
+/// Draws the runs.
+pub fn draw(frame: &mut Frame<'_>, items: &[Item], state: &State, paint: Paint) {
+    let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
+    let place = state.place(&ids);
+    let area = frame.area();
+    let listed = if items.len() > 1 {
+        let most = (area.height / LIST_PART).max(1);
+        u16::try_from(items.len()).unwrap_or(u16::MAX).min(most) + 1
+    } else {
+        0
+    };
+    let parts = [Constraint::Length(listed), Constraint::Min(0), Constraint::Length(1)];
+    let [list, body, foot] = Layout::vertical(parts).areas(area);
+    draw_list(frame, list, items, place, paint);
+    match items.get(place) {
+        Some(Item { shown: Ok(shown), .. }) => draw_run(frame, body, shown, state.scroll, paint),
+        Some(Item { id, shown: Err(why) }) => {
+            let text = paint.bad(&format!("{id} cannot be read: {why}"));
+            frame.render_widget(Paragraph::new(Line::from(text)), body);
+        }
+        None => {
+            let text = "No run is in progress. A run appears here when it starts.";
+            frame.render_widget(Paragraph::new(Line::from(paint.plain(text))), body);
+        }
+    }
+    let keys = if items.len() > 1 { "up/down: run  " } else { "" };
+    let keys = paint.soft(&format!("{keys}PgUp/PgDn: scroll  q: quit  (runs continue without this screen)"));
+    frame.render_widget(Paragraph::new(paint.cut(Line::from(keys), foot.width.into())), foot);
+}
+
+/// Draws the part of the list that contains the selected run.
+fn draw_list(frame: &mut Frame<'_>, area: Rect, items: &[Item], place: usize, paint: Paint) {
+    let rows = usize::from(area.height.saturating_sub(1));
+    if rows == 0 {
+        return;
+    }
+    let first = (place + 1).saturating_sub(rows);
+    let shown = items.iter().enumerate().skip(first).take(rows);
+    let mut text: Vec<Line<'static>> = shown
+        .map(|(index, item)| paint.cut(lines::row(item, paint, index == place), area.width.into()))
+        .collect();
+    let rule = format!("{} of {} runs ", place + 1, items.len());
+    let rest = usize::from(area.width).saturating_sub(rule.len());
+    text.push(Line::from(paint.soft(&(rule + &"\u{2500}".repeat(rest)))));
+    frame.render_widget(Paragraph::new(text), area);
+}
+
+fn draw_run(frame: &mut Frame<'_>, area: Rect, shown: &Shown, scroll: usize, paint: Paint) {
+    let width = usize::from(area.width);
+    let in_two = area.width >= TWO_COLUMNS;
+    let (left, right) = if in_two { (width / 2 - 1, width - width / 2) } else { (width, width) };
+    let Sections { head, now, window, drive } = Sections::of(shown, paint, left, right);
+    let (first, second) = if in_two {
+        ([head, vec![Line::default()], now].concat(), [window, vec![Line::default()], drive].concat())
+    } else {
+        let full = [head, now, window, drive];
+        let rows: usize = full.iter().map(Vec::len).sum();
+        // Blank lines between the sections, if there is room.
+        let spare = usize::from(area.height).saturating_sub(rows);
+        let mut all = Vec::new();
+        for (index, section) in full.into_iter().enumerate() {
+            if index > 0 && spare >= 3 && !section.is_empty() {
+                all.push(Line::default());
+            }
+            all.extend(section);
+        }
+        (all, Vec::new())
+    };
+    let last = first.len().max(second.len()).saturating_sub(usize::from(area.height));
+    let scroll = u16::try_from(scroll.min(last)).unwrap_or(u16::MAX);
+    let columns = [
+        Constraint::Length(left as u16),
+        Constraint::Length((width - left - right.min(width - left)) as u16),
+        Constraint::Min(0),
+    ];
+    let [one, _, two] = Layout::horizontal(columns).areas(area);
+    frame.render_widget(Paragraph::new(first).scroll((scroll, 0)), one);
+    frame.render_widget(Paragraph::new(second).scroll((scroll, 0)), two);
+}

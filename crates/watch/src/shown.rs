@@ -1,0 +1,66 @@
+//! What is known about a run at a moment.
+
+use std::sync::Arc;
+
+use follow::snapshot::Snapshot;
+use jiff::Timestamp;
+use pts::Standing;
+use record::{Live, gap_ns};
+
+/// Age of the file `live` after which its content is not the present any more.
+const FRESH_NS: u64 = 5_000_000_000;
+
+/// A run on the screen.
+#[derive(Debug)]
+pub struct Item {
+    /// Id of the run.
+    pub id: String,
+    /// What is known about it, or why it cannot be read.
+    pub shown: Result<Shown, String>,
+}
+
+/// A run at a moment.
+#[derive(Debug)]
+pub struct Shown {
+    /// What its journal says.
+    pub snapshot: Arc<Snapshot>,
+    /// What its file `live` says.
+    pub live: Option<Live>,
+    /// The moment.
+    pub now: Timestamp,
+}
+
+impl Shown {
+    /// Returns what the run does this second; `None` if it does not run or does not say.
+    #[must_use]
+    pub fn present(&self) -> Option<&Live> {
+        let is_fresh = |live: &&Live| live.age_ns(self.now) <= FRESH_NS;
+        self.live.as_ref().filter(is_fresh).filter(|_| self.is_running())
+    }
+
+    /// Returns whether a process works on the run.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.snapshot.standing == Standing::Running
+    }
+
+    /// Returns the time since the latest record.
+    #[must_use]
+    pub fn record_age_ns(&self) -> Option<u64> {
+        self.snapshot.loaded.entries.last().map(|entry| gap_ns(entry.wall, self.now))
+    }
+
+    /// Returns the marks that must accompany the figures of the run.
+    #[must_use]
+    pub fn marks(&self) -> Vec<&'static str> {
+        let file = &self.snapshot.run.file;
+        let is_limited = |live: &Live| live.host_limited;
+        let marks = [
+            (file.target.simulated.is_some(), "SIMULATED"),
+            (file.origin.is_some(), "IMPORTED"),
+            (!self.snapshot.replayed.modified.is_empty(), "MODIFIED"),
+            (self.present().is_some_and(is_limited), "HOST-LIMITED"),
+        ];
+        marks.into_iter().filter_map(|(applies, mark)| applies.then_some(mark)).collect()
+    }
+}
