@@ -62,9 +62,9 @@ pub const IDLE_SECONDS: Limit<f64> =
 pub const LBA_FORMAT: Limit<u8> = Limit { range: 0..=63, why: "a namespace has at most 64 formats" };
 /// Percentage of reads.
 pub const READ_PERCENT: Limit<u8> = Limit { range: 0..=100, why: "a percentage of reads" };
-/// Percentage of the LBA space that preconditioning accesses.
+/// Percentage of the I/Os that belong to one stream of a composite.
 pub const STREAM_SHARE: Limit<u8> = Limit { range: 1..=100, why: "a percentage of the I/Os" };
-
+/// Percentage of the LBA space that preconditioning accesses.
 pub const PC_AR: Limit<u8> = SHARE;
 /// Percentage of the LBA space that a test accesses.
 pub const TEST_AR: Limit<u8> = SHARE;

@@ -16,7 +16,7 @@ const fn due(due_us: u64, read: bool, offset_bytes: u64, block_bytes: u32) -> Du
 
 /// A source that passes on a few I/Os at a time.
 fn source(ios: &[Due]) -> impl FnMut(&mut Vec<Due>) {
-    let mut rest = ios.to_vec().into_iter();
+    let mut rest = ios.iter().copied();
     move |batch| batch.extend(rest.by_ref().take(3))
 }
 
