@@ -3,13 +3,16 @@
 mod check;
 mod compare;
 mod completions;
+mod copy;
 mod demo;
 mod drives;
 mod examples;
 mod export;
+mod fleet;
 pub(crate) mod import;
 mod index;
 mod info;
+mod job;
 mod list;
 mod load;
 mod man;
@@ -50,6 +53,9 @@ pub fn run(cli: &Cli) -> Done {
         Command::Report(options) => report::run(cli, options),
         Command::Open(options) => open::run(cli, options),
         Command::Export(options) => export::run(cli, options),
+        Command::Copy(options) => copy::run(cli, options),
+        Command::Job(options) => job::run(cli, options),
+        Command::Fleet(command) => fleet::run(cli, command),
         Command::Rm(options) => rm::run(cli, options),
         Command::Compare(options) => compare::run(cli, options),
         Command::Import(options) => import::run(cli, options),

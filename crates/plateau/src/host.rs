@@ -7,6 +7,7 @@ pub(crate) mod health;
 pub(crate) mod lba_format;
 pub(crate) mod restore;
 pub(crate) mod setup;
-pub mod state;
 pub mod tuning;
 pub mod write_cache;
+
+pub use ::state;

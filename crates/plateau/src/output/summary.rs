@@ -16,6 +16,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::host::checks;
 use crate::host::health;
 use crate::output::places;
+use crate::output::provenance::provenance;
 
 /// Separator between two key figures on a line.
 const FIGURE_GAP: &str = "   ";
@@ -91,6 +92,7 @@ impl Summary {
         if let Some(doing) = self.in_progress() {
             line("state", &doing);
         }
+        provenance(&self.run).iter().for_each(|words| line("copy", words));
         line("target", &target(file));
         let members = file.target.array.iter().flat_map(|array| &array.members);
         members.for_each(|member| line("member", &format!("{} {}", member.path, member.words())));
@@ -175,6 +177,7 @@ impl Summary {
             "tags": file.labels.tags,
             "notes": file.labels.notes,
             "in_progress": self.in_progress(),
+            "copy": provenance(&self.run),
             "profile": file.profile,
             "target": file.target,
             "host": file.host,
