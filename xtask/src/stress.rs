@@ -21,6 +21,8 @@ const SUBJECTS: &[&str] = &[
     "device/signatures",
     "plateau/hardware_raid",
     "plateau/power",
+    "plateau/jobs",
+    "plateau/slurm",
     "device/unit",
     "engine/unit",
     "plateau/unit",

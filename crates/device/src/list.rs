@@ -19,6 +19,8 @@ pub struct Listed {
     pub identity: Option<String>,
     /// Model, where known.
     pub model: Option<String>,
+    /// Firmware revision, where known.
+    pub firmware: Option<String>,
     /// Capacity.
     pub capacity_bytes: Option<u64>,
     /// Reasons not to write to the device; empty if it may be written.
@@ -51,6 +53,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
             kind: kind(kname, None),
             identity: None,
             model: None,
+            firmware: None,
             capacity_bytes: None,
             refusals: Vec::new(),
             in_use: matches!(&error, DriveError::Refused { refusals, .. } if is_used(refusals)),
@@ -65,6 +68,7 @@ fn look(device: &SysDevice, roots: Roots, usage: &Facts) -> Listed {
                 kind: kind(kname, facts.interface.as_deref()),
                 identity: Some(facts.identity.clone()),
                 model: facts.model.clone(),
+                firmware: facts.firmware.clone(),
                 capacity_bytes: Some(facts.capacity_bytes),
                 in_use: is_used(&refusals),
                 refusals,

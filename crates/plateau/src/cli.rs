@@ -1,6 +1,7 @@
 //! The command line; help texts, completions and man pages are derived from it.
 
 pub(crate) mod completion;
+mod fleet;
 mod gate;
 pub(crate) mod inapplicable;
 mod library;
@@ -24,6 +25,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
+pub use fleet::{Copy, Fleet, FleetInventory, FleetStatus, FleetSubmit, Job};
 pub use gate::Gate;
 pub use library::{
     Export, IndexOptions, Labelling, Name, Note, Open, Query, Rm, Runs, Sort, Tag, TrendOptions,
@@ -71,6 +73,7 @@ Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible sett
 for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
 unwritable, or judged differently by this version (verify); 7 a `compare --fail-if` condition is met, a run does not \
 pass a `gate`, or `check` found settings that would invalidate results; 8 a run is in progress (status, gate); 9 a burn-in rejects the drive; \
+10 a person must decide how the run continues (job); 75 another process is working on the run or its target (job); \
 130 interrupted (resume with `plateau resume RUN`).
 
 RUN is a run id, a unique prefix of one, its name, the path of a run's directory, or `latest` \
@@ -125,6 +128,13 @@ pub enum Command {
     Note(Note),
     /// Name a run, or remove its name
     Name(Name),
+    /// Copy runs to another library, verified record by record; an interrupted copy is continued
+    Copy(Copy),
+    /// Begin a run with a given id, or continue it: for schedulers, which may start a job more than once
+    Job(Box<Job>),
+    /// Test the drives of many hosts with the jobs of Slurm
+    #[command(subcommand)]
+    Fleet(Fleet),
     /// Permanently remove runs from the library
     Rm(Rm),
     /// Compare runs: figures, differences beyond noise, pages with shared axes

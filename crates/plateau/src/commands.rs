@@ -3,16 +3,20 @@
 mod check;
 mod compare;
 mod completions;
+mod copy;
 mod demo;
 mod doctor;
 mod drives;
 mod examples;
 mod export;
+mod fleet;
 mod gate;
 pub(crate) mod import;
 mod index;
 mod info;
 mod launcher;
+
+mod job;
 mod list;
 mod load;
 mod man;
@@ -68,6 +72,9 @@ pub fn run(cli: &Cli) -> Done {
         Command::Tag(options) => tag::run(cli, options),
         Command::Note(options) => note::run(cli, options),
         Command::Name(options) => name::run(cli, options),
+        Command::Copy(options) => copy::run(cli, options),
+        Command::Job(options) => job::run(cli, options),
+        Command::Fleet(command) => fleet::run(cli, command),
         Command::Rm(options) => rm::run(cli, options),
         Command::Compare(options) => compare::run(cli, options),
         Command::Gate(options) => gate::run(cli, options),

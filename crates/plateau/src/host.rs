@@ -6,6 +6,7 @@ pub(crate) mod facts;
 pub(crate) mod lba_format;
 pub(crate) mod restore;
 pub(crate) mod setup;
-pub mod state;
 pub mod tuning;
 pub mod write_cache;
+
+pub use ::state;

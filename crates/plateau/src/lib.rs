@@ -9,7 +9,6 @@
 
 mod cli;
 mod commands;
-mod failure;
 mod host;
 mod load;
 mod output;
@@ -23,9 +22,10 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
+pub(crate) use ::failure;
+use ::failure::{Done, Exit};
 use cli::completion;
 use cli::rejected;
-use failure::{Done, Exit};
 pub use host::state;
 pub use host::tuning;
 pub use host::write_cache;

@@ -8,6 +8,7 @@ pub(crate) mod listing;
 pub(crate) mod options;
 pub(crate) mod places;
 pub(crate) mod printer;
+pub(crate) mod provenance;
 pub(crate) mod publication;
 pub(crate) mod report_file;
 pub(crate) mod run_files;

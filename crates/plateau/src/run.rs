@@ -2,6 +2,7 @@
 //! several targets, with interruption and resumption. Code here neither parses a command line nor formats results.
 
 pub(crate) mod active_range;
+pub(crate) mod by_serial;
 pub(crate) mod campaign;
 pub mod course;
 pub(crate) mod driving;

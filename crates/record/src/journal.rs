@@ -6,6 +6,8 @@
 //! therefore breaks the chain from that point on.
 
 mod held;
+mod line;
+mod verifier;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,25 +15,15 @@ use std::sync::Arc;
 use stdx::files::ReadError;
 
 use crate::amounts::Amounts;
-use crate::chain::{is_unfinished, json_in, line_of, version_in};
-use crate::plain::{may_be_unprintable, plain};
+use crate::chain::{is_unfinished, line_of, version_in};
 use crate::storage::{self, Storage, Stored};
 use crate::{Digest, Entry, Event};
 use held::{Change, Held, MOST_BYTES};
+use line::{OLDEST_VERSION, check_size, parse_line};
 
 pub use held::RESCUED;
-
-/// Journal version written by this build; older versions are read, newer ones refused.
-pub const VERSION: u32 = 1;
-/// First version of the format.
-const OLDEST_VERSION: u32 = 1;
-/// First bytes of every journal.
-pub const MAGIC: &str = "plateau-journal ";
-/// Limit on one record: 100 times the longest known one, the eight-hour write of XSR with one row per second.
-const MOST_RECORD_BYTES: usize = 64 << 20;
-/// Limit on the values in one record, each of which may take 24 bytes of memory. A workload of 45 days would
-/// reach this limit.
-const MOST_RECORD_VALUES: usize = 1 << 24;
+pub use line::{MAGIC, MOST_LINE_BYTES, VERSION};
+pub use verifier::{Unverified, Verifier};
 
 /// Errors of a journal.
 #[derive(Debug, thiserror::Error)]
@@ -404,44 +396,10 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
     Ok(loaded)
 }
 
-fn entry_of(json: &str) -> Result<Entry, serde_json::Error> {
-    // Fast path: almost no record contains an escape or a control character.
-    if !may_be_unprintable(json) {
-        return serde_json::from_str(json);
-    }
-    serde_json::from_str(&plain(json))
-}
-
-/// Rejects a record that would take far more memory than any real one.
-fn check_size(json: &str) -> Result<(), String> {
-    if json.len() > MOST_RECORD_BYTES {
-        let bytes = json.len();
-        return Err(format!("it has {bytes} B; no run writes a record of more than {MOST_RECORD_BYTES} B"));
-    }
-    // Each value except the first follows one of these characters. Characters within strings only increase
-    // the estimate.
-    let values = json.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
-    if values > MOST_RECORD_VALUES {
-        return Err(format!("it has about {values} values; no run writes more than {MOST_RECORD_VALUES}"));
-    }
-    Ok(())
-}
-
 /// Returns the name of the event in the JSON of an entry.
 fn name_in(json: &str) -> &str {
     let event = json.split_once("\"event\":").map_or("", |(_, event)| event);
     event.split('"').nth(1).unwrap_or_default()
-}
-
-fn parse_line(line: &[u8], seq: u64, chain: Digest) -> Result<(Entry, Digest), String> {
-    let (json, digest) = json_in(line, chain)?;
-    check_size(json)?;
-    let entry = entry_of(json).map_err(|e| e.to_string())?;
-    if entry.seq == seq {
-        Ok((entry, digest))
-    } else {
-        Err(format!("it is numbered as record {}", entry.seq))
-    }
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ mod run_file;
 mod segment;
 mod stated;
 pub mod storage;
+mod turn;
 mod unknown_wire;
 mod verified;
 mod wall;
@@ -62,10 +63,13 @@ pub use imported::{
 pub use injected_fault::InjectedFault;
 pub use io_path::{Fallback, IoEngine, IoPath, PathRemark};
 pub use journal::{
-    Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, RESCUED as RESCUED_JOURNAL, TornTail,
-    VERSION as JOURNAL_VERSION, parse_journal, read_journal,
+    Journal, JournalError, Loaded, MAGIC as JOURNAL_MAGIC, MOST_LINE_BYTES, RESCUED as RESCUED_JOURNAL,
+    TornTail, Unverified, VERSION as JOURNAL_VERSION, Verifier, parse_journal, read_journal,
 };
-pub use library::{Library, LibraryError, Run, begins_as_file_of_run, parse_run_file};
+pub use library::{
+    Library, LibraryError, MOST_RUN_FILE_BYTES, Run, begins_as_file_of_run, is_id as is_run_id,
+    parse_run_file,
+};
 pub use library_journal::{LIBRARY_JOURNAL, LibraryJournalError};
 pub use live::{LIVE, Live, LiveError, LiveFile, LivePhase, LiveSecond, MOST_LIVE_SECONDS};
 pub use order::{Misplaced, check_order};
@@ -78,6 +82,7 @@ pub use run_file::{
 };
 pub use segment::{Cut, Direction, ErrorCount, Gap, Segment, Series};
 pub use stated::{Link, Stated};
+pub use turn::{Turn, TurnError, turn_of_run, turn_of_target};
 pub use verified::{FailedIo, Verified, WrongData, WrongPlace};
 pub use wall::{gap_ns, wall_now};
 pub use workload::{

@@ -2,8 +2,8 @@
 
 mod error;
 mod nascent;
+mod run_json;
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,27 +13,16 @@ use stdx::files::ReadError;
 
 use crate::journal::read_journal_on;
 use crate::library_journal::{self, LIBRARY_JOURNAL, LibraryJournalError};
-use crate::plain::{may_be_unprintable, plain};
 use crate::storage::{self, Storage};
-use crate::{
-    Annotations, Change, Digest, Event, JOURNAL_MAGIC, Journal, JournalError, Loaded, RUN_FILE_VERSION,
-    RunFile,
-};
+use crate::{Annotations, Change, Digest, Event, Journal, JournalError, Loaded, RunFile};
 use error::io;
 use nascent::Nascent;
 
 pub use error::LibraryError;
+pub use run_json::{MOST_RUN_FILE_BYTES, begins_as_file_of_run, is_id, parse_run_file};
 
 const RUN_FILE: &str = "run.json";
 const JOURNAL: &str = "journal";
-/// Size limit of a run file, with room for the longest command line on Linux (2 MiB) and the longest plan (1
-/// MiB).
-const MOST_RUN_FILE_BYTES: u64 = 4 << 20;
-/// Size limit of an id: far longer than any real id, yet short enough to append an extension on any file
-/// system.
-const MOST_ID_BYTES: usize = 200;
-/// Capacity limit (1 EiB), far beyond any real array, so that sums of capacities do not overflow.
-const MOST_CAPACITY_BYTES: u64 = 1 << 60;
 
 /// A folder of runs, created with the first run.
 #[derive(Debug, Clone)]
@@ -63,55 +52,15 @@ fn runs_back(name: &str) -> Option<usize> {
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
 }
 
-/// Parses a `run.json`. Strings in the result are safe to print.
-///
-/// # Errors
-/// Returns an error if the text is not JSON, has a newer version than this build supports, or is not a run
-/// file; the error describes the problem.
-pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
-    #[derive(serde::Deserialize)]
-    struct Versioned {
-        version: Option<u64>,
+fn write_all<'a>(
+    nascent: &mut Nascent,
+    files: impl Iterator<Item = &'a (&'a str, &'a [u8])>,
+) -> Result<(), LibraryError> {
+    for (name, bytes) in files {
+        let (mut file, path) = nascent.create_file(name)?;
+        file.append(bytes).and_then(|()| file.sync_all()).map_err(|e| io("write", &path, e))?;
     }
-    let text = std::str::from_utf8(bytes).map_err(|e| e.to_string())?;
-    let text = if may_be_unprintable(text) { Cow::from(plain(text)) } else { Cow::from(text) };
-    // A newer file may contain unknown fields, so check the version first.
-    let Versioned { version } = serde_json::from_str(&text).map_err(|e| e.to_string())?;
-    if version.is_none_or(|v| v > u64::from(RUN_FILE_VERSION)) {
-        let found = version.map_or("none".to_owned(), |v| v.to_string());
-        return Err(format!("its version is {found}; this Plateau reads up to {RUN_FILE_VERSION}"));
-    }
-    let file: RunFile = serde_json::from_str(&text).map_err(|e| e.to_string())?;
-    if !is_id(&file.id) {
-        return Err(format!("{:?} is not the id of a run", file.id));
-    }
-    if file.target.capacity_bytes > MOST_CAPACITY_BYTES {
-        return Err(format!("no target has {} B", file.target.capacity_bytes));
-    }
-    Ok(file)
-}
-
-/// Returns whether data that begins with these bytes is the `run.json` or journal of a run, regardless of the
-/// file name.
-#[must_use]
-pub fn begins_as_file_of_run(bytes: &[u8]) -> bool {
-    bytes.starts_with(JOURNAL_MAGIC.as_bytes()) || begins_as_run_file(bytes)
-}
-
-fn begins_as_run_file(bytes: &[u8]) -> bool {
-    let mut words = bytes.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
-    let mut next = || words.next().unwrap_or_default();
-    let version = [next(), next(), next()];
-    let is_number =
-        |word: &[u8]| word.strip_suffix(b",").is_some_and(|digits| digits.iter().all(u8::is_ascii_digit));
-    version[0] == b"{" && version[1] == b"\"version\":" && is_number(version[2]) && next() == b"\"id\":"
-}
-
-/// Returns whether `id` is safe as the name of a directory within the library. Output files are also named
-/// after the id.
-fn is_id(id: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    !id.is_empty() && id.len() <= MOST_ID_BYTES && !id.starts_with(['.', '-']) && id.chars().all(is_plain)
+    Ok(())
 }
 
 impl Library {
@@ -177,6 +126,40 @@ impl Library {
         }
     }
 
+    /// Adds a copy of a run: its `run.json` as it is, further files as (name, content), and the verified beginning of
+    /// its journal. The directory appears completely or not at all.
+    ///
+    /// # Errors
+    /// Returns an error if a run with this id exists, or the copy cannot be written.
+    pub fn create_copy(
+        &self,
+        run_json: &[u8],
+        journal: &[u8],
+        more: &[(&str, &[u8])],
+    ) -> Result<Run, LibraryError> {
+        let file = parse_run_file(run_json)
+            .map_err(|problem| LibraryError::BadRunFile { path: self.root.join(RUN_FILE), problem })?;
+        storage::create_folders(&*self.storage, &self.root).map_err(|e| io("create", &self.root, e))?;
+        self.sweep()?;
+        let dir = self.root.join(&file.id);
+        if self.storage.look(&dir).is_ok() {
+            return Err(io("create", &dir, ErrorKind::AlreadyExists.into()));
+        }
+        let mut nascent = Nascent::create(&self.storage, &self.root, &file.id)?;
+        let own = [(RUN_FILE, run_json), (JOURNAL, journal)];
+        let written = write_all(&mut nascent, more.iter().chain(&own)).and_then(|()| {
+            nascent.publish(&dir)?;
+            nascent.identity()
+        });
+        match written {
+            Ok(identity) => Ok(Run { dir, file, identity, storage: Arc::clone(&self.storage) }),
+            Err(error) => {
+                nascent.discard();
+                Err(error)
+            }
+        }
+    }
+
     fn fill(
         &self,
         nascent: &mut Nascent,
@@ -190,10 +173,7 @@ impl Library {
             let error = ReadError::TooLarge { limit_bytes: MOST_RUN_FILE_BYTES };
             return Err(io("write", Path::new(RUN_FILE), error.into()));
         }
-        for (name, bytes) in more.iter().chain([&(RUN_FILE, &json[..])]) {
-            let (mut file, path) = nascent.create_file(name)?;
-            file.append(bytes).and_then(|()| file.sync_all()).map_err(|e| io("write", &path, e))?;
-        }
+        write_all(nascent, more.iter().chain([&(RUN_FILE, &json[..])]))?;
         let (stored, path) = nascent.create_file(JOURNAL)?;
         let mut journal = Journal::begin(Arc::clone(&self.storage), stored, &path)?;
         journal.append(Event::Opened { run_sha256: Digest::of(&json).to_string() })?;

@@ -30,6 +30,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("charts", &["chartdata", "stdx"]),
     ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
     ("store", &["pts", "record", "report", "stdx", "skips"]),
+    ("transfer", &["record", "stdx"]),
+    ("fleet", &["device", "record", "stdx"]),
+    ("state", &["device", "record", "stdx"]),
     ("compare", &["charts", "pts", "record", "report", "stdx", "skips"]),
     ("doctor", &["pts", "record", "stdx", "skips"]),
     ("gate", &["charts", "compare", "pts", "record", "report", "stdx", "skips"]),
@@ -42,12 +45,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("follow", &["estimate", "pts", "record", "stdx"]),
     ("watch", &["follow", "pts", "record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
+    ("failure", &["console", "device", "engine", "power", "record", "stdx", "store", "transfer", "workload"]),
     (
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
-            "workload", "watch",
+            "workload", "watch", "state", "transfer", "fleet", "failure",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
@@ -81,21 +85,13 @@ fn complaints_of(tree: &Tree, folder: &str) -> Vec<Complaint> {
         return complain(format!("the package must have the name of its folder, not '{name}'"));
     }
     let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
-        return complain(
-            "a new crate; add it to ARROWS in xtask/src/tidy/arrows.rs and to ARCHITECTURE.md".into(),
-        );
+        return complain("a new crate; add it to ARROWS (this file) and to ARCHITECTURE.md".into());
     };
     dependencies(&manifest)
         .into_iter()
-        .filter(|dependency| {
-            ARROWS.iter().any(|(known, _)| known == dependency) && !allowed.contains(&dependency.as_str())
-        })
-        .map(|dependency| {
-            Complaint::file(
-                &path,
-                format!("{name} must not depend on {dependency}; see the code map in ARCHITECTURE.md"),
-            )
-        })
+        .filter(|it| ARROWS.iter().any(|(known, _)| known == it) && !allowed.contains(&it.as_str()))
+        .map(|other| format!("{name} must not depend on {other}; see the code map in ARCHITECTURE.md"))
+        .map(|text| Complaint::file(&path, text))
         .collect()
 }
 

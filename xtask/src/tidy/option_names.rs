@@ -10,6 +10,8 @@ const CRATES: &str = "crates/";
 /// Code that defines options: the beginning of its path, and the reason.
 const OWNERS: &[(&str, &str)] = &[
     ("crates/plateau/", "the program itself"),
+    ("crates/failure/", "the messages of the program"),
+    ("crates/fleet/src/contention.rs", "a message of the program"),
     ("crates/plans/", "its tables define the settings of a run, each of which is an option"),
     ("crates/pts/", "its tests refer to settings, each of which is an option"),
     ("crates/fio/", "its table defines the options of `load`"),
@@ -19,7 +21,7 @@ const OWNERS: &[(&str, &str)] = &[
 const PROGRAMS: &[&str] = &["blockdev", "fio", "hdparm", "losetup", "mdadm"];
 
 const REMEDY: &str = "a message names an option: return an error with data, and name the option where the \
-  program formats the error (crates/plateau/src/failure/message.rs)";
+  program formats the error (crates/failure/src/message.rs)";
 
 fn run(tree: &Tree) -> Vec<Complaint> {
     let owned = |path: &str| OWNERS.iter().any(|(begin, _)| path.starts_with(begin));

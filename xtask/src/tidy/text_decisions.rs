@@ -16,6 +16,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("array/storcli/program.rs", "answers of storcli"),
     ("array/storcli/answer.rs", "answers of storcli"),
     ("import/src/formats/fio.rs", "output of fio"),
+    ("fleet/src/queue.rs", "output of squeue"),
     ("plateau/src/cli/rejected.rs", "errors of clap, as text"),
 ];
 

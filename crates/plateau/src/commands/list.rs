@@ -20,16 +20,18 @@ pub fn run(cli: &Cli) -> Done {
     printer::print(&devices.iter().map(text).collect::<String>())
 }
 
-fn document(device: &Listed) -> Value {
+pub fn document(device: &Listed) -> Value {
     json!({
         "path": device.path,
         "kind": device.kind,
         "identity": device.identity,
         "model": device.model,
+        "firmware": device.firmware,
         "capacity_bytes": device.capacity_bytes,
         "can_be_tested": reasons(device).is_empty(),
         "in_use": device.in_use,
         "refusals": reasons(device),
+        "links": device::attached(&device.path).links.into_iter().map(|link| link.name).collect::<Vec<_>>(),
     })
 }
 
@@ -68,6 +70,7 @@ mod tests {
             kind: "SATA".into(),
             identity: Some("S1".into()),
             model: None,
+            firmware: None,
             capacity_bytes: Some(1_000_000_000),
             refusals: vec![mounted, device::Refusal::Partitions { names: "sda1".into() }],
             unusable: None,

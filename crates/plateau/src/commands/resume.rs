@@ -7,7 +7,7 @@ use std::path::Path;
 use console::progress::Progress;
 use device::{Drive, OpenOptions, SimFaults};
 use plans::settings::RunSettings;
-use record::{Entry, Event, Run, RunFile, TargetFacts, TargetKind};
+use record::{Entry, Event, Library, Run, RunFile, TargetFacts, TargetKind};
 
 use crate::cli::{Cli, Resume};
 use crate::failure::{Done, Exit, Failure};
@@ -24,7 +24,13 @@ use crate::run::speeds;
 pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     library.sweep()?;
-    let mut stored = library.find(&options.run)?;
+    let stored = library.find(&options.run)?;
+    proceed(cli, &library, stored, options)
+}
+
+/// Continues a run that was found.
+pub fn proceed(cli: &Cli, library: &Library, mut stored: Run, options: &Resume) -> Done {
+    refuse_copy(&stored)?;
     let id = stored.file.id.clone();
     // Any user may have written the run that was found. If only this user can write to its directory, the run can
     // no longer be replaced, so read it again and resume that content.
@@ -55,7 +61,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         return Err(Failure::text(Exit::Usage, text));
     }
     let source = power::of_resumed(&stored.file, &run, is_own)?;
-    lifecycle::dismantle_left_over(&library, &typed)?;
+    lifecycle::dismantle_left_over(library, &typed)?;
     let drive = open_again(&stored.file)?;
     let identities = confirmed(&stored.file, &drive, &loaded.entries, &typed)?;
     let mut armed = drive.arm_for_run(&identities, &places::state()?)?;
@@ -71,13 +77,13 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
         (false, false) => Resumption::Plain,
     };
     let begin = begin.begin(lifecycle::gap_before_answer(&loaded, gap));
-    let mut progress = Progress::of(&stored, speeds::usual_purge(&stored.file, &library));
+    let mut progress = Progress::of(&stored, speeds::usual_purge(&stored.file, library));
     if stored.file.target.kind == TargetKind::Simulated {
         rebuild::rebuild(&mut armed, &loaded.entries, gap, &interrupted, &mut progress)?;
     }
     // The run ended while its estimates were being made.
     if loaded.entries.len() == 1 {
-        journal.append(lifecycle::estimated(&stored.file, &library)?)?;
+        journal.append(lifecycle::estimated(&stored.file, library)?)?;
     }
     journal.append(Event::Resumed { gap_ns: gap.length_ns })?;
     let work = Work {
@@ -92,6 +98,19 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     lifecycle::execute(work, &loaded.entries, begin)?;
     drop(journal);
     lifecycle::finish(cli, stored)?.done()
+}
+
+/// Refuses a copy: both it and its source could be continued, and would then be different runs with the same id.
+fn refuse_copy(run: &Run) -> Done {
+    let Some(mark) = transfer::mark_of(&run.dir)? else { return Ok(()) };
+    let text = format!(
+        "run {} is a {}; resume it there. If it no longer exists there, remove {} from {} to make this copy the run",
+        run.file.id,
+        mark.words(),
+        transfer::COPIED,
+        run.dir.display()
+    );
+    Err(Failure::text(Exit::Run, text).of_run(&run.file.id))
 }
 
 /// Opens the target of the run, and checks that it is still the same device.

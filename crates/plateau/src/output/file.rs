@@ -90,7 +90,7 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
 
 /// Returns whether a run may store a file of this name next to its `run.json` and journal.
 fn is_of_run(name: &str) -> bool {
-    name.starts_with(record::RESCUED_JOURNAL) || [LOGO, IMPORTED].contains(&name)
+    name.starts_with(record::RESCUED_JOURNAL) || [LOGO, IMPORTED, transfer::COPIED].contains(&name)
 }
 
 /// Writes a file, or writes to standard output if `path` stands for it.

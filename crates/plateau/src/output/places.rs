@@ -73,6 +73,11 @@ pub fn is_own_run(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns the name of this host; empty if the kernel does not report it.
+pub fn host_name() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
+}
+
 /// Returns the command line as typed, for storage in the run.
 pub fn command_line() -> Vec<String> {
     let typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());

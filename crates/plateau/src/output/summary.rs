@@ -15,6 +15,7 @@ use stdx::units::{count_of, grouped, span};
 use crate::failure::{Done, Exit, Failure};
 use crate::host::checks;
 use crate::output::places;
+use crate::output::provenance::provenance;
 
 /// Separator between two key figures on a line.
 const FIGURE_GAP: &str = "   ";
@@ -90,6 +91,7 @@ impl Summary {
         if let Some(doing) = self.in_progress() {
             line("state", &doing);
         }
+        provenance(&self.run).iter().for_each(|words| line("copy", words));
         line("target", &target(file));
         let members = file.target.array.iter().flat_map(|array| &array.members);
         members.for_each(|member| line("member", &format!("{} {}", member.path, member.words())));
@@ -174,6 +176,7 @@ impl Summary {
             "tags": file.labels.tags,
             "notes": file.labels.notes,
             "in_progress": self.in_progress(),
+            "copy": provenance(&self.run),
             "profile": file.profile,
             "target": file.target,
             "host": file.host,

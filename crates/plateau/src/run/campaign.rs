@@ -1,13 +1,12 @@
 //! `plateau run TESTS TARGET TARGET…`: the same tests on several targets at the same time. Each target has its own
 //! run with its own threads and cores; each run is resumed separately.
 
-mod concurrent;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use ::fleet::contention::{self, Target};
 use console::progress::{Board, Progress};
 use device::{Armed, Drive};
 use record::{Concurrent, Journal, Library, Run as StoredRun, RunFile};
@@ -25,7 +24,6 @@ use crate::run::request::RunRequest;
 use crate::run::session::Begin;
 use crate::run::signals;
 use crate::run::speeds;
-use concurrent::Target;
 
 /// A target whose run has started.
 struct Begun {
@@ -107,12 +105,12 @@ fn check(looked_at: &[(RunFile, Drive)], library: &Library) -> Done<Vec<Vec<Stri
         });
     }
     let purge = looked_at.first().and_then(|(file, _)| file.handling.purge_method.as_deref());
-    if let Some(reason) = concurrent::refusal(&targets, purge) {
+    if let Some(reason) = contention::refusal(&targets, purge) {
         return Err(Failure::text(Exit::Refused, reason));
     }
     let cpu_ns = if targets.iter().any(|target| target.iops > 0.0) { cpu_ns_per_io()? } else { 0.0 };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(concurrent::shared(&targets, cpu_ns, processors))
+    Ok(contention::shared(&targets, cpu_ns, processors))
 }
 
 /// Returns the absolute path, even if it does not exist yet.

@@ -37,14 +37,27 @@ use crate::run::signals;
 use crate::run::speeds;
 
 /// Checks everything, then executes the run; returns the completed run.
-pub fn perform(library: Option<&Path>, mut request: RunRequest, erase: &[String]) -> Done<StoredRun> {
+pub fn perform(library: Option<&Path>, request: RunRequest, erase: &[String]) -> Done<StoredRun> {
+    perform_as(library, request, erase, None)
+}
+
+/// Same as [`perform`], but gives the run the id `id`.
+pub fn perform_as(
+    library: Option<&Path>,
+    mut request: RunRequest,
+    erase: &[String],
+    id: Option<&str>,
+) -> Done<StoredRun> {
     let library = places::library(library)?;
     labels::refuse_namesakes(&library, &request.labels)?;
     dismantle_left_over(&library, erase)?;
     let logo = request.logo.as_deref().map(publication::picture).transpose()?;
     request.open.libraries = vec![library.root().to_owned()];
     let source = power::requested(&request.run)?;
-    let (file, drive) = prepare(request, Being::now())?;
+    let (mut file, drive) = prepare(request, Being::now())?;
+    if let Some(id) = id {
+        file.id = id.to_owned();
+    }
     // From here on, an interruption must restore the settings that the run has changed.
     let interrupted = signals::watch()?;
     let (mut file, mut armed) = take(file, drive, erase)?;
@@ -178,9 +191,18 @@ pub fn dismantle_left_over(library: &Library, erase: &[String]) -> Done {
 pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
     let usage = |text: String| Failure::text(Exit::Usage, text);
     let drive = device::open(&request.target, &request.open)?;
+    let given = request.run.given.clone();
+    let file = described(request, being, drive.facts().clone());
+    active_range::check(&file, &given).map_err(usage)?;
+    preflight::check(&file)?;
+    Ok((file, drive))
+}
+
+/// Describes the requested run on a target that may be on another host.
+pub fn described(request: RunRequest, being: Being, target: TargetFacts) -> RunFile {
     let driving = request.driving();
     let RunRequest { run, .. } = request;
-    let file = RunFile {
+    RunFile {
         version: RUN_FILE_VERSION,
         id: id_of(&being.prefix, &name_of(&request.tests), &request.target),
         created: being.created,
@@ -190,8 +212,8 @@ pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
         tests: request.tests,
         profile: request.profile.name.into(),
         settings: Some(run.settings),
-        host: (being.host)(drive.facts()),
-        target: drive.facts().clone(),
+        host: (being.host)(&target),
+        target,
         ceiling: None,
         origin: None,
         placement: run.placement,
@@ -203,10 +225,7 @@ pub fn prepare(request: RunRequest, being: Being) -> Done<(RunFile, Drive)> {
         power: None,
         labels: request.labels,
         stated: run.stated,
-    };
-    active_range::check(&file, &run.given).map_err(usage)?;
-    preflight::check(&file)?;
-    Ok((file, drive))
+    }
 }
 
 /// A run and everything needed to execute it.

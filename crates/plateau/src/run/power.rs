@@ -7,7 +7,7 @@ use console::{Audience, Step};
 use device::Armed;
 use engine::Places;
 use plans::settings::RunSettings;
-use power::{Named, PowerError, Sampler, Surroundings};
+use power::{Named, Sampler, Surroundings};
 use record::{Entry, Event, Placement, RunFile};
 
 use crate::failure::{Done, Exit, Failure};
@@ -29,16 +29,6 @@ pub struct Requested {
 pub struct Metering {
     pub sampler: Sampler,
     idle: Duration,
-}
-
-impl From<PowerError> for Failure {
-    fn from(error: PowerError) -> Self {
-        let exit = match error {
-            PowerError::Unknown { .. } | PowerError::Syntax { .. } => Exit::Usage,
-            _ => Exit::Unusable,
-        };
-        Self::text(exit, format!("--power: {error}"))
-    }
 }
 
 /// Returns the source that the command line names.

@@ -33,6 +33,7 @@ mod tests {
             kind: "NVMe".into(),
             identity: Some(identity.into()),
             model: None,
+            firmware: None,
             capacity_bytes: Some(capacity_bytes),
             refusals: Vec::new(),
             unusable: None,

@@ -1,11 +1,14 @@
-//! Errors for the user: a chain of causes and a documented exit code.
+//! Errors for the user: a chain of causes, what to type next, and a documented exit code.
+#![forbid(unsafe_code)]
 
 pub mod message;
 
 use console::printer::PrintError;
 use device::{DriveError, ErrorKind as DriveKind};
-use record::{JournalError, LibraryError};
+use power::PowerError;
+use record::{JournalError, LibraryError, TurnError};
 use store::StoreError;
+use transfer::TransferError;
 use workload::{CaptureError, TraceError, WorkloadError};
 
 /// All exit codes except 0 (success), with their meanings. The manual is generated from this table.
@@ -32,6 +35,12 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
     (Exit::Rejected, "a burn-in rejects the drive: its verdict is FAIL"),
     (Exit::InProgress, "`status` found a run in progress, or `gate` was given one"),
     (
+        Exit::Held,
+        "`job` cannot continue the run without a decision: the interrupted test would purge the drive again; add \
+         --restart-test or --continue-timeline",
+    ),
+    (Exit::Busy, "`job` found another process working on the run or its target; try again later"),
+    (
         Exit::Interrupted,
         "interrupted by Ctrl-C, SIGTERM or SIGHUP (the terminal was closed), or because the host or the \
          process was suspended during a measurement; `plateau resume` continues the run",
@@ -41,31 +50,47 @@ pub const EXIT_CODES: &[(Exit, &str)] = &[
 /// Why the program failed; the value is the exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
+    /// A bug, or the system refused an ordinary call.
     Internal = 1,
+    /// Wrong command line or impossible setting.
     Usage = 2,
+    /// Refused for the safety of data.
     Refused = 3,
+    /// The target cannot be used.
     Unusable = 4,
+    /// The device failed in use.
     Device = 5,
+    /// A run cannot be found, read or written.
     Run = 6,
+    /// A condition that the user set is met.
     Regressed = 7,
+    /// A run is in progress.
     InProgress = 8,
+    /// A burn-in rejects the drive.
     Rejected = 9,
+    /// A person must decide how a run continues.
+    Held = 10,
+    /// Another process is working on the run or its target.
+    Busy = 75,
+    /// Interrupted by a signal.
     Interrupted = 130,
 }
 
 impl Exit {
     /// The process exit code.
+    #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 
     /// Rank among several failures, of which the highest decides: a failed device matters more than an
     /// interruption.
+    #[must_use]
     pub const fn gravity(self) -> u8 {
         match self {
-            Self::InProgress | Self::Interrupted => 0,
+            Self::InProgress | Self::Busy | Self::Interrupted => 0,
             Self::Usage => 1,
-            Self::Refused => 2,
+            Self::Refused | Self::Held => 2,
             Self::Unusable => 3,
             Self::Regressed => 4,
             Self::Run => 5,
@@ -79,7 +104,9 @@ impl Exit {
 /// An error with its exit code, and the run to which it belongs if one was started.
 #[derive(Debug)]
 pub struct Failure {
+    /// Its exit code.
     pub exit: Exit,
+    /// The run to which it belongs.
     pub run: Option<String>,
     /// Results before the failure, which are printed with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
@@ -94,6 +121,7 @@ pub struct Failure {
 pub type Done<T = ()> = Result<T, Failure>;
 
 impl Failure {
+    /// Returns the failure with this error.
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
         Self {
             exit,
@@ -105,15 +133,20 @@ impl Failure {
         }
     }
 
+    /// Returns the failure with this text.
     pub fn text(exit: Exit, text: impl Into<String>) -> Self {
         Self::new(exit, anyhow::Error::msg(text.into()))
     }
 
+    /// Names the run to which the failure belongs.
+    #[must_use]
     pub fn of_run(mut self, id: &str) -> Self {
         self.run = Some(id.into());
         self
     }
 
+    /// Adds results before the failure.
+    #[must_use]
     pub fn with_document(mut self, document: serde_json::Value) -> Self {
         if let serde_json::Value::Object(found) = document {
             self.found = found;
@@ -122,18 +155,21 @@ impl Failure {
     }
 
     /// Marks the error as part of the printed document, so that it is written only to standard error.
+    #[must_use]
     pub fn already_printed(mut self) -> Self {
         self.already_printed = true;
         self
     }
 
     /// Sets only the exit code; the result has already been printed.
+    #[must_use]
     pub fn silent(exit: Exit) -> Self {
         Self { is_silent: true, ..Self::text(exit, "") }
     }
 
     /// Returns the whole chain of causes on one line, without the numbers of system errors, whose text it
     /// contains.
+    #[must_use]
     pub fn message(&self) -> String {
         let text = format!("{:#}", self.error);
         let mut parts = text.split(" (os error ");
@@ -148,11 +184,13 @@ impl Failure {
     }
 
     /// Returns whether the failure is silent, that is, affects only the exit code.
+    #[must_use]
     pub const fn is_silent(&self) -> bool {
         self.is_silent
     }
 
     /// Returns the error as a document, preceded by the results; `None` if it has already been printed.
+    #[must_use]
     pub fn document(&self) -> Option<serde_json::Value> {
         if self.already_printed {
             return None;
@@ -188,6 +226,29 @@ impl From<engine::EngineError> for Failure {
 impl From<LibraryError> for Failure {
     fn from(error: LibraryError) -> Self {
         let exit = if matches!(error, LibraryError::Unnamed) { Exit::Usage } else { Exit::Run };
+        Self::new(exit, error)
+    }
+}
+
+impl From<TransferError> for Failure {
+    fn from(error: TransferError) -> Self {
+        Self::new(Exit::Run, error)
+    }
+}
+
+impl From<PowerError> for Failure {
+    fn from(error: PowerError) -> Self {
+        let exit = match error {
+            PowerError::Unknown { .. } | PowerError::Syntax { .. } => Exit::Usage,
+            _ => Exit::Unusable,
+        };
+        Self::text(exit, format!("--power: {error}"))
+    }
+}
+
+impl From<TurnError> for Failure {
+    fn from(error: TurnError) -> Self {
+        let exit = if matches!(error, TurnError::Busy { .. }) { Exit::Busy } else { Exit::Run };
         Self::new(exit, error)
     }
 }

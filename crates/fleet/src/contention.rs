@@ -14,7 +14,9 @@ const OF_ONE_NAMESPACE: [&str; 3] = ["discard", "write-zeroes", "overwrite"];
 /// Facts about a target that is tested at the same time as others.
 #[derive(Debug, Clone)]
 pub struct Target {
+    /// The target.
     pub facts: TargetFacts,
+    /// Its position in the topology.
     pub attached: Attached,
     /// Resolved path; `None` for a simulated drive.
     pub file: Option<PathBuf>,
@@ -25,6 +27,7 @@ pub struct Target {
 }
 
 /// Returns the first reason why these targets cannot be tested at the same time.
+#[must_use]
 pub fn refusal(targets: &[Target], purge: Option<&str>) -> Option<String> {
     let pairs = targets.iter().enumerate().flat_map(|(i, a)| targets[i + 1..].iter().map(move |b| (a, b)));
     pairs.filter(|(a, b)| a.file.is_some() && b.file.is_some()).find_map(|(a, b)| {
@@ -57,6 +60,7 @@ fn same_serial(a: &Target, b: &Target) -> bool {
 }
 
 /// Returns for each target the resources that it shares with others and that they may saturate together.
+#[must_use]
 pub fn shared(targets: &[Target], cpu_ns_per_io: f64, processors: usize) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new(); targets.len()];
     for link in links(targets) {

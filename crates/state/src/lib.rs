@@ -1,5 +1,6 @@
 //! The location of restore records: a directory that no other user can write to, or that of a simulation; and the
 //! host whose settings they restore.
+#![forbid(unsafe_code)]
 
 use std::ffi::OsString;
 use std::fmt::Debug;

@@ -1,0 +1,53 @@
+//! Files for the configuration of Slurm.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::inventory::{Drive, Inventory};
+use crate::words::name;
+
+const HEAD: &str = "# Written by `plateau fleet inventory`; changes are overwritten.\n";
+
+/// Returns `gres.conf`: one line for each drive, with its identity as the type.
+#[must_use]
+pub fn gres_conf(inventory: &Inventory) -> String {
+    let line = |drive: &Drive| {
+        // A simulated drive has no device node.
+        let place = if drive.is_simulated() { "Count=1".to_owned() } else { format!("File={}", drive.path) };
+        format!("NodeName={} Name=drive Type={} {place}\n", drive.host, drive.gres())
+    };
+    HEAD.to_owned() + &inventory.drives.iter().map(line).collect::<String>()
+}
+
+/// Returns the lines for `slurm.conf`: the GRES and features of each node, and a license for each link that several
+/// drives share. Slurm reads one line for each node, so its other parameters (processors, memory, address) are given
+/// in `more`, by host.
+#[must_use]
+pub fn nodes_conf(inventory: &Inventory, more: &BTreeMap<String, String>) -> String {
+    let mut out = HEAD.to_owned() + "GresTypes=drive\n";
+    let licenses: BTreeSet<String> =
+        inventory.drives.iter().flat_map(|drive| drive.licenses(&inventory.drives)).collect();
+    if !licenses.is_empty() {
+        let each: Vec<String> = licenses.iter().map(|license| format!("{license}:1")).collect();
+        out.push_str(&format!("Licenses={}\n", each.join(",")));
+    }
+    let mut hosts: BTreeMap<&str, Vec<&Drive>> = BTreeMap::new();
+    for drive in &inventory.drives {
+        hosts.entry(&drive.host).or_default().push(drive);
+    }
+    for (host, drives) in hosts {
+        let gres: Vec<String> = drives.iter().map(|drive| format!("drive:{}:1", drive.gres())).collect();
+        let features: BTreeSet<String> = drives.iter().flat_map(|drive| features(drive)).collect();
+        let features = features.into_iter().collect::<Vec<_>>().join(",");
+        let features = if features.is_empty() { String::new() } else { format!(" Feature={features}") };
+        let more = more.get(host).map(|more| format!(" {more}")).unwrap_or_default();
+        out.push_str(&format!("NodeName={host} Gres={}{features}{more}\n", gres.join(",")));
+    }
+    out
+}
+
+/// Returns the features of the node that has the drive: its model and its firmware.
+fn features(drive: &Drive) -> Vec<String> {
+    let model = drive.model.as_ref().map(|model| format!("model-{}", name(model)));
+    let firmware = drive.firmware.as_ref().map(|firmware| format!("firmware-{}", name(firmware)));
+    model.into_iter().chain(firmware).collect()
+}

@@ -1,0 +1,36 @@
+//! Errors of a fleet.
+
+/// Errors of a fleet.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    /// A list of drives, an inventory or a campaign is not what it should be.
+    #[error("{what}: {problem}")]
+    Invalid {
+        /// What was read.
+        what: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Two drives cannot be distinguished.
+    #[error(
+        "{one} and {other} both have the identity '{identity}'; only one of them can be in the inventory"
+    )]
+    Namesakes {
+        /// One drive, as HOST:PATH.
+        one: String,
+        /// The other drive.
+        other: String,
+        /// Their identity.
+        identity: String,
+    },
+    /// A campaign selects drives that the inventory does not have.
+    #[error("no drive of the inventory {problem}")]
+    NoSuchDrive {
+        /// What was selected.
+        problem: String,
+    },
+}
+
+pub(crate) fn invalid(what: &str, problem: impl std::fmt::Display) -> FleetError {
+    FleetError::Invalid { what: what.into(), problem: problem.to_string() }
+}

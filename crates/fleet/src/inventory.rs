@@ -1,0 +1,243 @@
+//! The drives of all hosts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{FleetError, invalid};
+use crate::words::name;
+
+const VERSION: u32 = 1;
+
+/// A block device as `plateau list --json` prints it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct Listed {
+    /// Device node, or a simulated drive.
+    pub path: String,
+    /// Kind, such as `NVMe`.
+    #[serde(default)]
+    pub kind: String,
+    /// Identity to type before it is erased.
+    pub identity: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+    /// Firmware revision.
+    #[serde(default)]
+    pub firmware: Option<String>,
+    /// Capacity.
+    pub capacity_bytes: Option<u64>,
+    /// Links between the drive and the processor, which other drives may share.
+    #[serde(default)]
+    pub links: Vec<String>,
+    /// Reasons why it cannot be tested.
+    #[serde(default)]
+    pub refusals: Vec<String>,
+}
+
+/// A drive that can be tested.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drive {
+    /// The host that has it.
+    pub host: String,
+    /// Device node there, or a simulated drive.
+    pub path: String,
+    /// Kind, such as `NVMe`.
+    pub kind: String,
+    /// Identity to type before it is erased.
+    pub identity: String,
+    /// Model, if known.
+    pub model: Option<String>,
+    /// Firmware revision, if known.
+    pub firmware: Option<String>,
+    /// Capacity, if known.
+    pub capacity_bytes: Option<u64>,
+    /// Links between the drive and the processor, which other drives may share.
+    pub links: Vec<String>,
+}
+
+impl Drive {
+    /// Returns the type of its GRES.
+    #[must_use]
+    pub fn gres(&self) -> String {
+        name(&self.identity)
+    }
+
+    /// Returns whether it is simulated.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.path.starts_with("sim:")
+    }
+
+    /// Returns the licenses that stand for the links that it shares with other drives of `all`.
+    #[must_use]
+    pub fn licenses(&self, all: &[Self]) -> Vec<String> {
+        let shares = |link: &&String| {
+            all.iter().any(|other| {
+                other.host == self.host && other.identity != self.identity && other.links.contains(link)
+            })
+        };
+        self.links.iter().filter(shares).map(|link| format!("{}_{}", name(&self.host), name(link))).collect()
+    }
+}
+
+/// A device that cannot be tested.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unusable {
+    /// The host that has it.
+    pub host: String,
+    /// Device node there.
+    pub path: String,
+    /// Identity, if it could be read.
+    pub identity: Option<String>,
+    /// Why it cannot be tested.
+    pub reason: String,
+}
+
+/// The drives of all hosts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inventory {
+    version: u32,
+    /// Drives that can be tested, by host and path.
+    pub drives: Vec<Drive>,
+    /// Devices that cannot be tested, by host and path.
+    pub unusable: Vec<Unusable>,
+}
+
+/// A difference between two inventories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A drive is new.
+    Added(Drive),
+    /// A drive is gone.
+    Removed(Drive),
+    /// A drive is elsewhere: before, now.
+    Moved(Drive, Drive),
+    /// A drive has other firmware: before, now.
+    Firmware(Drive, Drive),
+    /// A drive can no longer be tested.
+    NoLongerUsable(Drive, Unusable),
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = |drive: &Drive| format!("{}:{}", drive.host, drive.path);
+        let firmware = |drive: &Drive| drive.firmware.clone().unwrap_or_else(|| "unknown".into());
+        match self {
+            Self::Added(drive) => write!(f, "new       {}  {}", drive.identity, at(drive)),
+            Self::Removed(drive) => write!(f, "gone      {}  was {}", drive.identity, at(drive)),
+            Self::Moved(was, is) => write!(f, "moved     {}  from {} to {}", is.identity, at(was), at(is)),
+            Self::Firmware(was, is) => {
+                write!(f, "firmware  {}  was {}, is {}", is.identity, firmware(was), firmware(is))
+            }
+            Self::NoLongerUsable(was, now) => {
+                write!(f, "refused   {}  {}: {}", was.identity, at(was), now.reason)
+            }
+        }
+    }
+}
+
+impl Inventory {
+    /// Returns the inventory of hosts, from the devices of each.
+    ///
+    /// # Errors
+    /// Returns an error if two drives have the same identity.
+    pub fn of(hosts: &BTreeMap<String, Vec<Listed>>) -> Result<Self, FleetError> {
+        let mut inventory = Self { version: VERSION, ..Self::default() };
+        let mut by_gres: BTreeMap<String, String> = BTreeMap::new();
+        for (host, devices) in hosts {
+            for device in devices {
+                let (host, path) = (host.clone(), device.path.clone());
+                let reason = match &device.identity {
+                    None => Some("its identity is unknown"),
+                    Some(_) => None,
+                };
+                if let Some(reason) = device.refusals.first().map(String::as_str).or(reason) {
+                    let (identity, reason) = (device.identity.clone(), reason.to_owned());
+                    inventory.unusable.push(Unusable { host, path, identity, reason });
+                    continue;
+                }
+                let drive = Drive {
+                    host,
+                    path,
+                    kind: device.kind.clone(),
+                    identity: device.identity.clone().unwrap_or_default(),
+                    model: device.model.clone(),
+                    firmware: device.firmware.clone(),
+                    capacity_bytes: device.capacity_bytes,
+                    links: device.links.clone(),
+                };
+                let place = format!("{}:{}", drive.host, drive.path);
+                if let Some(one) = by_gres.insert(drive.gres(), place.clone()) {
+                    return Err(FleetError::Namesakes { one, other: place, identity: drive.identity });
+                }
+                inventory.drives.push(drive);
+            }
+        }
+        let place = |host: &String, path: &String| (host.clone(), path.clone());
+        inventory.drives.sort_by_key(|drive| place(&drive.host, &drive.path));
+        inventory.unusable.sort_by_key(|device| place(&device.host, &device.path));
+        Ok(inventory)
+    }
+
+    /// Parses what `plateau list --json` printed on `host`.
+    ///
+    /// # Errors
+    /// Returns an error if it is something else.
+    pub fn parse_list(host: &str, json: &str) -> Result<Vec<Listed>, FleetError> {
+        serde_json::from_str(json).map_err(|error| invalid(&format!("the list of drives of {host}"), error))
+    }
+
+    /// Parses an inventory.
+    ///
+    /// # Errors
+    /// Returns an error if it is not one, or of a newer version.
+    pub fn parse(json: &str) -> Result<Self, FleetError> {
+        let inventory: Self = serde_json::from_str(json).map_err(|error| invalid("the inventory", error))?;
+        if inventory.version != VERSION {
+            return Err(invalid(
+                "the inventory",
+                format!("its version is {}, not {VERSION}", inventory.version),
+            ));
+        }
+        Ok(inventory)
+    }
+
+    /// Returns the inventory as JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// Returns what differs from an earlier inventory.
+    #[must_use]
+    pub fn changes(&self, earlier: &Self) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for is in &self.drives {
+            match earlier.drives.iter().find(|was| was.identity == is.identity) {
+                None => changes.push(Change::Added(is.clone())),
+                Some(was) => {
+                    if (&was.host, &was.path) != (&is.host, &is.path) {
+                        changes.push(Change::Moved(was.clone(), is.clone()));
+                    }
+                    if was.firmware != is.firmware {
+                        changes.push(Change::Firmware(was.clone(), is.clone()));
+                    }
+                }
+            }
+        }
+        for was in &earlier.drives {
+            if self.drives.iter().any(|is| is.identity == was.identity) {
+                continue;
+            }
+            let refused = self.unusable.iter().find(|now| now.identity.as_ref() == Some(&was.identity));
+            changes.push(match refused {
+                Some(now) => Change::NoLongerUsable(was.clone(), now.clone()),
+                None => Change::Removed(was.clone()),
+            });
+        }
+        changes
+    }
+}

@@ -1,0 +1,85 @@
+//! The jobs of a campaign, and their scripts.
+
+use crate::campaign::{Campaign, Contention, Work};
+use crate::inventory::{Drive, Inventory};
+use crate::words::{name, quoted};
+
+/// Time before the time limit at which a job is interrupted, so that it ends on its own.
+const SIGNAL_SECONDS: u32 = 120;
+
+/// One run of a campaign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Id of the run, and name of the job.
+    pub id: String,
+    /// The drive.
+    pub drive: Drive,
+    /// What is run on it.
+    pub work: Work,
+    /// Licenses for the links that the drive shares.
+    pub licenses: Vec<String>,
+}
+
+/// How jobs start Plateau.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Path of the program on the hosts.
+    pub path: String,
+    /// Library on the hosts.
+    pub library: String,
+    /// Folder for the output of the jobs.
+    pub logs: String,
+}
+
+/// Returns the jobs of a campaign on the selected drives. The first repetition of each plan on every drive comes first, so
+/// that an early look at a campaign compares drives.
+#[must_use]
+pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for repetition in 1..=campaign.repetitions {
+        for work in &campaign.plans {
+            for drive in drives {
+                let id = format!("{}-{}-{}-{repetition}", campaign.name, work.name, name(&drive.identity));
+                let licenses = match campaign.contention {
+                    Contention::Avoid => drive.licenses(&inventory.drives),
+                    Contention::Allow => Vec::new(),
+                };
+                jobs.push(Job { id, drive: (*drive).clone(), work: work.clone(), licenses });
+            }
+        }
+    }
+    jobs
+}
+
+/// Returns the script of a job for `sbatch`.
+#[must_use]
+pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> String {
+    let drive = &job.drive;
+    let mut options = vec![
+        format!("--job-name={}", job.id),
+        format!("--gres=drive:{}:1", drive.gres()),
+        "--nodes=1".into(),
+        "--ntasks=1".into(),
+        format!("--time={time_limit_minutes}"),
+        format!("--signal=B:INT@{SIGNAL_SECONDS}"),
+        "--requeue".into(),
+        "--dependency=singleton".into(),
+        "--open-mode=append".into(),
+        format!("--output={}/{}.log", program.logs, job.id),
+    ];
+    if !job.licenses.is_empty() {
+        let each: Vec<String> = job.licenses.iter().map(|license| format!("{license}:1")).collect();
+        options.push(format!("--licenses={}", each.join(",")));
+    }
+    let target = if drive.is_simulated() { drive.path.clone() } else { format!("serial:{}", drive.identity) };
+    let mut words =
+        vec![program.path.clone(), "--library".into(), program.library.clone(), "job".into(), job.id.clone()];
+    words.extend(job.work.arguments(&target));
+    if !drive.is_simulated() {
+        words.extend(["--erase".into(), drive.identity.clone()]);
+    }
+    let options: String = options.iter().map(|option| format!("#SBATCH {}\n", quoted(option))).collect();
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    // `exec`: the signal before the time limit reaches Plateau itself.
+    format!("#!/bin/sh\n{options}exec {}\n", words.join(" "))
+}

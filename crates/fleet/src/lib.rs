@@ -1,0 +1,24 @@
+//! Drives of many hosts, and the jobs that test them. Everything here is a function of texts: the lists of drives that
+//! hosts print, campaigns, and the scheduler's list of jobs. Nothing is started, read or written.
+//!
+//! Scheduling is left to Slurm. Each drive is a generic resource (GRES) whose type is the identity of the drive, so that a
+//! job requests one certain drive, and Slurm never runs two jobs on it.
+#![forbid(unsafe_code)]
+
+mod campaign;
+mod configuration;
+pub mod contention;
+mod error;
+mod inventory;
+mod jobs;
+pub mod outlook;
+mod queue;
+mod words;
+
+pub use campaign::{Campaign, Contention, Selection, Work};
+pub use configuration::{gres_conf, nodes_conf};
+pub use error::FleetError;
+pub use inventory::{Change, Drive, Inventory, Listed, Unusable};
+pub use jobs::{Job, Program, jobs, script};
+pub use outlook::Expected;
+pub use queue::{Place, Queued, SQUEUE_FORMAT, at, queue};

@@ -1,0 +1,110 @@
+//! What a campaign is expected to take, by drive.
+
+use std::collections::BTreeMap;
+
+use stdx::text::on_one_line;
+use stdx::units::{amount_base10, grouped, span};
+
+use crate::inventory::Drive;
+use crate::jobs::Job;
+
+/// Expected time and writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// If steady state is reached as early as possible.
+    pub shortest_ns: u64,
+    /// If it is not reached.
+    pub longest_ns: u64,
+    /// Bytes written at least.
+    pub least_bytes: u64,
+    /// Bytes written at most.
+    pub most_bytes: u64,
+}
+
+impl Expected {
+    /// Adds another job.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            shortest_ns: self.shortest_ns.saturating_add(other.shortest_ns),
+            longest_ns: self.longest_ns.saturating_add(other.longest_ns),
+            least_bytes: self.least_bytes.saturating_add(other.least_bytes),
+            most_bytes: self.most_bytes.saturating_add(other.most_bytes),
+        }
+    }
+}
+
+/// What the jobs of one drive are expected to take.
+#[derive(Debug, Clone)]
+pub struct OfDrive<'a> {
+    /// The drive.
+    pub drive: &'a Drive,
+    /// Number of its jobs.
+    pub runs: u32,
+    /// All of them together.
+    pub expected: Expected,
+}
+
+/// Sums up the jobs of each drive, in the order of the jobs.
+#[must_use]
+pub fn by_drive<'a>(jobs: &'a [Job], each: &[Expected]) -> Vec<OfDrive<'a>> {
+    let mut drives: Vec<OfDrive<'a>> = Vec::new();
+    for (job, expected) in jobs.iter().zip(each) {
+        match drives.iter_mut().find(|known| known.drive.identity == job.drive.identity) {
+            Some(known) => {
+                known.runs += 1;
+                known.expected = known.expected.and(*expected);
+            }
+            None => drives.push(OfDrive { drive: &job.drive, runs: 1, expected: *expected }),
+        }
+    }
+    drives
+}
+
+/// Returns the drives whose data would be lost, by identity.
+#[must_use]
+pub fn lost(jobs: &[Job]) -> BTreeMap<&str, &Drive> {
+    let drives = jobs.iter().map(|job| &job.drive).filter(|drive| !drive.is_simulated());
+    drives.map(|drive| (drive.identity.as_str(), drive)).collect()
+}
+
+/// Returns a table with a heading: one line for each drive.
+#[must_use]
+pub fn rows(drives: &[OfDrive<'_>]) -> Vec<[String; 6]> {
+    let heading = ["drive", "at", "runs", "time", "writes up to", "drive fills"].map(str::to_owned);
+    let row = |known: &OfDrive<'_>| {
+        let (drive, sum) = (known.drive, known.expected);
+        let fills = drive
+            .capacity_bytes
+            .filter(|bytes| *bytes > 0)
+            .map_or_else(|| "unknown".into(), |capacity| grouped(sum.most_bytes as f64 / capacity as f64, 1));
+        [
+            on_one_line(&drive.identity).into_owned(),
+            on_one_line(&format!("{}:{}", drive.host, drive.path)).into_owned(),
+            known.runs.to_string(),
+            format!("{} to {}", span(sum.shortest_ns), span(sum.longest_ns)),
+            amount_base10(sum.most_bytes),
+            fills,
+        ]
+    };
+    std::iter::once(heading).chain(drives.iter().map(row)).collect()
+}
+
+/// Describes the campaign above the table.
+#[must_use]
+pub fn summary(name: &str, jobs: &[Job], drives: &[OfDrive<'_>]) -> String {
+    let most = |of: fn(&Expected) -> u64| drives.iter().map(|known| of(&known.expected)).max().unwrap_or(0);
+    let lost = match lost(jobs).len() {
+        0 => "nothing: all drives are simulated".to_owned(),
+        1 => "everything on 1 drive".to_owned(),
+        count => format!("everything on {count} drives"),
+    };
+    format!(
+        "campaign  {name}: {} jobs on {} drives\nlost      {lost}\ntime      {} to {}, if no drive has to wait; purges not \
+         included\n",
+        jobs.len(),
+        drives.len(),
+        span(most(|sum| sum.shortest_ns)),
+        span(most(|sum| sum.longest_ns)),
+    )
+}

@@ -1,0 +1,66 @@
+//! What the scheduler says about jobs.
+
+use crate::error::{FleetError, invalid};
+
+/// Format of `squeue` that [`queue`] reads: number, name, state, reason or nodes, restarts.
+pub const SQUEUE_FORMAT: &str = "%A|%j|%T|%R";
+
+/// A job in the queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queued {
+    /// Number of the job.
+    pub number: u64,
+    /// Name of the job, which is the id of its run.
+    pub name: String,
+    /// State in Slurm's words, such as `PENDING`.
+    pub state: String,
+    /// The nodes on which it runs, or why it waits.
+    pub place: String,
+}
+
+/// Where a job is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// It runs on these nodes.
+    Running(String),
+    /// It waits for this.
+    Waiting(String),
+    /// It is held until a person releases it.
+    Held,
+    /// It is ending.
+    Ending,
+}
+
+/// Parses the output of `squeue -h -o FORMAT`.
+///
+/// # Errors
+/// Returns an error if it has another format.
+pub fn queue(text: &str) -> Result<Vec<Queued>, FleetError> {
+    let parse = |line: &str| {
+        let mut fields = line.splitn(4, '|');
+        let mut next = || fields.next().map(str::to_owned);
+        let number = next().and_then(|text| text.trim().parse().ok());
+        match (number, next(), next(), next()) {
+            (Some(number), Some(name), Some(state), Some(place)) => Ok(Queued { number, name, state, place }),
+            _ => Err(invalid("squeue", format!("'{}' is not a job", stdx::text::on_one_line(line)))),
+        }
+    };
+    text.lines().filter(|line| !line.trim().is_empty()).map(parse).collect()
+}
+
+/// Returns where a job is.
+#[must_use]
+pub fn at(queued: &Queued) -> Place {
+    let place = queued.place.trim_matches(['(', ')']);
+    match queued.state.as_str() {
+        "RUNNING" => Place::Running(place.into()),
+        "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "CONFIGURING" | "SUSPENDED" => {
+            // A job that failed with an exit code of `RequeueExitHold` is held as well.
+            let is_held = place.starts_with("JobHeld")
+                || place.contains("held state")
+                || queued.state == "SPECIAL_EXIT";
+            if is_held { Place::Held } else { Place::Waiting(place.into()) }
+        }
+        _ => Place::Ending,
+    }
+}

@@ -1,0 +1,32 @@
+//! Names in the configuration of Slurm, and words of a shell script.
+
+/// Returns `text` as a name that Slurm accepts as the type of a GRES, as a feature or as a license.
+pub fn name(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    text.trim().chars().map(plain).collect()
+}
+
+/// Quotes a word for a shell.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '=' | '+' | '@')
+    };
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_reach_the_program_as_they_are() {
+        assert_eq!(quoted("/dev/nvme0n1"), "/dev/nvme0n1");
+        assert_eq!(quoted("it's $HOME; rm *"), r"'it'\''s $HOME; rm *'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("a\nb"), "'a\nb'");
+        assert_eq!(name("WD Black:SN850,X=1 "), "WD_Black_SN850_X_1");
+    }
+}

@@ -1,0 +1,108 @@
+//! From the lists of three hosts to the configuration of Slurm and the scripts of a campaign.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fleet::{Campaign, Inventory, Place, Program, at, gres_conf, jobs, nodes_conf, queue, script};
+
+const CAMPAIGN: &str = include_str!("golden/campaign.toml");
+
+fn inventory(names: &[&str]) -> Inventory {
+    let listed = |name: &&str| {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.list.json"));
+        let text = std::fs::read_to_string(&path).expect("a list");
+        ((*name).to_owned(), Inventory::parse_list(name, &text).expect("a list"))
+    };
+    Inventory::of(&names.iter().map(listed).collect()).expect("an inventory")
+}
+
+/// Compares with a file; `PLATEAU_BLESS=1` writes it instead.
+fn golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("PLATEAU_BLESS").is_some() {
+        std::fs::write(&path, text).expect("written");
+    }
+    let expected = std::fs::read_to_string(&path).expect("a golden file");
+    assert_eq!(text, expected, "{name}: compare the two, then accept with PLATEAU_BLESS=1");
+}
+
+#[test]
+fn configuration_and_scripts_are_as_in_the_golden_files() {
+    let inventory = inventory(&["alpha", "beta"]);
+    golden("gres.conf", &gres_conf(&inventory));
+    let more = BTreeMap::from([("alpha".to_owned(), "CPUs=32 RealMemory=64000".to_owned())]);
+    golden("nodes.conf", &nodes_conf(&inventory, &more));
+    let campaign = Campaign::parse(CAMPAIGN).expect("a campaign");
+    let drives = campaign.select(&inventory).expect("drives");
+    let program = Program {
+        path: "/usr/bin/plateau".into(),
+        library: "/srv/plateau runs".into(),
+        logs: "/srv/logs".into(),
+    };
+    let scripts: Vec<String> =
+        jobs(&campaign, &inventory, &drives).iter().map(|job| script(job, &program, 90)).collect();
+    assert_eq!(scripts.len(), drives.len() * 2 * 2);
+    golden("scripts.txt", &scripts.join("\n"));
+}
+
+#[test]
+fn an_inventory_reports_what_changed_and_what_cannot_be_tested() {
+    let earlier = inventory(&["alpha", "beta"]);
+    let now = inventory(&["alpha", "gamma"]);
+    let changes: Vec<String> = now.changes(&earlier).iter().map(ToString::to_string).collect();
+    golden("changes.txt", &(changes.join("\n") + "\n"));
+    assert_eq!(now.changes(&now), []);
+    assert!(earlier.unusable.iter().any(|device| device.reason.contains("mounted")));
+    assert_eq!(Inventory::parse(&earlier.json()).expect("an inventory"), earlier);
+    let error = Inventory::of(&BTreeMap::from([
+        ("a".to_owned(), Inventory::parse_list("a", &list("S1")).expect("a list")),
+        ("b".to_owned(), Inventory::parse_list("b", &list("S1")).expect("a list")),
+    ]));
+    assert!(error.expect_err("one drive in two hosts").to_string().contains("both have the identity 'S1'"));
+}
+
+fn list(identity: &str) -> String {
+    format!(
+        r#"[{{"path": "/dev/sda", "kind": "SATA", "identity": "{identity}", "model": null, "capacity_bytes": 1}}]"#
+    )
+}
+
+#[test]
+fn mistakes_in_a_campaign_are_found_before_anything_is_submitted() {
+    let inventory = inventory(&["alpha", "beta"]);
+    let wrong = |from: &str, to: &str| {
+        assert!(CAMPAIGN.contains(from), "{from}");
+        let parsed = Campaign::parse(&CAMPAIGN.replacen(from, to, 1));
+        match parsed.and_then(|campaign| campaign.select(&inventory).map(|_| ())) {
+            Ok(()) => panic!("{to} is accepted"),
+            Err(error) => error.to_string(),
+        }
+    };
+    for (from, to, expected) in [
+        ("name = \"qual\"", "name = \"a/b\"", "is not a name"),
+        ("repetitions = 2", "repetitions = 0", "at least one repetition"),
+        ("repetitions = 2", "repetitions = 10000", "the limit is"),
+        ("repetitions = 2", "repetition = 2", "unknown field"),
+        ("preset = \"quick\"", "", "needs one of"),
+        ("name = \"short\"", "name = \"iops\"", "several plans"),
+        ("options = [\"--seed\", \"7\"]", "options = [\"--erase\", \"S1\"]", "is set by"),
+        ("\"A-1\"", "\"A-7\"", "has the identity 'A-7'"),
+        ("\"A-1\"", "\"A-3\"", "mounted"),
+        ("count = 1", "count = 5", "only 2 match"),
+        ("model = \"beta\"", "model = \"delta\"", "is left"),
+    ] {
+        let error = wrong(from, to);
+        assert!(error.contains(expected), "{to}: {error}");
+    }
+}
+
+#[test]
+fn the_queue_says_where_jobs_are() {
+    let text = "12|qual-iops-A-1-1|RUNNING|n1\n13|b|PENDING|(Resources)\n14|c|PENDING|(JobHeldUser)\n15|d|COMPLETING|n2\n\
+                16|e|PENDING|(job requeued in held state)\n";
+    let places: Vec<Place> = queue(text).expect("a queue").iter().map(at).collect();
+    let waiting = Place::Waiting("Resources".into());
+    assert_eq!(places, [Place::Running("n1".into()), waiting, Place::Held, Place::Ending, Place::Held]);
+    assert!(queue("slurm_load_jobs error").is_err());
+}

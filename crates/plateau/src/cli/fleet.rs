@@ -1,0 +1,125 @@
+//! The commands for several libraries and hosts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use super::completion;
+use super::library::Labelling;
+use super::numbers;
+use super::request::RequestOptions;
+use super::settings::ResumableSettings;
+
+#[derive(Debug, Args)]
+#[command(override_usage = "plateau copy [OPTIONS] RUN... DEST")]
+pub struct Copy {
+    /// The runs
+    #[arg(required = true, value_name = "RUN", add = completion::run())]
+    pub runs: Vec<String>,
+    /// Folder of the other library, which is created if it does not exist
+    #[arg(required = true, value_name = "DEST")]
+    pub dest: PathBuf,
+    /// Also copy runs in progress, with the records that they have so far
+    #[arg(long)]
+    pub in_progress: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "plateau job [OPTIONS] RUN-ID TESTS TARGET\n       plateau job [OPTIONS] RUN-ID PRESET TARGET\n       plateau job [OPTIONS] RUN-ID --plan FILE TARGET"
+)]
+pub struct Job {
+    /// Id of the run: up to 200 letters, digits, `-`, `_` and `.`
+    #[arg(value_name = "RUN-ID")]
+    pub id: String,
+    #[command(flatten)]
+    pub request: RequestOptions,
+    /// Confirm the loss of all data on the target by typing its identity (see `plateau info TARGET`); repeat for each
+    /// member of an array
+    #[arg(long, value_name = "IDENTITY")]
+    pub erase: Vec<String>,
+    /// How long to wait for another process that is working on the run or its target
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    pub wait: Duration,
+    /// If the run was interrupted, restart the interrupted test from its purge
+    #[arg(long)]
+    pub restart_test: bool,
+    /// If a test was interrupted whose timeline is the result (WSAT, HIR, XSR, ECW, CBW, DIRTH), continue it, leaving a
+    /// gap
+    #[arg(long, conflicts_with = "restart_test")]
+    pub continue_timeline: bool,
+    #[command(flatten)]
+    pub labels: Labelling,
+    #[command(flatten)]
+    pub handling: ResumableSettings,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number = numbers::whole::<u32>(text)?;
+    Ok(Duration::from_secs(number.into()))
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Fleet {
+    /// Write the configuration of Slurm for the drives of one or several hosts, and report what changed
+    Inventory(FleetInventory),
+    /// Submit a campaign: drives x plans x repetitions, one job per run
+    Submit(FleetSubmit),
+    /// Show what runs, what waits for what, and what failed and why, by drive
+    Status(FleetStatus),
+}
+
+#[derive(Debug, Args)]
+pub struct FleetInventory {
+    /// The output of `plateau list --json` on a host, by the name of its node; repeatable [default: this host]
+    #[arg(long, value_name = "HOST=FILE")]
+    pub from: Vec<String>,
+    /// Further parameters of a node for nodes.conf, such as 'n1=CPUs=32 RealMemory=64000'; repeatable
+    #[arg(long, value_name = "HOST=PARAMETERS")]
+    pub node: Vec<String>,
+    /// Folder for inventory.json, gres.conf and nodes.conf
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct FleetSubmit {
+    /// The campaign
+    #[arg(value_name = "CAMPAIGN.toml")]
+    pub campaign: PathBuf,
+    /// Inventory of the drives
+    #[arg(long, value_name = "FILE", default_value = "inventory.json")]
+    pub inventory: PathBuf,
+    /// Confirm the loss of all data on a drive by typing its identity; repeat for each drive
+    #[arg(long, value_name = "IDENTITY")]
+    pub erase: Vec<String>,
+    /// Confirm the loss of all data on the drives in this file, which has one identity per line
+    #[arg(long, value_name = "FILE")]
+    pub erase_list: Option<PathBuf>,
+    /// Show time, endurance and losses, without submitting anything
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Write the scripts for `sbatch` to this folder instead of submitting them
+    #[arg(long, value_name = "DIR")]
+    pub scripts: Option<PathBuf>,
+    /// Path of plateau on the hosts [default: the path of this program]
+    #[arg(long, value_name = "PATH")]
+    pub program: Option<String>,
+    /// Folder for the output of the jobs
+    #[arg(long, value_name = "DIR", default_value = "logs")]
+    pub logs: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct FleetStatus {
+    /// The campaign
+    #[arg(value_name = "CAMPAIGN.toml")]
+    pub campaign: PathBuf,
+    /// Inventory of the drives
+    #[arg(long, value_name = "FILE", default_value = "inventory.json")]
+    pub inventory: PathBuf,
+    /// Folder with the output of the jobs
+    #[arg(long, value_name = "DIR", default_value = "logs")]
+    pub logs: PathBuf,
+}

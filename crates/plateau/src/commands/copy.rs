@@ -1,0 +1,84 @@
+//! `plateau copy RUN… DEST`.
+
+use std::ops::ControlFlow;
+
+use record::{Library, Run};
+use serde_json::{Value, json};
+use stdx::units::amount_base10;
+use transfer::{Receiver, Sent, Source, TransferError, mark_of, send};
+
+use crate::cli::{Cli, Copy};
+use crate::failure::{Done, Exit, Failure};
+use crate::output::places;
+use crate::output::printer;
+
+pub fn run(cli: &Cli, options: &Copy) -> Done {
+    let library = places::library(cli.library.as_deref())?;
+    let dest = std::path::absolute(&options.dest)?;
+    let is_same = |dir: &std::path::Path| {
+        std::fs::canonicalize(dir).is_ok_and(|dir| std::fs::canonicalize(&dest).is_ok_and(|dest| dest == dir))
+    };
+    // All runs are checked before the first one is copied.
+    let runs = options.runs.iter().map(|name| library.find(name)).collect::<Result<Vec<Run>, _>>()?;
+    for run in &runs {
+        if run.dir.parent().is_some_and(is_same) {
+            let text = format!("run {} is already in {}", run.file.id, dest.display());
+            return Err(Failure::text(Exit::Usage, text));
+        }
+        check(run, options.in_progress)?;
+    }
+    let mut copied = Vec::new();
+    for run in runs {
+        let id = run.file.id.clone();
+        let sent = copy(run, Library::at(&dest)).map_err(|error| {
+            Failure::from(error).of_run(&id).with_document(json!({ "copied": copied.clone() }))
+        })?;
+        if !cli.json {
+            printer::print(&text(&id, sent))?;
+        }
+        copied.push(document(&id, sent));
+    }
+    if cli.json { printer::print_json(&json!({ "copied": copied })) } else { Ok(()) }
+}
+
+/// Refuses a run that cannot be copied as a whole, unless that is requested.
+pub fn check(run: &Run, is_in_progress_requested: bool) -> Done {
+    let id = &run.file.id;
+    if let Some(mark) = mark_of(&run.dir)?.filter(|mark| !mark.has_all || mark.source_in_progress) {
+        let text = format!("run {id} is itself an incomplete {}; copy it from there", mark.words());
+        return Err(Failure::text(Exit::Run, text).of_run(id));
+    }
+    if !is_in_progress_requested && run.is_in_progress()? {
+        let text = format!(
+            "run {id} is in progress; wait for it, or copy the records that it has so far with --in-progress"
+        );
+        return Err(Failure::text(Exit::Run, text).of_run(id));
+    }
+    Ok(())
+}
+
+fn copy(run: Run, dest: Library) -> Result<Sent, TransferError> {
+    let from = format!("{}:{}", places::host_name(), run.dir.display());
+    send(&mut Source::of(run), &mut Receiver::of(dest, from), &mut |_| ControlFlow::Continue(()))
+}
+
+/// Describes a transfer on one line.
+pub fn text(id: &str, sent: Sent) -> String {
+    let amount = amount_base10(sent.new_bytes);
+    let so_far = if sent.was_in_progress { " so far; it is in progress" } else { "" };
+    match sent.new_bytes {
+        0 => format!("{id}  nothing new{so_far}"),
+        new if new == sent.bytes => format!("{id}  {amount}{so_far}"),
+        _ => format!("{id}  {amount}, continued{so_far}"),
+    }
+}
+
+/// Returns a transfer as a document.
+pub fn document(id: &str, sent: Sent) -> Value {
+    json!({
+        "run": id,
+        "new_bytes": sent.new_bytes,
+        "bytes": sent.bytes,
+        "in_progress": sent.was_in_progress,
+    })
+}

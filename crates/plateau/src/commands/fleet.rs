@@ -1,0 +1,18 @@
+//! `plateau fleet`: drives of many hosts, tested by jobs of Slurm.
+
+mod files;
+mod inventory;
+mod scheduler;
+mod status;
+mod submit;
+
+use crate::cli::{Cli, Fleet};
+use crate::failure::Done;
+
+pub fn run(cli: &Cli, command: &Fleet) -> Done {
+    match command {
+        Fleet::Inventory(options) => inventory::run(cli, options),
+        Fleet::Submit(options) => submit::run(cli, options),
+        Fleet::Status(options) => status::run(cli, options),
+    }
+}

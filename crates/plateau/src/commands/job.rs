@@ -1,0 +1,205 @@
+//! `plateau job RUN-ID TESTS TARGET`: begins a run, or continues it. Starting it again is always safe.
+//!
+//! A scheduler may start a job twice, requeue it while its first process is still writing, or kill it at any moment.
+//! Only one process at a time works on a run or on a target: it holds a lock on each, and the run exists from before
+//! its first purge. Whoever gets the locks next finds the run and continues it.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use pts::Task;
+use record::{Entry, Event, Library, Run, Turn, TurnError, turn_of_run, turn_of_target};
+
+use super::resume;
+use crate::cli::inapplicable;
+use crate::cli::{Cli, Job, Resume};
+use crate::failure::{Done, Exit, Failure};
+use crate::output::places;
+use crate::output::printer;
+use crate::run::by_serial;
+use crate::run::lifecycle;
+use crate::run::request::RunRequest;
+
+/// How often a lock that is held is tried again.
+const EVERY: Duration = Duration::from_millis(250);
+
+pub fn run(cli: &Cli, options: &Job) -> Done {
+    if !record::is_run_id(&options.id) {
+        let text =
+            format!("'{}' cannot be the id of a run: use letters, digits, '-', '_' and '.'", options.id);
+        return Err(Failure::text(Exit::Usage, text));
+    }
+    let library = places::library(cli.library.as_deref())?;
+    let mut requests = RunRequest::each(&options.request, &options.handling)?;
+    let (Some(mut request), None) = (requests.pop(), requests.pop()) else {
+        return Err(Failure::text(Exit::Usage, "a job tests one target; submit one job for each"));
+    };
+    let typed = options.request.settings.given().iter().chain(options.handling.given());
+    inapplicable::check(&request.target, typed, &options.erase)?;
+    request.labels = options.labels.labels();
+    let turn = wait(options.wait, || turn_of_run(library.root(), &options.id))?;
+    let stored = existing(&library, &options.id)?;
+    // The target of a run is known by what its operator typed, which is the same each time the job is started.
+    let key = options.erase.first().unwrap_or(&request.target);
+    let state = places::state()?;
+    let is_simulated = request.target.starts_with("sim:");
+    let _device = (!is_simulated).then(|| wait(options.wait, || turn_of_target(&state, key))).transpose()?;
+    match stored {
+        Some(stored) => proceed(cli, options, &library, &request, stored)?,
+        None => {
+            request.target = by_serial::resolve(&request.target)?;
+            let done =
+                lifecycle::perform_as(Some(library.root()), request, &options.erase, Some(&options.id))?;
+            lifecycle::finish(cli, done)?.done()?;
+        }
+    }
+    turn.end();
+    Ok(())
+}
+
+/// Takes a lock, and waits while another process holds it.
+fn wait(at_most: Duration, take: impl Fn() -> Result<Turn, TurnError>) -> Done<Turn> {
+    let deadline = Instant::now() + at_most;
+    loop {
+        match take() {
+            Err(TurnError::Busy { .. }) if Instant::now() < deadline => sleep(EVERY),
+            taken => return Ok(taken?),
+        }
+    }
+}
+
+fn existing(library: &Library, id: &str) -> Done<Option<Run>> {
+    let dir = library.root().join(id);
+    if dir.symlink_metadata().is_err() {
+        return Ok(None);
+    }
+    let run = Run::open(&dir)?;
+    if run.file.id == id {
+        return Ok(Some(run));
+    }
+    let text = format!("{} contains another run, {}; rename the directory", dir.display(), run.file.id);
+    Err(Failure::text(Exit::Run, text))
+}
+
+/// Continues a run that an earlier start of the job began.
+fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, stored: Run) -> Done {
+    check_same(request, &stored, &options.erase)?;
+    let loaded = stored.load()?;
+    if !lifecycle::is_complete(&loaded) {
+        if let Some(text) = needs_a_person(&stored, &loaded.entries, options) {
+            return Err(Failure::text(Exit::Held, text).of_run(&options.id));
+        }
+        printer::notice(&format!("run {} exists; continuing it", options.id));
+    }
+    let resume = Resume {
+        run: options.id.clone(),
+        restart_test: options.restart_test,
+        continue_timeline: options.continue_timeline,
+        erase: Vec::new(),
+        handling: options.handling.clone(),
+    };
+    resume::proceed(cli, library, stored, &resume)
+}
+
+/// Refuses a job that requests something else than the run of this id.
+fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
+    let file = &stored.file;
+    let differs = [
+        ("tests", request.tests != file.tests),
+        ("profile", request.profile.name != file.profile),
+        ("settings", file.settings.as_ref() != Some(&request.run.settings)),
+    ];
+    if let Some((what, _)) = differs.into_iter().find(|(_, differs)| *differs) {
+        let text = format!(
+            "run {} exists, but was started with other {what}; use another RUN-ID, or the command of the run: {}",
+            file.id,
+            stdx::text::on_one_line(&file.command.join(" "))
+        );
+        return Err(Failure::text(Exit::Usage, text).of_run(&file.id));
+    }
+    let is_other = |typed: &String| {
+        let members = file.target.array.iter().flat_map(|array| &array.members);
+        *typed != file.target.identity && members.into_iter().all(|member| member.identity != *typed)
+    };
+    if let Some(typed) = erase.iter().find(|typed| is_other(typed)) {
+        let text = format!(
+            "run {} was started on {}, not on '{typed}'; nothing was written",
+            file.id, file.target.identity
+        );
+        return Err(Failure::text(Exit::Refused, text).of_run(&file.id));
+    }
+    Ok(())
+}
+
+/// Returns why a person must decide how the run continues: without a decision, a drive that was already purged for
+/// the interrupted test would be purged again.
+fn needs_a_person(stored: &Run, entries: &[Entry], options: &Job) -> Option<String> {
+    if options.restart_test || options.continue_timeline {
+        return None;
+    }
+    let name = interrupted_after_purge(entries)?;
+    let is_timeline = Task::named(&stored.file, name).is_ok_and(Task::is_timeline);
+    let id = &stored.file.id;
+    if stored.file.target.array.is_some() {
+        return Some(format!(
+            "run {id} was interrupted in {name}, and its array does not outlive an interruption; to restart the test from \
+             its purge, add --restart-test"
+        ));
+    }
+    is_timeline.then(|| {
+        format!(
+            "run {id} was interrupted in {name}, whose timeline is the result; to restart the test from its purge, add \
+             --restart-test, to continue with a gap, --continue-timeline"
+        )
+    })
+}
+
+/// Returns the test that was interrupted after the purge with which it begins.
+fn interrupted_after_purge(entries: &[Entry]) -> Option<&str> {
+    let mut interrupted = None;
+    let mut current = None;
+    for entry in entries {
+        match &entry.event {
+            Event::TestStarted { test } | Event::Restarted { test } => {
+                (current, interrupted) = (Some(test), None)
+            }
+            Event::Purged(_) => interrupted = current,
+            Event::TestEnded { .. } => (current, interrupted) = (None, None),
+            _ => {}
+        }
+    }
+    interrupted.map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Purged;
+
+    fn entries(events: Vec<Event>) -> Vec<Entry> {
+        let entry = |(seq, event)| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
+        (0..).zip(events).map(entry).collect()
+    }
+
+    #[test]
+    fn a_test_counts_as_interrupted_from_its_purge_to_its_end() {
+        let started = || Event::TestStarted { test: "wsat".into() };
+        let purged = || {
+            Event::Purged(Purged {
+                method: "m".into(),
+                name: None,
+                pts_purge: true,
+                start_ns: 0,
+                end_ns: 1,
+                evidence: Vec::new(),
+                samples_read: false,
+            })
+        };
+        let ended = Event::TestEnded { test: "wsat".into(), converged: None };
+        let at = |events| interrupted_after_purge(&entries(events)).map(str::to_owned);
+        assert_eq!(at(vec![started()]), None, "a purge that was not recorded is repeated");
+        assert_eq!(at(vec![started(), purged()]), Some("wsat".into()));
+        assert_eq!(at(vec![started(), purged(), Event::Restarted { test: "wsat".into() }]), None);
+        assert_eq!(at(vec![started(), purged(), ended]), None);
+    }
+}

@@ -1,0 +1,17 @@
+//! Says that a run in the library is a copy, or that its directory was renamed.
+
+use record::Run;
+
+/// Returns what distinguishes the run from one that was made here: one line each, empty for most runs.
+pub fn provenance(run: &Run) -> Vec<String> {
+    let mut lines = Vec::new();
+    match transfer::mark_of(&run.dir) {
+        Ok(mark) => lines.extend(mark.map(|mark| mark.words())),
+        Err(_) => lines.push(format!("a copy, but {} cannot be read", transfer::COPIED)),
+    }
+    if let Some(name) = run.dir.file_name().filter(|name| *name != run.file.id.as_str()) {
+        let name = name.to_string_lossy();
+        lines.push(format!("its directory has another name: {}", stdx::text::on_one_line(&name)));
+    }
+    lines
+}

@@ -1,0 +1,48 @@
+//! `plateau copy`: copies are labelled, never resumed, and continued after an interruption.
+
+mod support;
+
+use support::{Bench, finished};
+
+const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+
+#[test]
+fn a_copied_run_is_a_copy_until_its_source_is_gone() {
+    let bench = Bench::new();
+    let mut child = bench.start(&RUN);
+    bench.wait_for("a few cells", |journal| finished(journal) >= 4);
+    let id = bench.runs()[0].file_name().expect("a name").to_str().expect("text").to_owned();
+    let dest = bench.path("other");
+    let dest_text = dest.to_str().expect("text");
+    let error = bench.fails(6, &["copy", &id, dest_text]);
+    assert!(error.contains("in progress") && error.contains("--in-progress"), "{error}");
+    assert!(!dest.exists(), "nothing was copied");
+
+    let document = bench.json(&["copy", &id, dest_text, "--in-progress"]);
+    assert_eq!(document["copied"][0]["in_progress"], true);
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+
+    let shown = bench.ok(&["show", &id, "--library", dest_text]);
+    assert!(shown.contains("copy of") && shown.contains("was in progress"), "{shown}");
+    let error = bench.fails(6, &["resume", &id, "--library", dest_text]);
+    assert!(error.contains("copied.json"), "{error}");
+    let elsewhere = bench.path("third");
+    let error = bench.fails(6, &["copy", &id, elsewhere.to_str().expect("text"), "--library", dest_text]);
+    assert!(error.contains("incomplete copy"), "{error}");
+
+    bench.ok(&["resume", &id]);
+    let output = bench.ok(&["copy", &id, dest_text]);
+    assert!(output.contains("continued"), "{output}");
+    assert!(bench.ok(&["copy", &id, dest_text]).contains("nothing new"));
+    let journal =
+        |library: &std::path::Path| std::fs::read(library.join(&id).join("journal")).expect("a journal");
+    assert_eq!(journal(&bench.library()), journal(&dest));
+    bench.ok(&["verify", &id, "--library", dest_text]);
+
+    // A copy in a renamed directory says so.
+    std::fs::rename(dest.join(&id), dest.join("renamed")).expect("renamed");
+    let shown = bench.ok(&["show", "renamed", "--library", dest_text]);
+    assert!(shown.contains("its directory has another name: renamed"), "{shown}");
+    assert!(bench.fails(2, &["copy", &id, bench.library().to_str().expect("text")]).contains("already in"));
+}

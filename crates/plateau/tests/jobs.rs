@@ -1,0 +1,124 @@
+//! `plateau job`: started any number of times, at any moment, a run has one purge per test and loses no record.
+
+mod support;
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use record::{Event, Loaded};
+use support::loop_device::{attach, identity};
+use support::{Bench, finished, texts};
+
+const WHAT: [&str; 6] = ["iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+
+fn job(words: &[&'static str]) -> Vec<&'static str> {
+    [&["job", "j1"][..], &WHAT, words].concat()
+}
+
+fn purges(journal: &Loaded) -> usize {
+    journal.entries.iter().filter(|entry| matches!(entry.event, Event::Purged(_))).count()
+}
+
+fn kill(mut child: Child) {
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+}
+
+#[test]
+fn starts_kills_and_second_starts_leave_one_whole_run() {
+    let bench = Bench::new();
+    let mut kept = 0;
+    for start in 0..6 {
+        let child = bench.start(&job(&[]));
+        bench.wait_for("more finished cells", |journal| finished(journal) >= kept + 2);
+        // A second start of the same job waits, and ends without touching anything.
+        if start == 2 {
+            let error = bench.fails(75, &job(&["--wait", "0"]));
+            assert!(error.contains("another process is working on run j1"), "{error}");
+        }
+        kill(child);
+        let journal = bench.journal().expect("readable after a kill");
+        assert!(finished(&journal) >= kept, "nothing finished is lost");
+        assert_eq!(purges(&journal), 1);
+        kept = finished(&journal);
+    }
+    // The orphan of a killed scheduler still writes when the job is started again; the second one waits for it.
+    let orphan = bench.start(&job(&[]));
+    bench.wait_for("more finished cells", |journal| finished(journal) > kept);
+    let second = bench.start(&job(&["--wait", "120"]));
+    let (orphan, second) =
+        (orphan.wait_with_output().expect("ended"), second.wait_with_output().expect("ended"));
+    assert!(orphan.status.success(), "{}", texts(&orphan).1);
+    assert!(second.status.success(), "{}", texts(&second).1);
+    let journal = bench.journal().expect("whole");
+    assert_eq!(purges(&journal), 1);
+    assert_eq!(journal.entries.iter().filter(|entry| matches!(entry.event, Event::Closed)).count(), 1);
+    bench.ok(&["verify", "j1"]);
+    let before = std::fs::read(bench.library().join("j1/journal")).expect("a journal");
+    bench.ok(&job(&[]));
+    assert_eq!(std::fs::read(bench.library().join("j1/journal")).expect("a journal"), before);
+}
+
+#[test]
+fn two_starts_at_the_same_moment_begin_one_run() {
+    let bench = Bench::new();
+    let children: Vec<Child> = (0..4).map(|_| bench.start(&job(&["--wait", "120"]))).collect();
+    for child in children {
+        let output = child.wait_with_output().expect("ended");
+        assert!(output.status.success(), "{}", texts(&output).1);
+    }
+    let journal = bench.journal().expect("one run");
+    assert_eq!(purges(&journal), 1);
+    assert!(!journal.entries.iter().any(|entry| matches!(entry.event, Event::Resumed { .. })));
+}
+
+#[test]
+fn another_command_with_the_same_id_is_refused() {
+    let bench = Bench::new();
+    bench.ok(&job(&[]));
+    let other = ["job", "j1", "lat", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+    assert!(bench.fails(2, &other).contains("started with other tests"));
+    assert!(bench.fails(2, &job(&["--seed", "7"])).contains("started with other settings"));
+    assert!(bench.fails(2, &["job", "../x", "iops", "sim:sas-slc-2011"]).contains("cannot be the id"));
+    assert!(bench.fails(2, &job(&["--erase", "S1"])).contains("does not apply"));
+}
+
+#[test]
+fn a_timeline_is_held_for_a_person() {
+    let bench = Bench::new();
+    let job = |words: &[&'static str]| {
+        let what = ["job", "j1", "wsat", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+        [&what[..], words].concat()
+    };
+    let child = bench.start(&job(&[]));
+    bench.wait_for("a few minutes", |journal| finished(journal) >= 4);
+    kill(child);
+    let error = bench.fails(10, &job(&[]));
+    assert!(error.contains("--restart-test") && error.contains("--continue-timeline"), "{error}");
+    assert_eq!(purges(&bench.journal().expect("readable")), 1);
+    bench.ok(&job(&["--continue-timeline"]));
+    assert_eq!(purges(&bench.journal().expect("readable")), 1);
+}
+
+#[test]
+fn a_drive_is_written_by_one_job_at_a_time() {
+    let bench = Bench::on_build_disk();
+    let Some(device) = attach(&bench.path("disk"), &[]) else { return };
+    let path = device.path.clone();
+    let identity = identity(&bench, &path);
+    let job = |id: &str, wait: &str| {
+        let mut command = bench.command(&["job", id, "iops", &path, "--erase", &identity, "--wait", wait]);
+        command.args(["--cell-seconds", "1", "--max-rounds", "5"]);
+        command
+    };
+    let first = job("a", "0").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
+    while !bench.library().join("a/journal").exists() {
+        assert!(std::time::Instant::now() < deadline, "the first job does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let second = job("b", "0").output().expect("started");
+    assert_eq!(second.status.code(), Some(75), "{}", texts(&second).1);
+    assert!(!bench.library().join("b").exists());
+    kill(first);
+}

@@ -1,0 +1,117 @@
+//! Checks a journal record by record, in constant memory, as its bytes arrive.
+
+use super::line::{MAGIC, OLDEST_VERSION, VERSION, parse_line};
+use crate::amounts::Amounts;
+use crate::chain::version_in;
+use crate::{Digest, Entry};
+
+/// Why a line does not continue a journal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unverified {
+    /// The first line is not that of a journal.
+    #[error("it does not begin as a journal")]
+    NotAJournal,
+    /// The journal has a version that this build does not read.
+    #[error("it has journal version {found}, which this Plateau does not read")]
+    Version {
+        /// Version of the journal.
+        found: u32,
+    },
+    /// A record is damaged, or is not the next one.
+    #[error("record {seq}: {problem}")]
+    Record {
+        /// Number of the record.
+        seq: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// The verified beginning of a journal.
+#[derive(Debug, Clone, Default)]
+pub struct Verifier {
+    bytes: u64,
+    records: u64,
+    digest: Option<Digest>,
+    amounts: Amounts,
+}
+
+impl Verifier {
+    /// Checks the next line, including its newline; returns its record, or `None` for the first line of the journal.
+    ///
+    /// # Errors
+    /// Returns an error if the line does not continue the journal, which remains as it was.
+    pub fn take(&mut self, line: &[u8]) -> Result<Option<Entry>, Unverified> {
+        let Some(digest) = self.digest else {
+            let found = version_in(line, MAGIC).ok_or(Unverified::NotAJournal)?;
+            if !(OLDEST_VERSION..=VERSION).contains(&found) {
+                return Err(Unverified::Version { found });
+            }
+            (self.digest, self.bytes) = (Some(Digest::of(line)), line.len() as u64);
+            return Ok(None);
+        };
+        let seq = self.records;
+        let damaged = |problem: String| Unverified::Record { seq, problem };
+        let (entry, digest) = parse_line(line, seq, digest).map_err(damaged)?;
+        let mut amounts = self.amounts;
+        amounts.take(&entry.event).map_err(|problem| damaged(problem.into()))?;
+        (self.digest, self.amounts) = (Some(digest), amounts);
+        self.bytes += line.len() as u64;
+        self.records += 1;
+        Ok(Some(entry))
+    }
+
+    /// Returns the number of bytes verified.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the number of records verified, without the first line.
+    #[must_use]
+    pub const fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Returns the hash of the last record, which covers everything before it; `None` before the first line.
+    #[must_use]
+    pub const fn digest(&self) -> Option<Digest> {
+        self.digest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Event, Journal, read_journal};
+
+    #[test]
+    fn a_verifier_accepts_what_a_reader_accepts_and_nothing_else() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("journal");
+        let mut journal = Journal::create(&path).expect("a journal");
+        for length_ns in 0..5 {
+            journal.append(Event::Idled { length_ns }).expect("appended");
+        }
+        let bytes = std::fs::read(&path).expect("readable");
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        let mut verifier = Verifier::default();
+        assert_eq!(verifier.take(lines[1]), Err(Unverified::NotAJournal));
+        for (index, line) in lines.iter().enumerate() {
+            let entry = verifier.take(line).expect("intact");
+            assert_eq!(entry.map(|entry| entry.seq + 1), (index > 0).then_some(index as u64));
+            // A line is accepted once, in its place, complete and unchanged.
+            let before = verifier.clone();
+            let mut changed = line.to_vec();
+            changed[line.len() / 2] ^= 1;
+            for wrong in [*line, &changed, &line[..line.len() - 1], b"", lines[0]] {
+                assert!(verifier.take(wrong).is_err(), "{}", String::from_utf8_lossy(wrong));
+            }
+            assert_eq!((verifier.bytes(), verifier.digest()), (before.bytes(), before.digest()));
+        }
+        let loaded = read_journal(&path).expect("readable");
+        assert_eq!(verifier.bytes(), bytes.len() as u64);
+        assert_eq!(verifier.records(), 5);
+        assert_eq!(verifier.digest(), Some(loaded.digest));
+    }
+}

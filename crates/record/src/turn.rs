@@ -1,0 +1,121 @@
+//! Locks of jobs, so that one process at a time works on a run and on a target. The kernel releases a lock when its
+//! process ends, however it ends.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use stdx::files::{Links, create_in, look_in, open_folder, open_to_append, remove_in, try_lock};
+
+use crate::Digest;
+
+const FOLDER: &str = ".jobs";
+
+/// Why a lock cannot be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    /// Another process holds it.
+    #[error("another process is working on {what}; nothing was done; start the job again later")]
+    Busy {
+        /// The run or target.
+        what: String,
+    },
+    /// A system call failed.
+    #[error("cannot lock a file in {}", path.display())]
+    Io {
+        /// The folder of the locks.
+        path: PathBuf,
+        /// The underlying error.
+        source: std::io::Error,
+    },
+}
+
+/// A lock that is held until this is dropped.
+#[derive(Debug)]
+pub struct Turn {
+    folder: File,
+    name: OsString,
+    _lock: File,
+}
+
+impl Turn {
+    /// Ends a job that is complete, and removes its lock file.
+    pub fn end(self) {
+        // A file that remains does no harm.
+        drop(remove_in(&self.folder, &self.name));
+    }
+}
+
+/// Takes the lock of the run `id` in a library.
+///
+/// # Errors
+/// Returns an error if the lock is held by another process, or cannot be taken.
+pub fn turn_of_run(library: &Path, id: &str) -> Result<Turn, TurnError> {
+    take(library, id.into(), format!("run {id}"))
+}
+
+/// Takes the lock of a target on this host.
+///
+/// # Errors
+/// Same as [`turn_of_run`].
+pub fn turn_of_target(state: &Path, target: &str) -> Result<Turn, TurnError> {
+    // A path is not a file name.
+    let name = format!("target-{}", Digest::of(target.as_bytes()));
+    take(state, name.into(), format!("the target {target}"))
+}
+
+fn take(root: &Path, name: OsString, what: String) -> Result<Turn, TurnError> {
+    let dir = root.join(FOLDER);
+    let failed = |source: std::io::Error| TurnError::Io { path: dir.clone(), source };
+    std::fs::create_dir_all(&dir).map_err(failed)?;
+    let folder = open_folder(&dir).map_err(failed)?;
+    let lock = attempt(&folder, &dir, &name).map_err(failed)?;
+    lock.map(|lock| Turn { folder, name, _lock: lock }).ok_or(TurnError::Busy { what })
+}
+
+/// Takes the lock if no other process holds it.
+fn attempt(folder: &File, dir: &Path, name: &OsString) -> std::io::Result<Option<File>> {
+    let file = match create_in(folder, name) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists =>
+        // Some network file systems lock only files that are open for writing.
+        {
+            match open_to_append(&dir.join(name), Links::Refused) {
+                Ok(file) => file,
+                Err(error) => {
+                    let error = std::io::Error::from(error);
+                    // A job that ended has just removed it.
+                    return if error.kind() == ErrorKind::NotFound { Ok(None) } else { Err(error) };
+                }
+            }
+        }
+        created => created?,
+    };
+    if !try_lock(&file)? {
+        return Ok(None);
+    }
+    // The file may have been removed, and another one created, before it was locked.
+    let is_current = look_in(folder, name).is_ok_and(|(_, identity)| {
+        use std::os::unix::fs::MetadataExt as _;
+        file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == identity)
+    });
+    Ok(is_current.then_some(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_held_by_one_at_a_time_and_can_be_taken_again() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let take = || turn_of_run(dir.path(), "a");
+        let first = take().expect("free");
+        assert!(matches!(take(), Err(TurnError::Busy { .. })));
+        assert!(turn_of_run(dir.path(), "b").is_ok(), "another run");
+        first.end();
+        let second = take().expect("the first one ended");
+        drop(second);
+        assert!(take().is_ok());
+    }
+}

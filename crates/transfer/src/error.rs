@@ -1,0 +1,89 @@
+//! Errors of a transfer.
+
+use std::path::{Path, PathBuf};
+
+use record::{LibraryError, Unverified};
+
+/// Errors of a transfer.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// An I/O operation failed.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// The operation, such as `read`.
+        action: &'static str,
+        /// The path involved.
+        path: PathBuf,
+        /// The underlying error.
+        source: std::io::Error,
+    },
+    /// The bytes do not continue the journal.
+    #[error("run {id} cannot be transferred: its journal is damaged at byte {at}")]
+    Unverified {
+        /// Id of the run.
+        id: String,
+        /// Offset of the line that was not accepted.
+        at: u64,
+        /// The reason.
+        source: Unverified,
+    },
+    /// The journal does not belong to the `run.json`.
+    #[error("run {id} cannot be transferred: its run.json is not the one with which its journal began")]
+    OtherRunFile {
+        /// Id of the run.
+        id: String,
+    },
+    /// The destination has another run with this id.
+    #[error("the destination has another run {id}, whose records differ; nothing was changed")]
+    OtherRun {
+        /// Id of the run.
+        id: String,
+    },
+    /// The destination has the run itself, which only its own process may continue.
+    #[error("the destination has run {id} itself, not a copy of it, with fewer records; nothing was changed")]
+    Original {
+        /// Id of the run.
+        id: String,
+    },
+    /// Bytes are missing between what the destination has and what was sent.
+    #[error("the destination has {have_bytes} bytes of run {id}, but received bytes from {at}")]
+    Gap {
+        /// Id of the run.
+        id: String,
+        /// Number of bytes at the destination.
+        have_bytes: u64,
+        /// Offset of the received bytes.
+        at: u64,
+    },
+    /// The destination does not have the run.
+    #[error("the destination does not have run {id}")]
+    Unknown {
+        /// Id of the run.
+        id: String,
+    },
+    /// Another process is writing to the copy, or to the run itself.
+    #[error("another process is working on run {id} at the destination")]
+    Busy {
+        /// Id of the run.
+        id: String,
+    },
+    /// The destination cannot be reached, or did not answer as expected; it may be tried again.
+    #[error("{text}")]
+    Unreachable {
+        /// What happened.
+        text: String,
+    },
+    /// The destination refuses the sender or what it sends; trying again does not help.
+    #[error("{text}")]
+    Refused {
+        /// What happened.
+        text: String,
+    },
+    /// An error of a library.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+}
+
+pub(crate) fn io(action: &'static str, path: &Path, source: std::io::Error) -> TransferError {
+    TransferError::Io { action, path: path.into(), source }
+}

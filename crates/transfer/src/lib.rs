@@ -1,0 +1,24 @@
+//! Runs from one library to another, by bytes from an offset.
+//!
+//! A journal is append-only and hash-chained, so a copy is always a beginning of its source, and both ends can verify
+//! this without trusting each other: the receiver reports how many bytes it has and their digest, the sender compares
+//! the digest with its own, and sends what follows. Records are verified before they are stored; nothing that is
+//! stored is ever changed. A transfer that was interrupted anywhere is therefore continued by starting it again.
+//!
+//! A copy carries a [`Mark`] in its directory until someone removes it, so that it is never mistaken for the run
+//! itself or resumed.
+#![forbid(unsafe_code)]
+
+mod destination;
+mod error;
+mod mark;
+mod receiver;
+mod send;
+mod source;
+
+pub use destination::{Destination, First, Received, SourceState};
+pub use error::TransferError;
+pub use mark::{COPIED, Mark, mark_of};
+pub use receiver::Receiver;
+pub use send::{Sent, send};
+pub use source::{EXTRA_FILES, Source};

@@ -1,0 +1,87 @@
+//! The mark of a copied run.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use stdx::files::{Folder, Links, ReadError, read_text};
+
+use crate::destination::SourceState;
+use crate::error::{TransferError, io};
+
+/// Name of the mark in the directory of a run.
+pub const COPIED: &str = "copied.json";
+const VERSION: u32 = 1;
+const MOST_BYTES: u64 = 64 << 10;
+const MOST_CHARACTERS: usize = 1_000;
+
+/// Says that a run is a copy, where it comes from, and how much of it there is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mark {
+    /// Format version.
+    pub version: u32,
+    /// Where the run was copied from: host and directory.
+    pub source: String,
+    /// Time of the first transfer.
+    pub first: Timestamp,
+    /// Time of the last transfer.
+    pub last: Timestamp,
+    /// Length of the source's journal at the last transfer, in bytes.
+    pub source_bytes: u64,
+    /// Whether a process was working on the source at the last transfer.
+    pub source_in_progress: bool,
+    /// Whether the last transfer ended with all bytes of the source.
+    pub has_all: bool,
+}
+
+impl Mark {
+    /// The mark of a copy to which nothing has been transferred yet.
+    pub(crate) fn new(source: &str, now: Timestamp, state: SourceState) -> Self {
+        Self {
+            version: VERSION,
+            source: source.chars().take(MOST_CHARACTERS).collect(),
+            first: now,
+            last: now,
+            source_bytes: state.bytes,
+            source_in_progress: state.is_in_progress,
+            has_all: false,
+        }
+    }
+
+    /// Describes the copy in a few words: `copy of HOST:/dir, incomplete`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let source = stdx::text::on_one_line(&self.source);
+        match (self.has_all, self.source_in_progress) {
+            (false, _) => format!("copy of {source}; part of its records is missing"),
+            (true, true) => format!("copy of {source}, which was in progress at {:.0}", self.last),
+            (true, false) => format!("copy of {source}"),
+        }
+    }
+
+    pub(crate) fn write(&self, dir: &Path) -> Result<(), TransferError> {
+        let failed = |error: std::io::Error| io("write", &dir.join(COPIED), error);
+        let bytes = self.bytes().map_err(failed)?;
+        let folder = Folder::make(dir, false).map_err(|e| failed(std::io::Error::other(e)))?;
+        folder.replace(OsStr::new(COPIED), &bytes).map_err(|e| failed(std::io::Error::other(e)))
+    }
+
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>, std::io::Error> {
+        Ok(serde_json::to_vec_pretty(self)?)
+    }
+}
+
+/// Returns the mark of the run in `dir`; `None` if it is not a copy.
+///
+/// # Errors
+/// Returns an error if there is a mark that cannot be read.
+pub fn mark_of(dir: &Path) -> Result<Option<Mark>, TransferError> {
+    let path = dir.join(COPIED);
+    match read_text(&path, Links::Refused, MOST_BYTES) {
+        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|e| io("read", &path, e.into())),
+        Err(ReadError::System(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io("read", &path, error.into())),
+    }
+}

@@ -1,0 +1,248 @@
+//! A library that receives runs. Only complete and verified records are stored, each once and after all before it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use record::{
+    Digest, Event, Library, LibraryError, MOST_LINE_BYTES, Run, Unverified, Verifier, parse_run_file,
+};
+use stdx::files::{Links, open, open_to_append, try_lock};
+
+use crate::destination::{Destination, First, Received, SourceState};
+use crate::error::{TransferError, io};
+use crate::mark::{COPIED, Mark, mark_of};
+use crate::source::{EXTRA_FILES, MOST_EXTRA_BYTES};
+
+/// Number of journals whose verified length is remembered, so that an append does not read them again.
+const MOST_KNOWN: usize = 256;
+
+/// A library that receives runs from one source.
+#[derive(Debug)]
+pub struct Receiver {
+    library: Library,
+    /// Where the runs come from, for their marks: host and folder.
+    source: String,
+    /// What was verified of each run, with the identity of its directory.
+    known: HashMap<String, ((u64, u64), Verifier)>,
+}
+
+/// A copy that is open for appending, locked against other processes.
+struct Copy {
+    run: Run,
+    file: File,
+    path: PathBuf,
+    verified: Verifier,
+}
+
+impl Receiver {
+    /// Returns a receiver for `library`; `source` describes where the runs come from.
+    #[must_use]
+    pub fn of(library: Library, source: impl Into<String>) -> Self {
+        Self { library, source: source.into(), known: HashMap::new() }
+    }
+
+    /// Returns the run `id`, whose directory has that name.
+    fn find(&self, id: &str) -> Result<Option<Run>, TransferError> {
+        // Reject what is not the name of a directory of the library, such as `..`.
+        if id.is_empty() || id.contains('/') || id.starts_with('.') {
+            return Err(TransferError::Unknown { id: id.into() });
+        }
+        match Run::open(&self.library.root().join(id)) {
+            Ok(run) => Ok(Some(run)),
+            Err(LibraryError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn remember(&mut self, run: &Run, verified: Verifier) {
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(run.file.id.clone(), (run.identity(), verified));
+    }
+
+    /// Verifies the records of a journal, beginning after those that are known to be intact.
+    fn verified(&self, run: &Run, file: &mut File, path: &Path) -> Result<Verifier, TransferError> {
+        let known = self.known.get(&run.file.id).filter(|(identity, _)| *identity == run.identity());
+        let mut verified = known.map(|(_, verified)| verified.clone()).unwrap_or_default();
+        let length = file.metadata().map_err(|e| io("read", path, e))?.len();
+        if length < verified.bytes() {
+            verified = Verifier::default();
+        }
+        file.seek(SeekFrom::Start(verified.bytes())).map_err(|e| io("read", path, e))?;
+        let mut reader = BufReader::new(file);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let limit = MOST_LINE_BYTES as u64 + 1;
+            reader.by_ref().take(limit).read_until(b'\n', &mut line).map_err(|e| io("read", path, e))?;
+            if !line.ends_with(b"\n") {
+                return Ok(verified);
+            }
+            let at = verified.bytes();
+            verified.take(&line).map_err(|source| TransferError::Unverified {
+                id: run.file.id.clone(),
+                at,
+                source,
+            })?;
+        }
+    }
+
+    /// Opens a copy for appending, without the remains of an interrupted append.
+    fn open(&mut self, id: &str) -> Result<Copy, TransferError> {
+        let run = self.find(id)?.ok_or_else(|| TransferError::Unknown { id: id.into() })?;
+        let path = run.journal_path();
+        let mut file = open_to_append(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
+        if !try_lock(&file).map_err(|e| io("lock", &path, e))? {
+            return Err(TransferError::Busy { id: id.into() });
+        }
+        let verified = self.verified(&run, &mut file, &path)?;
+        Ok(Copy { run, file, path, verified })
+    }
+}
+
+impl Destination for Receiver {
+    fn received(&mut self, id: &str) -> Result<Option<Received>, TransferError> {
+        let Some(run) = self.find(id)? else { return Ok(None) };
+        let path = run.journal_path();
+        let mut file = open(&path, Links::Refused).map_err(|e| io("open", &path, e.into()))?;
+        let verified = self.verified(&run, &mut file, &path)?;
+        let received = Received::of(verified.bytes(), verified.digest());
+        self.remember(&run, verified);
+        Ok(Some(received))
+    }
+
+    fn begin(&mut self, first: &First<'_>, state: SourceState) -> Result<Received, TransferError> {
+        let id = first.id;
+        let verified = beginning(first)?;
+        for (name, bytes) in first.files {
+            if !EXTRA_FILES.contains(name) || bytes.len() as u64 > MOST_EXTRA_BYTES {
+                let text = format!("{name} is not a file of a run that can be received");
+                return Err(TransferError::Refused { text });
+            }
+        }
+        let mark = Mark::new(&self.source, record::wall_now(), state);
+        let path = self.library.root().join(id).join(COPIED);
+        let mark = mark.bytes().map_err(|e| io("write", &path, e))?;
+        let mut files: Vec<(&str, &[u8])> =
+            first.files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+        files.push((COPIED, &mark));
+        match self.library.create_copy(first.run_json, first.journal, &files) {
+            Ok(run) => {
+                let received = Received::of(verified.bytes(), verified.digest());
+                self.remember(&run, verified);
+                Ok(received)
+            }
+            // The answer to the same request may have been lost.
+            Err(LibraryError::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {
+                self.append(id, 0, first.journal)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn append(&mut self, id: &str, at: u64, records: &[u8]) -> Result<Received, TransferError> {
+        let mut copy = self.open(id)?;
+        let have_bytes = copy.verified.bytes();
+        let Some(overlap) = have_bytes.checked_sub(at) else {
+            return Err(TransferError::Gap { id: id.into(), have_bytes, at });
+        };
+        let overlap = usize::try_from(overlap).unwrap_or(usize::MAX).min(records.len());
+        let (repeated, new) = records.split_at(overlap);
+        if !copy.has(at, repeated)? {
+            return Err(TransferError::OtherRun { id: id.into() });
+        }
+        if !new.is_empty() {
+            if mark_of(&copy.run.dir)?.is_none() {
+                return Err(TransferError::Original { id: id.into() });
+            }
+            copy.extend(new)?;
+        }
+        let Copy { run, verified, .. } = copy;
+        let received = Received::of(verified.bytes(), verified.digest());
+        self.remember(&run, verified);
+        Ok(received)
+    }
+
+    fn settle(&mut self, id: &str, state: SourceState) -> Result<(), TransferError> {
+        let copy = self.open(id)?;
+        let Some(was) = mark_of(&copy.run.dir)? else { return Ok(()) };
+        let now = Mark {
+            last: record::wall_now(),
+            source_bytes: state.bytes,
+            source_in_progress: state.is_in_progress,
+            has_all: copy.verified.bytes() == state.bytes,
+            ..was.clone()
+        };
+        // A mark that would only have a later time is left alone.
+        if (Mark { last: was.last, ..now.clone() }) == was { Ok(()) } else { now.write(&copy.run.dir) }
+    }
+}
+
+impl Copy {
+    /// Returns whether the journal contains exactly these bytes at `at`.
+    fn has(&mut self, at: u64, bytes: &[u8]) -> Result<bool, TransferError> {
+        let mut found = vec![0; bytes.len()];
+        let read = self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.read_exact(&mut found));
+        read.map_err(|e| io("read", &self.path, e))?;
+        Ok(found == bytes)
+    }
+
+    /// Appends the complete lines of `bytes`, all of which must verify.
+    fn extend(&mut self, bytes: &[u8]) -> Result<(), TransferError> {
+        let mut verified = self.verified.clone();
+        let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        take(&self.run.file.id, &mut verified, &bytes[..complete])?;
+        let whole_bytes = self.verified.bytes();
+        // Remove the remains of an append that was interrupted.
+        let written = self.file.set_len(whole_bytes).and_then(|()| {
+            self.file.write_all(&bytes[..complete])?;
+            self.file.sync_data()
+        });
+        if let Err(error) = written {
+            // Report the failed write; what remains of it is removed by the next append.
+            let _ = self.file.set_len(whole_bytes);
+            return Err(io("append to", &self.path, error));
+        }
+        self.verified = verified;
+        Ok(())
+    }
+}
+
+/// Verifies complete lines.
+fn take(id: &str, verified: &mut Verifier, lines: &[u8]) -> Result<(), TransferError> {
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        let at = verified.bytes();
+        let unverified = |source: Unverified| TransferError::Unverified { id: id.into(), at, source };
+        verified.take(line).map_err(unverified)?;
+    }
+    Ok(())
+}
+
+/// Verifies the beginning of a run: its id, its first records, and that they belong to its `run.json`.
+fn beginning(first: &First<'_>) -> Result<Verifier, TransferError> {
+    let id = first.id.to_owned();
+    let refused =
+        |problem: String| TransferError::Refused { text: format!("run {id}: its run.json: {problem}") };
+    let file = parse_run_file(first.run_json).map_err(refused)?;
+    if file.id != first.id {
+        return Err(TransferError::OtherRunFile { id });
+    }
+    let mut verified = Verifier::default();
+    let mut lines = first.journal.split_inclusive(|byte| *byte == b'\n');
+    let mut next = || {
+        let at = verified.bytes();
+        let unverified = |source: Unverified| TransferError::Unverified { id: id.clone(), at, source };
+        verified.take(lines.next().unwrap_or_default()).map_err(unverified)
+    };
+    next()?;
+    let opened = next()?.map(|entry| entry.event);
+    if !matches!(opened, Some(Event::Opened { run_sha256 }) if Digest::of(first.run_json).is(&run_sha256)) {
+        return Err(TransferError::OtherRunFile { id });
+    }
+    let rest: usize = usize::try_from(verified.bytes()).unwrap_or(usize::MAX);
+    take(&id, &mut verified, &first.journal[rest..])?;
+    Ok(verified)
+}

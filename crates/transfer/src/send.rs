@@ -1,0 +1,76 @@
+//! Sends a run: compares what the destination has, then sends what follows.
+
+use std::ops::ControlFlow;
+
+use crate::destination::{Destination, First};
+use crate::error::TransferError;
+use crate::source::Source;
+
+/// What a transfer did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// Bytes of the journal that were sent.
+    pub new_bytes: u64,
+    /// Bytes of the journal at the destination.
+    pub bytes: u64,
+    /// Whether a process was working on the run when its last byte was read.
+    pub was_in_progress: bool,
+    /// Whether everything was sent; false if `on_progress` ended the transfer.
+    pub has_all: bool,
+}
+
+/// Sends what the destination does not have of a run. Calls `on_progress` with the number of bytes at the destination
+/// after each piece; a transfer that it ends continues with the next call.
+///
+/// # Errors
+/// Returns an error if the run is damaged, the destination has another run with its id, or the source or the
+/// destination fails.
+pub fn send(
+    source: &mut Source,
+    destination: &mut dyn Destination,
+    on_progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Sent, TransferError> {
+    let id = source.id().to_owned();
+    let (mut at, mut new_bytes) = match destination.received(&id)? {
+        Some(there) => {
+            if there.bytes > source.length()? {
+                // The destination may have a later state of the same run; nothing can be sent either way.
+                return Err(TransferError::OtherRun { id });
+            }
+            if source.digest_at(there.bytes)?.as_deref() != Some(&there.digest) {
+                return Err(TransferError::OtherRun { id });
+            }
+            (there.bytes, 0)
+        }
+        None => {
+            let (run_json, files, journal) = (source.run_json()?, source.files()?, source.lines_from(0)?);
+            let first = First { id: &id, run_json: &run_json, journal: &journal, files: &files };
+            let state = source.state(source.length()?)?;
+            let begun = destination.begin(&first, state)?.bytes;
+            (begun, begun)
+        }
+    };
+    loop {
+        let mut sent = Sent { new_bytes, bytes: at, was_in_progress: false, has_all: false };
+        if on_progress(at).is_break() {
+            return Ok(sent);
+        }
+        // Ask for the state before reading: a run that ends in between was in progress, and its end is sent next time.
+        let mut state = source.state(at)?;
+        let lines = source.lines_from(at)?;
+        if lines.is_empty() {
+            state.bytes = at;
+            destination.settle(&id, state)?;
+            sent.was_in_progress = state.is_in_progress;
+            sent.has_all = true;
+            return Ok(sent);
+        }
+        let there = destination.append(&id, at, &lines)?;
+        if there.bytes <= at {
+            let text = format!("the destination accepted nothing of run {id} from byte {at} on");
+            return Err(TransferError::Unreachable { text });
+        }
+        new_bytes += there.bytes - at;
+        at = there.bytes;
+    }
+}

@@ -1,0 +1,241 @@
+//! Transfers over a link that loses requests and answers, repeats, delays, cuts and damages them: the journals at both
+//! ends become identical, and nothing is accepted that does not verify.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use record::{Event, Journal, Library, Run, RunFile};
+use stdx::rng::split_mix;
+use transfer::{Destination, First, Received, Receiver, Source, SourceState, TransferError, mark_of, send};
+
+fn run_file(id: &str) -> RunFile {
+    let json = serde_json::json!({
+        "version": 1, "id": id, "created": "2026-11-25T08:00:00Z", "plateau_version": "0", "command": ["plateau"],
+        "tests": ["iops"], "profile": "pts-e-2.0", "settings": null, "host": {},
+        "target": {
+            "kind": "simulated", "path": "sim:x", "identity": "x", "capacity_bytes": 4096,
+            "logical_block_bytes": 512, "physical_block_bytes": 4096
+        }
+    });
+    serde_json::from_value(json).expect("a run file")
+}
+
+fn library(root: &Path) -> Library {
+    Library::at(root)
+}
+
+fn begun(root: &Path, id: &str) -> (Run, Journal) {
+    library(root).create(run_file(id)).expect("a run")
+}
+
+fn append(journal: &mut Journal, count: u64) {
+    (0..count).for_each(|length_ns| drop(journal.append(Event::Idled { length_ns }).expect("appended")));
+}
+
+fn whole(source: &mut Source, destination: &mut dyn Destination) -> Result<transfer::Sent, TransferError> {
+    send(source, destination, &mut |_| ControlFlow::Continue(()))
+}
+
+fn bytes(root: &Path, id: &str, name: &str) -> Vec<u8> {
+    std::fs::read(root.join(id).join(name)).expect("a file")
+}
+
+fn copy(run: &Run, to: &Path) -> Result<transfer::Sent, TransferError> {
+    whole(&mut Source::of(run.clone()), &mut Receiver::of(library(to), "host:/runs"))
+}
+
+/// A link to a receiver that fails in every way, by chance.
+struct Link {
+    receiver: Receiver,
+    state: u64,
+    /// An earlier request that is still under way.
+    delayed: Option<(String, u64, Vec<u8>)>,
+    faults: u32,
+}
+
+impl Link {
+    fn chance(&mut self, of: u64) -> u64 {
+        split_mix(&mut self.state) % of
+    }
+
+    fn lost() -> TransferError {
+        TransferError::Unreachable { text: "lost".into() }
+    }
+
+    /// Loses the request or the answer, or neither.
+    fn ask<T>(
+        &mut self,
+        request: impl Fn(&mut Receiver) -> Result<T, TransferError>,
+    ) -> Result<T, TransferError> {
+        if let Some((id, at, records)) = self.delayed.take() {
+            drop(self.receiver.append(&id, at, &records));
+        }
+        match self.chance(6) {
+            0 => {
+                self.faults += 1;
+                Err(Self::lost())
+            }
+            1 => {
+                self.faults += 1;
+                drop(request(&mut self.receiver));
+                Err(Self::lost())
+            }
+            2 => {
+                self.faults += 1;
+                drop(request(&mut self.receiver));
+                request(&mut self.receiver)
+            }
+            _ => request(&mut self.receiver),
+        }
+    }
+}
+
+impl Destination for Link {
+    fn received(&mut self, id: &str) -> Result<Option<Received>, TransferError> {
+        self.ask(|receiver| receiver.received(id))
+    }
+
+    fn begin(&mut self, first: &First<'_>, state: SourceState) -> Result<Received, TransferError> {
+        self.ask(|receiver| receiver.begin(first, state))
+    }
+
+    fn append(&mut self, id: &str, at: u64, records: &[u8]) -> Result<Received, TransferError> {
+        let mut sent = records.to_vec();
+        match self.chance(4) {
+            // Cut anywhere, also within a record.
+            0 => {
+                self.faults += 1;
+                let length = self.chance(sent.len() as u64 + 1);
+                sent.truncate(usize::try_from(length).expect("small"));
+            }
+            1 => {
+                self.faults += 1;
+                let place = usize::try_from(self.chance(sent.len() as u64)).expect("small");
+                sent[place] ^= 1 << self.chance(8);
+            }
+            2 => {
+                self.faults += 1;
+                self.delayed = Some((id.into(), at, sent.clone()));
+                return Err(Self::lost());
+            }
+            _ => {}
+        }
+        self.ask(|receiver| receiver.append(id, at, &sent))
+    }
+
+    fn settle(&mut self, id: &str, state: SourceState) -> Result<(), TransferError> {
+        self.ask(|receiver| receiver.settle(id, state))
+    }
+}
+
+#[test]
+fn journals_at_both_ends_are_identical_after_two_hundred_faults() {
+    let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let mut faults = 0;
+    for seed in 0..20 {
+        let id = format!("r{seed}");
+        let (run, journal) = begun(from.path(), &id);
+        drop(journal);
+        let receiver = Receiver::of(library(to.path()), "host:/runs");
+        let mut link = Link { receiver, state: seed, delayed: None, faults: 0 };
+        let mut source = Source::of(run.clone());
+        // The run goes on while it is sent.
+        for piece in 1..=10 {
+            // The writer lets go of the lock, because a lock that is held is only known after a wait.
+            let (mut journal, _) = run.reopen().expect("intact");
+            append(&mut journal, piece);
+            drop(journal);
+            let mut attempts = 0;
+            while !whole(&mut source, &mut link).is_ok_and(|sent| sent.has_all) {
+                attempts += 1;
+                assert!(attempts < 1_000, "seed {seed} does not get through");
+                let (there, here) = (to.path().join(&id), bytes(from.path(), &id, "journal"));
+                if there.exists() {
+                    let there = bytes(to.path(), &id, "journal");
+                    assert!(
+                        here.starts_with(&there),
+                        "seed {seed}: only a beginning of the source is ever stored"
+                    );
+                }
+            }
+            assert_eq!(bytes(from.path(), &id, "journal"), bytes(to.path(), &id, "journal"), "seed {seed}");
+        }
+        faults += link.faults;
+        assert_eq!(bytes(from.path(), &id, "run.json"), bytes(to.path(), &id, "run.json"));
+        assert!(library(to.path()).find(&id).expect("a run").load().is_ok());
+    }
+    assert!(faults >= 200, "{faults} faults");
+}
+
+#[test]
+fn a_copy_says_what_it_is_at_every_stage() {
+    let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (run, mut journal) = begun(from.path(), "a");
+    append(&mut journal, 3);
+    let mut receiver = Receiver::of(library(to.path()), "host:/runs");
+    // Stopped after its first piece.
+    let sent =
+        send(&mut Source::of(run.clone()), &mut receiver, &mut |_| ControlFlow::Break(())).expect("begun");
+    assert!(!sent.has_all);
+    let mark = || mark_of(&to.path().join("a")).expect("readable").expect("a mark");
+    assert!(mark().words().contains("missing"), "{}", mark().words());
+    // Complete so far, but the run is in progress.
+    assert!(copy(&run, to.path()).expect("copied").was_in_progress);
+    assert!(mark().words().contains("was in progress"), "{}", mark().words());
+    append(&mut journal, 1);
+    journal.append(Event::Closed).expect("appended");
+    drop(journal);
+    assert!(copy(&run, to.path()).expect("copied").new_bytes > 0);
+    assert_eq!(mark().words(), "copy of host:/runs");
+    let unchanged = bytes(to.path(), "a", "copied.json");
+    assert_eq!(copy(&run, to.path()).expect("copied").new_bytes, 0, "it is there");
+    assert_eq!(bytes(to.path(), "a", "copied.json"), unchanged);
+}
+
+#[test]
+fn another_run_with_the_same_id_is_never_changed() {
+    let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (run, mut journal) = begun(from.path(), "a");
+    append(&mut journal, 3);
+    // Another run, the run itself with fewer records, and a copy with a different end.
+    let (_, mut other) = begun(to.path(), "a");
+    append(&mut other, 5);
+    let before = bytes(to.path(), "a", "journal");
+    assert!(matches!(copy(&run, to.path()), Err(TransferError::OtherRun { .. })));
+    assert_eq!(bytes(to.path(), "a", "journal"), before);
+
+    let moved = tempfile::tempdir().expect("a folder");
+    let dir = moved.path().join("a");
+    std::fs::create_dir(&dir).expect("a folder");
+    std::fs::write(dir.join("run.json"), bytes(from.path(), "a", "run.json")).expect("written");
+    std::fs::write(dir.join("journal"), bytes(from.path(), "a", "journal")).expect("written");
+    assert_eq!(copy(&run, moved.path()).expect("the same").new_bytes, 0);
+    append(&mut journal, 1);
+    assert!(matches!(copy(&run, moved.path()), Err(TransferError::Original { .. })), "it is not a copy");
+}
+
+#[test]
+fn remains_of_an_interrupted_append_are_removed() {
+    let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let (run, mut journal) = begun(from.path(), "a");
+    append(&mut journal, 2);
+    copy(&run, to.path()).expect("copied");
+    let path = to.path().join("a").join("journal");
+    let mut torn = std::fs::read(&path).expect("readable");
+    append(&mut journal, 1);
+    let next = bytes(from.path(), "a", "journal");
+    torn.extend_from_slice(&next[torn.len()..torn.len() + 40]);
+    std::fs::write(&path, torn).expect("written");
+    copy(&run, to.path()).expect("copied");
+    assert_eq!(std::fs::read(&path).expect("readable"), next);
+}
+
+#[test]
+fn names_that_are_not_ids_reach_nothing() {
+    let to = tempfile::tempdir().expect("a folder");
+    let mut receiver = Receiver::of(library(&to.path().join("runs")), "host:/runs");
+    for id in ["", "..", ".", "../x", "a/b", "/etc"] {
+        assert!(receiver.received(id).is_err(), "{id}");
+        assert!(receiver.append(id, 0, b"").is_err(), "{id}");
+    }
+}
