@@ -12,13 +12,7 @@ use record::{Access, DataPattern, IoKind, Reducible, Regime, Until, Workload, Wr
 use support::{armed, workload};
 
 const SIZE: u64 = 16 << 20;
-const CHECKED: Regime = Regime {
-    arrivals: None,
-    ramp_ns: 0,
-    limit_ns: None,
-    verify: true,
-    offsets: record::Offsets::Independent,
-};
+const CHECKED: Regime = Regime::VERIFIED;
 
 fn options(engine: Engine) -> OpenOptions {
     OpenOptions { size_bytes: Some(SIZE), engine, ..OpenOptions::default() }

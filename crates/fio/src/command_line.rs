@@ -51,6 +51,17 @@ pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job
     Ok(jobs)
 }
 
+/// Returns the jobs with these names; all if there are no names.
+///
+/// # Errors
+/// Returns an error that contains a name that no job has.
+pub fn selected(jobs: Vec<Job>, names: &[String]) -> Result<Vec<Job>, String> {
+    if let Some(missing) = names.iter().find(|name| jobs.iter().all(|job| job.name != **name)) {
+        return Err(format!("section {missing}: no job has this name"));
+    }
+    Ok(jobs.into_iter().filter(|job| names.is_empty() || names.contains(&job.name)).collect())
+}
+
 /// Returns the arguments with a second dash before each option of fio that has one: fio accepts both. Only long names
 /// after `load` are changed.
 pub fn with_two_dashes(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {

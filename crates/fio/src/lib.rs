@@ -22,7 +22,7 @@ mod stages;
 mod values;
 mod variables;
 
-pub use command_line::{conflict, jobs_of, with_two_dashes};
+pub use command_line::{conflict, jobs_of, selected, with_two_dashes};
 pub use file::{Included, Surroundings, parse};
 pub use job::Job;
 pub use keys::{

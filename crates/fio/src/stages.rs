@@ -36,3 +36,32 @@ pub fn stages(jobs: &[Job]) -> Result<Vec<Vec<usize>>, (usize, String)> {
     }
     Ok(stages)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Job, Surroundings, parse};
+
+    fn stages(text: &str) -> Result<Vec<Vec<usize>>, (usize, String)> {
+        let text = format!("[global]\nfilename=d\n{text}");
+        let jobs = parse("x", &text, &Job::default(), &Surroundings::none()).expect("known options");
+        let jobs: Vec<Job> = jobs.into_iter().flat_map(|job| job.expanded().expect("targets")).collect();
+        super::stages(&jobs)
+    }
+
+    #[test]
+    fn stonewalls_make_stages() {
+        assert_eq!(stages("[a]\n[b]\n[c]\nstonewall\n[d]\n").unwrap(), [vec![0, 1], vec![2, 3]]);
+        assert_eq!(stages("[a]\nstonewall\n[b]\n").unwrap(), [[0, 1]]);
+        assert_eq!(stages("stonewall\n[a]\n[b]\n").unwrap(), [[0], [1]]);
+        let targets = "[a]\nfilename=x:y\n[b]\nstonewall\nfilename=x:y\n";
+        assert_eq!(stages(targets).unwrap(), [[0, 1], [2, 3]]);
+    }
+
+    #[test]
+    fn a_job_that_waits_for_another_is_in_a_later_stage() {
+        let chain = "[a]\n[b]\nwait_for=a\n[c]\n[d]\nwait_for=b\n[e]\nstonewall\n";
+        assert_eq!(stages(chain).unwrap(), [vec![0, 2], vec![1], vec![3], vec![4]]);
+        let (job, error) = stages("[a]\nwait_for=b\n[b]\n").unwrap_err();
+        assert!(job == 0 && error.contains("wait_for=b: no job"), "{error}");
+    }
+}

@@ -238,6 +238,10 @@ pub enum Process {
 }
 
 impl Regime {
+    /// Blocks are stamped when written and verified when read.
+    pub const VERIFIED: Self =
+        Self { arrivals: None, ramp_ns: 0, limit_ns: None, verify: true, offsets: Offsets::Independent };
+
     /// Returns whether the load is generated as the PTS requires.
     #[must_use]
     pub fn is_plain(&self) -> bool {

@@ -5,6 +5,7 @@
 //! file. All checks here apply to the open descriptor, not to a name that may refer to another object a moment
 //! later.
 
+mod flush;
 mod folder;
 mod kind;
 mod lock;
@@ -13,6 +14,7 @@ mod read;
 mod resolve;
 mod within;
 
+pub use flush::flush;
 pub use folder::{Folder, WriteError};
 pub use kind::FileKind;
 pub use lock::{is_locked, try_lock, try_lock_each};

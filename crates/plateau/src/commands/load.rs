@@ -4,7 +4,7 @@
 //! exactly as by `plateau run`, and all targets are armed before the first I/O.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,7 +17,6 @@ use console::progress::{Board, Left, Phase, Rate, Row, View, Watched};
 use device::{Armed, Reader};
 use engine::{Flow, LoadOutcome, Tick, VerifyReport};
 use record::{Ceiling, TargetFacts, Workload};
-use rustix::fs::{Mode, OFlags};
 use stdx::units::{SECOND_NS, amount_base2};
 
 use crate::failure::{Done, Exit, Failure};
@@ -40,7 +39,7 @@ type Ended = Done<(Vec<LoadOutcome>, Vec<Option<VerifyReport>>)>;
 
 pub fn run(cli: &Cli, options: &Load) -> Done {
     let request = request(options)?;
-    let stages = request.stages()?;
+    let stages = fio::stages(&request.jobs).map_err(|(job, problem)| request.about(job, &problem))?;
     let (mut opened, new_files) = open_all(&request, options, &places::libraries(cli.library.as_deref()))?;
     let facts = opened.iter().map(|(name, target)| (name.clone(), target.facts().clone())).collect();
     let workloads = request.workloads(&facts, options.seed)?;
@@ -201,14 +200,8 @@ fn flush(jobs: &[Job], stage: &[usize], facts: &BTreeMap<String, TargetFacts>) -
     let requested = stage.iter().map(|index| &jobs[*index]).filter(|job| job.end_fsync && job.writes());
     let names: BTreeSet<&str> = requested.filter_map(|job| job.filename.as_deref()).collect();
     for target in names.into_iter().map(|name| &facts[name]).filter(|target| target.simulated.is_none()) {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::open(&target.path, flags, Mode::empty());
-        let flushed = file.and_then(rustix::fs::fsync);
-        flushed.map_err(|errno| {
-            Failure::text(
-                Exit::Device,
-                format!("{}: flushing failed: {}", target.path, std::io::Error::from(errno)),
-            )
+        stdx::files::flush(Path::new(&target.path)).map_err(|error| {
+            Failure::text(Exit::Device, format!("{}: flushing failed: {error}", target.path))
         })?;
     }
     Ok(())

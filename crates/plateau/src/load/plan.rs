@@ -92,11 +92,6 @@ impl LoadRequest {
         Ok(needs)
     }
 
-    /// Returns the positions of concurrent jobs, one list per consecutive stage.
-    pub fn stages(&self) -> Done<Vec<Vec<usize>>> {
-        fio::stages(&self.jobs).map_err(|(job, problem)| self.about(job, &problem))
-    }
-
     /// Returns the workloads of each job on its target.
     pub fn workloads(&self, targets: &BTreeMap<String, TargetFacts>, seed: u64) -> Done<Vec<Vec<Workload>>> {
         let mut all = Vec::with_capacity(self.jobs.len());
@@ -193,24 +188,6 @@ mod tests {
         });
         let jobs = jobs.flat_map(|job| job.expanded().unwrap()).collect();
         LoadRequest { jobs, file: Some("x.fio".into()) }
-    }
-
-    #[test]
-    fn stonewalls_make_stages() {
-        let stages = |text: &str| request(text).stages().unwrap();
-        assert_eq!(stages("[a]\n[b]\n[c]\nstonewall\n[d]\n"), [vec![0, 1], vec![2, 3]]);
-        assert_eq!(stages("[a]\nstonewall\n[b]\n"), [vec![0, 1]]);
-        assert_eq!(stages("[global]\nstonewall\n[a]\n[b]\n"), [[0], [1]]);
-        assert_eq!(stages("[a]\nfilename=x:y\n[b]\nstonewall\nfilename=x:y\n"), [[0, 1], [2, 3]]);
-    }
-
-    #[test]
-    fn a_job_that_waits_for_another_is_in_a_later_stage() {
-        let stages = |text: &str| request(text).stages();
-        let chain = "[a]\n[b]\nwait_for=a\n[c]\n[d]\nwait_for=b\n[e]\nstonewall\n";
-        assert_eq!(stages(chain).unwrap(), [vec![0, 2], vec![1], vec![3], vec![4]]);
-        let error = stages("[a]\nwait_for=b\n[b]\n").unwrap_err();
-        assert!(error.message().contains("x.fio: [a]: wait_for=b: no job"), "{}", error.message());
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn request(options: &Load) -> Done<LoadRequest> {
         None => usage(format!("{name}: {problem}")),
     };
     let mut expanded = Vec::new();
-    for job in selected(jobs, &options.section)? {
+    for job in fio::selected(jobs, &options.section).map_err(usage)? {
         let name = job.name.clone();
         expanded.extend(job.expanded().map_err(|problem| about(&name, &problem))?);
     }
@@ -55,14 +55,6 @@ pub fn request(options: &Load) -> Done<LoadRequest> {
     Ok(LoadRequest { jobs: expanded, file })
 }
 
-/// Returns the jobs with these names; all if there are no names.
-fn selected(jobs: Vec<Job>, names: &[String]) -> Done<Vec<Job>> {
-    if let Some(missing) = names.iter().find(|name| jobs.iter().all(|job| job.name != **name)) {
-        return Err(usage(format!("--section {missing}: no job has this name")));
-    }
-    Ok(jobs.into_iter().filter(|job| names.is_empty() || names.contains(&job.name)).collect())
-}
-
 fn of_file(path: &str, given: &[(&str, String)]) -> Done<Vec<Job>> {
     let mut defaults = Job::default();
     for (name, value) in given {
@@ -72,9 +64,8 @@ fn of_file(path: &str, given: &[(&str, String)]) -> Done<Vec<Job>> {
         fio::set(&mut defaults, name, Some(value)).map_err(|text| usage(format!("--{text}")))?;
     }
     let surroundings = Surroundings { variable: &|name| std::env::var(name).ok(), include: &included };
-    let (name, text) =
-        if path == STANDARD_INPUT { ("standard input", text_of_input()?) } else { (path, text_of(path)?) };
-    fio::parse(name, &text, &defaults, &surroundings).map_err(usage)
+    let name = if path == STANDARD_INPUT { "standard input" } else { path };
+    fio::parse(name, &text_of(path)?, &defaults, &surroundings).map_err(usage)
 }
 
 /// Reads a file that a job file includes; as in fio, a name may be relative to that file.
@@ -108,6 +99,9 @@ fn text_of_input() -> Done<String> {
 }
 
 fn text_of(path: &str) -> Done<String> {
+    if path == STANDARD_INPUT {
+        return text_of_input();
+    }
     let unusable = |text: String| Failure::text(Exit::Unusable, format!("{path}: {text}"));
     let text = stdx::files::read_text(Path::new(path), Links::Followed, MOST_BYTES);
     text.map_err(|error| {

@@ -79,12 +79,12 @@ impl Target {
 
     /// Writes stamps to all blocks.
     pub fn stamp(&mut self) -> anyhow::Result<()> {
-        self.with_checks(filling(4096, stamped())).map(drop)
+        self.with_checks(filling(4096, STAMPED)).map(drop)
     }
 
     /// Measures random 4 KiB reads at depth 1 with verified stamps.
     pub fn checked(&mut self) -> anyhow::Result<Sample> {
-        sample_of(self.with_checks(Workload { regime: stamped(), ..reads(1) })?).map(|(sample, _)| sample)
+        sample_of(self.with_checks(Workload { regime: STAMPED, ..reads(1) })?).map(|(sample, _)| sample)
     }
 
     fn with_checks(&mut self, workload: Workload) -> anyhow::Result<LoadOutcome> {
@@ -129,9 +129,7 @@ fn placed() -> OpenOptions {
     OpenOptions { placement, ..OpenOptions::default() }
 }
 
-fn stamped() -> Regime {
-    Regime { verify: true, ..Regime::default() }
-}
+const STAMPED: Regime = Regime::VERIFIED;
 
 /// Returns a workload that writes the whole target once.
 fn filling(block_bytes: u32, regime: Regime) -> Workload {
