@@ -7,6 +7,7 @@ use console::printer::PrintError;
 use device::{DriveError, ErrorKind as DriveKind};
 use power::PowerError;
 use record::{JournalError, LibraryError, TurnError};
+use stdx::files::WriteError;
 use store::StoreError;
 use transfer::TransferError;
 use workload::{CaptureError, TraceError, WorkloadError};
@@ -273,6 +274,28 @@ impl From<PrintError> for Failure {
             PrintError::Serialize(_) => Exit::Internal,
         };
         Self::new(exit, error)
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::System { path, source } => {
+                let context = format!("cannot write {}", path.display());
+                Self::new(Exit::Run, anyhow::Error::new(source).context(context))
+            }
+            WriteError::InTheWay { .. } => Self::text(
+                Exit::Usage,
+                format!("cannot write: {error}; only regular files are replaced, choose another path"),
+            ),
+            WriteError::Replaced { .. } => Self::text(
+                Exit::Run,
+                format!(
+                    "cannot write: {error} after the run was read; find out what changed it, then try again"
+                ),
+            ),
+            WriteError::NoName { .. } => Self::text(Exit::Usage, format!("cannot write: {error}")),
+        }
     }
 }
 

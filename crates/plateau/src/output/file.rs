@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use record::Run;
-use stdx::files::{Folder, WriteError};
+use stdx::files::Folder;
 
 use crate::failure::{Done, Exit, Failure};
 use crate::output::printer;
@@ -143,26 +143,4 @@ pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
     // Check all names first, so that either all files or none are written.
     files.iter().try_for_each(|(name, _)| check_name(&folder, OsStr::new(name), &path.join(name)))?;
     files.iter().try_for_each(|(name, bytes)| folder.replace(OsStr::new(name), bytes).map_err(Failure::from))
-}
-
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::System { path, source } => {
-                let context = format!("cannot write {}", path.display());
-                Self::new(Exit::Run, anyhow::Error::new(source).context(context))
-            }
-            WriteError::InTheWay { .. } => Self::text(
-                Exit::Usage,
-                format!("cannot write: {error}; only regular files are replaced, choose another path"),
-            ),
-            WriteError::Replaced { .. } => Self::text(
-                Exit::Run,
-                format!(
-                    "cannot write: {error} after the run was read; find out what changed it, then try again"
-                ),
-            ),
-            WriteError::NoName { .. } => Self::text(Exit::Usage, format!("cannot write: {error}")),
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Tests that write, truncate, damage and remove journals.
 
+use super::line::{MOST_RECORD_BYTES, MOST_RECORD_VALUES};
 use super::*;
 use crate::Note;
 use proptest::prelude::*;

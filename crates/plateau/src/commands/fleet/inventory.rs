@@ -15,7 +15,7 @@ use crate::commands::list;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::table::table;
+use console::table;
 
 const FILE: &str = "inventory.json";
 

@@ -16,10 +16,10 @@ use crate::cli::{Assumptions, Cli, Command, FleetSubmit};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use crate::output::table::table;
 use crate::run::lifecycle::{self, Being};
 use crate::run::request::RunRequest;
 use crate::run::speeds;
+use console::table;
 
 /// Time limits are at least this long.
 const LEAST_MINUTES: u64 = 10;
