@@ -56,7 +56,18 @@ impl Lab {
     fn finished(&self, id: &str) -> usize {
         self.load(id).map_or(0, |loaded| finished(&loaded))
     }
+
+    /// Returns the number of the queued job of a run.
+    fn number(&self, id: &str) -> String {
+        let queue = self.cluster.queue();
+        queue.into_iter().find(|(_, name, _)| name == id).map(|(number, ..)| number).expect("queued")
+    }
 }
+
+/// The run whose job is requeued while it runs.
+const REQUEUED: &str = "q-iops-D2-1";
+/// The run whose job is interrupted while it runs.
+const INTERRUPTED: &str = "q-iops-D3-1";
 
 #[test]
 fn every_run_of_a_campaign_ends_whole() {
@@ -65,41 +76,12 @@ fn every_run_of_a_campaign_ends_whole() {
     let mut lab = Lab { bench, cluster };
     let bystander = lab.bench.path("bystander");
     std::fs::write(&bystander, vec![7; 1 << 20]).expect("written");
-    let loops: Vec<_> = ["l1", "l2"].iter().filter_map(|name| attach(&lab.bench.path(name), &[])).collect();
-    let real = |device: &support::loop_device::Loop| {
-        let identity = identity(&lab.bench, &device.path);
-        json!({
-            "path": device.path, "kind": "loop", "identity": identity, "model": null,
-            "capacity_bytes": support::loop_device::SIZE, "refusals": []
-        })
-    };
-    let mut lists = [vec![simulated("D1"), simulated("D2")], vec![simulated("D3"), simulated("D4")]];
-    for (device, list) in loops.iter().zip(&mut lists) {
-        list.push(real(device));
-    }
-    let from: Vec<String> = lists
-        .iter()
-        .zip(["n1", "n2"])
-        .map(|(list, host)| {
-            format!("{host}={}", lab.write(&format!("{host}.json"), &json!(list).to_string()))
-        })
-        .collect();
-    let (n1, n2) = (lab.cluster.node(1), lab.cluster.node(2));
-    let dir = lab.cluster.dir.path().to_str().expect("text").to_owned();
-    lab.ok(&[
-        "fleet",
-        "inventory",
-        "--from",
-        &from[0],
-        "--from",
-        &from[1],
-        "--node",
-        &n1,
-        "--node",
-        &n2,
-        "--dir",
-        &dir,
-    ]);
+    let attached: Vec<_> =
+        ["l1", "l2"].iter().filter_map(|name| attach(&lab.bench.path(name), &[])).collect();
+    let described =
+        |device: &support::loop_device::Loop| (device.path.clone(), identity(&lab.bench, &device.path));
+    let loops: Vec<(String, String)> = attached.iter().map(described).collect();
+    take_inventory(&lab, &loops);
     lab.cluster.start();
 
     let campaign = lab.write(
@@ -108,58 +90,77 @@ fn every_run_of_a_campaign_ends_whole() {
          options = [\"--scale\", \"1/64\", \"--profile\", \"pts-e-1.0\"]\n",
     );
     let submitted = lab.ok(&["fleet", "submit", &campaign]);
-    assert_eq!(
-        submitted.matches("\njob ").count() + usize::from(submitted.starts_with("job ")),
-        8,
-        "{submitted}"
-    );
+    assert_eq!(submitted.lines().filter(|line| line.starts_with("job ")).count(), 8, "{submitted}");
     assert!(lab.ok(&["fleet", "submit", &campaign]).contains("8 jobs are complete or in the queue"));
-    let number = |lab: &Lab, id: &str| {
-        lab.cluster
-            .queue()
-            .into_iter()
-            .find(|(_, name, _)| name == id)
-            .map(|(number, ..)| number)
-            .expect("queued")
-    };
-
-    // The controller is killed as soon as a run has begun.
-    wait("the first run", || lab.finished("q-iops-D1-1") >= 1);
-    lab.cluster.kill_controller();
-    // One job is requeued, one interrupted, and the plateau of one is killed.
-    let (requeued, interrupted) = ("q-iops-D2-1", "q-iops-D3-1");
-    wait("a run to requeue", || lab.finished(requeued) >= 3);
-    lab.cluster.slurm("scontrol", &["requeue", &number(&lab, requeued)]);
-    wait("a run to interrupt", || lab.finished(interrupted) >= 3);
-    lab.cluster.slurm("scancel", &["-s", "INT", "-b", &number(&lab, interrupted)]);
+    disturb(&mut lab);
     let status = lab.ok(&["fleet", "status", &campaign]);
     assert!(status.contains("D1  n1:sim:sas-slc-2011"), "{status}");
-
-    // A serial number that no node has is refused.
-    let unknown =
-        std::fs::read_to_string(lab.cluster.path("inventory.json")).expect("readable").replace("D4", "D9");
-    let unknown = lab.write("unknown.json", &unknown);
-    let refused = lab.plateau(&["fleet", "submit", &campaign, "--inventory", &unknown]);
-    assert_eq!(refused.status.code(), Some(6), "{}", support::texts(&refused).1);
-
-    if let [one, other] = &loops[..] {
-        let (one, other) = (identity(&lab.bench, &one.path), identity(&lab.bench, &other.path));
-        let disks = lab.write(
-            "disks.toml",
-            &format!(
-                "name = \"d\"\n[[drives]]\nidentities = [{one:?}, {other:?}]\n[[plans]]\nname = \"tp\"\n\
-                 tests = \"tp-1024\"\noptions = [\"--cell-seconds\", \"1\", \"--max-rounds\", \"5\"]\n"
-            ),
-        );
-        let error = lab.plateau(&["fleet", "submit", &disks]);
-        assert_eq!(error.status.code(), Some(3), "{}", support::texts(&error).1);
-        lab.ok(&["fleet", "submit", &disks, "--erase", &one, "--erase", &other]);
+    refuse_an_unknown_serial_number(&lab, &campaign);
+    if let [(_, one), (_, other)] = &loops[..] {
+        submit_disks(&lab, one, other);
     }
     lab.cluster.wait_for_all();
 
+    check_runs(&lab, 8 + if loops.len() == 2 { 2 } else { 0 });
+    assert_eq!(bytes(&bystander), vec![7; 1 << 20]);
+    assert!(lab.ok(&["fleet", "status", &campaign]).contains("q: 8 complete"));
+}
+
+/// Writes the configuration of two nodes, with two simulated drives and up to one loop device (path, identity) each.
+fn take_inventory(lab: &Lab, loops: &[(String, String)]) {
+    let mut lists = [vec![simulated("D1"), simulated("D2")], vec![simulated("D3"), simulated("D4")]];
+    for ((path, identity), list) in loops.iter().zip(&mut lists) {
+        list.push(json!({
+            "path": path, "kind": "loop", "identity": identity, "model": null,
+            "capacity_bytes": support::loop_device::SIZE, "refusals": []
+        }));
+    }
+    let mut args = vec!["fleet".to_owned(), "inventory".to_owned()];
+    for ((list, host), node) in lists.iter().zip(["n1", "n2"]).zip([1, 2]) {
+        let file = lab.write(&format!("{host}.json"), &json!(list).to_string());
+        args.extend(["--from".to_owned(), format!("{host}={file}")]);
+        args.extend(["--node".to_owned(), lab.cluster.node(node)]);
+    }
+    args.extend(["--dir".to_owned(), lab.cluster.dir.path().to_str().expect("text").to_owned()]);
+    lab.ok(&args.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// Kills the controller as soon as a run has begun, requeues one job and interrupts another.
+fn disturb(lab: &mut Lab) {
+    wait("the first run", || lab.finished("q-iops-D1-1") >= 1);
+    lab.cluster.kill_controller();
+    wait("a run to requeue", || lab.finished(REQUEUED) >= 3);
+    lab.cluster.slurm("scontrol", &["requeue", &lab.number(REQUEUED)]);
+    wait("a run to interrupt", || lab.finished(INTERRUPTED) >= 3);
+    lab.cluster.slurm("scancel", &["-s", "INT", "-b", &lab.number(INTERRUPTED)]);
+}
+
+fn refuse_an_unknown_serial_number(lab: &Lab, campaign: &str) {
+    let known = std::fs::read_to_string(lab.cluster.path("inventory.json")).expect("readable");
+    let unknown = lab.write("unknown.json", &known.replace("D4", "D9"));
+    let refused = lab.plateau(&["fleet", "submit", campaign, "--inventory", &unknown]);
+    assert_eq!(refused.status.code(), Some(6), "{}", support::texts(&refused).1);
+}
+
+/// Submits a campaign for two loop devices, which requires their identities.
+fn submit_disks(lab: &Lab, one: &str, other: &str) {
+    let disks = lab.write(
+        "disks.toml",
+        &format!(
+            "name = \"d\"\n[[drives]]\nidentities = [{one:?}, {other:?}]\n[[plans]]\nname = \"tp\"\n\
+             tests = \"tp-1024\"\noptions = [\"--cell-seconds\", \"1\", \"--max-rounds\", \"5\"]\n"
+        ),
+    );
+    let error = lab.plateau(&["fleet", "submit", &disks]);
+    assert_eq!(error.status.code(), Some(3), "{}", support::texts(&error).1);
+    lab.ok(&["fleet", "submit", &disks, "--erase", one, "--erase", other]);
+}
+
+/// Checks that every run is complete with one purge, and that no two runs overlapped on a drive.
+fn check_runs(lab: &Lab, expected: usize) {
     let (runs, unreadable) = Library::at(lab.bench.library()).list().expect("a library");
     assert!(unreadable.is_empty(), "{unreadable:?}");
-    assert_eq!(runs.len(), 8 + if loops.len() == 2 { 2 } else { 0 });
+    assert_eq!(runs.len(), expected);
     let mut spans: BTreeMap<String, Vec<(jiff::Timestamp, jiff::Timestamp)>> = BTreeMap::new();
     for run in &runs {
         let id = &run.file.id;
@@ -176,12 +177,9 @@ fn every_run_of_a_campaign_ends_whole() {
         spans.sort();
         assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{drive}: two jobs at once");
     }
-    for id in [requeued, interrupted] {
+    for id in [REQUEUED, INTERRUPTED] {
         let loaded = lab.load(id).expect("a run");
-        let resumed =
-            loaded.entries.iter().filter(|entry| matches!(entry.event, Event::Resumed { .. })).count();
-        assert!(resumed >= 1, "{id} was continued");
+        let is_resumed = loaded.entries.iter().any(|entry| matches!(entry.event, Event::Resumed { .. }));
+        assert!(is_resumed, "{id} was continued");
     }
-    assert_eq!(bytes(&bystander), vec![7; 1 << 20]);
-    assert!(lab.ok(&["fleet", "status", &campaign]).contains("q: 8 complete"));
 }
