@@ -1,7 +1,9 @@
 //! The definition of a chore: its arguments, which clap parses, and its code.
 
 use std::path::Path;
+use std::process::Command;
 
+use anyhow::{Context as _, bail};
 use clap::ArgMatches;
 
 /// The arguments of a chore; their doc comments are the help text.
@@ -37,6 +39,23 @@ impl Entry {
     pub fn run(&self, matches: &ArgMatches, root: &Path) -> anyhow::Result<()> {
         (self.run)(matches, root)
     }
+}
+
+/// Returns the command that starts cargo, the one that runs this chore.
+pub fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Runs the program of another package of the workspace.
+pub fn run_package<'a>(
+    root: &Path,
+    package: &str,
+    arguments: impl IntoIterator<Item = &'a str>,
+) -> anyhow::Result<()> {
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--locked", "--package", package, "--"]).args(arguments);
+    let status = command.current_dir(root).status().context("cannot start cargo")?;
+    if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
 }
 
 /// Parses the arguments of a chore.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use crate::chore::Chore;
+use crate::chore::{Chore, cargo};
 use crate::test::SKIPS;
 
 /// Environment variable with a list of programs, separated by spaces, whose absence does not permit a test to
@@ -127,13 +126,9 @@ impl Step {
             How::Part(_, function) => return function(root),
             How::Cargo(words) => words,
         };
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
-            .args(words)
-            .envs(self.environment.iter().copied())
-            .current_dir(root)
-            .status()
-            .context("cannot start cargo")?;
+        let mut command = cargo();
+        command.args(words).envs(self.environment.iter().copied()).current_dir(root);
+        let status = command.status().context("cannot start cargo")?;
         if status.success() { Ok(None) } else { bail!("`{}` ended with {status}", self.line()) }
     }
 }

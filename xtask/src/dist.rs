@@ -4,11 +4,8 @@
 //! needs.
 
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context as _, bail};
-
-use crate::chore::Chore;
+use crate::chore::{Chore, run_package};
 
 /// Build the files of a release; `--help` lists the options
 #[derive(clap::Args)]
@@ -21,13 +18,6 @@ pub struct Dist {
 
 impl Chore for Dist {
     fn run(self, root: &Path) -> anyhow::Result<()> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(cargo)
-            .args(["run", "--quiet", "--locked", "--package", "dist", "--"])
-            .args(self.options)
-            .current_dir(root)
-            .status()
-            .context("cannot start cargo")?;
-        if status.success() { Ok(()) } else { bail!("dist ended with {status}") }
+        run_package(root, "dist", self.options.iter().map(String::as_str))
     }
 }

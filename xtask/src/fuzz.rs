@@ -43,8 +43,7 @@ pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
 
 /// Returns whether cargo succeeds with these arguments for the fuzz targets.
 fn cargo(root: &Path, arguments: &[&str]) -> anyhow::Result<bool> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = crate::chore::cargo();
     command.args(arguments).args(["--manifest-path", MANIFEST]).current_dir(root);
     Ok(command.status().context("cannot start cargo")?.success())
 }

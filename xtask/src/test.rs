@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use crate::chore::Chore;
+use crate::chore::{Chore, cargo};
 use crate::test_binaries::{self, TestBinary};
 
 /// Number of binaries that run at the same time.
@@ -85,10 +85,8 @@ fn matching(root: &Path, filters: &[String]) -> anyhow::Result<()> {
         return Ok(());
     }
     // Run doctests through cargo, because they have no binaries.
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments = ["test", "--workspace", "--locked", "--doc", "--quiet"];
-    let output =
-        Command::new(cargo).args(arguments).current_dir(root).output().context("cannot start cargo")?;
+    let output = cargo().args(arguments).current_dir(root).output().context("cannot start cargo")?;
     if !output.status.success() {
         std::io::stderr().write_all(&[output.stdout, output.stderr].concat())?;
         bail!("a doctest failed; to run the doctests again: cargo {}", arguments.join(" "));

@@ -279,10 +279,10 @@ fn kind_of_load(error: &EngineError) -> ErrorKind {
         EngineError::ReadBackMemory(_) | EngineError::WorkloadThread(_) => ErrorKind::Unusable,
         EngineError::Io(_) | EngineError::Wait { .. } => ErrorKind::Device,
         EngineError::Disturbed { .. } | EngineError::ReplayDisturbed { .. } => ErrorKind::Disturbed,
-        EngineError::TooDeep { .. }
-        | EngineError::VerifiedRangeShared { .. }
-        | EngineError::Misfit { .. } => ErrorKind::Invalid,
-        EngineError::Placement(_) | EngineError::Workload(_) => ErrorKind::Invalid,
+        EngineError::TooDeep { .. } | EngineError::VerifiedRangeShared { .. } => ErrorKind::Invalid,
+        EngineError::Placement(_) | EngineError::Workload(_) | EngineError::Misfit { .. } => {
+            ErrorKind::Invalid
+        }
         EngineError::NoInterval | EngineError::NothingToVerify => ErrorKind::Invalid,
     }
 }

@@ -1,5 +1,6 @@
 //! The command line; help texts, completions and man pages are derived from it.
 
+mod after_help;
 pub(crate) mod completion;
 mod fleet;
 mod gate;
@@ -44,7 +45,7 @@ use crate::output::options::Outputs;
 /// The SNIA SSS Performance Test Specification for solid-state drives: purge, precondition, run the
 /// standard tests to steady state, report.
 #[derive(Debug, Parser)]
-#[command(name = "plateau", version, long_version = crate::output::version::LONG, max_term_width = 110, after_help = AFTER_HELP)]
+#[command(name = "plateau", version, long_version = crate::output::version::LONG, max_term_width = 110, after_help = after_help::TEXT)]
 pub struct Cli {
     /// Print one JSON document as the result
     #[arg(long, global = true, display_order = GLOBAL_ORDER)]
@@ -67,17 +68,6 @@ pub struct Cli {
 
 /// Printed after the options of each command.
 const GLOBAL_ORDER: usize = 900;
-
-const AFTER_HELP: &str = "\
-Exit codes: 0 success; 1 internal error; 2 wrong command line or impossible setting; 3 target refused \
-for the safety of its data; 4 target cannot be used; 5 device failed in use; 6 run not found, unreadable, \
-unwritable, or judged differently by this version (verify); 7 a `compare --fail-if` condition is met, a run does not \
-pass a `gate`, or `check` found settings that would invalidate results; 8 a run is in progress (status, gate); 9 a burn-in rejects the drive; \
-10 a person must decide how the run continues (job); 75 another process is working on the run or its target (job); \
-130 interrupted (resume with `plateau resume RUN`).
-
-RUN is a run id, a unique prefix of one, its name, the path of a run's directory, or `latest` \
-(`latest~1` is the run before it).";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

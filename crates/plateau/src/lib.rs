@@ -9,7 +9,6 @@
 
 mod cli;
 mod commands;
-mod host;
 mod load;
 mod output;
 mod run;
@@ -24,11 +23,10 @@ use clap::error::ErrorKind;
 
 pub(crate) use ::failure;
 use ::failure::{Done, Exit};
+pub use ::state;
 use cli::completion;
 use cli::rejected;
-pub use host::state;
-pub use host::tuning;
-pub use host::write_cache;
+pub use host::{tuning, write_cache};
 use output::printer;
 use output::verbose;
 pub use run::course;

@@ -3,11 +3,11 @@
 
 use device::{KnownSettings, Tuning};
 
-use crate::host::lba_format;
-use crate::host::restore;
-use crate::host::tuning;
-use crate::host::write_cache;
 use crate::output::signature;
+use host::lba_format;
+use host::restore;
+use host::tuning;
+use host::write_cache;
 
 /// All settings that a restore record can request.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn a_user_is_named_as_in_the_list_of_users() {
-        let users = "root:x:0:0:root:/root:/bin/sh\n# broken\nalice:x:1000:1000::/home/alice:/bin/sh\n";
+        let users = "root:x:0:0:root:/root:/bin/sh\n# broken\nalice:x:1000:1000::/srv:/bin/sh\n";
         assert_eq!(name_of(users, 1000), Some("alice"));
         assert_eq!(name_of(users, 0), Some("root"));
         assert_eq!(name_of(users, 5), None);

@@ -45,13 +45,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("follow", &["estimate", "pts", "record", "stdx"]),
     ("watch", &["follow", "pts", "record", "stdx"]),
     ("console", &["engine", "pts", "record", "stdx"]),
+    ("host", &["console", "device", "failure", "pts", "record", "state", "stdx"]),
     ("failure", &["console", "device", "engine", "power", "record", "stdx", "store", "transfer", "workload"]),
     (
         "plateau",
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
-            "workload", "watch", "state", "transfer", "fleet", "failure",
+            "workload", "watch", "state", "transfer", "fleet", "failure", "host", "trace",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use engine::{Due, Flow, Pace, ReplayLog, ReplayOptions, ReplaySource, Replayed};
 use nandsim::{Command, MOST_IN_FLIGHT, Queue};
+use stdx::access::Access;
 
 use super::concurrent::all_failures;
 use super::{Simulated, TICK_EVERY};
@@ -26,8 +27,7 @@ impl Playing {
         let late_ns = (pace == Pace::Open).then(|| now_ns - due_ns);
         self.log.started(late_ns, late_ns.unwrap_or(0) > 0, self.starts.len() - self.free.len());
         self.starts[tag] = Some((due, now_ns));
-        let access = due.access;
-        let (read, offset_bytes, length_bytes) = (access.read, access.offset_bytes, access.block_bytes);
+        let Access { read, offset_bytes, block_bytes: length_bytes } = due.access;
         queue.submit(tag, Command { read, offset_bytes, length_bytes });
         true
     }

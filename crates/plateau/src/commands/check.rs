@@ -7,12 +7,12 @@ use serde_json::json;
 use crate::cli::models;
 use crate::cli::{Check, Cli};
 use crate::failure::{Done, Exit, Failure};
-use crate::host::checks;
-use crate::host::restore;
-use crate::host::tuning::{self, Tuner};
 use crate::output::places;
 use crate::output::printer;
 use crate::run::signals;
+use host::checks;
+use host::restore;
+use host::tuning::{self, Tuner};
 
 pub fn run(cli: &Cli, options: &Check) -> Done {
     let drive = device::open(&models::existing_target(&options.target)?, &OpenOptions::default())?;

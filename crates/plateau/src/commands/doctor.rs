@@ -8,11 +8,11 @@ use record::Library;
 
 use crate::cli::Cli;
 use crate::failure::{Done, Exit, Failure};
-use crate::host::restore;
 use crate::output::catalogue;
 use crate::output::places;
 use crate::output::printer;
 use crate::output::run_files::IMPORTED;
+use host::restore;
 
 /// With less space, a run may end early: journals of long runs have hundreds of megabytes.
 const LITTLE_SPACE_BYTES: u64 = 1 << 30;

@@ -13,9 +13,9 @@ use stdx::text::on_one_line;
 use stdx::units::{count_of, grouped, span};
 
 use crate::failure::{Done, Exit, Failure};
-use crate::host::checks;
 use crate::output::places;
 use crate::output::provenance::provenance;
+use host::checks;
 
 /// Separator between two key figures on a line.
 const FIGURE_GAP: &str = "   ";

@@ -15,11 +15,11 @@ use record::{CacheChoice, Event, Gap, HostFacts, Journal, Library, Loaded, Run a
 
 use crate::cli::{Cli, Command};
 use crate::failure::{Exit, Failure};
-use crate::host::write_cache;
 use crate::run::lifecycle::{self, Being, Work};
 use crate::run::rebuild;
 use crate::run::request::RunRequest;
 use crate::run::session::Begin;
+use host::write_cache;
 
 /// Why a run ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]

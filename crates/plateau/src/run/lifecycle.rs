@@ -16,10 +16,6 @@ use stdx::rng::split_mix;
 use crate::cli::{Assumptions, Cli};
 use crate::failure::message::of_drive;
 use crate::failure::{Done, Exit, Failure};
-use crate::host::facts;
-use crate::host::lba_format;
-use crate::host::restore;
-use crate::host::setup;
 use crate::output::places;
 use crate::output::printer;
 use crate::output::publication;
@@ -35,6 +31,10 @@ use crate::run::request::RunRequest;
 use crate::run::session::{Begin, Session};
 use crate::run::signals;
 use crate::run::speeds;
+use host::facts;
+use host::lba_format;
+use host::restore;
+use host::setup;
 
 /// Checks everything, then executes the run; returns the completed run.
 pub fn perform(library: Option<&Path>, request: RunRequest, erase: &[String]) -> Done<StoredRun> {

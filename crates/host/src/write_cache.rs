@@ -7,11 +7,11 @@ use pts::{Profile, WriteCache};
 use record::{CacheChoice, Event, Journal, TargetKind};
 use serde_json::{Value, json};
 
-use crate::failure::Done;
-use crate::failure::message::of_drive;
-use crate::host::restore::Note;
-use crate::host::state::State;
-use crate::output::printer;
+use crate::restore::Note;
+use console::printer;
+use failure::Done;
+use failure::message::of_drive;
+use state::State;
 
 const KIND: &str = "write-cache";
 

@@ -13,13 +13,13 @@ use device::{DriveError, KnownSettings, Tuning};
 use record::{Event, TargetFacts};
 use serde_json::{Value, json};
 
-use crate::failure::Done;
-use crate::failure::message::of_drive;
-use crate::host::restore::Note;
-use crate::host::state::{Host, State};
-use crate::output::printer;
+use crate::restore::Note;
+use console::printer;
+use failure::Done;
+use failure::message::of_drive;
 use noted::{is_undone, noted, read_all, written};
 use shared::Shared;
+use state::{Host, State};
 
 const KIND: &str = "tuning";
 

@@ -14,11 +14,11 @@ use serde_json::json;
 use stdx::files::Unowned;
 
 use super::noted::{is_undone, noted, written};
-use crate::failure::message::of_drive;
-use crate::failure::{Done, Exit, Failure};
-use crate::host::restore;
-use crate::host::state::{self, Host, Standing, State, StateFolder};
-use crate::output::printer;
+use crate::restore;
+use console::printer;
+use failure::message::of_drive;
+use failure::{Done, Exit, Failure};
+use state::{self, Host, Standing, State, StateFolder};
 
 const LOCK: &str = ".tuning.lock";
 const ORIGINALS: &str = ".tuning-host.json";
@@ -172,7 +172,7 @@ fn lock(folder: &dyn StateFolder) -> Done<Box<dyn Stored>> {
 }
 
 fn failed(error: Unowned) -> Failure {
-    let cause = crate::host::restore::untrusted(error).message();
+    let cause = crate::restore::untrusted(error).message();
     Failure::text(Exit::Run, format!("{cause}; or run without --tune"))
 }
 

@@ -7,12 +7,12 @@ use device::Armed;
 use pts::Profile;
 use record::{CacheChoice, Event, Handling, HostVerdict, Journal};
 
-use crate::failure::Done;
-use crate::host::checks;
-use crate::host::lba_format;
-use crate::host::tuning::{self, Tuned, Tuner};
-use crate::host::write_cache::{self, Changed};
-use crate::output::printer;
+use crate::checks;
+use crate::lba_format;
+use crate::tuning::{self, Tuned, Tuner};
+use crate::write_cache::{self, Changed};
+use console::printer;
+use failure::Done;
 
 /// Settings to restore.
 pub struct HostSetup {

@@ -3,9 +3,9 @@
 use device::Tuning;
 use serde_json::{Value, json};
 
-use crate::failure::message::of_drive;
-use crate::host::state::Host;
-use crate::output::printer;
+use console::printer;
+use failure::message::of_drive;
+use state::Host;
 
 /// Restores a setting; a failure is reported but does not prevent a run.
 pub(super) fn is_undone(tuning: &Tuning, host: &dyn Host) -> bool {

@@ -11,9 +11,9 @@ use record::{Digest, Library};
 use serde_json::Value;
 use stdx::files::{OwnedFolder, Unowned, is_locked};
 
-use crate::failure::{Done, Exit, Failure};
-use crate::host::state::{self, State, StateFolder};
-use crate::output::printer;
+use console::printer;
+use failure::{Done, Exit, Failure};
+use state::{self, State, StateFolder};
 
 /// Size limit, larger than any record.
 const MOST_BYTES: u64 = 1 << 20;

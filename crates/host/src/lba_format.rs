@@ -9,10 +9,10 @@ use device::Armed;
 use record::{Event, Journal};
 use serde_json::{Value, json};
 
-use crate::failure::Done;
-use crate::failure::message::of_drive;
-use crate::host::restore::Note;
-use crate::output::printer;
+use crate::restore::Note;
+use console::printer;
+use failure::Done;
+use failure::message::of_drive;
 
 const KIND: &str = "lba-format";
 
