@@ -1,7 +1,7 @@
 //! The definition of a chore: its arguments, which clap parses, and its code.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 use clap::ArgMatches;
@@ -56,6 +56,17 @@ pub fn run_package<'a>(
     command.args(["run", "--quiet", "--locked", "--package", package, "--"]).args(arguments);
     let status = command.current_dir(root).status().context("cannot start cargo")?;
     if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
+}
+
+/// Builds something with cargo and returns its messages, one JSON document per line.
+pub fn build_messages(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
+    let mut command = cargo();
+    command.args(arguments).args(["--quiet", "--locked", "--message-format=json-render-diagnostics"]);
+    let output = command.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("`cargo {}` failed", arguments.join(" "));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Parses the arguments of a chore.

@@ -16,7 +16,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
-use crate::chore::Chore;
+use crate::chore::{Chore, build_messages};
 use counts::Counts;
 use drawn::Drawn;
 
@@ -92,18 +92,9 @@ fn start(program: &Path, seed: u64, count: u64, counts: &Path) -> anyhow::Result
 
 /// Builds the test; with optimisation if it runs in the virtual machine, whose emulated CPU is slow.
 fn build(root: &Path, is_optimised: bool) -> anyhow::Result<PathBuf> {
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
-        .args(["test", "--package", "device", "--test", "stacks", "--no-run", "--quiet", "--locked"])
-        .arg("--message-format=json-render-diagnostics")
-        .args(is_optimised.then_some("--release"))
-        .current_dir(root)
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start cargo")?;
-    if !output.status.success() {
-        bail!("the test does not build");
-    }
-    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo did not report a test 'stacks'")
+    let mut arguments = vec!["test", "--package", "device", "--test", "stacks", "--no-run"];
+    arguments.extend(is_optimised.then_some("--release"));
+    executable(&build_messages(root, &arguments)?).context("cargo did not report a test 'stacks'")
 }
 
 fn executable(messages: &str) -> Option<PathBuf> {

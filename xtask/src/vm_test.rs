@@ -21,13 +21,13 @@ mod vmlinux;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
-use crate::chore::Chore;
+use crate::chore::{Chore, build_messages};
 use check::{Check, Group};
 use checks::GROUPS;
 pub use inside::Inside;
@@ -158,17 +158,7 @@ pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> 
     } else {
         &["build", "--release", "--package", "plateau"]
     };
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
-        .args(words)
-        .args(["--quiet", "--locked", "--message-format=json-render-diagnostics"])
-        .current_dir(root)
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start cargo")?;
-    if !output.status.success() {
-        bail!("plateau does not build");
-    }
-    executable(&String::from_utf8_lossy(&output.stdout)).context("cargo did not report a program plateau")
+    executable(&build_messages(root, words)?).context("cargo did not report a program plateau")
 }
 
 /// Returns the path of the program from cargo's messages.

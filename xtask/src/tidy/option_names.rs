@@ -11,6 +11,7 @@ const CRATES: &str = "crates/";
 const OWNERS: &[(&str, &str)] = &[
     ("crates/plateau/", "the program itself"),
     ("crates/failure/", "the messages of the program"),
+    ("crates/host/", "what the program prints about its host"),
     ("crates/fleet/src/contention.rs", "a message of the program"),
     ("crates/plans/", "its tables define the settings of a run, each of which is an option"),
     ("crates/pts/", "its tests refer to settings, each of which is an option"),

@@ -1,5 +1,4 @@
-//! Replays individual I/Os on a simulated drive, in its virtual time. Times are not scaled: a trace takes as long as it
-//! took.
+//! Replays individual I/Os on a simulated drive, in its virtual time. The times of a trace are not scaled.
 
 use std::time::Instant;
 
@@ -88,9 +87,8 @@ impl Simulated {
             if done.failed.is_some() {
                 return Err(all_failures(&done, &mut queue));
             }
-            let (due, started_ns) =
-                playing.starts[done.tag].take().expect("only submitted commands complete");
-            playing.log.completed(due.access, started_ns, done.completed_ns);
+            let (due, since_ns) = playing.starts[done.tag].take().expect("only submitted commands complete");
+            playing.log.completed(due.access, since_ns, done.completed_ns);
             playing.free.push(done.tag);
             completed += 1;
             if shown.elapsed() >= TICK_EVERY {
