@@ -28,9 +28,9 @@ pub fn markdown(verdict: &Verdict) -> String {
     out
 }
 
-/// A code span in a table cell. Backticks would end it, and bars would end the cell.
+/// Text in a table cell, set as code; a code span could not contain backticks.
 fn code(text: &str) -> String {
-    format!("`{}`", on_one_line(text).replace('`', "'").replace('|', "\\|"))
+    format!("<code>{}</code>", escaped(text))
 }
 
 /// Text without any markup.
