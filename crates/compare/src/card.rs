@@ -133,12 +133,11 @@ fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, 
 /// The runs as bars: all, or the best ones and the baseline.
 fn bars(comparison: &Comparison, line: &Line) -> Ranked {
     let mut ranked = ranked(comparison, line);
-    if ranked.bars.len() > MOST_BARS {
-        let mut place = 0;
-        ranked.bars.retain(|bar| {
-            place += 1;
-            place < MOST_BARS || bar.is_baseline
-        });
+    // A baseline that is not among the best takes the last place.
+    let baseline = ranked.bars.iter().position(|bar| bar.is_baseline);
+    if let Some(baseline) = baseline.filter(|place| *place >= MOST_BARS) {
+        ranked.bars.swap(MOST_BARS - 1, baseline);
     }
+    ranked.bars.truncate(MOST_BARS);
     ranked
 }
