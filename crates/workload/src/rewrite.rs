@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use serde_json::json;
+use stdx::units::grouped;
 
 use crate::answer::Answer;
 use crate::args::{TraceAnonymise, TraceSample};
@@ -21,7 +22,11 @@ pub fn anonymise(options: &TraceAnonymise, output: &mut File) -> Result<Answer, 
         trace::anonymise(files::open(&options.trace)?, BufWriter::new(output), summary.end_bytes, seed);
     let (_, after) = copied.map_err(|error| files::of_trace(&options.trace, error))?;
     Ok(Answer {
-        text: format!("{} I/Os with new addresses\n{}", after.ios, options.output.display()),
+        text: format!(
+            "{} I/Os with new addresses\n{}",
+            grouped(after.ios as f64, 0),
+            options.output.display()
+        ),
         document: json!({ "trace": options.output.to_string_lossy(), "ios": after.ios }),
         ..Answer::default()
     })

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::support::armed;
+use super::support::{armed, directory};
 use device::{DriveError, ErrorKind, OpenOptions};
 use engine::{Due, Flow, Pace, ReplayOptions, Replayed};
 use stdx::access::Access;
 
-const SIZE: u64 = 4 << 20;
+/// The smallest target.
+const SIZE: u64 = 16 << 20;
 const OPTIONS: ReplayOptions = ReplayOptions { pace: Pace::Open, depth: 8, largest_bytes: 16_384, seed: 1 };
 
 const fn due(due_us: u64, read: bool, offset_bytes: u64, block_bytes: u32) -> Due {
@@ -29,7 +30,7 @@ fn replay(
 }
 
 fn file() -> (tempfile::TempDir, PathBuf) {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = directory();
     let path = dir.path().join("target");
     std::fs::write(&path, vec![0; SIZE as usize]).expect("a file");
     (dir, path)
@@ -57,7 +58,7 @@ fn each_io_goes_to_its_place_and_never_starts_early() {
     let blocks = content.chunks(4096).enumerate();
     let written: Vec<usize> =
         blocks.filter(|(_, block)| block.iter().any(|byte| *byte != 0)).map(|(index, _)| index).collect();
-    assert_eq!(written, [2, 256, 257, 258, 259, 1023]);
+    assert_eq!(written, [2, 256, 257, 258, 259, SIZE as usize / 4096 - 1]);
 }
 
 #[test]
