@@ -4,6 +4,9 @@ use crate::comparison::Comparison;
 use crate::noise::Finding;
 use report::parts::Figure;
 
+/// Beginning of the keys whose values may be negative: temperatures of a drive.
+const MAY_BE_NEGATIVE: &str = "health.";
+
 /// How a value is compared with a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
@@ -85,7 +88,11 @@ impl std::str::FromStr for Threshold {
         if key.is_empty() || key.contains(char::is_whitespace) {
             return Err(invalid());
         }
+        let typed = limit.split_whitespace().next().unwrap_or(limit);
         let limit = parse_limit(limit).ok_or_else(invalid)?;
+        if matches!(limit, Limit::Value(value, _) if value < 0.0) && !key.starts_with(MAY_BE_NEGATIVE) {
+            return Err(format!("'{text}': no figure is negative; did you mean '{key} {symbol} {typed}%'?"));
+        }
         Ok(Self { key: key.to_owned(), operator: *operator, limit })
     }
 }
@@ -215,10 +222,18 @@ mod tests {
             "a < 5 < 6",
             "a <",
             "a < 5ms",
+            "a > -5 IOPS",
         ];
         for wrong in wrong {
             assert!(wrong.parse::<Threshold>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_negative_value_that_no_figure_has_was_meant_in_percent() {
+        let answer = "'iops.* < -5': no figure is negative; did you mean 'iops.* < -5%'?";
+        assert_eq!("iops.* < -5".parse::<Threshold>(), Err(answer.to_owned()));
+        assert!("health.temperature < -5".parse::<Threshold>().is_ok());
     }
 
     #[test]

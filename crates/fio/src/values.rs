@@ -114,9 +114,10 @@ pub fn engine(text: &str) -> Result<Engine, String> {
         "io_uring" => Engine::IoUring,
         "io_uring_cmd" => Engine::IoUringCmd,
         "libaio" => Engine::Libaio,
-        "psync" | "sync" | "pvsync" | "pvsync2" => Engine::Threads,
+        "psync" | "sync" | "pvsync" | "pvsync2" | "posixaio" => Engine::Threads,
         _ => {
-            return Err("supported: io_uring, io_uring_cmd, libaio, psync, sync, pvsync and pvsync2".into());
+            let supported = "io_uring, io_uring_cmd, libaio, psync, sync, pvsync, pvsync2 and posixaio";
+            return Err(format!("supported: {supported}"));
         }
     })
 }

@@ -234,6 +234,7 @@ mod tests {
             "r.toml:2:42: must be a string in quotes",
             "r.toml:2:45: no health value 'health.usd'; did you mean 'health.used'?",
             "r.toml:3:12: 'steady' is a condition of `require`",
+            "r.toml:3:22: 'iops < -5': no figure is negative; did you mean 'iops < -5%'?",
             "r.toml:3:35: 'less' is not a condition",
             "r.toml:3:43: 'health.used > 5%': health is not compared",
             "r.toml:4:18: spread-unknown is \"fail\" or \"warn\"",

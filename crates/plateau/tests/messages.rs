@@ -168,6 +168,7 @@ fn habits_from_other_programs_are_answered_with_what_to_type_here() {
         (&["plan", "lat", "sim:sas-slc-2011", "--assume-write", "fast"], "'fast' is not a size"),
         (&["export", "latest", "x.xlsx"], "`plateau report RUN x.xlsx`"),
         (&["load", new, "randread"], "--rw=randread"),
+        (&["load", new, "--rw=read", "--threads", "4"], "--numjobs N sets the number of threads"),
         (&["list", new], "`plateau info TARGET` shows one target"),
         (&["info"], "`plateau list` lists the devices"),
         (&["ls"], "`plateau runs` lists runs"),

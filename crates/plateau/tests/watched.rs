@@ -65,7 +65,7 @@ fn the_file_of_a_killed_run_is_not_taken_for_the_present() {
     child.kill().and_then(|()| child.wait()).expect("killed");
     assert!(run.live().expect("it remains").is_some());
     assert!(bench.ok(&["watch", "latest", "--once"]).contains("not complete"));
-    bench.ok(&["rm", "latest"]);
+    bench.ok(&["rm", "--yes", "latest"]);
     assert!(bench.runs().is_empty());
 }
 

@@ -13,6 +13,9 @@ use self::label::labelled;
 use crate::paint::Paint;
 use crate::shown::{Item, Shown};
 
+/// Number of lines that the description of the target may take; the last one is cut.
+const TARGET_LINES: usize = 2;
+
 /// The sections of a run, in order of importance.
 pub(crate) struct Sections {
     pub head: Vec<Line<'static>>,
@@ -62,26 +65,28 @@ pub fn plain(items: &[Item], width: usize) -> String {
     out
 }
 
-/// Returns the line of a run in a list.
-pub(crate) fn row(item: &Item, paint: Paint, is_selected: bool) -> Line<'static> {
+/// Returns the line of a run in a list. If `width` is too small for everything, the figure and what matters less are
+/// left out, but not the marks of a figure that is shown.
+pub(crate) fn row(item: &Item, paint: Paint, is_selected: bool, ids: usize, width: usize) -> Line<'static> {
     let pointer = if is_selected { "> " } else { "  " };
-    let id = format!("{:<28}", item.id);
+    let id = format!("{:<ids$}", item.id);
     let id = if is_selected { paint.bold(&id) } else { paint.plain(&id) };
-    let mut spans = vec![paint.plain(pointer), id, Span::raw(" ")];
-    match &item.shown {
-        Ok(shown) => {
-            let what = shown.present().map_or_else(|| verdict(shown).to_owned(), now::place);
-            spans.push(paint.plain(&what));
-            if let Some(second) = shown.present().and_then(|live| live.seconds.last()) {
-                spans.push(paint.plain(&format!("  {} IOPS", grouped(second.iops, 0))));
-            }
-            for mark in shown.marks() {
-                spans.extend([Span::raw(" "), paint.mark(mark)]);
-            }
-        }
-        Err(why) => spans.push(paint.bad(&format!("cannot be read: {why}"))),
-    }
-    Line::from(spans)
+    let start = vec![paint.plain(pointer), id, Span::raw("  ")];
+    let shown = match &item.shown {
+        Ok(shown) => shown,
+        Err(why) => return Line::from([start, vec![paint.bad(&format!("cannot be read: {why}"))]].concat()),
+    };
+    let marks: Vec<_> =
+        shown.marks().into_iter().flat_map(|mark| [Span::raw("  "), paint.mark(mark)]).collect();
+    let line = |what: &str, figure: &str| {
+        Line::from([&start[..], &[paint.plain(what), paint.plain(figure)], &marks].concat())
+    };
+    let Some(live) = shown.present() else { return line(verdict(shown), "") };
+    let figure = live.seconds.last().map(|second| format!("  {} IOPS", grouped(second.iops, 0)));
+    let figure = figure.unwrap_or_default();
+    let short = now::short_place(live);
+    let ways = [line(&now::place(live), &figure), line(&short, &figure)];
+    ways.into_iter().find(|line| line.width() <= width).unwrap_or_else(|| line(&short, ""))
 }
 
 fn verdict(shown: &Shown) -> &'static str {
@@ -104,28 +109,45 @@ fn head(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<
     if file.labels.name.is_some() {
         lines.push(Line::from(paint.soft(&file.id)));
     }
-    lines.push(Line::from(paint.soft(&format!("{}  {}", file.target_line(), file.profile))));
+    let mut target = wrapped(&paint.text(&format!("{}  {}", file.target_line(), file.profile)), width);
+    let rest = target.split_off(target.len().min(TARGET_LINES - 1)).join(" ");
+    target.extend(Some(rest).filter(|rest| !rest.is_empty()));
+    lines.extend(target.iter().map(|line| Line::from(paint.soft(line))));
     if shown.is_running() {
-        lines.push(course(live, paint));
+        lines.extend(course(live, paint, width));
     }
-    lines.extend(wrapped(&live.sentence, width).into_iter().map(|line| Line::from(paint.plain(&line))));
+    // The sentence about a full window repeats what is shown below.
+    let is_repeated = shown.present().is_some()
+        && !live.variables.is_empty()
+        && live.variables.iter().all(|variable| variable.shares.is_some());
+    if !is_repeated {
+        let sentence = wrapped(&paint.text(&live.sentence), width);
+        lines.extend(sentence.into_iter().map(|line| Line::from(paint.plain(&line))));
+    }
     lines
 }
 
 /// The parts of the run, with the current one emphasized.
-fn course(live: &Live<'_>, paint: Paint) -> Line<'static> {
-    let mut spans = Vec::new();
+fn course(live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::default()];
     for (index, step) in live.steps.iter().enumerate() {
-        if index > 0 {
-            spans.push(paint.soft(" > "));
-        }
-        spans.push(match step.place {
+        let name = match step.place {
             Place::Done => paint.good(&step.name),
             Place::Now => paint.bold(&format!("[{}]", step.name)),
             Place::Ahead => paint.soft(&step.name),
-        });
+        };
+        let arrow = paint.soft(if index + 1 < live.steps.len() { " >" } else { "" });
+        let mut last = lines.pop().unwrap_or_default();
+        if index > 0 && last.width() + 1 + name.width() + arrow.width() > width {
+            lines.push(std::mem::take(&mut last));
+        } else if index > 0 {
+            last.push_span(" ");
+        }
+        last.push_span(name);
+        last.push_span(arrow);
+        lines.push(last);
     }
-    Line::from(spans)
+    lines
 }
 
 /// The drive, the amount written, and the age of what is shown.

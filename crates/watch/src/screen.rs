@@ -14,6 +14,8 @@ use crate::shown::{Item, Shown};
 const TWO_COLUMNS: u16 = 140;
 /// Part of the screen that a list of runs may take.
 const LIST_PART: u16 = 3;
+/// Columns to which shorter ids in a list are padded at most.
+const LONGEST_ID: usize = 28;
 
 /// Draws the runs.
 pub fn draw(frame: &mut Frame<'_>, items: &[Item], state: &State, paint: Paint) {
@@ -51,13 +53,15 @@ fn draw_list(frame: &mut Frame<'_>, area: Rect, items: &[Item], place: usize, pa
     if rows == 0 {
         return;
     }
+    let width = usize::from(area.width);
+    let ids = items.iter().map(|item| Line::raw(item.id.as_str()).width()).max().unwrap_or(0).min(LONGEST_ID);
     let first = (place + 1).saturating_sub(rows);
     let shown = items.iter().enumerate().skip(first).take(rows);
     let mut text: Vec<Line<'static>> = shown
-        .map(|(index, item)| paint.cut(lines::row(item, paint, index == place), area.width.into()))
+        .map(|(index, item)| paint.cut(lines::row(item, paint, index == place, ids, width), width))
         .collect();
     let rule = format!("{} of {} runs ", place + 1, items.len());
-    let rest = usize::from(area.width).saturating_sub(rule.len());
+    let rest = width.saturating_sub(rule.len());
     text.push(Line::from(paint.soft(&(rule + &"\u{2500}".repeat(rest)))));
     frame.render_widget(Paragraph::new(text), area);
 }

@@ -59,6 +59,21 @@ fn a_run_fits_on_a_small_and_on_a_large_terminal() {
 }
 
 #[test]
+fn a_full_window_says_what_is_not_steady() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let _run = fixture::run_after(5, dir.path(), ID, |file| {
+        file.target.model = Some("EXAMPLE ENTERPRISE PERFORMANCE 960".into());
+        file.tests =
+            ["wsat", "iops", "tp-128", "tp-1024", "lat", "hir", "xsr", "csr"].map(str::to_owned).to_vec();
+    });
+    let mut items = items(dir.path());
+    let live = items[0].shown.as_mut().expect("it can be read").live.as_mut().expect("it is live");
+    live.round = Some(6);
+    compare("full-80x24.txt", &screen(&items, &State::default(), (80, 24)));
+    compare("full-200x60.txt", &screen(&items, &State::default(), (200, 60)));
+}
+
+#[test]
 fn several_runs_are_a_list_and_the_selected_one() {
     let dir = tempfile::tempdir().expect("a folder");
     let simulated = |file: &mut RunFile| {

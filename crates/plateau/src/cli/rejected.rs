@@ -115,7 +115,7 @@ const OTHER_OPTIONS: &[(&[&str], &str)] = &[
 
 /// Options of `plateau run`, with the equivalent option of `plateau load`.
 const LOAD_OPTIONS: &[(&[&str], &str)] = &[
-    (&["--tc", "--threads", "--jobs"], "--numjobs N sets the number of threads"),
+    (&["--tc", "--jobs"], "--numjobs N sets the number of threads"),
     (&["--qd", "--depth", "--queue-depth"], "--iodepth N sets the queue depth"),
     (
         &["--time", "--duration", "--seconds", "--cell-seconds"],
@@ -153,16 +153,17 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
         return Some(hint.into());
     }
     let option = argument.strip_prefix("--").map(|name| name.replace('-', "_"));
+    // Some of these are options of fio too, but with another meaning.
+    if ["run", "plan", "resume"].into_iter().any(&of)
+        && let Some((_, hint)) = OTHER_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
+    {
+        return Some(format!("{hint}."));
+    }
     if let Some(option) = &option
         && ["run", "plan", "resume"].into_iter().any(&of)
         && let Some(hint) = accepted_by_load(argument, option)
     {
         return Some(hint);
-    }
-    if ["run", "plan", "resume"].into_iter().any(&of)
-        && let Some((_, hint)) = OTHER_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
-    {
-        return Some(format!("{hint}."));
     }
     if of("load")
         && let Some((_, hint)) = LOAD_OPTIONS.iter().find(|(names, _)| names.contains(&argument))
@@ -185,6 +186,10 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     }
     if argument.starts_with('-') {
         return None;
+    }
+    if of("load") && argument.bytes().all(|byte| byte.is_ascii_digit()) {
+        // `threads` is a switch of fio.
+        return Some("--numjobs N sets the number of threads, and --iodepth N the queue depth.".into());
     }
     if of("load") {
         return Some(format!("Specify the load with fio's options, such as --rw={argument} or --bs=4k."));

@@ -52,8 +52,8 @@ pub fn run(cli: &Cli, options: &Rm) -> Done {
 
 /// Returns the names of files in a run's directory that Plateau did not write.
 fn others(run: &Run) -> Done<Vec<String>> {
-    const OWN: [&str; 7] =
-        [transfer::COPIED, "run.json", "journal", "report.html", SIGNATURE, LOGO, IMPORTED];
+    const OWN: [&str; 8] =
+        [transfer::COPIED, "run.json", "journal", record::LIVE, "report.html", SIGNATURE, LOGO, IMPORTED];
     let mut names = Vec::new();
     for entry in std::fs::read_dir(&run.dir)? {
         let name = entry?.file_name();

@@ -9,6 +9,9 @@ use super::label::{COLUMNS, labelled};
 use crate::paint::Paint;
 use crate::shown::Shown;
 
+/// Width from which the latency of the latest seconds is shown as well. A narrow screen needs its lines for more
+/// important things.
+const WITH_LATENCY: usize = 90;
 const BAR: usize = 24;
 const BARS: [char; 8] =
     ['\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\u{2585}', '\u{2586}', '\u{2587}', '\u{2588}'];
@@ -30,17 +33,27 @@ pub(super) fn lines(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) 
     let room = width.saturating_sub(COLUMNS);
     let values = |of: fn(&LiveSecond) -> f64| now.seconds.iter().map(of).collect::<Vec<f64>>();
     lines.extend(chart("seconds", &values(|second| second.iops), "IOPS", room, paint));
-    if width >= 100 {
+    if width >= WITH_LATENCY {
         let latency = values(|second| second.max_latency_seconds * 1e3);
-        lines.extend(chart("", &latency, "ms at most", room, paint));
+        lines.extend(chart("", &latency, "ms, slowest I/O", room, paint));
     }
     lines
 }
 
-/// Where the run is: phase, round and cell.
+/// Where the run is: phase, round, cell, and its workload.
 pub(super) fn place(now: &record::Live) -> String {
-    let test = now.test.as_deref().map(|test| format!("{test}: ")).unwrap_or_default();
+    let most = now.max_rounds.map_or("?".to_owned(), |rounds| rounds.to_string());
     let step = now.step.as_deref().map(|step| format!("  {step}")).unwrap_or_default();
+    format!("{}{step}", phase(now, &format!(" of up to {most}")))
+}
+
+/// Where the run is, in the fewest words.
+pub(super) fn short_place(now: &record::Live) -> String {
+    phase(now, "")
+}
+
+fn phase(now: &record::Live, of_rounds: &str) -> String {
+    let test = now.test.as_deref().map(|test| format!("{test}: ")).unwrap_or_default();
     let phase = match now.phase {
         None => "between two steps".to_owned(),
         Some(LivePhase::Purge) => "purge".into(),
@@ -51,16 +64,10 @@ pub(super) fn place(now: &record::Live) -> String {
         Some(LivePhase::Load) => now.cell.map_or("load".into(), |load| format!("load {load}")),
         Some(LivePhase::Cell) => {
             let of = |number: Option<u32>| number.map_or("?".to_owned(), |number| number.to_string());
-            format!(
-                "round {} of up to {}, cell {} of {}",
-                of(now.round),
-                of(now.max_rounds),
-                of(now.cell),
-                of(now.cells)
-            )
+            format!("round {}{of_rounds}, cell {} of {}", of(now.round), of(now.cell), of(now.cells))
         }
     };
-    format!("{test}{phase}{step}")
+    format!("{test}{phase}")
 }
 
 const fn is_load(now: &record::Live) -> bool {
@@ -74,14 +81,15 @@ fn progress(now: &record::Live, paint: Paint) -> Vec<Span<'static>> {
         let bar = format!("{}{}", "\u{2588}".repeat(filled), "\u{2581}".repeat(BAR - filled));
         spans.extend([paint.chart(&bar), paint.bold(&format!(" {:>3.0} %  ", share * 100.0))]);
     }
-    let mut text = now.elapsed_seconds.map_or_else(String::new, duration);
-    match (now.left_seconds, now.left_is_estimate) {
-        (Some(left), false) => text += &format!(", {} left", duration(left)),
-        (Some(left), true) => text += &format!(", about {} left", duration(left)),
-        (None, true) => text += ", longer than expected",
-        (None, false) => {}
-    }
-    spans.push(paint.plain(&text));
+    let elapsed = now.elapsed_seconds.map(|elapsed| format!("{} elapsed", duration(elapsed)));
+    let left = match (now.left_seconds, now.left_is_estimate) {
+        (Some(left), false) => Some(format!("{} left", duration(left))),
+        (Some(left), true) => Some(format!("about {} left", duration(left))),
+        (None, true) => Some("longer than expected".to_owned()),
+        (None, false) => None,
+    };
+    let text: Vec<String> = [elapsed, left].into_iter().flatten().collect();
+    spans.push(paint.plain(&text.join(", ")));
     spans
 }
 
