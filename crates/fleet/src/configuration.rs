@@ -13,7 +13,7 @@ pub fn gres_conf(inventory: &Inventory) -> String {
     let line = |drive: &Drive| {
         // A simulated drive has no device node.
         let place = if drive.is_simulated() { "Count=1".to_owned() } else { format!("File={}", drive.path) };
-        format!("NodeName={} Name=drive Type={} {place}\n", drive.host, drive.gres())
+        format!("NodeName={} Name={} Type={} {place}\n", drive.host, drive.gres_name(), drive.gres())
     };
     HEAD.to_owned() + &inventory.drives.iter().map(line).collect::<String>()
 }
@@ -23,7 +23,9 @@ pub fn gres_conf(inventory: &Inventory) -> String {
 /// in `more`, by host.
 #[must_use]
 pub fn nodes_conf(inventory: &Inventory, more: &BTreeMap<String, String>) -> String {
-    let mut out = HEAD.to_owned() + "GresTypes=drive\n";
+    let names: BTreeSet<&str> = inventory.drives.iter().map(Drive::gres_name).collect();
+    let names = names.into_iter().collect::<Vec<_>>().join(",");
+    let mut out = if names.is_empty() { HEAD.to_owned() } else { format!("{HEAD}GresTypes={names}\n") };
     let licenses: BTreeSet<String> =
         inventory.drives.iter().flat_map(|drive| drive.licenses(&inventory.drives)).collect();
     if !licenses.is_empty() {
@@ -35,7 +37,8 @@ pub fn nodes_conf(inventory: &Inventory, more: &BTreeMap<String, String>) -> Str
         hosts.entry(&drive.host).or_default().push(drive);
     }
     for (host, drives) in hosts {
-        let gres: Vec<String> = drives.iter().map(|drive| format!("drive:{}:1", drive.gres())).collect();
+        let gres = |drive: &&Drive| format!("{}:{}:1", drive.gres_name(), drive.gres());
+        let gres: Vec<String> = drives.iter().map(gres).collect();
         let features: BTreeSet<String> = drives.iter().flat_map(|drive| features(drive)).collect();
         let features = features.into_iter().collect::<Vec<_>>().join(",");
         let features = if features.is_empty() { String::new() } else { format!(" Feature={features}") };

@@ -57,6 +57,12 @@ pub struct Drive {
 }
 
 impl Drive {
+    /// Returns the name of its GRES. Slurm requires that either all devices of a name have a device node, or none.
+    #[must_use]
+    pub fn gres_name(&self) -> &'static str {
+        if self.is_simulated() { "simulated" } else { "drive" }
+    }
+
     /// Returns the type of its GRES.
     #[must_use]
     pub fn gres(&self) -> String {

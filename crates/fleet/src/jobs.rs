@@ -57,7 +57,7 @@ pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> String {
     let drive = &job.drive;
     let mut options = vec![
         format!("--job-name={}", job.id),
-        format!("--gres=drive:{}:1", drive.gres()),
+        format!("--gres={}:{}:1", drive.gres_name(), drive.gres()),
         "--nodes=1".into(),
         "--ntasks=1".into(),
         format!("--time={time_limit_minutes}"),

@@ -46,6 +46,29 @@ fn configuration_and_scripts_are_as_in_the_golden_files() {
     golden("scripts.txt", &scripts.join("\n"));
 }
 
+/// `slurmd` ends if drives with and without a device node have the same GRES name.
+#[test]
+fn simulated_drives_have_a_gres_name_of_their_own() {
+    let list = r#"[{"path": "/dev/sda", "kind": "SATA", "identity": "A1"},
+        {"path": "sim:sas-slc-2011", "kind": "simulated", "identity": "D1"}]"#;
+    let listed = Inventory::parse_list("n1", list).expect("a list");
+    let inventory = Inventory::of(&BTreeMap::from([("n1".to_owned(), listed)])).expect("an inventory");
+    let gres = gres_conf(&inventory);
+    assert!(gres.contains("NodeName=n1 Name=drive Type=A1 File=/dev/sda\n"), "{gres}");
+    assert!(gres.contains("NodeName=n1 Name=simulated Type=D1 Count=1\n"), "{gres}");
+    let nodes = nodes_conf(&inventory, &BTreeMap::new());
+    assert!(nodes.contains("GresTypes=drive,simulated\n"), "{nodes}");
+    assert!(nodes.contains("NodeName=n1 Gres=drive:A1:1,simulated:D1:1"), "{nodes}");
+    let campaign = Campaign::parse(
+        "name = \"q\"\n[[drives]]\nidentities = [\"D1\"]\n[[plans]]\nname = \"iops\"\ntests = \"iops\"\n",
+    );
+    let campaign = campaign.expect("a campaign");
+    let drives = campaign.select(&inventory).expect("drives");
+    let program = Program { path: "p".into(), library: "l".into(), logs: "o".into() };
+    let jobs = jobs(&campaign, &inventory, &drives);
+    assert!(script(&jobs[0], &program, 10).contains("#SBATCH --gres=simulated:D1:1\n"));
+}
+
 #[test]
 fn an_inventory_reports_what_changed_and_what_cannot_be_tested() {
     let earlier = inventory(&["alpha", "beta"]);

@@ -2,15 +2,18 @@
 
 mod support;
 
-use support::{Bench, finished};
+use support::{Bench, finished, hold};
 
-const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+/// Takes many times as long as it takes to stop the process after its first cells.
+const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/8", "--profile", "pts-e-1.0"];
 
 #[test]
 fn a_copied_run_is_a_copy_until_its_source_is_gone() {
     let bench = Bench::new();
     let mut child = bench.start(&RUN);
     bench.wait_for("a few cells", |journal| finished(journal) >= 4);
+    // It must not finish while it is copied.
+    let held = hold(child.id());
     let id = bench.runs()[0].file_name().expect("a name").to_str().expect("text").to_owned();
     let dest = bench.path("other");
     let dest_text = dest.to_str().expect("text");
@@ -21,6 +24,7 @@ fn a_copied_run_is_a_copy_until_its_source_is_gone() {
     let document = bench.json(&["copy", &id, dest_text, "--in-progress"]);
     assert_eq!(document["copied"][0]["in_progress"], true);
     child.kill().expect("killed");
+    drop(held);
     child.wait().expect("ended");
 
     let shown = bench.ok(&["show", &id, "--library", dest_text]);

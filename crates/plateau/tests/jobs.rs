@@ -7,9 +7,12 @@ use std::time::Duration;
 
 use record::{Event, Loaded};
 use support::loop_device::{attach, identity};
-use support::{Bench, finished, texts};
+use support::{Bench, finished, hold, texts};
 
 const WHAT: [&str; 6] = ["iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+
+/// Takes many times as long as it takes to kill it, again and again, after a few cells.
+const LONG: [&str; 6] = ["iops", "sim:sas-slc-2011", "--scale", "1/8", "--profile", "pts-e-1.0"];
 
 fn job(words: &[&'static str]) -> Vec<&'static str> {
     [&["job", "j1"][..], &WHAT, words].concat()
@@ -27,12 +30,14 @@ fn kill(mut child: Child) {
 #[test]
 fn starts_kills_and_second_starts_leave_one_whole_run() {
     let bench = Bench::new();
+    let job = |words: &[&'static str]| [&["job", "j1"][..], &LONG, words].concat();
     let mut kept = 0;
     for start in 0..6 {
         let child = bench.start(&job(&[]));
         bench.wait_for("more finished cells", |journal| finished(journal) >= kept + 2);
         // A second start of the same job waits, and ends without touching anything.
         if start == 2 {
+            let _held = hold(child.id());
             let error = bench.fails(75, &job(&["--wait", "0"]));
             assert!(error.contains("another process is working on run j1"), "{error}");
         }
@@ -87,7 +92,7 @@ fn another_command_with_the_same_id_is_refused() {
 fn a_timeline_is_held_for_a_person() {
     let bench = Bench::new();
     let job = |words: &[&'static str]| {
-        let what = ["job", "j1", "wsat", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+        let what = ["job", "j1", "wsat", "sim:sas-slc-2011", "--scale", "1/4", "--profile", "pts-e-1.0"];
         [&what[..], words].concat()
     };
     let child = bench.start(&job(&[]));

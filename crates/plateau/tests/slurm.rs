@@ -6,12 +6,14 @@ mod cluster;
 mod support;
 
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use cluster::{Cluster, bytes, wait};
-use record::{Event, Library, Loaded};
+use record::{Entry, Event, Library, Loaded};
 use serde_json::{Value, json};
 use support::loop_device::{attach, identity};
-use support::{Bench, finished};
+use support::{Bench, finished, hold};
 
 fn simulated(identity: &str) -> Value {
     json!({
@@ -87,7 +89,7 @@ fn every_run_of_a_campaign_ends_whole() {
     let campaign = lab.write(
         "campaign.toml",
         "name = \"q\"\nrepetitions = 2\n[[drives]]\nmodel = \"sas\"\n[[plans]]\nname = \"iops\"\ntests = \"iops\"\n\
-         options = [\"--scale\", \"1/64\", \"--profile\", \"pts-e-1.0\"]\n",
+         options = [\"--scale\", \"1/16\", \"--profile\", \"pts-e-1.0\"]\n",
     );
     let submitted = lab.ok(&["fleet", "submit", &campaign]);
     assert_eq!(submitted.lines().filter(|line| line.starts_with("job ")).count(), 8, "{submitted}");
@@ -125,14 +127,48 @@ fn take_inventory(lab: &Lab, loops: &[(String, String)]) {
     lab.ok(&args.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-/// Kills the controller as soon as a run has begun, requeues one job and interrupts another.
+/// Kills the controller while two runs are in progress; then requeues the job of one and interrupts that of the other.
 fn disturb(lab: &mut Lab) {
-    wait("the first run", || lab.finished("q-iops-D1-1") >= 1);
+    // Both processes are stopped, so that their runs do not finish before the controller is back.
+    let mut held = BTreeMap::new();
+    let library = lab.bench.library();
+    wait("a run to requeue and one to interrupt", || {
+        for id in [REQUEUED, INTERRUPTED] {
+            if !held.contains_key(id) && lab.finished(id) >= 3 {
+                held.insert(id, hold(process_of(&library, id)));
+            }
+        }
+        held.len() == 2
+    });
+    let (requeued, interrupted) = (held[REQUEUED].0, held[INTERRUPTED].0);
+    let number = lab.number(REQUEUED);
+    lab.cluster.wait_until_saved(&number);
     lab.cluster.kill_controller();
-    wait("a run to requeue", || lab.finished(REQUEUED) >= 3);
-    lab.cluster.slurm("scontrol", &["requeue", &lab.number(REQUEUED)]);
-    wait("a run to interrupt", || lab.finished(INTERRUPTED) >= 3);
+    // Slurm lets a stopped process continue before it ends it.
+    lab.cluster.slurm("scontrol", &["requeue", &number]);
+    wait("the end of the requeued job", || !Path::new(&format!("/proc/{requeued}")).exists());
     lab.cluster.slurm("scancel", &["-s", "INT", "-b", &lab.number(INTERRUPTED)]);
+    wait("the interrupt", || is_interrupt_pending(interrupted));
+}
+
+/// Returns the process of the job that works on the run `id` of a library.
+fn process_of(library: &Path, id: &str) -> u32 {
+    let is_job = |process: &u32| {
+        let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        words.windows(3).any(|three| three == [library.as_os_str().as_bytes(), b"job", id.as_bytes()])
+    };
+    let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let mut processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    processes.find(is_job).unwrap_or_else(|| panic!("{id} ended before it could be stopped"))
+}
+
+/// Returns whether SIGINT was sent to a stopped process.
+fn is_interrupt_pending(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
+    let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).expect("its signals");
+    // SIGINT is signal 2, which is bit 1.
+    u64::from_str_radix(pending.trim(), 16).expect("a number") & 2 != 0
 }
 
 fn refuse_an_unknown_serial_number(lab: &Lab, campaign: &str) {
@@ -168,10 +204,12 @@ fn check_runs(lab: &Lab, expected: usize) {
         assert!(loaded.entries.iter().any(|entry| matches!(entry.event, Event::Closed)), "{id} is complete");
         assert_eq!(purges(&loaded), 1, "{id}");
         lab.ok(&["verify", id]);
-        let (first, last) =
-            (loaded.entries.first().expect("a record"), loaded.entries.last().expect("a record"));
+        // Another job may have the drive between two jobs of this run.
+        let is_of_one_job = |_: &Entry, next: &Entry| !matches!(next.event, Event::Resumed { .. });
         let drive = id.rsplit_once('-').expect("a repetition").0;
-        spans.entry(drive.to_owned()).or_default().push((first.wall, last.wall));
+        for job in loaded.entries.chunk_by(is_of_one_job) {
+            spans.entry(drive.to_owned()).or_default().push((job[0].wall, job[job.len() - 1].wall));
+        }
     }
     for (drive, mut spans) in spans {
         spans.sort();

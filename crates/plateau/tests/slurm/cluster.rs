@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Far longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 const PROGRAMS: [&str; 5] = ["slurmctld", "slurmd", "munged", "sbatch", "runuser"];
 
 /// A cluster, and the folder of its files.
@@ -76,7 +76,13 @@ impl Cluster {
             command.args(["-D", "-N", node, "-f", &self.text("slurm.conf")]);
             self.spawn("slurmd", command);
         }
-        wait("two idle nodes", || self.slurm("sinfo", &["-h", "-N", "-o", "%N %T"]) == "n1 idle\nn2 idle");
+        wait("two idle nodes", || {
+            for (name, child) in &mut self.daemons {
+                let ended = child.try_wait().expect("a daemon");
+                assert!(ended.is_none(), "{name} ended: {ended:?}");
+            }
+            self.slurm("sinfo", &["-h", "-N", "-o", "%N %T"]) == "n1 idle\nn2 idle"
+        });
     }
 
     fn configuration(&self) -> String {
@@ -101,6 +107,18 @@ impl Cluster {
             command.arg("-c");
         }
         self.spawn("slurmctld", command);
+    }
+
+    /// Waits until the controller has saved the present state of all jobs. It does so every few seconds only, and if it is
+    /// killed before, Slurm loses jobs.
+    pub fn wait_until_saved(&self, number: &str) {
+        const COMMENT: &[u8] = b"a comment after everything else";
+        let comment = String::from_utf8_lossy(COMMENT);
+        self.slurm("scontrol", &["update", &format!("JobId={number}"), &format!("Comment={comment}")]);
+        wait("the saved state", || {
+            let saved = std::fs::read(self.path("state/job_state")).unwrap_or_default();
+            saved.windows(COMMENT.len()).any(|part| part == COMMENT)
+        });
     }
 
     /// Kills the controller, and starts another one.
@@ -153,16 +171,19 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         self.slurm("scancel", &["--state=RUNNING,PENDING", "--me"]);
-        for (name, child) in self.daemons.iter_mut().rev() {
+        for (_, child) in self.daemons.iter_mut().rev() {
             // runuser passes SIGTERM on to munged.
             drop(Command::new("kill").arg(child.id().to_string()).status());
             drop(child.wait());
-            if std::thread::panicking() {
-                let log = format!("{name}.log");
-                eprintln!(
-                    "{log}: {}",
-                    std::fs::read_to_string(self.dir.path().join(&log)).unwrap_or_default()
-                );
+        }
+        if !std::thread::panicking() {
+            return;
+        }
+        // What the daemons and the jobs printed.
+        for entry in std::fs::read_dir(self.dir.path()).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "out" || extension == "log") {
+                eprintln!("{}: {}", path.display(), std::fs::read_to_string(&path).unwrap_or_default());
             }
         }
     }
@@ -171,7 +192,7 @@ impl Drop for Cluster {
 pub fn wait(what: &str, mut is_reached: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !is_reached() {
-        assert!(Instant::now() < deadline, "waited a minute for {what}");
+        assert!(Instant::now() < deadline, "waited {} s for {what}", PATIENCE.as_secs());
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -98,10 +98,12 @@ impl Bench {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plateau starts")
     }
 
-    /// Returns the runs of the library.
+    /// Returns the runs of the library, with what remains of runs that did not begin. The folder with the locks of
+    /// `plateau job` is no run.
     pub fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.library()) else { return Vec::new() };
-        entries.map(|entry| entry.expect("a folder entry").path()).filter(|path| path.is_dir()).collect()
+        let paths = entries.map(|entry| entry.expect("a folder entry").path());
+        paths.filter(|path| path.is_dir() && !path.ends_with(".jobs")).collect()
     }
 
     /// Returns the journal of the only run, once it exists.
@@ -121,6 +123,41 @@ impl Bench {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
+
+/// Sends a signal, such as `INT`.
+pub fn send_signal(process: u32, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status();
+    assert!(status.expect("kill starts").success(), "process {process} cannot receive {name}");
+}
+
+/// A stopped process, which continues when this is dropped.
+pub struct Held(pub u32);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // It may have been killed meanwhile.
+        drop(Command::new("kill").args(["-CONT", &self.0.to_string()]).stderr(Stdio::null()).status());
+    }
+}
+
+/// Stops a process without ending it, and returns when none of its threads runs any more. It keeps its locks, and
+/// cannot finish while the test looks at it.
+#[must_use]
+pub fn hold(process: u32) -> Held {
+    send_signal(process, "STOP");
+    let held = Held(process);
+    let is_stopped = |task: std::io::Result<std::fs::DirEntry>| {
+        let stat = std::fs::read_to_string(task.expect("a thread").path().join("stat"));
+        // The state follows the name in parentheses. A thread that has just ended has no file.
+        stat.ok().is_none_or(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T')))
+    };
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !std::fs::read_dir(format!("/proc/{process}/task")).expect("a process").all(is_stopped) {
+        assert!(Instant::now() < deadline, "process {process} does not stop; did it end?");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    held
 }
 
 /// Returns the number of completed steps.
