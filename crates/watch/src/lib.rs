@@ -2,7 +2,7 @@
 //! this second, and how the drive is.
 //!
 //! Only reads journals and files `live`: it opens no device, writes no file and holds no lock, so that a run cannot notice
-//! it. [`source`] reads, [`lines`] turns what it found into lines, [`screen`] arranges them, and [`terminal`] follows the
+//! it. `source` reads, `lines` turns what it found into lines, `screen` arranges them, and `terminal` follows the
 //! keys. Reading aside, everything is a pure function of a [`Shown`] and a size.
 #![forbid(unsafe_code)]
 
