@@ -147,7 +147,9 @@ fn rows_of(
 
 impl Engine for Sqlite {
     fn has_table(&mut self, name: &str) -> Result<bool, StoreError> {
-        self.connection.table_exists(None, name).map_err(self.failed("read"))
+        // A query, because `table_exists` answers from a schema that another process may have changed since.
+        let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)";
+        self.connection.query_row(found, [name], |row| row.get(0)).map_err(self.failed("read"))
     }
 
     fn begin(&mut self, _: &str) -> Result<(), StoreError> {
