@@ -1,4 +1,4 @@
-//! A trend as a self-contained page: the findings, a chart, and the table behind it.
+//! A trend as a self-contained page: the findings, a chart, and a table of its values.
 
 use charts::Size;
 use charts::markup::escape;
