@@ -3,6 +3,7 @@
 mod label;
 mod now;
 mod window;
+mod wrap;
 
 use follow::live::{Live, Place, estimate_text};
 use ratatui::text::{Line, Span};
@@ -10,6 +11,7 @@ use record::Health;
 use stdx::units::{amount_base10, grouped, span};
 
 use self::label::labelled;
+use self::wrap::wrapped;
 use crate::paint::Paint;
 use crate::shown::{Item, Shown};
 
@@ -222,34 +224,4 @@ fn separated(spans: Vec<Span<'static>>) -> Vec<Span<'static>> {
         out.push(span);
     }
     out
-}
-
-/// Breaks text at spaces into lines of at most `width` columns, as far as its words allow.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.last_mut().expect("there is a line");
-        let columns = Span::raw(last.as_str()).width() + 1 + Span::raw(word).width();
-        if last.is_empty() {
-            last.push_str(word);
-        } else if columns <= width {
-            last.push(' ');
-            last.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_break_between_words() {
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("extraordinary", 5), ["extraordinary"]);
-        assert_eq!(wrapped("", 5), [""]);
-    }
 }

@@ -5,7 +5,7 @@ use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use ratatui::text::{Line, Span};
 use stdx::units::grouped;
 
-use super::wrapped;
+use super::wrap::wrapped;
 use crate::paint::Paint;
 
 /// Indentation of what does not fit on the line of its variable.
