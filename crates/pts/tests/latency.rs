@@ -65,6 +65,22 @@ fn the_average_latency_of_4_kib_writes_decides() {
 }
 
 #[test]
+fn an_average_is_the_mean_of_the_round_means_and_not_over_all_ios() {
+    // Rounds 1 to 5 count, and round n has n times as many reads of 8 KiB as round 1, each of n ms.
+    let mut bench = Fake::new(|round, w| match (w.block_bytes, w.read_percent) {
+        (8192, 100) => 1000 * u64::from(round),
+        _ => 1000,
+    });
+    bench.latency_ns = Box::new(|round, w| match (w.block_bytes, w.read_percent) {
+        (8192, 100) => 1_000_000 * u64::from(round),
+        _ => 70_000,
+    });
+    let outcome = run("pts-e-1.0", &mut bench);
+    assert_eq!(outcome.header.rounds, "1-5");
+    assert_eq!(tables(&outcome)[0].rows[2].cells[2], Cell::Value(3.0), "over all I/Os it would be 3.67 ms");
+}
+
+#[test]
 fn pages_by_profile() {
     let outcome = run("pts-c-1.0", &mut Fake::new(|_, _| 1000));
     assert_eq!(

@@ -8,17 +8,30 @@ use fleet::{Queued, SQUEUE_FORMAT, queue};
 use super::files::failure;
 use crate::failure::{Done, Exit, Failure};
 
-/// Returns the jobs of this user in the queue; `None` if this host has no Slurm.
-pub fn queued() -> Done<Option<Vec<Queued>>> {
+/// The queue of Slurm, as far as this host can see it.
+pub enum Queue {
+    /// The jobs of this user.
+    Known(Vec<Queued>),
+    /// This host has no Slurm.
+    Absent,
+    /// `squeue` failed: Slurm is not configured here, or its controller does not answer. The text is its message.
+    Unknown(String),
+}
+
+/// Asks `squeue` for the jobs of this user.
+///
+/// # Errors
+/// Returns an error if the output of `squeue` has another format.
+pub fn queued() -> Done<Queue> {
     let output = match Command::new("squeue").args(["-h", "--me", "-o", SQUEUE_FORMAT]).output() {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Failure::text(Exit::Run, format!("cannot start squeue: {error}"))),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Queue::Absent),
+        Err(error) => return Ok(Queue::Unknown(error.to_string())),
         Ok(output) => output,
     };
     if !output.status.success() {
-        return Err(failed("squeue", &output.stderr));
+        return Ok(Queue::Unknown(message(&output.stderr)));
     }
-    queue(&String::from_utf8_lossy(&output.stdout)).map(Some).map_err(failure)
+    queue(&String::from_utf8_lossy(&output.stdout)).map(Queue::Known).map_err(failure)
 }
 
 /// Submits a job; returns its number.
@@ -39,13 +52,17 @@ pub fn submit(script: &str) -> Done<String> {
     }
     let output = child.wait_with_output()?;
     if !output.status.success() {
-        return Err(failed("sbatch", &output.stderr));
+        return Err(failed("sbatch", &message(&output.stderr)));
     }
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.trim().split(';').next().unwrap_or_default().to_owned())
 }
 
-fn failed(program: &str, error: &[u8]) -> Failure {
-    let text = String::from_utf8_lossy(error);
-    Failure::text(Exit::Run, format!("{program} failed: {}", stdx::text::on_one_line(text.trim())))
+/// The failure of a program of Slurm with this message.
+pub fn failed(program: &str, message: &str) -> Failure {
+    Failure::text(Exit::Run, format!("{program} failed: {message}"))
+}
+
+fn message(error: &[u8]) -> String {
+    stdx::text::on_one_line(String::from_utf8_lossy(error).trim()).into_owned()
 }

@@ -1,5 +1,6 @@
 //! `plateau fleet status`.
 
+use std::fmt::Write as _;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use stdx::files::Links;
 use stdx::text::on_one_line;
 
 use super::files::{campaign, read_inventory};
-use super::scheduler;
+use super::scheduler::{self, Queue};
 use crate::cli::{Cli, FleetStatus};
 use crate::failure::Done;
 use crate::output::places;
@@ -31,17 +32,24 @@ pub fn run(cli: &Cli, options: &FleetStatus) -> Done {
     let inventory = read_inventory(&options.inventory)?;
     let (campaign, jobs) = campaign(&options.campaign, &inventory)?;
     let library = places::library(cli.library.as_deref())?;
-    let queued = scheduler::queued()?;
-    let known: Vec<(&Job, Known)> = jobs
-        .iter()
-        .map(|job| (job, known(job, queued.as_deref().unwrap_or_default(), &library, &options.logs)))
-        .collect();
+    let (queued, note) = match scheduler::queued()? {
+        Queue::Known(queued) => (Some(queued), None),
+        Queue::Absent => (None, Some("this host has no squeue: jobs in the queue are not known".to_owned())),
+        Queue::Unknown(message) => {
+            (None, Some(format!("squeue failed: jobs in the queue are not known: {message}")))
+        }
+    };
+    let known: Vec<(&Job, Known)> =
+        jobs.iter().map(|job| (job, known(job, queued.as_deref(), &library, &options.logs))).collect();
     if cli.json {
+        if let Some(note) = &note {
+            printer::notice(note);
+        }
         return printer::print_json(&known.iter().map(document).collect());
     }
     let mut out = format!("campaign  {}: {}\n", campaign.name, counts(known.iter().map(|(_, known)| known)));
-    if queued.is_none() {
-        out.push_str("note      this host has no squeue: jobs in the queue are not known\n");
+    if let Some(note) = note {
+        writeln!(out, "note      {note}").expect("a string");
     }
     let mut drives: Vec<&str> = Vec::new();
     for job in &jobs {
@@ -61,7 +69,7 @@ pub fn run(cli: &Cli, options: &FleetStatus) -> Done {
         out.push('\n');
         for (job, known) in of_drive.iter().filter(|(_, known)| known.word != "complete") {
             out.push_str(&on_one_line(
-                format!("  {:<9} {}  {}", known.word, job.id, known.detail).trim_end(),
+                format!("  {:<10} {}  {}", known.word, job.id, known.detail).trim_end(),
             ));
             out.push('\n');
         }
@@ -81,10 +89,11 @@ fn counts<'a>(all: impl Iterator<Item = &'a Known>) -> String {
     counts.iter().map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-fn known(job: &Job, queued: &[Queued], library: &Library, logs: &Path) -> Known {
+/// What the queue, if it is known, and the library say about a job.
+fn known(job: &Job, queue: Option<&[Queued]>, library: &Library, logs: &Path) -> Known {
     let said = || last_message(&logs.join(format!("{}.log", job.id)));
     let of = |word, detail: String| Known { word, detail };
-    if let Some(place) = queued.iter().find(|queued| queued.name == job.id).map(at) {
+    if let Some(place) = queue.unwrap_or_default().iter().find(|queued| queued.name == job.id).map(at) {
         return match place {
             Place::Running(nodes) => of("runs", format!("on {nodes}")),
             Place::Waiting(reason) => of("waits", format!("for {reason}")),
@@ -100,6 +109,8 @@ fn known(job: &Job, queued: &[Queued], library: &Library, logs: &Path) -> Known 
     match Run::open(&dir).map_err(Into::into).and_then(Summary::live) {
         Ok(summary) => match summary.standing() {
             Standing::Running => of("runs", summary.in_progress().unwrap_or_default()),
+            // It may be waiting in a queue that is not known.
+            Standing::Incomplete if queue.is_none() => of("incomplete", said()),
             Standing::Incomplete => of("failed", said()),
             _ if summary.is_rejected() => of("rejected", said()),
             standing => of("complete", standing.verdict().into()),

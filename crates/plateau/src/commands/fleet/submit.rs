@@ -11,7 +11,7 @@ use stdx::files::Folder;
 use stdx::text::on_one_line;
 
 use super::files::{campaign, read, read_inventory};
-use super::scheduler;
+use super::scheduler::{self, Queue};
 use crate::cli::{Assumptions, Cli, Command, FleetSubmit};
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
@@ -173,7 +173,13 @@ fn write<'a>(dir: &std::path::Path, scripts: impl Iterator<Item = (&'a Job, Stri
 
 /// Submits each job that is neither complete nor in the queue, so that submitting a campaign again adds what is missing.
 fn submit<'a>(cli: &Cli, library: &Library, scripts: impl Iterator<Item = (&'a Job, String)>) -> Done<Value> {
-    let queued = scheduler::queued()?.unwrap_or_default();
+    let queued = match scheduler::queued()? {
+        Queue::Known(queued) => queued,
+        // Here sbatch is missing as well, and its failure says so.
+        Queue::Absent => Vec::new(),
+        // Without the queue, jobs could be submitted twice.
+        Queue::Unknown(message) => return Err(scheduler::failed("squeue", &message)),
+    };
     let (mut submitted, mut skipped) = (Vec::new(), 0);
     for (job, text) in scripts {
         let is_queued = queued.iter().any(|queued| queued.name == job.id);
