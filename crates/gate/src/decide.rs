@@ -141,7 +141,7 @@ impl Judge<'_> {
                 unit: None,
                 difference_percent: None,
                 outcome: RuleOutcome::NoValue,
-                text: format!("the run has no figure '{key}' that can be compared"),
+                text: self.lacking(threshold),
             });
         }
         let families = || self.facts.families.iter().map(String::as_str);
@@ -156,6 +156,15 @@ impl Judge<'_> {
                 listed(all().filter(|k| family(k) == wanted))
             ),
         })
+    }
+
+    /// Says which of the two runs has no matching figure.
+    fn lacking(&self, threshold: &Threshold) -> String {
+        let key = &threshold.key;
+        if self.facts.values.iter().any(|value| value.value.is_some() && threshold.is_about(&value.key)) {
+            return format!("the run has a value of '{key}', the baseline has none");
+        }
+        format!("the run has no figure '{key}' that can be compared")
     }
 }
 
@@ -311,6 +320,19 @@ mod tests {
         assert_eq!(of(-9.0, Finding::SpreadUnknown, "iops.rnd4k.w < -5%"), (false, vec![SpreadUnknown]));
         assert_eq!(of(-4.0, Finding::Worse, "iops.* < -5%"), (false, vec![NoValue]), "a figure was lost");
         assert_eq!(of(-4.0, Finding::Worse, "lat.* < -5%"), (false, vec![NoValue]));
+    }
+
+    #[test]
+    fn a_figure_that_only_the_run_has_is_named_as_such() {
+        let (rules, _) = Rules::read("r.toml", "fail-if = ['iops.rnd4k.r < -5%', 'lat.* < -5%']");
+        let baseline = baseline(-1.0, Finding::WithinNoise);
+        let verdict = decide(&rules, &facts(), Some(&baseline)).expect("a verdict");
+        let texts: Vec<&str> = verdict.rules.iter().map(|rule| &*rule.reasons[0].text).collect();
+        let expected = [
+            "the run has a value of 'iops.rnd4k.r', the baseline has none",
+            "the run has no figure 'lat.*' that can be compared",
+        ];
+        assert_eq!(texts, expected);
     }
 
     #[test]
