@@ -84,6 +84,15 @@ fn another_command_with_the_same_id_is_refused() {
     let other = ["job", "j1", "lat", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
     assert!(bench.fails(2, &other).contains("started with other tests"));
     assert!(bench.fails(2, &job(&["--seed", "7"])).contains("started with other settings"));
+    let target = "started with another target";
+    let other = ["job", "j1", "iops", "sim:sata-mlc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
+    assert!(bench.fails(2, &other).contains(target));
+    let other = ["job", "j1", "iops", "sim:sas-slc-2011", "--scale", "1/32", "--profile", "pts-e-1.0"];
+    assert!(bench.fails(2, &other).contains(target));
+    let other = ["job", "j1", "iops", "other.bin", "--size", "64MiB", "--profile", "pts-e-1.0"];
+    assert!(bench.fails(2, &other).contains(target));
+    let id = ["job", "latest", "iops", "sim:sas-slc-2011", "--scale", "1/64"];
+    assert!(bench.fails(2, &id).contains("RUN would mean another run"));
     assert!(bench.fails(2, &["job", "../x", "iops", "sim:sas-slc-2011"]).contains("cannot be the id"));
     assert!(bench.fails(2, &job(&["--erase", "S1"])).contains("does not apply"));
 }

@@ -8,7 +8,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pts::Task;
-use record::{Entry, Event, Library, Run, Turn, TurnError, turn_of_run, turn_of_target};
+use record::{
+    Entry, Event, Library, Run, TargetFacts, TargetKind, Turn, TurnError, turn_of_run, turn_of_target,
+};
 
 use super::resume;
 use crate::cli::inapplicable;
@@ -29,8 +31,12 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
             format!("'{}' cannot be the id of a run: use letters, digits, '-', '_' and '.'", options.id);
         return Err(Failure::text(Exit::Usage, text));
     }
+    crate::run::labels::name(&options.id).map_err(|_| {
+        let text = format!("'{}' cannot be the id of a run, because RUN would mean another run", options.id);
+        Failure::text(Exit::Usage, text)
+    })?;
     let library = places::library(cli.library.as_deref())?;
-    let mut requests = RunRequest::each(&options.request, &options.handling)?;
+    let mut requests = RunRequest::each_of("job RUN-ID", &options.request, &options.handling)?;
     let (Some(mut request), None) = (requests.pop(), requests.pop()) else {
         return Err(Failure::text(Exit::Usage, "a job tests one target; submit one job for each"));
     };
@@ -75,7 +81,8 @@ fn existing(library: &Library, id: &str) -> Done<Option<Run>> {
     }
     let run = Run::open(&dir)?;
     if run.file.id == id {
-        return Ok(Some(run));
+        let labelled = library.find(id).ok().filter(|found| found.file.id == id);
+        return Ok(Some(labelled.unwrap_or(run)));
     }
     let text = format!("{} contains another run, {}; rename the directory", dir.display(), run.file.id);
     Err(Failure::text(Exit::Run, text))
@@ -105,13 +112,14 @@ fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, st
 fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
     let file = &stored.file;
     let differs = [
-        ("tests", request.tests != file.tests),
-        ("profile", request.profile.name != file.profile),
-        ("settings", file.settings.as_ref() != Some(&request.run.settings)),
+        ("other tests", request.tests != file.tests),
+        ("another profile", request.profile.name != file.profile),
+        ("other settings", file.settings.as_ref() != Some(&request.run.settings)),
+        ("another target", is_other_target(request, &file.target)),
     ];
     if let Some((what, _)) = differs.into_iter().find(|(_, differs)| *differs) {
         let text = format!(
-            "run {} exists, but was started with other {what}; use another RUN-ID, or the command of the run: {}",
+            "run {} exists, but was started with {what}; use another RUN-ID, or the command of the run: {}",
             file.id,
             stdx::text::on_one_line(&file.command.join(" "))
         );
@@ -129,6 +137,25 @@ fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
         return Err(Failure::text(Exit::Refused, text).of_run(&file.id));
     }
     Ok(())
+}
+
+/// Returns whether the target of a job is not that of its run. Device nodes may have other names today: what is typed
+/// with `--erase` identifies a device.
+fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
+    let is_simulated = request.target.starts_with("sim:");
+    match &target.simulated {
+        Some(facts) => {
+            let divisor = request.open.scale.as_deref().map_or(Some(1), |scale| {
+                scale.trim().rsplit('/').next().and_then(|divisor| divisor.trim().parse().ok())
+            });
+            request.target != target.path || divisor != Some(facts.scale_divisor)
+        }
+        None if target.kind == TargetKind::File => {
+            let place = |path: &str| std::fs::canonicalize(path).ok();
+            is_simulated || place(&request.target) != place(&target.path)
+        }
+        None => is_simulated,
+    }
 }
 
 /// Returns why a person must decide how the run continues: without a decision, a drive that was already purged for

@@ -36,7 +36,10 @@ pub fn proceed(cli: &Cli, library: &Library, mut stored: Run, options: &Resume) 
     // no longer be replaced, so read it again and resume that content.
     let is_own = places::is_own_run(&stored.dir);
     if is_own.is_ok() {
+        let labels = stored.file.labels;
         stored = Run::open(&stored.dir)?;
+        // What was added later is not in the directory.
+        stored.file.labels = labels;
     }
     if stored.file.origin.is_some() {
         let text = format!("run {id} is imported and cannot be resumed; import its file again");

@@ -66,8 +66,12 @@ impl RunRequest {
         Self::each_of("run", options, handling)
     }
 
-    /// `command` is the command to recommend if a value is missing.
-    fn each_of(command: &str, options: &RequestOptions, handling: &ResumableSettings) -> Done<Vec<Self>> {
+    /// Returns one requested run per target, at least one. `command` is the command to recommend if a value is
+    /// missing.
+    ///
+    /// # Errors
+    /// Returns an error if a value is missing or unknown.
+    pub fn each_of(command: &str, options: &RequestOptions, handling: &ResumableSettings) -> Done<Vec<Self>> {
         let usage = |text: String| Failure::text(Exit::Usage, text);
         let named = named_plan(options)?;
         let custom_tests: Option<Vec<String>> = named
