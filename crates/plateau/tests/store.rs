@@ -251,6 +251,9 @@ fn queries_and_drives_answer_from_all_runs() {
         bench.fails(2, &["query", bad]);
     }
     assert_eq!(bench.json(&["query", "SELECT COUNT(*) FROM run"])["rows"][0][0], 3);
+    bench.ok(&["examples", "--install", "mlc-a", "mlc-b"]);
+    let after = bench.json(&["drives"]).as_array().expect("drives").len();
+    assert_eq!(after, models.len() + 2, "imported drives of two models are two drives");
 }
 
 #[test]

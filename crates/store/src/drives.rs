@@ -44,15 +44,21 @@ impl Index {
         for row in self.query(RUNS, &[])?.rows {
             let text = |at: usize| row.get(at).and_then(Value::text).map(str::to_owned);
             let (Some(identity), Some(kind)) = (text(0), text(1)) else { continue };
-            let known = drives.iter().position(|drive| (&drive.identity, &drive.kind) == (&identity, &kind));
+            let (model, serial) = (text(2).or(text(9)), text(3));
+            // Results of other tools do not contain an identity.
+            let is_same = |drive: &Drive| {
+                (&drive.identity, &drive.kind) == (&identity, &kind)
+                    && (!identity.is_empty() || (&drive.model, &drive.serial) == (&model, &serial))
+            };
+            let known = drives.iter().position(is_same);
             let earlier = known.map(|at| drives.remove(at));
             let (runs, mut firmware) = earlier.map_or((0, Vec::new()), |drive| (drive.runs, drive.firmware));
             firmware.extend(text(4).filter(|found| !firmware.contains(found)));
             drives.push(Drive {
                 identity,
                 kind,
-                model: text(2).or(text(9)),
-                serial: text(3),
+                model,
+                serial,
                 firmware,
                 capacity_bytes: row.get(5).and_then(Value::integer).map_or(0, i64::unsigned_abs),
                 runs: runs + 1,

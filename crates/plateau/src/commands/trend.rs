@@ -91,11 +91,13 @@ fn point(run: FigureOfRun) -> Point {
         1 => String::new(),
         divisor => format!(", scale 1/{divisor}"),
     };
+    // Results of other tools do not contain an identity.
+    let drive = if run.identity.is_empty() { run.model.unwrap_or_default() } else { run.identity };
     Point {
         settings: format!("{}{demand}{scale}", run.profile),
         run: run.run,
         started: run.started,
-        drive: run.identity,
+        drive,
         firmware: run.firmware,
         state: run.state,
         simulated: run.simulated,
