@@ -51,7 +51,7 @@ pub fn facts(of: &Characteristics) -> Facts {
         ("Reads".into(), format!("{} % of reads and writes", grouped(of.read_percent(), 1))),
         ("Read".into(), amount_base10(summary.read_bytes)),
         ("Written".into(), amount_base10(summary.written_bytes)),
-        ("Volume".into(), format!("at least {}", amount_base2(summary.end_bytes))),
+        ("Volume".into(), format!("at least {}", amount_base10(summary.end_bytes))),
         ("Streams".into(), count(of.streams.len() as u64)),
     ];
     for (name, times) in ["Response time of reads", "Response time of writes"].iter().zip(&of.responses) {

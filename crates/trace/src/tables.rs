@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use chartdata::exhibit::Table;
 use serde_json::{Value, json};
 use stdx::Histogram;
+use stdx::units::grouped;
 
 use crate::characteristics::Characteristics;
 use crate::html::text;
@@ -25,10 +26,10 @@ pub fn summary(of: &Characteristics) -> String {
     for burst in &of.bursts {
         let _ = writeln!(
             out,
-            "{} windows: {:.1} I/Os on average, {} at most, dispersion {:.1}",
+            "{} windows: {} I/Os on average, {} at most, dispersion {:.1}",
             stdx::units::span(burst.window_ns),
-            burst.mean,
-            burst.peak,
+            grouped(burst.mean, 1),
+            grouped(burst.peak as f64, 0),
             burst.dispersion
         );
     }

@@ -8,8 +8,12 @@ impl Summary {
     /// Number of I/Os, duration and amounts in one line.
     #[must_use]
     pub fn text(&self) -> String {
+        self.text_about("the volume")
+    }
+
+    fn text_about(&self, volume: &str) -> String {
         format!(
-            "{} I/Os in {}: {} read, {} written, on the first {} of the volume",
+            "{} I/Os in {}: {} read, {} written, on the first {} of {volume}",
             grouped(self.ios as f64, 0),
             span(self.end_ns),
             amount_base10(self.read_bytes),
@@ -23,12 +27,8 @@ impl Imported {
     /// What was imported, in one line.
     #[must_use]
     pub fn text(&self) -> String {
-        format!(
-            "{} of volume {} ({})",
-            self.summary.text(),
-            stdx::text::on_one_line(&self.volume),
-            self.format.name
-        )
+        let volume = format!("volume {}", stdx::text::on_one_line(&self.volume));
+        format!("{} ({})", self.summary.text_about(&volume), self.format.name)
     }
 
     /// What to know about the input: bad lines, other volumes, missing events.
@@ -43,11 +43,12 @@ impl Imported {
             all.push(format!("{} of {} lines were skipped", count(self.bad_lines), count(self.lines)));
         }
         if let Some((name, ios)) = self.others.iter().max_by_key(|(_, ios)| **ios) {
+            let plural = if self.other_volumes == 1 { "" } else { "s" };
             all.push(format!(
-                "{} I/Os of other volumes were skipped, most of them of {} ({} I/Os)",
+                "skipped {} I/O{plural} of other volumes, {} of them of volume {}",
                 count(self.other_volumes),
-                stdx::text::on_one_line(name),
-                count(*ios)
+                count(*ios),
+                stdx::text::on_one_line(name)
             ));
         }
         if self.summary.lost_events > 0 {
