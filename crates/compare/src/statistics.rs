@@ -166,7 +166,10 @@ pub(crate) fn text(comparison: &Comparison, all: bool) -> String {
             let [drives, runs, mean, interval, between_drives, between_runs, outliers] =
                 cells(comparison, line, &summary);
             out.push_str(&format!("  {}: mean {mean} ({interval})\n", group.name));
-            out.push_str(&format!("    {drives} drives, {runs} runs; standard deviation between drives "));
+            let of =
+                |count: &str, noun: &str| format!("{count} {noun}{}", if count == "1" { "" } else { "s" });
+            let (drives, runs) = (of(&drives, "drive"), of(&runs, "run"));
+            out.push_str(&format!("    {drives}, {runs}; standard deviation between drives "));
             out.push_str(&format!(
                 "{between_drives},\n    between runs {between_runs}; outliers: {outliers}\n"
             ));
