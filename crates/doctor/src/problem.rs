@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use stdx::units::amount_base10;
+use stdx::units::{amount_base10, count_of};
 
 /// Something that is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +122,8 @@ pub enum Problem {
     },
     /// The index lacks runs.
     #[error(
-        "the index is behind: {runs} runs are not in it, or have changed since; lists read their files instead"
+        "the index is out of date for {}; lists read the files of such runs instead",
+        count_of(u32::try_from(*runs).unwrap_or(u32::MAX), "run")
     )]
     StaleIndex {
         /// Number of runs.

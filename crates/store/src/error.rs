@@ -50,7 +50,7 @@ pub enum StoreError {
     #[error("{0}")]
     Query(String),
     /// A query has too many rows.
-    #[error("the query has more than {limit} rows")]
+    #[error("the answer has more than {limit} rows; reduce them with LIMIT")]
     TooManyRows {
         /// The limit.
         limit: usize,

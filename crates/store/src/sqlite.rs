@@ -194,6 +194,9 @@ impl Engine for Sqlite {
             Some(ErrorCode::AuthorizationForStatementDenied) => {
                 StoreError::Query("only queries of the store are possible: begin with SELECT".into())
             }
+            None if matches!(error, rusqlite::Error::MultipleStatement) => StoreError::Query(
+                "only one statement is possible; combine several queries with UNION ALL".into(),
+            ),
             Some(ErrorCode::Unknown) | None => StoreError::Query(error.to_string()),
             Some(_) => failure(&self.path, "query", error),
         };

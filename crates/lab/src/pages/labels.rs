@@ -55,7 +55,7 @@ pub fn forms(app: &App, call: &Call, snapshot: &Snapshot) -> Markup {
 /// `/runs/{id}/tag`
 pub fn tag(app: &App, call: &Call) -> Answer {
     let tag = text(call, "tag").and_then(|tag| match tag.contains(|c: char| c.is_whitespace() || c == ',') {
-        true => Err("a tag is one word without spaces and commas".into()),
+        true => Err("a tag is one word without spaces or commas".into()),
         false => Ok(tag),
     });
     changed(app, call, |run| Ok(Change::Tagged { run, tag: tag? }))

@@ -1,6 +1,6 @@
 //! `plateau user`: who may sign in to `plateau serve`.
 
-use lab::Users;
+use lab::{Role, Users};
 use serde_json::json;
 
 use super::serve::{failure, folder};
@@ -13,7 +13,11 @@ pub fn run(cli: &Cli, action: &User) -> Done {
     match action {
         User::Add { name, role } => {
             users.add(name, *role, &console::secret("password: ")?).map_err(failure)?;
-            printer::print_line(&format!("{name} is now {}", role.word()));
+            let role = match role {
+                Role::Viewer => "a viewer",
+                Role::Operator => "an operator",
+            };
+            printer::print_line(&format!("{name} is now {role}"));
             Ok(())
         }
         User::Remove { name } => {

@@ -17,7 +17,7 @@ pub fn refuse_namesakes(library: &Library, labels: &Labels) -> Done {
         return Ok(());
     }
     let text = format!(
-        "--name: '{name}' is already the name of {}; choose another name, or remove it with `plateau rm '{name}'`",
+        "--name: '{name}' is already the name of {}; choose another name, or remove that one with `plateau name --remove '{name}'`",
         ids.join(", ")
     );
     Err(Failure::text(Exit::Usage, text))
@@ -40,7 +40,7 @@ pub fn name(text: &str) -> Result<String, String> {
 pub fn tag(text: &str) -> Result<String, String> {
     let text = note(text)?;
     if text.contains(|c: char| c.is_whitespace() || c == ',') {
-        return Err("a tag is one word without spaces and commas; repeat --tag for each".into());
+        return Err("a tag is one word without spaces or commas; specify several tags one by one".into());
     }
     Ok(text)
 }
