@@ -32,6 +32,9 @@ pub fn runs(app: &App, call: &Call) -> Answer {
 
 /// `/api/runs/{id}`
 pub fn run(app: &App, call: &Call) -> Answer {
+    if app.catalogue.run(call.name()).is_none() {
+        return Answer::error(404, "this library does not contain that run");
+    }
     with_snapshot(app, call, |snapshot| Answer::json(&of_snapshot(snapshot)))
 }
 

@@ -21,6 +21,7 @@ use crate::error::ServeError;
 use crate::events;
 use crate::gate::{Access, Facts, Gate, Refusal};
 use crate::pages::entrance;
+use crate::pages::frame::problem;
 use crate::routes::ROUTES;
 use crate::users::Users;
 
@@ -165,7 +166,7 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
         move |State(shared): State<Shared>, headers: HeaderMap| async move {
             // What exists is told only to browsers that are signed in.
             match shared.app.gate.judge(&facts(&headers), Access::Viewer) {
-                Ok(_) => status.into_response(),
+                Ok(_) => nothing_here(status),
                 Err(refusal) => refused(refusal),
             }
         }
@@ -252,6 +253,15 @@ fn admitted(cookie: String) -> Response {
 fn refused(refusal: Refusal) -> Response {
     let is_stranger = matches!(refusal, Refusal::NotSignedIn | Refusal::WrongPassword);
     response(Answer { status: refusal.status(), ..Answer::html(entrance::page(refusal.text(), is_stranger)) })
+}
+
+/// Answers a request for an address that does not exist, or does not exist for this method.
+fn nothing_here(status: StatusCode) -> Response {
+    let (title, text) = match status {
+        StatusCode::METHOD_NOT_ALLOWED => ("Not possible", "This address does not accept such a request."),
+        _ => ("No such page", "This server has no page with this address."),
+    };
+    response(Answer { status: status.as_u16(), ..Answer::html(problem(title, text)) })
 }
 
 fn response(answer: Answer) -> Response {

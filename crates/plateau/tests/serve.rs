@@ -85,7 +85,9 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
         let posted = server.post(&path, &cookie, &[]).status;
         assert!(takes_post || posted == 405, "{path} takes no POST: {posted}");
     }
-    assert_eq!(server.get("/nothing", &cookie).status, 404);
+    let nothing = server.get("/nothing", &cookie);
+    assert_eq!(nothing.status, 404);
+    assert!(nothing.body.contains("No such page"), "{}", nothing.body);
     assert_eq!(server.get("/nothing", "").status, 401, "strangers do not learn what exists");
     let path = server.link.split_once(&server.address).expect("the link names the address").1;
     assert_eq!(server.get(path, "").status, 401, "a link works once");
