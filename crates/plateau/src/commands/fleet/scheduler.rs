@@ -64,5 +64,7 @@ pub fn failed(program: &str, message: &str) -> Failure {
 }
 
 fn message(error: &[u8]) -> String {
-    stdx::text::on_one_line(String::from_utf8_lossy(error).trim()).into_owned()
+    let text = String::from_utf8_lossy(error);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    stdx::text::on_one_line(&lines.join("; ")).into_owned()
 }

@@ -49,7 +49,7 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
     check_confirmed(&jobs, options)?;
     let program = program(&library, options)?;
     let minutes = |expected: &Expected| {
-        let twice = expected.longest_ns.saturating_mul(2) / 60_000_000_000;
+        let twice = expected.longest_ns.saturating_mul(2).div_ceil(60_000_000_000);
         let minutes = campaign.time_limit_minutes.map_or(twice.max(LEAST_MINUTES), u64::from);
         u32::try_from(minutes).unwrap_or(u32::MAX)
     };
