@@ -41,8 +41,11 @@ pub fn is_meant(run: &ListedRun, requested: &Runs) -> bool {
 fn has_words(run: &ListedRun, wanted: &[String]) -> bool {
     let tests = run.tests.join(" ");
     let own = [&run.id, &run.target, &tests, &run.profile];
-    let labels = run.name.iter().chain(&run.tags).chain(&run.notes);
-    let all: Vec<&str> = own.into_iter().chain(&run.serial).chain(labels).map(String::as_str).collect();
+    let labels = run.name.iter().chain(&run.notes);
+    // As the list shows them.
+    let tags: Vec<String> = run.tags.iter().map(|tag| format!("#{tag}")).collect();
+    let all: Vec<&str> =
+        own.into_iter().chain(&run.serial).chain(labels).chain(&tags).map(String::as_str).collect();
     let words = all.join("\n").to_lowercase();
     wanted.iter().all(|text| words.contains(&text.to_lowercase()))
 }
