@@ -84,8 +84,19 @@ impl Job {
             percent @ Size::Percent(_) => percent,
         };
         self.numjobs = clones;
-        self.size = self.files.size_bytes.map(Size::Bytes).or(self.size.map(part));
         self.io_size = self.io_size.map(part);
+        self.size = self.size.map(part);
+        if let Some(file_bytes) = self.files.size_bytes {
+            match self.size {
+                // As in fio, the whole file is accessed, and `size` is the amount.
+                Some(Size::Bytes(bytes)) if bytes < file_bytes => {
+                    self.io_size.get_or_insert(Size::Bytes(bytes));
+                    self.size = Some(Size::Bytes(file_bytes));
+                }
+                Some(percent @ Size::Percent(_)) => self.size = Some(Size::Bytes(percent.of(file_bytes))),
+                _ => self.size = Some(Size::Bytes(file_bytes)),
+            }
+        }
         self.number_ios = self.number_ios.map(|ios| (ios / count).max(1));
         self.rate_iops = self.rate_iops.map(|rates| rates.map(|rate| rate.div_ceil(count as u32)));
         self.rate_bytes = self.rate_bytes.map(|rates| rates.map(|rate| rate / count));
@@ -142,6 +153,27 @@ mod tests {
                 "{:?}",
                 job.notes()
             );
+        }
+    }
+
+    /// Compared with fio 3.33.
+    #[test]
+    fn with_filesize_size_is_the_amount() {
+        const MIB: u64 = 1 << 20;
+        for (options, range_mib, amount_mib) in [
+            ("filesize=64m\nsize=8m", 64, 8),
+            ("filesize=64m\nsize=8m\nnrfiles=2", 64, 4),
+            ("filesize=64m\nsize=50%", 32, 32),
+            ("filesize=8m\nsize=64m", 8, 8),
+            ("filesize=64m\nnrfiles=2", 64, 64),
+            ("filesize=64m\nsize=8m\nio_size=2m", 64, 2),
+        ] {
+            let text = format!("[a]\nrw=randread\n{options}\n");
+            let jobs = parse("x", &text, &Job::default(), &Surroundings::none()).unwrap();
+            let job = jobs[0].clone().expanded().unwrap().remove(0);
+            let workload = job.streams(1 << 30, 0, 1).unwrap().remove(0);
+            assert_eq!(workload.range.segment_bytes, range_mib * MIB, "{options}");
+            assert_eq!(workload.until, record::Until::AmountBytes(amount_mib * MIB), "{options}");
         }
     }
 
