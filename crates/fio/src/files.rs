@@ -98,7 +98,6 @@ impl Job {
             }
         }
         self.number_ios = self.number_ios.map(|ios| (ios / count).max(1));
-        self.rate_iops = self.rate_iops.map(|rates| rates.map(|rate| rate.div_ceil(count as u32)));
         self.rate_bytes = self.rate_bytes.map(|rates| rates.map(|rate| rate / count));
         if count > 1 {
             self.iodepth = (u64::from(self.iodepth) / count).max(1) as u16;
@@ -107,8 +106,14 @@ impl Job {
                 stdx::units::count_of(self.iodepth.into(), "outstanding I/O")
             ));
         }
+        // The parts add up to the whole, unless there are more targets than I/Os per second.
+        let rate_part = |rate: u32, index: usize| {
+            let more = u64::from(rate) % count > index as u64;
+            ((u64::from(rate) / count) as u32 + u32::from(more)).max(rate.min(1))
+        };
         let job = |(index, path): (usize, &String)| Self {
             filename: Some(path.clone()),
+            rate_iops: self.rate_iops.map(|rates| rates.map(|rate| rate_part(rate, index))),
             continues: self.continues || index > 0,
             ..self.clone()
         };
@@ -153,6 +158,18 @@ mod tests {
                 "{:?}",
                 job.notes()
             );
+        }
+    }
+
+    #[test]
+    fn the_rates_of_several_targets_add_up() {
+        for (rate, expected) in [(100, [34, 33, 33]), (5, [2, 2, 1]), (3, [1, 1, 1])] {
+            let text = format!("[a]\nrw=randread\nfilename=x:y:z\nrate_iops={rate}\n");
+            let jobs = parse("x", &text, &Job::default(), &Surroundings::none()).unwrap();
+            let jobs = jobs[0].clone().expanded().unwrap();
+            let rates = jobs.iter().map(|job| job.streams(1 << 30, 0, 1).unwrap()[0].regime.arrivals);
+            let rates: Vec<u32> = rates.map(|arrivals| arrivals.unwrap().per_second).collect();
+            assert_eq!(rates, expected);
         }
     }
 
