@@ -135,7 +135,8 @@ impl Threshold {
     /// condition, because it may not be real.
     ///
     /// # Errors
-    /// Returns an error if no comparable figure matches the key, or has another unit than the condition.
+    /// Returns an error if no comparable figure matches the key or a run lacks one, because that must not look like a pass, or
+    /// if a figure has another unit than the condition.
     pub fn matches(&self, comparison: &Comparison) -> Result<Vec<ThresholdMatch>, String> {
         match &self.limit {
             Limit::Percent(percent) => self.relative(comparison, *percent),
@@ -149,6 +150,7 @@ impl Threshold {
         if !known {
             return Err(self.unknown(comparison.lines.iter().map(|line| line.key.as_str())));
         }
+        self.none_is_lost(comparison)?;
         let mut found = Vec::new();
         for line in lines {
             let each = comparison.names().zip(line.differences.iter().zip(&line.figures));
@@ -163,6 +165,22 @@ impl Threshold {
         Ok(found)
     }
 
+    /// Checks that every run has the figures of the baseline.
+    fn none_is_lost(&self, comparison: &Comparison) -> Result<(), String> {
+        let Some((baseline, others)) = comparison.runs.split_first() else { return Ok(()) };
+        let about = baseline.figures().iter().filter(|figure| self.is_about(&figure.key));
+        for figure in about.filter(|figure| figure.mean().is_some()) {
+            let has = |of: &Figure| of.key == figure.key && of.mean().is_some();
+            if let Some(run) = others.iter().find(|run| !run.figures().iter().any(has)) {
+                return Err(format!(
+                    "{} has no value of {}, which {} has, so the condition cannot be checked",
+                    run.name, figure.key, baseline.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn absolute(&self, comparison: &Comparison, limit: f64) -> Result<Vec<ThresholdMatch>, String> {
         let others =
             || comparison.runs.iter().skip(1).flat_map(|run| run.figures().iter().map(move |f| (run, f)));
@@ -172,6 +190,13 @@ impl Threshold {
             .collect();
         if about.is_empty() {
             return Err(self.unknown(others().map(|(_, figure)| figure.key.as_str())));
+        }
+        let is_judged = |name: &str| about.iter().any(|(run, ..)| run.name == name);
+        if let Some(without) = comparison.names().skip(1).find(|name| !is_judged(name)) {
+            return Err(format!(
+                "{without} has no value of '{}', so the condition cannot be checked",
+                self.key
+            ));
         }
         about.iter().try_for_each(|(_, figure, _)| self.check_unit(&figure.key, figure.unit.symbol()))?;
         let met = about.into_iter().filter(|(.., mean)| self.operator.holds(*mean, limit));

@@ -153,6 +153,19 @@ fn thresholds_match_only_beyond_noise() {
 }
 
 #[test]
+fn a_figure_that_a_run_has_lost_is_not_a_pass() {
+    let both: &[&str] = &["iops", "lat"];
+    let of = |id, tests| Scenario { id, profile: "pts-e-2.0", tests, ..Scenario::default() };
+    let runs = compared(&[of("a", both), of("b", both), of("c", &["iops"])]).expect("three runs");
+    let matches = |text: &str| text.parse::<Threshold>().expect("a condition").matches(&runs);
+    assert_eq!(matches("iops.* < -5%"), Ok(Vec::new()), "every run has these");
+    for condition in ["lat.* > 5%", "* < -5%", "lat.rnd4k.w > 1000 ms"] {
+        let error = matches(condition).expect_err(condition);
+        assert!(error.contains("(3) has no value of ") && error.contains("cannot be checked"), "{error}");
+    }
+}
+
+#[test]
 fn at_least_two_runs_with_a_figure_in_common() {
     assert!(compared(&[Scenario::default()]).expect_err("one run").contains("at least 2"));
     let latency = Scenario { id: "latency", tests: &["lat"], ..Scenario::default() };

@@ -84,10 +84,20 @@ impl Job {
             percent @ Size::Percent(_) => percent,
         };
         self.numjobs = clones;
-        self.size = self.files.size_bytes.map(Size::Bytes).or(self.size.map(part));
         self.io_size = self.io_size.map(part);
+        self.size = self.size.map(part);
+        if let Some(file_bytes) = self.files.size_bytes {
+            match self.size {
+                // As in fio, the whole file is accessed, and `size` is the amount.
+                Some(Size::Bytes(bytes)) if bytes < file_bytes => {
+                    self.io_size.get_or_insert(Size::Bytes(bytes));
+                    self.size = Some(Size::Bytes(file_bytes));
+                }
+                Some(percent @ Size::Percent(_)) => self.size = Some(Size::Bytes(percent.of(file_bytes))),
+                _ => self.size = Some(Size::Bytes(file_bytes)),
+            }
+        }
         self.number_ios = self.number_ios.map(|ios| (ios / count).max(1));
-        self.rate_iops = self.rate_iops.map(|rates| rates.map(|rate| rate.div_ceil(count as u32)));
         self.rate_bytes = self.rate_bytes.map(|rates| rates.map(|rate| rate / count));
         if count > 1 {
             self.iodepth = (u64::from(self.iodepth) / count).max(1) as u16;
@@ -96,8 +106,14 @@ impl Job {
                 stdx::units::count_of(self.iodepth.into(), "outstanding I/O")
             ));
         }
+        // The parts add up to the whole, unless there are more targets than I/Os per second.
+        let rate_part = |rate: u32, index: usize| {
+            let more = u64::from(rate) % count > index as u64;
+            ((u64::from(rate) / count) as u32 + u32::from(more)).max(rate.min(1))
+        };
         let job = |(index, path): (usize, &String)| Self {
             filename: Some(path.clone()),
+            rate_iops: self.rate_iops.map(|rates| rates.map(|rate| rate_part(rate, index))),
             continues: self.continues || index > 0,
             ..self.clone()
         };
@@ -142,6 +158,39 @@ mod tests {
                 "{:?}",
                 job.notes()
             );
+        }
+    }
+
+    #[test]
+    fn the_rates_of_several_targets_add_up() {
+        for (rate, expected) in [(100, [34, 33, 33]), (5, [2, 2, 1]), (3, [1, 1, 1])] {
+            let text = format!("[a]\nrw=randread\nfilename=x:y:z\nrate_iops={rate}\n");
+            let jobs = parse("x", &text, &Job::default(), &Surroundings::none()).unwrap();
+            let jobs = jobs[0].clone().expanded().unwrap();
+            let rates = jobs.iter().map(|job| job.streams(1 << 30, 0, 1).unwrap()[0].regime.arrivals);
+            let rates: Vec<u32> = rates.map(|arrivals| arrivals.unwrap().per_second).collect();
+            assert_eq!(rates, expected);
+        }
+    }
+
+    /// Compared with fio 3.33.
+    #[test]
+    fn with_filesize_size_is_the_amount() {
+        const MIB: u64 = 1 << 20;
+        for (options, range_mib, amount_mib) in [
+            ("filesize=64m\nsize=8m", 64, 8),
+            ("filesize=64m\nsize=8m\nnrfiles=2", 64, 4),
+            ("filesize=64m\nsize=50%", 32, 32),
+            ("filesize=8m\nsize=64m", 8, 8),
+            ("filesize=64m\nnrfiles=2", 64, 64),
+            ("filesize=64m\nsize=8m\nio_size=2m", 64, 2),
+        ] {
+            let text = format!("[a]\nrw=randread\n{options}\n");
+            let jobs = parse("x", &text, &Job::default(), &Surroundings::none()).unwrap();
+            let job = jobs[0].clone().expanded().unwrap().remove(0);
+            let workload = job.streams(1 << 30, 0, 1).unwrap().remove(0);
+            assert_eq!(workload.range.segment_bytes, range_mib * MIB, "{options}");
+            assert_eq!(workload.until, record::Until::AmountBytes(amount_mib * MIB), "{options}");
         }
     }
 

@@ -104,9 +104,11 @@ impl Job {
                  {capacity_bytes} B"
             ));
         }
+        // As in fio, a percentage is one of `size`, and `number_ios` only shortens a job.
+        let amount = self.io_size.map_or(size, |amount| amount.of(size));
         let amount = match self.number_ios {
-            Some(ios) => self.bytes_of(ios)?,
-            None => self.io_size.map_or(size, |size| size.of(capacity_bytes)),
+            Some(ios) => self.bytes_of(ios)?.min(amount),
+            None => amount,
         };
         let amount = amount.checked_mul(self.loops.into()).ok_or("size times loops is too large")?;
         let arrivals = self.arrivals()?;
@@ -175,6 +177,14 @@ impl Job {
                         "rate: {bytes} B per second are not 1 to 100,000,000 I/Os per second of this size"
                     )
                 })?;
+            // A schedule has a whole number of I/Os per second: rounding 1.5 would change the load by a third.
+            let wanted = u128::from(bytes) * u128::from(ALL);
+            if (ios * u128::from(size)).abs_diff(wanted) * 100 > wanted {
+                return Err(format!(
+                    "rate: {bytes} B per second are not a whole number of I/Os per second of this size; use a multiple of the \
+                     size, or smaller I/Os"
+                ));
+            }
         }
         Ok(Some(of))
     }
@@ -300,6 +310,8 @@ mod tests {
         assert_eq!((short.until, short.range.segment_bytes), (Until::AmountBytes(48 << 10), 1 << 20));
         assert_eq!(short.regime.limit_ns, Some(10_000_000_000));
         assert_eq!(only("number_ios=1000 bs=8k").until, Until::AmountBytes(1000 * 8192));
+        assert_eq!(only("number_ios=1000 bs=8k size=1m").until, Until::AmountBytes(1 << 20));
+        assert_eq!(only("size=64m io_size=50%").until, Until::AmountBytes(32 << 20));
         let paced = only("rw=randread rate=1m bs=4k,8k").regime.arrivals.map(|arrivals| arrivals.per_second);
         assert_eq!(paced, Some(256));
         assert_eq!(only("rw=randwrite bsrange=4k-16k blockalign=16k").align_bytes, 16384);
@@ -370,6 +382,7 @@ mod tests {
             ("numjobs=3 offset_increment=512m", "the start of clone 3 lies beyond the end"),
             ("rw=randwrite rate_iops=100,", "does not apply to randwrite"),
             ("rate=1k", "not 1 to 100,000,000"),
+            ("rate=3m bs=2m", "not a whole number"),
             ("rate=1m rate_iops=5", "cannot be combined"),
             ("number_ios=5 bssplit=4k/50:8k/50", "one block size"),
         ] {

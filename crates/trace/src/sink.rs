@@ -26,9 +26,9 @@ pub struct State {
 }
 
 impl Sink<'_> {
-    /// The time of the first line, for formats whose times are too large for nanoseconds. Times before it become zero.
-    pub fn origin(&mut self, time: u64) -> u64 {
-        (*self.state.first_time.get_or_insert(time)).min(time)
+    /// The time of the first line less a margin, for formats whose times are too large for nanoseconds.
+    pub fn origin(&mut self, time: u64, margin: u64) -> u64 {
+        *self.state.first_time.get_or_insert(time.saturating_sub(margin))
     }
 
     /// Adds a complete I/O.

@@ -41,6 +41,17 @@ fn msr_times_are_in_units_of_100_ns() {
 }
 
 #[test]
+fn msr_lines_before_the_first_keep_their_distances() {
+    let (ios, imported) = read(
+        "128166372000000300,hm,1,Read,0,4096,10\n\
+         128166372000000100,hm,1,Read,4096,4096,10\n\
+         128166372000000200,hm,1,Read,8192,4096,10\n",
+    );
+    assert_eq!(ios.iter().map(|io| io.issue_ns).collect::<Vec<_>>(), [0, 10_000, 20_000]);
+    assert_eq!((ios[0].offset_bytes, imported.summary.moved), (4096, 0));
+}
+
+#[test]
 fn one_volume_is_imported_and_the_others_are_counted() {
     let text =
         "419,W,0,4096,1577808000000046\n725,R,512,8192,1577808000000100\n419,R,4096,512,1577808000000846\n";

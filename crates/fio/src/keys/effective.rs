@@ -53,7 +53,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "filesize",
         &[],
         Form::Size,
-        "size of each file or part of the target [`size` divided by the number of files]",
+        "size of each file or part of the target, of which `size` is then only the amount [`size` divided by the number of files]",
         file_size,
     ),
     key(
@@ -120,7 +120,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "io_size",
         &["io_limit"],
         Form::Size,
-        "bytes that each clone transfers, if different from `size`",
+        "bytes that each clone transfers, or a percentage of `size` [`size`]",
         |job, text| size(text).map(|size| job.io_size = Some(size)),
     ),
     key("loops", &[], N, "number of times that the amount is transferred [1]", |job, text| {
@@ -130,7 +130,7 @@ pub(super) const EFFECTIVE: &[Key] = &[
         "number_ios",
         &[],
         N,
-        "number of I/Os of each clone; all I/Os must have the same size",
+        "number of I/Os after which each clone ends, if it has not transferred its amount before; all I/Os must have the same size",
         |job, text| number(text, 1, u64::MAX).map(|ios| job.number_ios = Some(ios)),
     ),
     key(

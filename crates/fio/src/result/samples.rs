@@ -22,7 +22,9 @@ impl Spread {
             return Self::default();
         }
         let mean = values.iter().sum::<f64>() / count;
-        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+        // As in fio, the intervals are a sample; one alone has no deviation.
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        let variance = squares / (count - 1.0).max(1.0);
         Self {
             min: values.iter().copied().fold(f64::INFINITY, f64::min),
             max: values.iter().copied().fold(0.0, f64::max),
@@ -89,12 +91,11 @@ mod tests {
 
     #[test]
     fn a_spread_has_the_usual_statistics() {
-        let spread = Spread::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
-        assert_eq!(
-            (spread.min, spread.max, spread.mean, spread.stddev, spread.samples),
-            (2.0, 9.0, 5.0, 2.0, 8)
-        );
+        let spread = Spread::of(&[2.0, 4.0, 4.0, 6.0, 9.0]);
+        assert_eq!((spread.min, spread.max, spread.mean, spread.samples), (2.0, 9.0, 5.0, 5));
+        assert!((spread.stddev - 7.0_f64.sqrt()).abs() < 1e-12, "sample variance (9+1+1+1+16)/4: {spread:?}");
+        assert_eq!(Spread::of(&[7.0]).stddev, 0.0);
         assert_eq!(Spread::of(&[]), Spread::default());
-        assert_eq!(spread.scaled(4.0).stddev, 8.0);
+        assert!((spread.scaled(4.0).stddev - 4.0 * spread.stddev).abs() < 1e-12);
     }
 }

@@ -17,6 +17,9 @@ pub const FORMAT: Format = Format {
     parser: || Box::new(Msr),
 };
 
+/// An hour: how much earlier than the first line others may be and keep their time, because files are not sorted.
+const MARGIN: u64 = 36_000_000_000;
+
 struct Msr;
 
 fn op(word: &[u8]) -> Option<Op> {
@@ -36,7 +39,8 @@ impl Parse for Msr {
         }
         let ticks = |field, name| number(field, name)?.checked_mul(100).ok_or(Bad::Field(name));
         // Since 1601, in units of 100 ns: too large for nanoseconds in 64 bits without a closer origin.
-        let time = number(time, "Timestamp")?.wrapping_sub(sink.origin(number(time, "Timestamp")?));
+        let time = number(time, "Timestamp")?;
+        let time = time.saturating_sub(sink.origin(time, MARGIN));
         let time = time.checked_mul(100).ok_or(Bad::Field("Timestamp"))?;
         let offset = number(offset, "Offset")?;
         let op = op(kind).ok_or(Bad::Operation)?;
