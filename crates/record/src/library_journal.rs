@@ -33,7 +33,7 @@ pub enum LibraryJournalError {
         path: PathBuf,
     },
     /// It was written by a newer Plateau.
-    #[error("{} has version {found}; this Plateau reads up to {VERSION}: use a newer one", path.display())]
+    #[error("{} has version {found}; this version of Plateau reads up to version {VERSION}: use a newer one", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
