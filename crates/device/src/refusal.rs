@@ -181,7 +181,8 @@ impl Refusal {
         )
     }
 
-    /// Returns whether the target is known to be in use; other reasons are data, defects and unknown users.
+    /// Returns whether the target was refused because it is known to be in use, not because of its data, a defect or an
+    /// unknown user.
     #[must_use]
     pub fn names_a_user(&self) -> bool {
         match self {

@@ -46,8 +46,8 @@ impl Pair {
 }
 
 impl Share {
-    /// Adds up workloads; None if the I/O below none of them is known. Verification reads back what was written, which
-    /// is not part of a segment's reads.
+    /// Adds up workloads; None if the I/O below the file is not known for any of them. The reads with which
+    /// verification checks the data are not part of a segment's reads.
     pub(crate) fn of<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<Self> {
         let mut sum = None;
         for segment in segments {
