@@ -32,7 +32,7 @@ pub enum LibraryJournalError {
         /// The file.
         path: PathBuf,
     },
-    /// It was written by a newer Plateau.
+    /// It was written by a newer version of Plateau.
     #[error("{} has version {found}; this version of Plateau reads up to version {VERSION}: use a newer one", path.display())]
     Newer {
         /// The file.

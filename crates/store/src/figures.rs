@@ -43,7 +43,7 @@ pub struct FigureOfRun {
     pub smaller_is_better: bool,
     /// Whether it may reflect the host instead of the drive.
     pub host_limited: bool,
-    /// The values that it is the mean of.
+    /// The values of which it is the mean.
     pub rounds: Vec<f64>,
 }
 

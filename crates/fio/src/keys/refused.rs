@@ -234,7 +234,7 @@ pub const REFUSED: &[Refused] = &[
         "a load ends after an amount or a time, not with the first error for lack of space",
     ),
     refused(&["file_append"], "a load stays within the size of its target"),
-    refused(&["offset_align"], "an offset is used as it is written"),
+    refused(&["offset_align"], "an offset is used unchanged"),
     refused(&["percentage_random"], "each job is either random or sequential; use one job for each"),
     refused(&["percentage_sequential"], "each job is either random or sequential; use one job for each"),
     refused(

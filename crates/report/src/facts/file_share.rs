@@ -1,6 +1,6 @@
 //! What a file system adds to the I/O of a run on a file: I/O of the devices below it per I/O of Plateau.
 //!
-//! The counters include everything that the devices did during a workload, also for their other users. What the file
+//! The counters include everything that the devices did during a workload, including I/O of other users. What the file
 //! system writes later counts with the workload during which it is written.
 
 use record::{BelowLoad, Direction, Entry, FileSystemFacts, RunFile, Segment};
