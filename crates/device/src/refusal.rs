@@ -214,7 +214,7 @@ impl fmt::Display for Refusal {
             }
             Self::Mounted { device, at, namespace_of: Some(pid) } => write!(
                 f,
-                "{device} is mounted at {at} in another mount namespace, that of process {pid} (a container?); \
+                "{device} is mounted at {at} in another mount namespace, the one of process {pid} (a container?); \
                  choose another drive or unmount it there (nsenter -t {pid} -m umount {at})"
             ),
             Self::Swap { device } => {
@@ -349,7 +349,7 @@ fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
         None => f.write_str("it is locked with an ATA password, so its content is unknown"),
         Some(why) => write!(
             f,
-            "it is locked with an ATA password that is not that of an interrupted purge ({why}); remove it \
+            "it is locked with an ATA password that was not set by an interrupted purge ({why}); remove it \
              with the program that set it, for example with hdparm --security-disable"
         ),
     }

@@ -18,7 +18,7 @@ pub(crate) struct Word {
 pub(crate) enum Check {
     Holds(String),
     Fails(String),
-    /// The run lacks the figures to which the condition refers.
+    /// The run lacks the data that the condition needs.
     Absent(String),
 }
 

@@ -105,7 +105,7 @@ impl Starts {
         let document = self.launcher.estimate(&plan, &target, &name).map_err(|error| one(&error))?;
         if let Some(problem) = document["error"].as_str() {
             let file = self.launcher.plan_file(&name).display().to_string();
-            // This is the only name by which the user who typed the plan knows it.
+            // The user who typed the plan does not know the path of this file.
             return Err(problem.lines().map(|line| line.replace(&file, "plan")).collect());
         }
         let facts: TargetFacts = serde_json::from_value(document["target"].clone())

@@ -60,7 +60,7 @@ const ROUNDS: &str = "\
     WHERE figure.figure_key = $1 ORDER BY figure.run_key, figure.number, figure_round.number";
 
 impl Index {
-    /// Returns the figure with this key of every run that has it, that of the oldest run first.
+    /// Returns the figure with this key of every run that has it, oldest run first.
     ///
     /// # Errors
     /// If the database fails.

@@ -152,7 +152,7 @@ impl Index {
         Ok(Library::at(&self.root).annotations()?)
     }
 
-    /// For each row that this build wrote, returns what it was made from.
+    /// Returns the source from which this build made the rows of each run.
     fn sources(&mut self) -> Result<BTreeMap<String, Folded>, StoreError> {
         let columns = Source::COLUMNS.map(|column| format!("source.{column}")).join(", ");
         let query = format!(

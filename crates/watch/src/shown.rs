@@ -26,7 +26,7 @@ pub struct Shown {
     pub snapshot: Arc<Snapshot>,
     /// What its file `live` says.
     pub live: Option<Live>,
-    /// The moment.
+    /// The time at which this was true.
     pub now: Timestamp,
 }
 
