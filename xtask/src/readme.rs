@@ -22,7 +22,7 @@ const AFTER_LETTERS: [&str; 7] = ["iops", "tp", "lat", "wsat", "map", "campaign"
 /// Prefixes of environment variables that cargo sets for the programs it runs.
 const OF_CARGO: [&str; 4] = ["CARGO_BIN_", "CARGO_CRATE_", "CARGO_MANIFEST_", "CARGO_PKG_"];
 
-/// A command of a page.
+/// A command on a page.
 #[derive(Debug, PartialEq, Eq)]
 struct Typed {
     line: usize,

@@ -182,7 +182,8 @@ fn marks(canvas: &mut Canvas, marks: &[String], width: f64) -> f64 {
     BAND + 8.0
 }
 
-/// Draws the verdicts side by side, or below each other if they are too long; returns the upper edge of what follows.
+/// Draws the verdicts side by side, or below each other if they are too long; returns the upper edge of the next
+/// element.
 fn headlines(canvas: &mut Canvas, card: &Card, colours: &Colours, top: f64, room: f64) -> f64 {
     const SIZE: f64 = 20.0;
     const ROW: f64 = 34.0;

@@ -82,7 +82,7 @@ mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// Colours as people with no, red, green and blue blindness see them (Machado et al. 2009).
+    /// Colours as seen with normal vision and with red, green and blue blindness (Machado et al. 2009).
     const VISION: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [

@@ -28,7 +28,7 @@ impl Finding {
     }
 }
 
-/// Difference between a figure and that of the first run.
+/// Difference between a figure and the same figure of the first run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
     /// Difference between the means, in percent of the first mean.

@@ -120,7 +120,7 @@ impl Threshold {
     /// Checks the unit that was typed after a value.
     ///
     /// # Errors
-    /// Returns an error if the figure has another unit.
+    /// Returns an error if the figure has a different unit.
     pub fn check_unit(&self, key: &str, unit: &str) -> Result<(), String> {
         match &self.limit {
             Limit::Value(_, Some(typed)) if !typed.eq_ignore_ascii_case(unit) => {
@@ -136,7 +136,7 @@ impl Threshold {
     ///
     /// # Errors
     /// Returns an error if no comparable figure matches the key or a run lacks one, because that must not look like a pass, or
-    /// if a figure has another unit than the condition.
+    /// if the unit of a figure differs from that of the condition.
     pub fn matches(&self, comparison: &Comparison) -> Result<Vec<ThresholdMatch>, String> {
         match &self.limit {
             Limit::Percent(percent) => self.relative(comparison, *percent),

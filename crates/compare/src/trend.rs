@@ -49,7 +49,7 @@ pub struct Point {
     pub simulated: Option<String>,
     /// The value.
     pub value: f64,
-    /// The values that it is the mean of.
+    /// The values of which it is the mean.
     pub rounds: Vec<f64>,
     /// Whether it may reflect the host instead of the drive.
     pub host_limited: bool,

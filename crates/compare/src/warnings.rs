@@ -52,7 +52,7 @@ const PROPERTIES: &[Property] = &[
     Property { name: "software", verb: "differs", of: |c| tool(&c.document) },
 ];
 
-/// Something to know before numbers are compared: what each of the concerned runs has.
+/// A warning to read before comparing numbers, with the value of each affected run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// What differs, or the mark of some runs: `write cache differs`, `SIMULATED`.

@@ -1,4 +1,4 @@
-//! Comparisons of 2, 4, 8 and 20 runs: nothing is split or cut, and the script changes what it should.
+//! Comparisons of 2, 4, 8 and 20 runs: nothing is split or cut, and the script changes exactly the expected elements.
 
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
@@ -176,7 +176,7 @@ fn authors_add_texts_links_and_a_watermark() {
     }
 }
 
-/// What the script computes for another baseline is what the program computes with that run first.
+/// For another baseline, the script computes the same values as the program does with that run first.
 #[test]
 fn another_baseline_in_the_browser_is_another_baseline_of_the_program() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -181,7 +181,8 @@ impl Refusal {
         )
     }
 
-    /// Returns whether the target is known to be in use; other reasons are data, defects and unknown users.
+    /// Returns whether the target was refused because it is known to be in use, not because of its data, a defect or an
+    /// unknown user.
     #[must_use]
     pub fn names_a_user(&self) -> bool {
         match self {
@@ -213,7 +214,7 @@ impl fmt::Display for Refusal {
             }
             Self::Mounted { device, at, namespace_of: Some(pid) } => write!(
                 f,
-                "{device} is mounted at {at} in another mount namespace, that of process {pid} (a container?); \
+                "{device} is mounted at {at} in another mount namespace, the one of process {pid} (a container?); \
                  choose another drive or unmount it there (nsenter -t {pid} -m umount {at})"
             ),
             Self::Swap { device } => {
@@ -348,7 +349,7 @@ fn locked(f: &mut fmt::Formatter<'_>, tried: Option<&str>) -> fmt::Result {
         None => f.write_str("it is locked with an ATA password, so its content is unknown"),
         Some(why) => write!(
             f,
-            "it is locked with an ATA password that is not that of an interrupted purge ({why}); remove it \
+            "it is locked with an ATA password that was not set by an interrupted purge ({why}); remove it \
              with the program that set it, for example with hdparm --security-disable"
         ),
     }

@@ -62,7 +62,7 @@ pub fn examine(library: &Library, caller: Caller<'_>) -> io::Result<Examined> {
 struct Examination<'a> {
     caller: Caller<'a>,
     examined: Examined,
-    /// Names of the folders that contain a run with each id.
+    /// For each run id, the names of the folders that contain a run with that id.
     folders: BTreeMap<String, Vec<String>>,
 }
 

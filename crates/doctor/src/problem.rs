@@ -83,7 +83,7 @@ pub enum Problem {
         /// Their names.
         folders: Vec<String>,
     },
-    /// The folder has another name than the run.
+    /// The name of the folder differs from the id of the run.
     #[error("the folder is called {folder}: it was renamed, or is a copy")]
     Renamed {
         /// Its name.

@@ -136,7 +136,7 @@ struct Dry<'a> {
     condition: Condition,
 }
 
-/// Rates during a workload: one for the first `first_bytes`, and another one afterwards.
+/// Rates during a workload: one for the first `first_bytes`, and another afterwards.
 struct Course {
     first: f64,
     first_bytes: f64,

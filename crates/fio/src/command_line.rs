@@ -1,4 +1,4 @@
-//! Command lines of fio: several jobs, and options with one or two dashes.
+//! fio command lines: several jobs, and options with one or two dashes.
 
 use std::ffi::OsString;
 
@@ -44,7 +44,7 @@ pub fn jobs_of(target: Option<&str>, given: &[(&str, String)]) -> Result<Vec<Job
         return Err(complaints.join("\n"));
     }
     if jobs.is_empty() {
-        // Without a name, this is not a command line of fio: offsets are independent, as in the PTS.
+        // Without a name, this is not a fio command line: offsets are independent, as in the PTS.
         defaults.norandommap = true;
         jobs.push(defaults);
     }
@@ -62,8 +62,8 @@ pub fn selected(jobs: Vec<Job>, names: &[String]) -> Result<Vec<Job>, String> {
     Ok(jobs.into_iter().filter(|job| names.is_empty() || names.contains(&job.name)).collect())
 }
 
-/// Returns the arguments with a second dash before each option of fio that has one: fio accepts both. Only long names
-/// after `load` are changed.
+/// Returns the arguments with a second dash added to each fio option that has only one: fio accepts both. Only long
+/// names after `load` are changed.
 pub fn with_two_dashes(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let Some(command) = arguments.iter().position(|argument| argument == "load") else { return arguments };

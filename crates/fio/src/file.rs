@@ -163,10 +163,10 @@ mod tests {
             ("[a]\n\nthinktime=5\n", "x.fio:3: thinktime is not supported: a closed loop"),
             (
                 "[a]\nexec_prerun=rm -rf /\n",
-                "x.fio:2: exec_prerun is not supported: a load starts no other program",
+                "x.fio:2: exec_prerun is not supported: a load does not start other programs",
             ),
             ("[a]\nhostname=x\n", "x.fio:2: hostname is not supported: transfers over a network"),
-            ("[a]\niodeph=4\n", "x.fio:2: iodeph is not an option of fio; did you mean iodepth?"),
+            ("[a]\niodeph=4\n", "x.fio:2: iodeph is not a fio option; did you mean iodepth?"),
             ("[a]\nrw=trim\n", "x.fio:2: rw=trim: supported: read, write"),
             ("[a]\nbs\n", "x.fio:2: bs: missing value"),
             ("[a]\nbs=\n", "x.fio:2: bs="),

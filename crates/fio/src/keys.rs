@@ -72,8 +72,8 @@ fn unknown(name: &str) -> String {
         return format!("{name} is not supported: {}", refused.why);
     }
     match stdx::nearest(name, all_names()) {
-        Some(near) => format!("{name} is not an option of fio; did you mean {near}?"),
-        None => format!("{name} is not an option of fio; docs/reference/fio.md lists all of them"),
+        Some(near) => format!("{name} is not a fio option; did you mean {near}?"),
+        None => format!("{name} is not a fio option; docs/reference/fio.md lists all of them"),
     }
 }
 

@@ -3,7 +3,7 @@
 //! refers to.
 //!
 //! [`parse`] reads a job file and [`set`] one option into [`Job`]s; [`Job::expanded`] separates the targets of a job,
-//! and [`Job::streams`] converts a job and the size of its target to workloads. Each option of fio is one entry of a
+//! and [`Job::streams`] converts a job and the size of its target to workloads. Each fio option is one entry of a
 //! table: [`keys`] are accepted, [`REFUSED`] are not, and [`PROGRAM`] are those of the program. The segments that a
 //! target returns are combined into [`result::Part`]s.
 #![forbid(unsafe_code)]

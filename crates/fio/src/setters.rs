@@ -36,7 +36,7 @@ pub fn unbuffered(job: &mut Job, direct: bool) {
     }
 }
 
-/// The methods of fio that store a checksum with each block.
+/// fio's methods that store a checksum with each block.
 const CHECKSUMS: &[&str] = &[
     "md5",
     "crc64",

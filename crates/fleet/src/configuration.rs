@@ -1,4 +1,4 @@
-//! Files for the configuration of Slurm.
+//! Slurm configuration files.
 
 use std::collections::{BTreeMap, BTreeSet};
 

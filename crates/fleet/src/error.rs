@@ -3,7 +3,7 @@
 /// Errors of a fleet.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
-    /// A list of drives, an inventory or a campaign is not what it should be.
+    /// A list of drives, an inventory or a campaign is malformed.
     #[error("{what}: {problem}")]
     Invalid {
         /// What was read.

@@ -1,4 +1,4 @@
-//! What a campaign is expected to take, by drive.
+//! The expected time and writes of a campaign, by drive.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ impl Expected {
     }
 }
 
-/// What the jobs of one drive are expected to take.
+/// The expected time and writes of the jobs of one drive.
 #[derive(Debug, Clone)]
 pub struct OfDrive<'a> {
     /// The drive.

@@ -25,7 +25,7 @@ pub enum Place {
     Running(String),
     /// It waits for this.
     Waiting(String),
-    /// It is held until a person releases it.
+    /// It is held until someone releases it.
     Held,
     /// It is ending.
     Ending,
@@ -34,7 +34,7 @@ pub enum Place {
 /// Parses the output of `squeue -h -o FORMAT`.
 ///
 /// # Errors
-/// Returns an error if it has another format.
+/// Returns an error if the format is different.
 pub fn queue(text: &str) -> Result<Vec<Queued>, FleetError> {
     let parse = |line: &str| {
         let mut fields = line.splitn(4, '|');

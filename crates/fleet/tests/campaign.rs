@@ -1,4 +1,4 @@
-//! From the lists of three hosts to the configuration of Slurm and the scripts of a campaign.
+//! From the lists of three hosts to the Slurm configuration and the scripts of a campaign.
 
 use std::collections::BTreeMap;
 use std::path::Path;

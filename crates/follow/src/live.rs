@@ -116,7 +116,7 @@ impl<'a> Live<'a> {
             written_bytes: costs.iter().map(|cost| cost.taken.written_bytes).sum(),
             expected_written_bytes: (!estimates.is_empty()).then(|| sum(|expense| expense.written_bytes)),
             left_ns: match snapshot.standing {
-                // The clock of a simulated drive is unrelated to that of the wall.
+                // The clock of a simulated drive is unrelated to wall-clock time.
                 Standing::Running if file.target.simulated.is_none() => phase::left_ns(file, entries),
                 _ => None,
             },

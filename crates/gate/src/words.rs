@@ -18,7 +18,7 @@ pub(crate) struct Word {
 pub(crate) enum Check {
     Holds(String),
     Fails(String),
-    /// The run does not contain what the condition is about.
+    /// The run lacks the data that the condition needs.
     Absent(String),
 }
 

@@ -25,7 +25,7 @@ impl Stated {
         format!("Plateau {}", self.version.as_deref().unwrap_or("of unknown version"))
     }
 
-    /// Returns what the run of the file was.
+    /// Returns the provenance of the exported run.
     pub fn provenance(self) -> Result<Provenance, String> {
         let details: usize = self.marks.iter().map(|mark| mark.details.len()).sum();
         if details > MOST_DETAILS {

@@ -10,7 +10,7 @@ const MOST_READINGS: usize = 200_000;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// No format matches the file.
-    #[error("the file has no known format; available formats: {}", names())]
+    #[error("the file is not in a known format; known formats: {}", names())]
     Unknown,
     /// There is no format with this name.
     #[error("no format '{name}'; available formats: {}", names())]

@@ -86,8 +86,8 @@ fn wrong_shapes_and_truncated_files_are_reported() {
         &fio("[{\"jobname\":\"j\",\"job options\":{\"rw\":\"trim\"},\"read\":{\"total_ios\":1}}]"),
         "rw=trim",
     );
-    refused(b"\x00\x01\x02", "no known format");
-    refused(b"", "no known format");
+    refused(b"\x00\x01\x02", "not in a known format");
+    refused(b"", "not in a known format");
     refused(b"<x>\xff\xfe</x>", "UTF-8");
 }
 

@@ -146,7 +146,7 @@ pub struct Answer {
     pub status: u16,
     pub content_type: &'static str,
     pub body: Vec<u8>,
-    /// Content security policy; None for that of the pages.
+    /// Content security policy; None for the policy of ordinary pages.
     pub policy: Option<String>,
     /// File name for browsers that save the answer; None to display it.
     pub save_as: Option<String>,

@@ -86,14 +86,15 @@ impl Row {
     }
 }
 
-/// The row of each directory, with what its journal looked like when the row was folded.
+/// The row of each directory, with the stamp of its journal at the time when the row was folded.
 type Rows = BTreeMap<PathBuf, (Option<Stamp>, Arc<Row>)>;
 
 /// The rows of a library.
 pub struct Catalogue {
     library: Library,
     rows: Mutex<Rows>,
-    /// What people have added to runs, with what the journal of the library looked like when it was read.
+    /// The names, tags and notes that users have added to runs, with the stamp of the library's journal when it was
+    /// read.
     added: Mutex<(Option<Stamp>, Arc<Annotations>)>,
 }
 
@@ -148,7 +149,7 @@ impl Catalogue {
         Some(run)
     }
 
-    /// What people have added to runs; nothing if the journal of the library cannot be read.
+    /// The names, tags and notes that users have added to runs; empty if the library's journal cannot be read.
     pub fn added(&self) -> Arc<Annotations> {
         let stamp = Stamp::of(&self.library.root().join(LIBRARY_JOURNAL));
         let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,7 +159,7 @@ impl Catalogue {
         Arc::clone(&added.1)
     }
 
-    /// Records a change of what is added to a run.
+    /// Records a change to the annotations of a run.
     pub fn change(&self, user: &str, change: Change) -> Result<(), LibraryJournalError> {
         self.library.annotate(user, |_| Ok::<_, LibraryJournalError>(vec![change])).map(|_| ())
     }

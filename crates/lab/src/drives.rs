@@ -14,7 +14,7 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// The model, or the path if no run knows the model.
+    /// The model, or the path if no run recorded the model.
     pub fn model(&self) -> &str {
         let target = &self.runs[0].file.target;
         target.model.as_deref().unwrap_or(&target.path)

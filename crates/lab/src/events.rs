@@ -59,7 +59,7 @@ pub fn events(app: Arc<App>, id: String, next: u64) -> Sse<impl Stream<Item = Re
 }
 
 impl Reader {
-    /// Collects what is new. The stream ends after the last record of a run that no process works on.
+    /// Collects the new events. The stream ends after the last record of a run that no process works on.
     fn look(&mut self) {
         let Some(run) = self.app.catalogue.run(&self.id) else {
             self.ended = true;

@@ -45,7 +45,7 @@ pub struct Facts<'a> {
 /// Who sent a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visitor {
-    /// Name of the user; None for whoever used the link of the terminal.
+    /// Name of the user; None for someone who signed in with the link printed on the terminal.
     pub user: Option<String>,
     pub role: Role,
     /// The token that forms of this visitor must contain.
@@ -142,7 +142,7 @@ impl Gate {
             if behind_proxy {
                 hosts.push(name.clone());
             }
-            // A name with a port is taken as it is.
+            // A name with a port is used unchanged.
             let has_port = name.rsplit_once(':').is_some_and(|(_, end)| end.parse::<u16>().is_ok());
             hosts.push(if has_port && !name.starts_with('[') { name } else { format!("{name}:{port}") });
         }

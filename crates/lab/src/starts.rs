@@ -46,7 +46,7 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Also continues to wait for what waited when the server ended.
+    /// Also resumes waiting for the entries that were waiting when the server ended.
     pub fn of(
         catalogue: Arc<Catalogue>,
         program: PathBuf,
@@ -105,7 +105,7 @@ impl Starts {
         let document = self.launcher.estimate(&plan, &target, &name).map_err(|error| one(&error))?;
         if let Some(problem) = document["error"].as_str() {
             let file = self.launcher.plan_file(&name).display().to_string();
-            // The text of the plan is known by no other name to whoever typed it.
+            // The user who typed the plan does not know the path of this file.
             return Err(problem.lines().map(|line| line.replace(&file, "plan")).collect());
         }
         let facts: TargetFacts = serde_json::from_value(document["target"].clone())
@@ -170,7 +170,7 @@ impl Starts {
     pub fn withdraw(&self, user: &str, name: &str) -> Result<(), String> {
         let mut entries = self.entries();
         let found = entries.iter_mut().find(|entry| entry.name == name && entry.stage == Stage::Waiting);
-        let Some(entry) = found else { return Err("this run does not wait any more".into()) };
+        let Some(entry) = found else { return Err("this run is no longer waiting".into()) };
         self.audit.record(user, "withdraw", name, "")?;
         entry.stage = Stage::Failed(format!("withdrawn by {user}"));
         self.queue.write(&entries)
@@ -256,7 +256,7 @@ impl Starts {
         }
     }
 
-    /// Whether an entry need not wait any more; if its drive is free, it is starting.
+    /// Whether an entry no longer needs to wait; if its drive is free, it is starting.
     fn take_if_free(&self, name: &str) -> bool {
         let rows = self.catalogue.rows().unwrap_or_default();
         let mut entries = self.entries();

@@ -91,7 +91,7 @@ impl Users {
         Ok(self.read()?.into_iter().map(|user| (user.name, user.role)).collect())
     }
 
-    /// Adds a user, or changes the password and role of one.
+    /// Adds a user, or changes the password and role of an existing one.
     ///
     /// # Errors
     /// If the name or the password is not usable, or the file cannot be written.
@@ -129,7 +129,7 @@ impl Users {
         self.write(&users).map(|()| true)
     }
 
-    /// The role of a user; None if there is none of that name, or the file cannot be trusted.
+    /// The role of a user; None if there is no user with that name, or the file cannot be trusted.
     pub fn role(&self, name: &str) -> Option<Role> {
         let users = self.read().ok()?;
         users.into_iter().find(|user| user.name == name).map(|user| user.role)

@@ -16,7 +16,7 @@ pub fn holder(journal: &Path) -> Option<i32> {
     let journal = journal.canonicalize().ok()?;
     let inode = fs::metadata(&journal).ok()?.ino();
     let locks = read_text(Path::new("/proc/locks"), Links::Refused, MOST_LOCKS_BYTES).ok()?;
-    // On some file systems, the device number of a lock is not that of the file, so look at the open files as well.
+    // On some file systems, the device number of a lock differs from the file's, so look at the open files as well.
     writers(&locks, inode).into_iter().find(|pid| has_open(*pid, &journal))
 }
 

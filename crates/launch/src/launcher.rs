@@ -29,7 +29,7 @@ const LOOKS_FOR_RUN: u32 = 45_000;
 const LOOKS_FOR_ANSWER: u32 = 3000;
 /// Size limit of an answer.
 const MOST_ANSWER_BYTES: u64 = 8 << 20;
-/// Size limit of what is kept of the output of a process.
+/// Limit on the stored part of the output of a process.
 const MOST_OUTPUT_BYTES: u64 = 8 << 10;
 
 /// Starts processes of `plateau`.
@@ -39,7 +39,7 @@ pub struct Launcher {
     pub program: PathBuf,
     /// Library of the runs.
     pub library: PathBuf,
-    /// Folder for the texts of plans and for what processes print; only this user can write to it.
+    /// Folder for the texts of plans and the output of processes; only this user can write to it.
     pub folder: PathBuf,
 }
 
@@ -79,8 +79,8 @@ impl Launcher {
         self.folder.join(format!("{name}.toml"))
     }
 
-    /// What a plan would take on a target, as `plateau --json plan` prints it; the text of the problem if it cannot be
-    /// run.
+    /// The estimate of a plan on a target, as printed by `plateau --json plan`, or a description of the problem if the
+    /// plan cannot be run.
     ///
     /// # Errors
     /// If the plan or the target is not valid, or the process cannot be started.

@@ -1,5 +1,5 @@
-//! Starts, stops and resumes runs. A run is a process of its own, with the same command line as if it had been typed, so
-//! every check of `plateau run` applies, and a run does not notice when whoever started it ends.
+//! Starts, stops and resumes runs. A run is a separate process with the command line that a user would type, so every
+//! check of `plateau run` applies, and a run is not affected when the process that started it ends.
 //!
 //! A [`Request`] is all that a launcher accepts: it cannot name a program, an option or a file to write.
 #![forbid(unsafe_code)]

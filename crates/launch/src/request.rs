@@ -48,7 +48,7 @@ pub struct Start {
     pub plan: Plan,
     /// On what.
     pub target: Target,
-    /// The identity of the target as it was typed. A simulated drive has no data to lose, so it needs none.
+    /// The identity of the target, as typed. A simulated drive has no data to lose, so it needs none.
     pub identity: String,
 }
 
@@ -69,7 +69,7 @@ pub enum Plan {
     Text(String),
 }
 
-/// A target as it is typed.
+/// A target, as typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {

@@ -80,7 +80,7 @@ pub fn serve_one(
     };
     let mut connection = connection;
     connection.write_all(&serde_json::to_vec(&answer)?)?;
-    // The client waits for the end of the answer, not for that of this process.
+    // The client waits for the end of the answer, not for the end of this process.
     connection.shutdown(Shutdown::Write)?;
     Ok(launched)
 }

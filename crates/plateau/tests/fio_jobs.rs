@@ -1,5 +1,5 @@
-//! fio's examples, and command lines of benchmark scripts, run as they are; only targets, amounts, rates and times
-//! are replaced, so that they run in a folder of the test and take seconds.
+//! fio's examples, and command lines of benchmark scripts, run unchanged; only targets, amounts, rates and times are
+//! replaced, so that they run in a folder of the test and take seconds.
 
 #[path = "fio_jobs/examples.rs"]
 mod examples;
@@ -176,7 +176,7 @@ fn all_problems_of_a_job_file_are_reported_at_once() {
     let error = support::texts(&output).1;
     assert_eq!(output.status.code(), Some(2), "{error}");
     for expected in [
-        "job.fio:3: iodeph is not an option of fio; did you mean iodepth?",
+        "job.fio:3: iodeph is not a fio option; did you mean iodepth?",
         "job.fio:4: bs=x: ",
         "job.fio:6: hostname is not supported: transfers over a network",
         "job.fio:7: rw=randtrim: supported: read, write",

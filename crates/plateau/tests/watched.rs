@@ -1,4 +1,4 @@
-//! A run that is watched: its file `live`, and `plateau watch` in a real terminal of tmux.
+//! Watching a run: its file `live`, and `plateau watch` in a real terminal (tmux).
 
 mod support;
 
@@ -69,7 +69,7 @@ fn the_file_of_a_killed_run_is_not_taken_for_the_present() {
     assert!(bench.runs().is_empty());
 }
 
-/// A terminal of tmux, which ends with the test.
+/// A tmux session that ends with the test.
 struct Tmux {
     socket: String,
 }

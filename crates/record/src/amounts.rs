@@ -40,7 +40,7 @@ impl Amounts {
         self.records += 1;
         self.slots += numbers.slots;
         if self.records > MOST_RECORDS || self.slots > MOST_SLOTS {
-            return Err("it contains larger amounts than any run can measure");
+            return Err("it contains more data than any run can record");
         }
         if numbers.instants.iter().any(|at_ns| *at_ns > MOST) {
             return Err("it contains a time beyond the range of any clock");

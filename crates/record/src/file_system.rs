@@ -99,7 +99,7 @@ impl BelowDevice {
         }
     }
 
-    /// What is known about a disk, beyond a name that is that of the device.
+    /// What is known about a disk, apart from a name that it shares with the device.
     fn described(&self, disk: &BelowDisk) -> Option<String> {
         let identity = disk.model.clone().or_else(|| disk.backing_file.clone());
         match (identity, disk.name == self.name) {

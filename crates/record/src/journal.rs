@@ -46,7 +46,7 @@ pub enum JournalError {
     },
     /// The journal was written by a newer Plateau.
     #[error(
-        "{} has journal version {found}; this Plateau reads up to {VERSION}: use the Plateau that wrote it, or a newer one",
+        "{} has journal version {found}; this version of Plateau reads up to version {VERSION}: use the one that wrote it, or a newer one",
         path.display()
     )]
     Newer {

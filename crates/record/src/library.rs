@@ -404,8 +404,8 @@ impl Run {
     /// one by one. The remains of an interrupted removal are deleted when the next run starts.
     ///
     /// # Errors
-    /// Returns an error if the run is in progress, or its directory is a symbolic link or contains anything
-    /// other than regular files, in which case the run is unchanged; also if a system call fails.
+    /// Returns an error if the run is in progress, or if its directory is a symbolic link or contains anything other
+    /// than regular files; the run is then unchanged. Returns an error as well if a system call fails.
     pub fn remove(self) -> Result<(), LibraryError> {
         let journal = self.journal_path();
         let held = self.storage.open(&journal).map_err(|e| io("open", &journal, e))?;

@@ -32,8 +32,8 @@ pub enum LibraryJournalError {
         /// The file.
         path: PathBuf,
     },
-    /// It was written by a newer Plateau.
-    #[error("{} has version {found}; this Plateau reads up to {VERSION}: use a newer one", path.display())]
+    /// It was written by a newer version of Plateau.
+    #[error("{} has version {found}; this version of Plateau reads up to version {VERSION}: use a newer one", path.display())]
     Newer {
         /// The file.
         path: PathBuf,

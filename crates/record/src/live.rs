@@ -1,5 +1,5 @@
-//! The file `live`: what a run does at the moment. A run rewrites it about once a second for those who watch, and
-//! removes it at the end.
+//! The file `live`: what a run is doing now. A run rewrites it about once a second for those who watch, and removes it
+//! at the end.
 //!
 //! The file is not evidence: nothing is computed from it that outlives the moment, it is never synced, and a run that
 //! cannot write it continues. It is rewritten in place, which allocates no blocks and changes no folder; the digest in
@@ -118,7 +118,7 @@ pub enum LiveError {
     /// It was being rewritten each time it was read, or is damaged.
     #[error("the file is incomplete")]
     Incomplete,
-    /// It does not have the form that this build reads.
+    /// It is not in the format that this build reads.
     #[error("the file is not valid: {problem}")]
     Invalid {
         /// The problem.
@@ -263,7 +263,7 @@ impl Drop for LiveFile {
 }
 
 impl Run {
-    /// Returns what the run does at the moment; `None` if it does not say. The file may remain from a process that was
+    /// Returns what the run is doing now; `None` if there is no such file. The file may remain from a process that was
     /// killed: check [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
     ///
     /// # Errors

@@ -47,7 +47,7 @@ pub struct PowerFacts {
 pub enum PowerSubject {
     /// The power of the drive.
     Drive,
-    /// The power of the host or a part of it. Only the difference from idle is attributed to the workload.
+    /// The power of the host or of a part of it. Only the difference from idle is attributed to the workload.
     Host,
     /// An upper bound on the power of the drive.
     UpperBound,

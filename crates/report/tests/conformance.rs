@@ -102,7 +102,7 @@ fn every_state_of_the_write_cache_during_the_test_is_stated() {
 /// Preconditioning and demand variation are judged separately, so either may fail.
 #[test]
 fn the_loop_that_is_not_steady_is_named_with_its_rounds() {
-    // The drive fluctuates throughout preconditioning, which is 25 rounds of 30 minutes.
+    // The drive fluctuates throughout preconditioning, which takes 25 rounds of 30 minutes.
     let scenario =
         Scenario { profile: "pts-e-2.0", tests: &["dirth"], settles_in: 15, ..Scenario::default() };
     let (document, _) = document(&scenario);

@@ -21,7 +21,7 @@ pub(super) fn ext(view: &View<'_>) -> Vec<Found> {
             let groups = sparse_groups(view.capacity_bytes / group_bytes);
             found.extend(groups.into_iter().filter_map(|group| {
                 let at = first + group * group_bytes;
-                // A copy stores its group number, so a copy for one group size cannot be mistaken for that of
+                // A copy stores its group number, so a copy for one group size cannot be mistaken for a copy for
                 // another.
                 let is_copy = ext_superblock(view, at) && view.le16(at + 90) == Some(group as u16);
                 is_copy.then(|| Found::copy(EXT, at + 56, 2))

@@ -15,7 +15,7 @@ pub struct Drive {
     pub model: Option<String>,
     /// Serial number, if known.
     pub serial: Option<String>,
-    /// Its firmware revisions, each once, that of the oldest run first.
+    /// Its distinct firmware revisions, starting with the one of the oldest run.
     pub firmware: Vec<String>,
     /// User capacity in its last run.
     pub capacity_bytes: u64,
@@ -35,7 +35,7 @@ const RUNS: &str = "\
     FROM drive JOIN run ON run.run_key = drive.run_key ORDER BY run.started_utc, run.run_id";
 
 impl Index {
-    /// Returns all drives of the store, that of the newest run first.
+    /// Returns all drives of the store, starting with the drive of the newest run.
     ///
     /// # Errors
     /// If the database fails.

@@ -8,7 +8,7 @@ use stdx::files::Unowned;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Its schema is newer than this build.
-    #[error("the store has schema version {found}; this Plateau knows versions up to {known}")]
+    #[error("the store has schema version {found}; this version of Plateau supports versions up to {known}")]
     Newer {
         /// Its version.
         found: i64,

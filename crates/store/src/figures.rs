@@ -43,7 +43,7 @@ pub struct FigureOfRun {
     pub smaller_is_better: bool,
     /// Whether it may reflect the host instead of the drive.
     pub host_limited: bool,
-    /// The values that it is the mean of.
+    /// The values of which it is the mean.
     pub rounds: Vec<f64>,
 }
 
@@ -60,7 +60,7 @@ const ROUNDS: &str = "\
     WHERE figure.figure_key = $1 ORDER BY figure.run_key, figure.number, figure_round.number";
 
 impl Index {
-    /// Returns the figure with this key of every run that has it, that of the oldest run first.
+    /// Returns the figure with this key of every run that has it, oldest run first.
     ///
     /// # Errors
     /// If the database fails.

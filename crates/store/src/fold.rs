@@ -1,4 +1,4 @@
-//! A run as rows: a pure function of its two files and of what people have added to it.
+//! A run as rows: a pure function of its two files and its annotations.
 
 use record::{Annotations, Loaded, RunFile};
 

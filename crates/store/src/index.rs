@@ -152,7 +152,7 @@ impl Index {
         Ok(Library::at(&self.root).annotations()?)
     }
 
-    /// Returns from what the rows were made that were written by this build.
+    /// Returns the source from which this build made the rows of each run.
     fn sources(&mut self) -> Result<BTreeMap<String, Folded>, StoreError> {
         let columns = Source::COLUMNS.map(|column| format!("source.{column}")).join(", ");
         let query = format!(

@@ -40,7 +40,7 @@ pub struct ListedRun {
 }
 
 impl ListedRun {
-    /// Returns what a list needs to know about a run.
+    /// Returns the data that a list shows about a run.
     #[must_use]
     pub fn of(file: &RunFile) -> Self {
         let target = &file.target;

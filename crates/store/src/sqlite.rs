@@ -17,7 +17,7 @@ use crate::value::{Answer, Value};
 
 /// Name of the index in a library.
 pub const INDEX: &str = "index.sqlite";
-/// A transaction takes milliseconds; whoever waits longer than this reads the journals instead.
+/// A transaction takes milliseconds; a process that has waited longer than this reads the journals instead.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How the index is opened.

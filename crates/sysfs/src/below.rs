@@ -32,7 +32,7 @@ pub(crate) fn folder_of(roots: &Roots, number: DeviceNumber) -> Option<PathBuf> 
     fs::canonicalize(roots.sys.join(format!("dev/block/{number}"))).ok()
 }
 
-/// Returns the folder of the whole disk: that of a partition lies in it.
+/// Returns the folder of the whole disk, which contains the folders of its partitions.
 pub(crate) fn whole(folder: &Path) -> &Path {
     let is_partition = folder.join("partition").exists();
     folder.parent().filter(|_| is_partition).unwrap_or(folder)

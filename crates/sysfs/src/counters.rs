@@ -31,7 +31,7 @@ impl Counters {
         })
     }
 
-    /// Returns what was done since `before`; `None` if a counter is not known or was reset.
+    /// Returns the increase since `before`; `None` if a counter is unknown or was reset.
     #[must_use]
     pub fn since(&self, before: Option<BelowLoad>) -> Option<BelowLoad> {
         difference(self.read()?, before?)

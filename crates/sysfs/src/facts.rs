@@ -17,7 +17,7 @@ use crate::number::DeviceNumber;
 pub struct Found {
     /// What is known about it.
     pub facts: FileSystemFacts,
-    /// `None` if it has no block device, or it is not known.
+    /// `None` if it has no block device, or if the device is unknown.
     pub counters: Option<Counters>,
 }
 

@@ -1,7 +1,7 @@
 //! Hides which addresses a trace accesses, so that it can be passed on, while it replays alike.
 //!
-//! The volume is divided into extents, which are put in another order. Within an extent, nothing changes: sequential
-//! runs, reuse and hot spots remain, except for runs across the end of an extent.
+//! The volume is divided into extents, which are put in a different order. Within an extent, nothing changes:
+//! sequential runs, reuse and hot spots remain, except for runs across the end of an extent.
 
 use std::io::{Read, Write};
 

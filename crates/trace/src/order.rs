@@ -12,7 +12,7 @@ const WINDOW: usize = 4096;
 pub struct Order {
     waiting: VecDeque<Io>,
     last_ns: u64,
-    /// I/Os that arrived after one with a later time had left the window. Their time is moved to that of the latter.
+    /// I/Os that arrived after one with a later time had left the window. They get the time of the latter.
     pub moved: u64,
 }
 

@@ -14,7 +14,7 @@ pub struct Pairs {
     /// Number of the first waiting I/O, counted over the whole trace.
     first: u64,
     outstanding: HashMap<(u64, Op), VecDeque<u64>>,
-    /// Completions without an issue, such as of I/Os that were issued before the trace began.
+    /// Completions without a matching issue, for example because the I/O was issued before the trace began.
     pub unmatched: u64,
 }
 

@@ -1,7 +1,8 @@
 //! Events of the block layer in pages of the kernel's trace ring buffer (`trace_pipe_raw`), which have times in nanoseconds and are not
 //! formatted by the kernel.
 //!
-//! The layout of a page is that of `events/header_page` and `events/header_event`, that of an event is in its file `format`.
+//! `events/header_page` and `events/header_event` define the layout of a page; the file `format` of an event defines
+//! its layout.
 
 use crate::formats::op_of_letters;
 use crate::{Io, Op};

@@ -45,7 +45,7 @@ pub struct SourceState {
 
 /// A library that receives runs, here or on another host. Every call may be repeated.
 pub trait Destination {
-    /// Returns what the destination has of a run; `None` if it does not have the run.
+    /// Returns how much of a run the destination has; `None` if it does not have the run.
     ///
     /// # Errors
     /// Returns an error if the destination cannot be read or reached.

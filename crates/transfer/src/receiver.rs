@@ -202,7 +202,7 @@ impl Copy {
             self.file.sync_data()
         });
         if let Err(error) = written {
-            // Report the failed write; what remains of it is removed by the next append.
+            // Report the failed write; the next append removes its remains.
             let _ = self.file.set_len(whole_bytes);
             return Err(io("append to", &self.path, error));
         }

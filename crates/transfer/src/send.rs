@@ -1,4 +1,4 @@
-//! Sends a run: compares what the destination has, then sends what follows.
+//! Sends a run: compares the part that the destination has, then sends the rest.
 
 use std::ops::ControlFlow;
 

@@ -152,7 +152,7 @@ fn course(live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// The drive, the amount written, and the age of what is shown.
+/// The drive, the amount written, and the age of the displayed data.
 fn drive(shown: &Shown, live: &Live<'_>, paint: Paint) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if live.written_bytes > 0 || live.expected_written_bytes.is_some() {

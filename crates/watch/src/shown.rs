@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use pts::Standing;
 use record::{Live, gap_ns};
 
-/// Age of the file `live` after which its content is not the present any more.
+/// Age of the file `live` after which its content is out of date.
 const FRESH_NS: u64 = 5_000_000_000;
 
 /// A run on the screen.
@@ -26,12 +26,12 @@ pub struct Shown {
     pub snapshot: Arc<Snapshot>,
     /// What its file `live` says.
     pub live: Option<Live>,
-    /// The moment.
+    /// The time at which this was true.
     pub now: Timestamp,
 }
 
 impl Shown {
-    /// Returns what the run does this second; `None` if it does not run or does not say.
+    /// Returns what the run is doing this second; `None` if it is not running or there is no current report.
     #[must_use]
     pub fn present(&self) -> Option<&Live> {
         let is_fresh = |live: &&Live| live.age_ns(self.now) <= FRESH_NS;

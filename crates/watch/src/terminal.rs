@@ -24,7 +24,7 @@ const WAIT: Duration = Duration::from_millis(200);
 #[error("the terminal cannot be used")]
 pub struct WatchError(#[from] io::Error);
 
-/// Shows the runs of `source` until a key ends that or `stop` is set. The terminal is as before afterwards, also after a
+/// Shows the runs of `source` until a key ends that or `stop` is set. The terminal is restored afterwards, even after a
 /// panic.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ use watch::{Item, Key, Paint, Source, State, Which, draw, plain};
 
 const ID: &str = "7m2k9q-iops-nvme0n1";
 
-/// Returns the runs of a library in progress, 12 s after their latest record, with what they do at that moment.
+/// Returns the runs in progress of a library, 12 s after their latest record, with their activity at that moment.
 fn items(library: &Path) -> Vec<Item> {
     let mut items = Source::of(&Library::at(library), Which::InProgress).look();
     for item in &mut items {

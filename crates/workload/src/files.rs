@@ -30,7 +30,7 @@ pub fn summary(path: &Path) -> Result<Summary, WorkloadError> {
     Ok(reader.summary().unwrap_or_default())
 }
 
-/// Reads a trace to its end, and returns what it is like.
+/// Reads a trace to its end, and returns its characteristics.
 pub fn characterised(path: &Path) -> Result<Characteristics, WorkloadError> {
     trace::characterise(open(path)?).map_err(|error| of_trace(path, error))
 }

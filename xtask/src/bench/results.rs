@@ -51,7 +51,7 @@ pub struct Row {
     /// The result as a number, and its upper limit. Rates are inverted, so that smaller values are better.
     pub value: f64,
     pub limit: Option<f64>,
-    /// For rates, which other load on the host disturbs: the value at the best quartile of the pairs.
+    /// For rates, which are sensitive to other load on the host: the value at the best quartile of the pairs.
     pub best_quarter: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Findings of line charts, by what the chart shows.
+//! Findings of line charts, by subject of the chart.
 
 use chartdata::ReadingHint;
 use chartdata::exhibit::{GuideRole, Lines, Series};

@@ -29,11 +29,11 @@ impl LiveThread {
         let write = move || {
             let file = match LiveFile::create(&run) {
                 Ok(file) => file,
-                Err(error) => return log::debug!("no file `live`: {error}"),
+                Err(error) => return log::debug!("could not create the file `live`: {error}"),
             };
             write_until(&until, || {
                 if let Err(error) = file.write(&state()) {
-                    log::debug!("the file `live` was not written: {error}");
+                    log::debug!("could not write the file `live`: {error}");
                 }
             });
         };

@@ -12,7 +12,7 @@ use crate::queue::{Queue, REFILL_BATCH, REFILL_PART, Slot};
 
 /// Filling a shorter buffer takes less time than the system call that submits it individually.
 pub(super) const LARGE_BYTES: u32 = 64 << 10;
-/// Maximum number of buffers that older kernels register.
+/// Maximum number of buffers that can be registered with older kernels.
 const MOST_SLOTS: u16 = 1024;
 
 /// Returns the number of slots that a workload needs beyond its queue depth.

@@ -76,8 +76,8 @@ pub const PROGRAM: &[ProgramOption] = &[
     refused("remote-config", "a load runs on this host"),
     refused("idle-prof", "the result contains the CPU time of the load"),
     refused("inflate-log", "no logs are written"),
-    refused("trigger-file", "a load starts no other program"),
-    refused("trigger-timeout", "a load starts no other program"),
-    refused("trigger", "a load starts no other program"),
-    refused("trigger-remote", "a load starts no other program"),
+    refused("trigger-file", "a load does not start other programs"),
+    refused("trigger-timeout", "a load does not start other programs"),
+    refused("trigger", "a load does not start other programs"),
+    refused("trigger-remote", "a load does not start other programs"),
 ];

@@ -12,17 +12,16 @@ const fn refused(names: &'static [&'static str], why: &'static str) -> Refused {
     Refused { names, why }
 }
 
-const NETWORK: &str = "transfers over a network are outside the purpose of a load on storage";
-const REMOTE: &str =
-    "clients of remote stores are outside the purpose; attach the store as a block device or mount it";
+const NETWORK: &str = "a load tests storage, not network transfers";
+const REMOTE: &str = "there are no clients for remote stores; attach the store as a block device or mount it";
 const ZONED: &str = "zoned access (zonemode) is not supported";
 const TRIM: &str = "loads do not trim; `plateau purge` trims a whole target";
 const FLOW: &str = "jobs are not coupled to each other; use rate_iops to set their ratio";
 const REPLAY: &str = "a load does not replay or record a list of I/Os";
 const CGROUPS: &str = "resource groups and users are set outside, for example with systemd-run";
 const PRIORITY: &str = "priorities of processes and I/Os are set outside, for example with ionice";
-const GPU: &str = "GPU memory is outside the purpose of a load on storage";
-const CPU: &str = "loads of the CPU are outside the purpose of a load on storage";
+const GPU: &str = "buffers are in host memory, not in GPU memory";
+const CPU: &str = "a load tests storage, not the CPU";
 const ENGINE: &str =
     "the engine of this option is not available; io_uring, io_uring_cmd, libaio and plain system calls are";
 const NVME: &str = "io_uring_cmd sends plain reads and writes only";
@@ -31,7 +30,7 @@ const SEARCH: &str =
 const LOGS: &str = "no log of single I/Os is written; the JSON result contains the histogram";
 const SYNCS: &str = "data is not flushed during a load, because direct writes do not stay in the page cache";
 const SG: &str = "SCSI commands of the sg engine are not supported";
-const PROGRAMS: &str = "a load starts no other program";
+const PROGRAMS: &str = "a load does not start other programs";
 const PAUSES: &str = "a closed loop does not pause between I/Os; rate_iops sets a rate";
 
 /// Every option of jobs that is refused.
@@ -235,7 +234,7 @@ pub const REFUSED: &[Refused] = &[
         "a load ends after an amount or a time, not with the first error for lack of space",
     ),
     refused(&["file_append"], "a load stays within the size of its target"),
-    refused(&["offset_align"], "an offset is used as it is written"),
+    refused(&["offset_align"], "an offset is used unchanged"),
     refused(&["percentage_random"], "each job is either random or sequential; use one job for each"),
     refused(&["percentage_sequential"], "each job is either random or sequential; use one job for each"),
     refused(

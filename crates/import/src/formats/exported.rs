@@ -1,5 +1,5 @@
-//! The JSON document of a report of Plateau. Everything that it states is kept; what a run has beyond it, such as the
-//! histograms of the journal, is lost.
+//! The JSON document of a report of Plateau. Everything in it is kept; data that only the run itself contains, such as
+//! the histograms of the journal, is lost.
 
 mod layout;
 mod tests;
@@ -82,7 +82,9 @@ fn report(text: &str) -> Result<Report, String> {
     let failed = |error: serde_json::Error| error.to_string();
     let Versioned { schema_version: version } = serde_json::from_str(text).map_err(failed)?;
     if version != SCHEMA_VERSION {
-        return Err(format!("its schema_version is {version}; this Plateau reads version {SCHEMA_VERSION}"));
+        return Err(format!(
+            "its schema_version is {version}; this version of Plateau reads only version {SCHEMA_VERSION}"
+        ));
     }
     serde_json::from_str(text).map_err(failed)
 }

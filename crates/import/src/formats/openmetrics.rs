@@ -103,7 +103,7 @@ fn mark(sample: &Sample, marks: &mut Vec<StatedMark>) -> Result<(), String> {
     Ok(())
 }
 
-/// Enters what a sample states about its test.
+/// Records the information about its test that a sample contains.
 fn enter(sample: &Sample, test: &mut ImportedTest) -> Result<(), String> {
     let figure = sample.label("figure").unwrap_or_default().to_owned();
     match sample.name.as_str() {

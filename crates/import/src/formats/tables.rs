@@ -1,4 +1,4 @@
-//! The CSV tables of a report of Plateau, one file at a time: workloads, readings, figures, windows or tables. Columns are
+//! The CSV tables of a Plateau report, one file at a time: workloads, readings, figures, windows or tables. Columns are
 //! found by name, so that other columns may be added.
 
 mod rows;
@@ -29,7 +29,7 @@ pub(super) const FORMAT: Format = Format {
 /// Enters a row into its test.
 type Enter = fn(&Row<'_>, &mut ImportedTest, &mut Exported) -> Result<(), String>;
 
-/// A table that holds results: columns that no other table has together, and what a row of it means.
+/// A table of results: a combination of columns that is unique to it, and the meaning of its rows.
 const TABLES: &[(&[&str], Enter)] = &[
     (&["job", "phase", "access", "read_ios", "iops", "latency_mean_ns"], cell),
     (&["figure", "unit", "value", "host_limited"], figure),

@@ -46,7 +46,7 @@ enum Writer {
 }
 
 type Cube = Vec<Vec<Vec<f64>>>;
-/// Minimum, maximum and mean; null if a writer does not know one.
+/// Minimum, maximum and mean; null if the writer did not measure one.
 type Times = [Option<f64>; 3];
 
 /// A test element with its parameters.

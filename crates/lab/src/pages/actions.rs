@@ -9,7 +9,7 @@ use super::account::token;
 use crate::app::Call;
 use crate::snapshot::Snapshot;
 
-/// The forms below the page of a run, and the command lines that do the same.
+/// The forms at the bottom of a run's page, with the equivalent command lines.
 pub fn actions(call: &Call, snapshot: &Snapshot) -> Markup {
     let file = &snapshot.run.file;
     let id = file.id.as_str();

@@ -42,7 +42,7 @@ impl Page<'_> {
                         }
                     }
                     main { (self.content) }
-                    footer { "A run is a process of its own, which does not notice when this server ends." }
+                    footer { "A run is a separate process, which is not affected when this server ends." }
                 }
             }
         }

@@ -16,7 +16,7 @@ const FIGURES: usize = 3;
 /// What is selected, from the query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Words that all must occur in what is known about a run.
+    /// Words that must all occur in the description of a run.
     pub words: String,
     pub state: String,
     pub test: String,

@@ -18,7 +18,7 @@ pub fn part(app: &App, call: &Call) -> Answer {
     with_snapshot(app, call, |snapshot| Answer::html(content(snapshot)))
 }
 
-/// What the run does at the moment; nothing if it is not in progress.
+/// What the run is doing now; nothing if it is not in progress.
 pub fn content(snapshot: &Snapshot) -> Markup {
     if snapshot.standing != Standing::Running {
         return html! {};

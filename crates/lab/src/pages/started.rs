@@ -1,4 +1,4 @@
-//! A planned, waiting or started run: what it takes, what is lost, and what became of it.
+//! A planned, waiting or started run: its cost, the data it destroys, and its outcome.
 
 use launch::{Plan, Request};
 use maud::{Markup, html};
@@ -72,7 +72,7 @@ fn command(app: &App, entry: &Entry) -> String {
 fn state(entry: &Entry) -> Markup {
     html! {
         @match &entry.stage {
-            Stage::Planned => p.lead { "Nothing has been started. Read what the run takes, then type the identity of the drive." },
+            Stage::Planned => p.lead { "Nothing has been started. Check the time and the writes of the run, then type the identity of the drive." },
             Stage::Waiting => p.lead { "Waiting until no other run uses the drive. The run starts by itself." },
             Stage::Starting => p.lead { "The process has been started and checks the target." },
             Stage::Begun(run) => p.lead { "The run has begun: " a href=(format!("/runs/{run}")) { (run) } },

@@ -16,7 +16,7 @@ const FILE: &str = "queue.json";
 const NEXT: &str = "queue.json.next";
 const MOST_FILE_BYTES: u64 = 64 << 20;
 
-/// An entry as it is stored.
+/// An entry as stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     name: String,

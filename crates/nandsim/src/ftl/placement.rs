@@ -28,8 +28,8 @@ pub(super) fn place<D: Defects, L: Ftl<D>>(
     }
 }
 
-/// Frees superblocks until more than one is free. The last free one is reserved for the collector, which
-/// otherwise could not free any more.
+/// Frees superblocks until more than one is free. The last free one is reserved for the collector, which could not free
+/// any others without it.
 pub(super) fn make_room<D: Defects, L: Ftl<D>>(layer: &mut L, blocks: &mut BlockManager<D>) {
     // A ring may make one full turn without finding garbage, and another before the copies fill a superblock.
     for _ in 0..4 * blocks.layout.superblocks() {

@@ -1,4 +1,4 @@
-//! The interface of translation layers to the device.
+//! The interface between the device and its translation layer.
 
 use super::block_manager::BlockManager;
 use super::host_write::HostWrite;

@@ -212,7 +212,7 @@ impl RunSettings {
         Ok(())
     }
 
-    /// Stores a value without a field of its own in `run.json`, for the test that reads it.
+    /// Stores the value of a setting that has no field of its own, for the test that reads it.
     pub fn keep(&mut self, name: &str, value: &impl ToString) {
         self.settings.further.insert(name.into(), value.to_string());
     }

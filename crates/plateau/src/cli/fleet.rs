@@ -66,7 +66,7 @@ pub enum Fleet {
     Inventory(FleetInventory),
     /// Submit a campaign: drives x plans x repetitions, one job per run
     Submit(FleetSubmit),
-    /// Show what runs, what waits for what, and what failed and why, by drive
+    /// Show, for each drive, which jobs are running, waiting or failed, and why
     Status(FleetStatus),
 }
 

@@ -134,7 +134,7 @@ fn of_confirmation(argument: &str, of: &impl Fn(&str) -> bool) -> Option<&'stati
     )
 }
 
-/// Returns the hint for an option of fio in a command that runs tests.
+/// Returns the hint for a fio option in a command that runs tests.
 fn accepted_by_load(argument: &str, option: &str) -> Option<String> {
     keys().find(|key| key.names().any(|name| name == option))?;
     let own = match option {
@@ -143,7 +143,7 @@ fn accepted_by_load(argument: &str, option: &str) -> Option<String> {
         _ => "",
     };
     Some(format!(
-        "{argument} is an option of fio, which `plateau load` takes; the workloads of a test are those of the PTS.{own}"
+        "{argument} is a fio option, which `plateau load` takes; the workloads of a test are those of the PTS.{own}"
     ))
 }
 
@@ -173,7 +173,7 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     if of("load")
         && let Some(why) = option.and_then(|option| fio::why_refused(&option))
     {
-        return Some(format!("{argument} is an option of fio that Plateau does not support: {why}."));
+        return Some(format!("{argument} is a fio option that Plateau does not support: {why}."));
     }
     if of("report") && argument == "--open" {
         return Some("`plateau open RUN` writes the report and opens it.".into());

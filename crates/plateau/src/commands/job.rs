@@ -45,7 +45,8 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
     request.labels = options.labels.labels();
     let turn = wait(options.wait, || turn_of_run(library.root(), &options.id))?;
     let stored = existing(&library, &options.id)?;
-    // The target of a run is known by what its operator typed, which is the same each time the job is started.
+    // The target of a run is identified by the text that its operator typed, which is the same each time the job is
+    // started.
     let key = options.erase.first().unwrap_or(&request.target);
     let state = places::state()?;
     let is_simulated = request.target.starts_with("sim:");

@@ -1,5 +1,5 @@
-//! `plateau plan TESTS TARGET`: what a run would take, write and erase. The target is inspected but not
-//! changed.
+//! `plateau plan TESTS TARGET`: how long a run would take, and what it would write and erase. The target is inspected
+//! but not changed.
 
 mod endurance;
 mod presets;

@@ -112,7 +112,7 @@ pub fn update<T>(
     Index::with(library.root(), &judged_by(), body)
 }
 
-/// Returns what distinguishes this build from others, which may judge runs differently.
+/// Returns a string that identifies this build, because other builds may judge runs differently.
 fn judged_by() -> String {
     match version::commit() {
         Some(commit) if !commit.ends_with("-dirty") => format!("{} {commit}", version::NUMBER),

@@ -78,7 +78,7 @@ pub fn host_name() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the command line as typed, for storage in the run.
+/// Returns the command line as typed, to be stored in the run.
 pub fn command_line() -> Vec<String> {
     let typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     std::iter::once("plateau".to_owned()).chain(typed).collect()

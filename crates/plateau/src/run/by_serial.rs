@@ -1,4 +1,4 @@
-//! Targets named by what identifies a drive, as in `serial:S4EWNX0R1234`, because kernel names change.
+//! Targets named by an identifier of the drive, such as `serial:S4EWNX0R1234`, because kernel names change.
 
 use device::{Listed, list};
 

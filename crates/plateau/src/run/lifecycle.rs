@@ -129,7 +129,7 @@ pub fn begin(library: &Library, mut file: RunFile, logo: Option<&[u8]>) -> Done<
         }
         Err(failure) => {
             drop(journal);
-            // The failure of the estimate takes precedence over that of the removal.
+            // A failure of the estimate takes precedence over a failure of the removal.
             drop(run.remove());
             Err(failure)
         }

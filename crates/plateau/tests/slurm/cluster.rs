@@ -109,8 +109,8 @@ impl Cluster {
         self.spawn("slurmctld", command);
     }
 
-    /// Waits until the controller has saved the present state of all jobs. It does so every few seconds only, and if it is
-    /// killed before, Slurm loses jobs.
+    /// Waits until the controller has saved the current state of all jobs. It does so every few seconds only, and if it
+    /// is killed before, Slurm loses jobs.
     pub fn wait_until_saved(&self, number: &str) {
         const COMMENT: &[u8] = b"a comment after everything else";
         let comment = String::from_utf8_lossy(COMMENT);
@@ -139,7 +139,7 @@ impl Cluster {
         self.daemons.push((name, command.spawn().expect("a daemon")));
     }
 
-    /// Runs a program of Slurm; returns what it printed, without the last newline.
+    /// Runs a Slurm program; returns its output without the last newline.
     pub fn slurm(&self, program: &str, args: &[&str]) -> String {
         let output = Command::new(program).args(args).env("SLURM_CONF", self.path("slurm.conf")).output();
         String::from_utf8_lossy(&output.expect("started").stdout).trim_end().to_owned()

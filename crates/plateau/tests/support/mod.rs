@@ -98,7 +98,7 @@ impl Bench {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("plateau starts")
     }
 
-    /// Returns the runs of the library, with what remains of runs that did not begin. The folder with the locks of
+    /// Returns the runs of the library, including the remains of runs that never began. The folder with the locks of
     /// `plateau job` is no run.
     pub fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.library()) else { return Vec::new() };

@@ -42,7 +42,7 @@ impl Source for Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The process group includes all processes that a script has started.
+        // The process group includes all processes that a script started.
         let is_killed = kill_process_group(Pid::from_child(&self.child), Signal::KILL).is_ok();
         // A program of another user, such as sudo, cannot be killed, and must not keep the run from ending.
         drop(if is_killed { self.child.wait().map(Some) } else { self.child.try_wait() });

@@ -15,7 +15,7 @@ pub struct DemandSweep {
     pub points: Vec<SweepPoint>,
 }
 
-/// The rate at one number of outstanding I/Os.
+/// The rate at a given number of outstanding I/Os.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SweepPoint {
     /// Number of threads times queue depth.

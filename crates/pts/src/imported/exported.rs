@@ -133,7 +133,7 @@ fn row(row: &ExportedRow, columns: usize) -> Row {
     Row { name: row.name.clone(), cells: (0..columns).map(cell).collect() }
 }
 
-/// A chart; None if this version does not know its kind or one of its scales.
+/// A chart; None if its kind or one of its scales is unknown to this version.
 fn lines(chart: &ExportedChart) -> Option<Lines> {
     let axis = |axis: &ExportedAxis| Some(Axis { label: axis.label.clone(), scale: keyed(&axis.scale)? });
     let series = chart.series.iter();
@@ -154,7 +154,7 @@ fn keyed<'de, T: Deserialize<'de>>(key: &'de str) -> Option<T> {
     T::deserialize(key).ok()
 }
 
-/// Marks on the curve as the file states them, except for units that this version does not know.
+/// Marks on the curve as the file states them, except those with a unit unknown to this version.
 pub(super) fn marks(exported: &Exported) -> Vec<Mark> {
     let mark = |mark: &ExportedMark| {
         Some(Mark {

@@ -23,7 +23,7 @@ pub(super) const IOPS: Kind = Kind {
     name: "iops",
     title: "IOPS",
     subject: "IOPS",
-    purpose: "random IOPS by R/W mix and block size, as another tool measured them",
+    purpose: "random IOPS by R/W mix and block size, as measured by another tool",
     tracked: Some(|view| tracked(view, FOUR_KIB, Unit::Iops, iops)),
     pages: iops_pages,
     figures: |view| {
@@ -38,7 +38,7 @@ pub(super) const THROUGHPUT: Kind = Kind {
     name: "tp",
     title: "Throughput",
     subject: "Throughput",
-    purpose: "sequential throughput, as another tool measured it",
+    purpose: "sequential throughput, as measured by another tool",
     tracked: Some(|view| tracked(view, 1024 * KIB as u32, Unit::MegabytesPerSecond, megabytes)),
     pages: throughput_pages,
     figures: throughput_figures,
@@ -61,7 +61,7 @@ pub(super) const LATENCY: Kind = Kind {
     name: "lat",
     title: "Latency",
     subject: "Latency",
-    purpose: "response times at one outstanding I/O, as another tool measured them",
+    purpose: "response times at one outstanding I/O, as measured by another tool",
     tracked: Some(|view| tracked(view, FOUR_KIB, Unit::Milliseconds, average)),
     pages: latency_pages,
     figures: |view| {

@@ -14,7 +14,7 @@ pub(super) const KIND: Kind = Kind {
     name: "wsat",
     title: "WSAT",
     subject: "WSAT",
-    purpose: "random writes from fresh out of the box, as another tool measured them",
+    purpose: "random writes from fresh out of the box, as measured by another tool",
     tracked: None,
     pages,
     figures,

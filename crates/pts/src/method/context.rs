@@ -26,7 +26,8 @@ impl<'a> Context<'a> {
     /// The context of a run.
     ///
     /// # Errors
-    /// Returns an error if this build does not know the run's profile, or the run has no settings because it is imported.
+    /// Returns an error if this build does not support the run's profile, or the run has no settings because it is
+    /// imported.
     pub fn of(run: &'a RunFile) -> Result<Self, String> {
         let settings = run.settings.as_ref().ok_or("the run has no settings")?;
         Ok(Self { profile: Profile::of(run)?, settings, target: &run.target })

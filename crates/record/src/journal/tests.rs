@@ -56,7 +56,7 @@ fn newer_versions_are_refused_by_number() {
     let (_dir, path) = journal_of(0);
     std::fs::write(&path, "plateau-journal 2\n").unwrap();
     let error = read_journal(&path).unwrap_err().to_string();
-    assert!(error.contains("version 2") && error.contains("reads up to 1"), "{error}");
+    assert!(error.contains("version 2") && error.contains("reads up to version 1"), "{error}");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn forged(json: &str) -> Vec<u8> {
 fn a_version_that_never_existed_is_refused_with_its_number() {
     for (version, message) in [
         ("0", "version 0, which no version of Plateau has ever written"),
-        ("9", "version 9; this Plateau reads up to 1"),
+        ("9", "version 9; this version of Plateau reads up to version 1"),
     ] {
         let bytes = format!("{MAGIC}{version}\n");
         let error = parse_journal(bytes.as_bytes(), Path::new("journal")).unwrap_err().to_string();

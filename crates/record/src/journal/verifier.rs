@@ -8,11 +8,11 @@ use crate::{Digest, Entry};
 /// Why a line does not continue a journal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unverified {
-    /// The first line is not that of a journal.
-    #[error("it does not begin as a journal")]
+    /// The first line is not the header of a journal.
+    #[error("it does not begin like a journal")]
     NotAJournal,
     /// The journal has a version that this build does not read.
-    #[error("it has journal version {found}, which this Plateau does not read")]
+    #[error("it has journal version {found}, which this version of Plateau cannot read")]
     Version {
         /// Version of the journal.
         found: u32,

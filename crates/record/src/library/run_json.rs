@@ -30,7 +30,9 @@ pub fn parse_run_file(bytes: &[u8]) -> Result<RunFile, String> {
     let Versioned { version } = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     if version.is_none_or(|v| v > u64::from(RUN_FILE_VERSION)) {
         let found = version.map_or("none".to_owned(), |v| v.to_string());
-        return Err(format!("its version is {found}; this Plateau reads up to {RUN_FILE_VERSION}"));
+        return Err(format!(
+            "its version is {found}; this version of Plateau reads up to version {RUN_FILE_VERSION}"
+        ));
     }
     let file: RunFile = serde_json::from_str(&text).map_err(|e| e.to_string())?;
     if !is_id(&file.id) {

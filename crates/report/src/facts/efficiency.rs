@@ -136,7 +136,7 @@ impl<'a> Meter<'a> {
         Self { facts: run.power.as_ref(), idle, is_simulated: run.target.simulated.is_some() }
     }
 
-    /// Name, in files, of what the meter measures (drive, host or upper bound); None if there is no meter.
+    /// What the meter measures, as named in exported files (drive, host or upper bound); None if there is no meter.
     pub(crate) fn subject_name(&self) -> Option<&'static str> {
         Some(match self.facts?.subject {
             PowerSubject::Drive => "drive",

@@ -267,7 +267,7 @@ const REPORTED: [Measure<Reading>; 4] = [
 fn of_readings(outcome: &Outcome, family: &str, test: &ImportedTest) -> Vec<Figure> {
     let Some(unit) = outcome.key_figures.first().map(|figure| figure.unit) else { return Vec::new() };
     let (first, last) = test.window.unwrap_or((1, u32::MAX));
-    // An export of Plateau says which cells count. Without a loop of one demand, its figures say all.
+    // An export of Plateau says which cells count. Without a loop at a single demand, the key figures are sufficient.
     let has_one_demand = test
         .readings
         .windows(2)

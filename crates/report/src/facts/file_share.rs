@@ -1,6 +1,6 @@
 //! What a file system adds to the I/O of a run on a file: I/O of the devices below it per I/O of Plateau.
 //!
-//! The counters include everything that the devices did during a workload, also for their other users. What the file
+//! The counters include everything that the devices did during a workload, including I/O of other users. What the file
 //! system writes later counts with the workload during which it is written.
 
 use record::{BelowLoad, Direction, Entry, FileSystemFacts, RunFile, Segment};
@@ -46,8 +46,8 @@ impl Pair {
 }
 
 impl Share {
-    /// Adds up workloads; None if the I/O below none of them is known. Verification reads back what was written, which
-    /// is not part of a segment's reads.
+    /// Adds up workloads; None if the I/O below the file is not known for any of them. The reads with which
+    /// verification checks the data are not part of a segment's reads.
     pub(crate) fn of<'a>(segments: impl IntoIterator<Item = &'a Segment>) -> Option<Self> {
         let mut sum = None;
         for segment in segments {

@@ -75,8 +75,8 @@ pub(crate) fn notes_of_run(document: &Document) -> (Vec<NoteRow>, Vec<NoteRow>) 
     let members = if members > MOST_MEMBERS { 1 } else { members } as f64 * MEMBER_PIXELS;
     let stated = &document.run.stated;
     let components = [&stated.chassis, &stated.cooler, &stated.power_supply];
-    // The room was measured without these components, when the block of the platform was as high as that of
-    // the software.
+    // The available height was measured without these components, when the platform block was as high as the software
+    // block.
     let components = components.into_iter().flatten().count() as f64 * COMPONENT_PIXELS;
     let room = ROOM_OF_RUN - marks - tests - members - components;
     split(all_notes(document), room.max(0.0), height)

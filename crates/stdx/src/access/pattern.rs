@@ -43,7 +43,8 @@ pub struct Pattern {
     pub from_block: u64,
     /// Alignment of the offsets of random I/Os, including smaller ones; 0 for the greatest common divisor.
     pub align_bytes: u32,
-    /// How random offsets are chosen. Any other way than independently requires a single kind of random I/O and no zones.
+    /// How random offsets are chosen. Any choice other than independent offsets requires a single kind of random I/O
+    /// and no zones.
     pub offsets: Offsets,
 }
 

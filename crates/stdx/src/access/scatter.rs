@@ -35,11 +35,13 @@ impl Offsets {
     pub(super) fn problem(self) -> Option<&'static str> {
         match self {
             Self::Zipf { theta_milli: 0 | 100_001.. } => {
-                Some("theta of a Zipf distribution is from 0.001 to 100")
+                Some("theta of a Zipf distribution must be from 0.001 to 100")
             }
-            Self::Pareto { h_milli: 0 | 1000.. } => Some("h of a Pareto distribution is between 0 and 1"),
+            Self::Pareto { h_milli: 0 | 1000.. } => {
+                Some("h of a Pareto distribution must be between 0 and 1")
+            }
             Self::Normal { deviation_percent: 0 | 101.. } => {
-                Some("the deviation of a normal distribution is from 1 to 100 percent")
+                Some("the deviation of a normal distribution must be from 1 to 100 percent")
             }
             _ => None,
         }

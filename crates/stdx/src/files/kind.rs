@@ -21,7 +21,7 @@ pub enum FileKind {
     CharacterDevice,
     /// A block device.
     BlockDevice,
-    /// A type that this build does not know.
+    /// A type unknown to this build.
     Unknown,
 }
 

@@ -17,7 +17,7 @@ pub(super) const TABLE: Table = Table {
         text("name", "Name as printed"),
         real("value", "Value in `unit`; null if it was not measured"),
         text("unit", "Unit: `IOPS`, `MB/s`, `ms`, `min`, `GB`, `W`, `IOPS/W` or `MB/s/W`"),
-        integer("rounds", "Number of values that the figure is the mean of"),
+        integer("rounds", "Number of values that were averaged"),
         real(
             "spread_share",
             "Standard deviation over the rounds as a fraction of the mean; null if it is not a mean of rounds",

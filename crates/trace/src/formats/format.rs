@@ -13,7 +13,7 @@ pub struct Format {
     pub resolution_ns: u64,
     /// Whether a line is in this format.
     pub(crate) recognizes: fn(&[u8]) -> bool,
-    /// Returns what parses its lines.
+    /// Returns the parser of its lines.
     pub(crate) parser: fn() -> Box<dyn Parse>,
 }
 

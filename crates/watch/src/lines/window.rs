@@ -8,7 +8,7 @@ use stdx::units::grouped;
 use super::wrap::wrapped;
 use crate::paint::Paint;
 
-/// Indentation of what does not fit on the line of its variable.
+/// Indentation of text that does not fit on the line of its variable.
 const INDENTATION: &str = "    ";
 
 pub(super) fn lines(live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<'static>> {

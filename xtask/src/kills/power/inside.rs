@@ -159,7 +159,7 @@ impl Trials {
                 std::fs::remove_dir_all(folder)?;
             }
         }
-        // Without this sync, a power cut could restore an earlier run.
+        // Without this sync, a power cut could bring back an earlier run.
         self.disk.sync()
     }
 

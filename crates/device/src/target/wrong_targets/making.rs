@@ -173,7 +173,7 @@ impl Host {
     }
 }
 
-/// A device node that is replaced by that of another device between opening and arming.
+/// A device node that is replaced by the node of another device between opening and arming.
 pub(super) fn exchanged() -> Option<Wrong> {
     // Avoid tmpfs, which may not allow device nodes.
     let (first, second, dir) = (device()?, device()?, tempfile::tempdir().ok()?);

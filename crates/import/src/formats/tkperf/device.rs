@@ -11,7 +11,7 @@ pub(super) fn device(text: &str, name: &str) -> Device {
         .collect();
     let field = |names: &[&str]| {
         let found = names.iter().find_map(|name| pairs.iter().find(|(key, _)| key == name));
-        // Plateau writes `n.a.` for what it does not know.
+        // Plateau writes `n.a.` for unknown values.
         found.map(|(_, value)| short(value)).filter(|value| !value.is_empty() && value != "n.a.")
     };
     // A free-text description starts with the name of the drive.

@@ -21,7 +21,7 @@ pub enum Queue {
 /// Asks `squeue` for the jobs of this user.
 ///
 /// # Errors
-/// Returns an error if the output of `squeue` has another format.
+/// Returns an error if the output of `squeue` is in a different format.
 pub fn queued() -> Done<Queue> {
     let output = match Command::new("squeue").args(["-h", "--me", "-o", SQUEUE_FORMAT]).output() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Queue::Absent),

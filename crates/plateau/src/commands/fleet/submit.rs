@@ -95,7 +95,7 @@ fn expected(file: &RunFile, known: &speeds::Known) -> Result<Expected, String> {
     Ok(each.fold(Expected::default(), Expected::and))
 }
 
-/// Returns what is known of a drive of another host.
+/// Returns what is known about a drive on another host.
 fn facts(drive: &Drive) -> TargetFacts {
     TargetFacts {
         kind: TargetKind::Block,

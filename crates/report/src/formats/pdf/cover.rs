@@ -77,7 +77,7 @@ fn figures(sheet: &mut Sheet<'_, '_>, figures: &[CardFigure], y: f64) -> f64 {
     if figures.is_empty() {
         return y;
     }
-    // There is space for six figures; if there are fewer, they do not become wider.
+    // There is space for six figures; fewer figures are not made wider.
     let width = (ROOM - 5.0 * GAP) / 6.0;
     for (index, CardFigure { name, value, unit, note, is_valid }) in figures.iter().enumerate() {
         let area = Area::new(SIDE + (width + GAP) * index as f64, y, width, HEIGHT);

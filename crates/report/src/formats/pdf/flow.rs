@@ -1,4 +1,4 @@
-//! Flows blocks over as many pages as they need: annexes and comparisons.
+//! Flows the blocks of annexes and comparisons over as many pages as they need.
 
 use std::num::NonZeroU16;
 
