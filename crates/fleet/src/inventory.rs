@@ -145,6 +145,12 @@ impl std::fmt::Display for Change {
     }
 }
 
+/// Whether a path can be written to a configuration file. A host reports its own paths, and a line break or a space in
+/// one would add parameters for other hosts, and a bracket or comma would stand for several devices.
+fn is_plain(path: &str) -> bool {
+    !path.is_empty() && path.chars().all(|c| c.is_ascii_alphanumeric() || "/-_.:+@%".contains(c))
+}
+
 impl Inventory {
     /// Returns the inventory of hosts, from the devices of each.
     ///
@@ -158,6 +164,9 @@ impl Inventory {
                 let (host, path) = (host.clone(), device.path.clone());
                 let reason = match &device.identity {
                     None => Some("its identity is unknown"),
+                    Some(_) if !device.path.starts_with("sim:") && !is_plain(&device.path) => {
+                        Some("its path contains unusual characters")
+                    }
                     Some(_) => None,
                 };
                 if let Some(reason) = device.refusals.first().map(String::as_str).or(reason) {

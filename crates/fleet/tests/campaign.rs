@@ -46,6 +46,20 @@ fn configuration_and_scripts_are_as_in_the_golden_files() {
     golden("scripts.txt", &scripts.join("\n"));
 }
 
+/// A host reports its own devices, and `gres.conf` and `nodes.conf` are read on all hosts.
+#[test]
+fn a_path_that_a_host_reports_cannot_add_lines_or_devices_to_the_configuration() {
+    for path in
+        ["/dev/sda\nNodeName=beta Name=drive", "/dev/sda Flags=x", "/dev/sd[a-z]", "/dev/sda,/dev/sdb"]
+    {
+        let json = serde_json::json!([{ "path": path, "identity": "A-1" }]).to_string();
+        let listed = Inventory::parse_list("alpha", &json).expect("a list");
+        let inventory = Inventory::of(&BTreeMap::from([("alpha".to_owned(), listed)])).expect("an inventory");
+        assert_eq!(inventory.unusable.len(), 1, "{path}");
+        assert!(!gres_conf(&inventory).contains("/dev/"), "{path}");
+    }
+}
+
 /// `slurmd` ends if drives with and without a device node have the same GRES name.
 #[test]
 fn simulated_drives_have_a_gres_name_of_their_own() {

@@ -160,7 +160,13 @@ impl Starts {
             let position = entries.iter().position(|entry| entry.name == name).unwrap_or_default();
             let entry = entries.remove(position);
             entries.push(entry);
-            self.queue.write(&entries)?;
+            if let Err(why) = self.queue.write(&entries) {
+                // Nobody would follow an entry that waits, and every later run of its drive would wait for it.
+                if let Some(entry) = entries.last_mut() {
+                    entry.stage = Stage::Failed(why.clone());
+                }
+                return Err(why);
+            }
         }
         self.follow(name.to_owned());
         Ok(())
