@@ -215,11 +215,8 @@ fn matches(written: &[String], printed: &[String]) -> bool {
             (0..=printed.len()).any(|skip| matches(rest, &printed[skip..]))
         }
         [line, rest @ ..] => printed.split_first().is_some_and(|(first, others)| {
-            let matches_line = match line.strip_suffix(" ...") {
-                Some(start) => first.starts_with(start),
-                None => first == line,
-            };
-            matches_line && matches(rest, others)
+            let start = line.strip_suffix(" ...");
+            start.map_or(first == line, |start| first.starts_with(start)) && matches(rest, others)
         }),
     }
 }

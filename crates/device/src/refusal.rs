@@ -181,8 +181,7 @@ impl Refusal {
         )
     }
 
-    /// Returns whether the target was refused because it is known to be in use, not because of its data, a defect or an
-    /// unknown user.
+    /// Returns whether the target is known to be in use, in contrast to data, a defect or an unknown user.
     #[must_use]
     pub fn names_a_user(&self) -> bool {
         match self {

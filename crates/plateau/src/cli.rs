@@ -153,7 +153,7 @@ pub enum Command {
     Capture(workload::Capture),
     /// Repeat the I/Os of a trace on a target, each at its own time
     Replay(workload::Replay),
-    /// Import traces of real workloads, show what is in them, and turn them into plans
+    /// Import traces of real workloads, describe them, and turn them into plans
     #[command(subcommand)]
     Trace(workload::TraceCommand),
     /// Measure the host's own throughput ceiling

@@ -22,7 +22,7 @@ pub(super) const TABLE: Table = Table {
             "spread_share",
             "Standard deviation over the rounds as a fraction of the mean; null if it is not a mean of rounds",
         ),
-        real("uncertainty", "Uncertainty from the meter of power, in `unit`; null for other figures"),
+        real("uncertainty", "Uncertainty of the power meter, in `unit`; null for other figures"),
         integer("host_limited", "1 if the figure may reflect the host instead of the drive"),
         integer("key_figure", "1 if the figure is on the summary page of its test"),
         integer("smaller_is_better", "1 for response times, times to recover and power"),
