@@ -58,6 +58,14 @@ fn a_run_says_what_it_does_until_it_ends() {
 }
 
 #[test]
+fn a_script_that_asks_for_json_is_sent_to_the_command_that_prints_it() {
+    let output = Bench::new().run(&["watch", "--all", "--json"]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("plateau status --json"), "{text}");
+}
+
+#[test]
 fn the_file_of_a_killed_run_is_not_taken_for_the_present() {
     let bench = Bench::on_build_disk();
     let (mut child, run) = started(&bench);

@@ -13,6 +13,9 @@ pub fn run(cli: &Cli, action: &User) -> Done {
     match action {
         User::Add { name, role } => {
             users.add(name, *role, &console::secret("password: ")?).map_err(failure)?;
+            if cli.json {
+                return printer::print_json(&json!({ "name": name, "role": role.word() }));
+            }
             let role = match role {
                 Role::Viewer => "a viewer",
                 Role::Operator => "an operator",

@@ -15,6 +15,10 @@ use crate::run::signals;
 const COLUMNS: usize = 80;
 
 pub fn run(cli: &Cli, options: &Watch) -> Done {
+    if cli.json {
+        let text = "watch prints no JSON; use `plateau status --json`, or `--progress json` of the run";
+        return Err(Failure::text(Exit::Usage, text));
+    }
     let library = places::library(cli.library.as_deref())?;
     let mut source = Source::of(&library, which(&library, options)?);
     let manner = console::printer::manner();
