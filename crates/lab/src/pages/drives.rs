@@ -36,7 +36,7 @@ pub fn list(app: &App, _: &Call) -> Answer {
 fn tested_table(drives: &[Drive]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Tested drives" {
-            table {
+            table.cards {
                 thead { tr { th { "Drive" } th { "Model" } th.number { "Capacity" } th.number { "Runs" } th { "Latest run" }
                     th { "State" } th { "Latest result" } th { "Trend" } } }
                 tbody { @for drive in drives { (tested(drive)) } }
@@ -53,7 +53,7 @@ fn tested(drive: &Drive) -> Markup {
             th scope="row" { a href=(link("/drive", &[("id", &drive.id)])) { (drive.id) } }
             td { (drive.model()) }
             td.number { @if latest.file.target.capacity_bytes > 0 { (amount_base10(latest.file.target.capacity_bytes)) } }
-            td.number { (drive.runs.len()) }
+            td.number data-label="runs" { (drive.runs.len()) }
             td.date { (moment(latest.file.created)) }
             td { (badge(&latest.state)) " " (marks(latest)) }
             @match histories.first() {

@@ -157,7 +157,7 @@ fn table(selected: &[&Arc<Row>], selection: &Selection) -> Markup {
         form action="/compare" method="get" {
         p.soft { (selected.len()) @if selected.len() == 1 { " run" } @else { " runs" } " " button { "Compare ticked runs" } }
         div.scroll tabindex="0" role="region" aria-label="Runs" {
-            table.runs {
+            table.runs.cards {
                 thead { tr { th { span.hidden { "Compare" } } th { "Run" } th { "Started" } th { "Tests" } th { "State" } th { "Drive" } th { "Key figures" } } }
                 tbody { @for row in shown { (line(row)) } }
             }

@@ -6,7 +6,7 @@ use estimate::phase::Phase;
 use maud::{Markup, PreEscaped, html};
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use pts::{Outcome, Standing};
-use record::Segment;
+use record::{Segment, TargetKind};
 use stdx::units::{amount_base10, grouped};
 
 use super::actions;
@@ -188,12 +188,15 @@ fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
                 }))
             }
             @if let Some(amplification) = amplification(live) { (one("Write amplification", html! { (grouped(amplification, 2)) })) }
-            (one("Written by tests", html! {
-                (amount_base10(live.written_bytes))
-                @if let Some((shortest, longest)) = live.expected_written_bytes {
-                    span.soft { " of " (amount_base10(shortest)) @if longest > shortest { " to " (amount_base10(longest)) } }
-                }
-            }))
+            // What an imported run wrote is not in its file.
+            @if snapshot.run.file.target.kind != TargetKind::Imported {
+                (one("Written by tests", html! {
+                    (amount_base10(live.written_bytes))
+                    @if let Some((shortest, longest)) = live.expected_written_bytes {
+                        span.soft { " of " (amount_base10(shortest)) @if longest > shortest { " to " (amount_base10(longest)) } }
+                    }
+                }))
+            }
             @if let Some(used) = live.health.and_then(|health| health.percentage_used) { (one("Rated endurance used", html! { (used) " %" })) }
         }
     }
