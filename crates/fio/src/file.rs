@@ -165,7 +165,7 @@ mod tests {
                 "[a]\nexec_prerun=rm -rf /\n",
                 "x.fio:2: exec_prerun is not supported: a load does not start other programs",
             ),
-            ("[a]\nhostname=x\n", "x.fio:2: hostname is not supported: transfers over a network"),
+            ("[a]\nhostname=x\n", "x.fio:2: hostname is not supported: a load tests storage"),
             ("[a]\niodeph=4\n", "x.fio:2: iodeph is not a fio option; did you mean iodepth?"),
             ("[a]\nrw=trim\n", "x.fio:2: rw=trim: supported: read, write"),
             ("[a]\nbs\n", "x.fio:2: bs: missing value"),

@@ -178,7 +178,7 @@ fn all_problems_of_a_job_file_are_reported_at_once() {
     for expected in [
         "job.fio:3: iodeph is not a fio option; did you mean iodepth?",
         "job.fio:4: bs=x: ",
-        "job.fio:6: hostname is not supported: transfers over a network",
+        "job.fio:6: hostname is not supported: a load tests storage",
         "job.fio:7: rw=randtrim: supported: read, write",
     ] {
         assert!(error.contains(expected), "{error}");
