@@ -4,8 +4,9 @@
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -70,7 +71,10 @@ pub fn serve_one(
     let uid = peer(connection)?;
     connection.set_read_timeout(Some(SENT_WITHIN))?;
     let answered = if allowed.contains(&uid) {
-        read(connection).and_then(|request| launcher.perform(&request, name).map_err(|error| in_full(&error)))
+        read(connection).and_then(|request| {
+            let request = on_device(request)?;
+            launcher.perform(&request, name).map_err(|error| in_full(&error))
+        })
     } else {
         Err(format!("user {uid} may not use this launcher"))
     };
@@ -93,6 +97,34 @@ fn read(connection: &UnixStream) -> Result<Request, String> {
         return Err(format!("a request has at most {MOST_REQUEST_BYTES} bytes"));
     }
     serde_json::from_slice(&bytes).map_err(|error| format!("not a request: {error}"))
+}
+
+/// The request with the device node that its target resolves to. With the rights of this process, any other target would
+/// be a file to overwrite or to create: its identity is only its name. Links are resolved here, because users can replace
+/// those in `/dev/shm` at any time.
+fn on_device(request: Request) -> Result<Request, String> {
+    let Request::Start(mut start) = request else { return Ok(request) };
+    if start.target.is_simulated() {
+        return Ok(Request::Start(start));
+    }
+    let typed = start.target.path.escape_debug().to_string();
+    let refused = || {
+        format!(
+            "this launcher accepts only block devices below /dev and simulated drives, and '{typed}' is neither; run `plateau run` for files"
+        )
+    };
+    if start.target.size.is_some() || !is_below_dev(Path::new(&start.target.path)) {
+        return Err(refused());
+    }
+    let node = Path::new(&start.target.path).canonicalize().map_err(|_| refused())?;
+    let is_block = node.symlink_metadata().is_ok_and(|found| found.file_type().is_block_device());
+    let path = node.to_str().filter(|_| is_block && is_below_dev(&node)).ok_or_else(refused)?;
+    start.target.path = path.to_owned();
+    Ok(Request::Start(start))
+}
+
+fn is_below_dev(path: &Path) -> bool {
+    path.starts_with("/dev") && !path.components().any(|part| part == Component::ParentDir)
 }
 
 /// Sends a request to the launcher at `socket` and returns the run.
@@ -131,6 +163,7 @@ pub fn in_full(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::{Plan, Start, Target};
 
     /// A launcher whose program must never be started.
     fn launcher(dir: &Path) -> Launcher {
@@ -181,7 +214,39 @@ mod tests {
         says(ask(br#"{"exec":{"run":"abc"}}"#, &[own()]), "not a request");
         says(ask(br#"{"stop":{"run":"../abc"}}"#, &[own()]), "not valid");
         says(ask(&vec![b' '; MOST_REQUEST_BYTES + 2], &[own()]), "at most");
-        let start = br#"{"start":{"plan":{"preset":"quick"},"target":{"path":"/dev/null"},"identity":"x"}}"#;
+        let start =
+            br#"{"start":{"plan":{"preset":"quick"},"target":{"path":"sim:sas-slc-2011"},"identity":""}}"#;
         says(ask(start, &[own()]), "/nonexistent/program");
+    }
+
+    #[test]
+    fn only_block_devices_and_simulated_drives_are_targets() {
+        let dir = tempfile::tempdir_in("/dev/shm").expect("a folder that users can write to");
+        let file = dir.path().join("shadow");
+        std::fs::write(&file, "precious").expect("a file");
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        let of = |path: &Path| path.display().to_string();
+        for path in
+            [of(&file), of(&link), "/etc/passwd".into(), "/dev/../etc/passwd".into(), "/dev/null".into()]
+        {
+            let request = start(&path, None);
+            match ask(&request, &[own()]) {
+                Answer::Error(why) => assert!(why.contains("only block devices"), "{path}: {why}"),
+                Answer::Run(run) => panic!("{path}: {run}"),
+            }
+        }
+        let new = of(&dir.path().join("nologin"));
+        for path in [new.as_str(), "/dev/sda"] {
+            let Answer::Error(why) = ask(&start(path, Some("1G")), &[own()]) else { panic!("{path}") };
+            assert!(why.contains("only block devices"), "{path}: {why}");
+        }
+    }
+
+    fn start(path: &str, size: Option<&str>) -> Vec<u8> {
+        let plan = Plan::Preset("quick".into());
+        let target = Target { path: path.into(), scale: None, size: size.map(Into::into) };
+        let request = Request::Start(Start { plan, target, identity: "shadow".into() });
+        serde_json::to_vec(&request).expect("JSON")
     }
 }
