@@ -322,7 +322,10 @@ impl Scenario {
             return Err(broken(format!("settings are {is:?} instead of {usual:?}")));
         }
         let names = world.storage.list(Path::new(STATE)).unwrap_or_default();
-        match names.iter().find(|name| *name != ".tuning.lock" && *name != ".tuning-host.json.new") {
+        match names
+            .iter()
+            .find(|name| *name != ".tuning.lock" && !name.to_string_lossy().ends_with(".json.new"))
+        {
             Some(name) => Err(broken(format!("{} is left behind", name.display()))),
             None => Ok(()),
         }

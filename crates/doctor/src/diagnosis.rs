@@ -5,7 +5,7 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use stdx::text::on_one_line;
+use stdx::text::{on_one_line, shell_word};
 use stdx::units::count_of;
 
 use crate::examine::Examined;
@@ -111,7 +111,9 @@ impl Diagnosis {
 
 /// What to do about a problem.
 fn advice(finding: &Finding) -> String {
-    let path = finding.path.display();
+    // Anyone may have chosen the names in a library, and a person may paste the command into a shell.
+    let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
+    let path = word(&finding.path);
     let run = finding.run.as_deref().unwrap_or("RUN");
     match &finding.problem {
         Problem::Unreadable { .. } | Problem::Disordered { .. } | Problem::NoRunFile => {
@@ -119,7 +121,7 @@ fn advice(finding: &Finding) -> String {
         }
         Problem::NoJournal => format!("copy it again, or remove it: rm -r {path}"),
         Problem::Torn { .. } => {
-            format!("nothing is lost but that record; continue the run: plateau resume {run}")
+            format!("nothing is lost but that record; continue the run: plateau resume {}", shell_word(run))
         }
         Problem::Unjudged { .. } => {
             "use the version of Plateau that wrote it (plateau_version in its run.json), or a newer one"
@@ -130,11 +132,14 @@ fn advice(finding: &Finding) -> String {
             "restore the file from a copy, or import it again: plateau import FILE".into()
         }
         Problem::DuplicateId { .. } => {
-            format!("keep one of them; compare them with: plateau verify {path}/FOLDER")
+            format!(
+                "keep one of them; compare them with: plateau verify {}",
+                word(&finding.path.join("FOLDER"))
+            )
         }
         Problem::Renamed { .. } => {
-            let own = finding.path.with_file_name(run);
-            format!("give it its name, if no other folder has it: mv -n {path} {}", own.display())
+            let own = word(&finding.path.with_file_name(run));
+            format!("give it its name, if no other folder has it: mv -n {path} {own}")
         }
         Problem::OtherOwner { uid } => {
             format!("if you trust user {uid}, nothing; otherwise move it out of the library")
@@ -144,7 +149,7 @@ fn advice(finding: &Finding) -> String {
         Problem::LeftOverFile => format!("rm {path}"),
         Problem::Rescued => format!(
             "compare it with the journal; if the journal is its beginning, keep the longer one: ls -l {}",
-            finding.path.parent().unwrap_or(&finding.path).display()
+            word(finding.path.parent().unwrap_or(&finding.path))
         ),
         Problem::StaleSettings => {
             "the next run on that drive restores them; until then: plateau check TARGET shows its settings"
@@ -158,5 +163,23 @@ fn advice(finding: &Finding) -> String {
         Problem::LittleSpace { .. } => {
             "remove runs (plateau rm RUN), or keep new ones in another library".into()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_a_library_is_one_word_of_what_to_type() {
+        let finding = |path: &str, problem| Finding { run: None, path: path.into(), problem };
+        assert_eq!(advice(&finding("/l/a", Problem::LeftOverFile)), "rm /l/a");
+        assert_eq!(advice(&finding("/l/a; rm -r ~", Problem::LeftOverFile)), "rm '/l/a; rm -r ~'");
+        assert_eq!(advice(&finding("/l/'$(id)'", Problem::LeftOverFile)), r"rm '/l/'\''$(id)'\'''");
+        let renamed = Finding {
+            run: Some("it's".into()),
+            ..finding("/l/a b", Problem::Renamed { folder: "a b".into() })
+        };
+        assert!(advice(&renamed).ends_with(r"mv -n '/l/a b' '/l/it'\''s'"), "{}", advice(&renamed));
     }
 }

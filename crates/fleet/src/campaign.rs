@@ -127,6 +127,13 @@ impl Campaign {
             if let Some(option) = plan.options.iter().find(is_own) {
                 return Err(format!("plan '{}': {option} is set by `plateau fleet submit`", plan.name));
             }
+            // A job that Slurm requeues would purge the drive again each time.
+            if let Some(option) = plan.options.iter().find(|option| option.starts_with("--restart-test")) {
+                return Err(format!(
+                    "plan '{}': {option} would repeat the purge at every requeue",
+                    plan.name
+                ));
+            }
             if self.plans.iter().filter(|other| other.name == plan.name).count() > 1 {
                 return Err(format!("several plans have the name '{}'", plan.name));
             }

@@ -8,13 +8,7 @@ pub fn name(text: &str) -> String {
 
 /// Quotes a word for a shell.
 pub fn quoted(word: &str) -> String {
-    let plain = |c: char| {
-        c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '=' | '+' | '@')
-    };
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    stdx::text::shell_word(word).into_owned()
 }
 
 #[cfg(test)]

@@ -99,6 +99,16 @@ fn an_inventory_reports_what_changed_and_what_cannot_be_tested() {
     assert!(error.expect_err("one drive in two hosts").to_string().contains("both have the identity 'S1'"));
 }
 
+#[test]
+fn hosts_have_names_that_slurm_accepts() {
+    for host in ["", "a b", "a\nNodeName=b", "a[1-3]", "a,b", "#a", "-a", "a=b"] {
+        let error = Inventory::of(&BTreeMap::from([(host.to_owned(), Vec::new())]));
+        let error = error.expect_err("a name that no node has").to_string();
+        assert!(error.contains("is not the name of a node"), "{error}");
+    }
+    assert!(Inventory::of(&BTreeMap::from([("lab-1.example_2".to_owned(), Vec::new())])).is_ok());
+}
+
 fn list(identity: &str) -> String {
     format!(
         r#"[{{"path": "/dev/sda", "kind": "SATA", "identity": "{identity}", "model": null, "capacity_bytes": 1}}]"#
@@ -124,6 +134,7 @@ fn mistakes_in_a_campaign_are_found_before_anything_is_submitted() {
         ("preset = \"quick\"", "", "needs one of"),
         ("name = \"short\"", "name = \"iops\"", "several plans"),
         ("options = [\"--seed\", \"7\"]", "options = [\"--erase\", \"S1\"]", "is set by"),
+        ("options = [\"--seed\", \"7\"]", "options = [\"--restart-test\"]", "at every requeue"),
         ("\"A-1\"", "\"A-7\"", "has the identity 'A-7'"),
         ("\"A-1\"", "\"A-3\"", "mounted"),
         ("count = 1", "count = 5", "only 2 match"),

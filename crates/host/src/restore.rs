@@ -19,6 +19,8 @@ use state::{self, State, StateFolder};
 const MOST_BYTES: u64 = 1 << 20;
 /// File systems limit names to 255 bytes.
 const MOST_NAME_BYTES: usize = 200;
+/// Suffix of a record that is being written; one that a crash left means nothing.
+const UNFINISHED: &str = ".new";
 /// Prefixes of record names; records in a library are not acted upon.
 const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".array-"];
 
@@ -36,22 +38,30 @@ impl Note {
     pub fn write(state: &(impl State + ?Sized), kind: &str, identity: &str, content: &Value) -> Done<Self> {
         let name = name(kind, identity);
         let folder = state.make().map_err(untrusted)?;
-        let mut file = folder.make_file(&name).map_err(untrusted)?;
         let failed = |error: std::io::Error| {
             let path = folder.path().join(&name);
             Failure::text(Exit::Run, format!("cannot write {}: {error}", path.display()))
         };
+        let busy = || {
+            let text = format!(
+                "another plateau process has changed the {kind} of {identity} and is still running; wait until it \
+                 completes"
+            );
+            Failure::text(Exit::Refused, text)
+        };
+        let old = folder.make_file(&name).map_err(untrusted)?;
+        if !old.try_lock().map_err(failed)? || !is_current(&*folder, &name, &*old) {
+            return Err(busy());
+        }
+        // The old record may contain the original settings, so it remains until the new one is on disk.
+        let temporary = unfinished(&name);
+        let mut file = folder.make_file(&temporary).map_err(untrusted)?;
         if !file.try_lock().map_err(failed)? {
-            return Err(Failure::text(
-                Exit::Refused,
-                format!(
-                    "another plateau process has changed the {kind} of {identity} and is still running; wait \
-                     until it completes"
-                ),
-            ));
+            return Err(busy());
         }
         state::replace(&mut *file, content.to_string().as_bytes()).map_err(failed)?;
-        folder.sync().map_err(untrusted)?;
+        folder.rename(&temporary, &name).and_then(|()| folder.sync()).map_err(untrusted)?;
+        drop(old);
         Ok(Self { folder, name, _file: file })
     }
 
@@ -72,7 +82,7 @@ impl Note {
                 return Ok(None);
             }
         };
-        if !file.try_lock()? {
+        if !file.try_lock()? || !is_current(&*folder, &name, &*file) {
             return Ok(None);
         }
         let content = content_of(&mut *file);
@@ -82,8 +92,21 @@ impl Note {
     /// Removes the record after the restore.
     pub fn done(self) {
         // If it cannot be removed, the next start repeats the restore, which is harmless.
+        drop(self.folder.remove(&unfinished(&self.name)));
         drop(self.folder.remove(&self.name));
     }
+}
+
+/// Returns the name of a record that is being written. Only the process that holds the lock of the record uses it.
+fn unfinished(name: &str) -> String {
+    format!("{name}{UNFINISHED}")
+}
+
+/// Returns whether the name still refers to this file: before it was locked, it may have been removed or replaced.
+fn is_current(folder: &dyn StateFolder, name: &str, file: &dyn Stored) -> bool {
+    let identity = |file: &dyn Stored| file.found().ok().map(|found| found.identity);
+    let now = folder.file(name).ok().flatten();
+    now.is_some_and(|now| identity(&*now).is_some_and(|now| identity(file) == Some(now)))
 }
 
 /// Returns the content of a record; null if it is incomplete, too long or unreadable.
@@ -108,6 +131,7 @@ pub fn abandoned(state: &Path) -> Result<Vec<String>, String> {
     let names = folder.names().map_err(|error| chain(&error))?;
     let mut names: Vec<String> = names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect();
     names.retain(|name| BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)));
+    names.retain(|name| !name.ends_with(UNFINISHED));
     names.retain(|name| {
         // The process that wrote a record locks it for as long as it lives.
         let file = folder.file(name).ok().flatten();
@@ -192,6 +216,39 @@ mod tests {
         fn identities_do_not_share_a_note(a in "[a-f0-9:-]{0,8}", b in "[a-f0-9:-]{0,8}") {
             proptest::prop_assert_eq!(a == b, name("tuning", &a) == name("tuning", &b));
         }
+    }
+
+    /// A power cut may keep any part of a write that is not yet synced, so a record is never written in place.
+    #[test]
+    fn a_record_that_is_replaced_is_on_disk_at_all_times() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let write =
+            |was: u32| Note::write(dir.path(), "tuning", "S1", &json!({ "was": was })).expect("a note");
+        drop(write(1));
+        let mut old = std::fs::File::open(dir.path().join(name("tuning", "S1"))).expect("a record");
+        let second = write(2);
+        assert_eq!(content_of(&mut old), json!({ "was": 1 }), "not changed in place");
+        assert!(Note::write(dir.path(), "tuning", "S1", &json!({})).is_err(), "the new one is locked");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1);
+        drop(second);
+        std::fs::write(dir.path().join(unfinished(&name("tuning", "S1"))), "{").expect("left by a crash");
+        assert_eq!(abandoned(dir.path()).expect("ours"), [name("tuning", "S1")]);
+        let (note, content) = Note::left_over(dir.path(), "tuning", "S1").expect("a look").expect("a note");
+        assert_eq!(content, json!({ "was": 2 }));
+        note.done();
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn a_file_whose_name_belongs_to_another_is_not_the_record() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = State::make(dir.path()).expect("ours");
+        let first = folder.make_file("a").expect("a file");
+        assert!(is_current(&*folder, "a", &*first));
+        folder.remove("a").expect("removed");
+        assert!(!is_current(&*folder, "a", &*first));
+        folder.make_file("a").expect("a file");
+        assert!(!is_current(&*folder, "a", &*first));
     }
 
     #[test]

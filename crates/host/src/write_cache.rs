@@ -26,6 +26,10 @@ pub trait Cached {
     /// # Errors
     /// Returns an error if the drive refuses.
     fn switch(&mut self, on: bool) -> Result<(), DriveError>;
+    /// Returns the state that the drive reports; `None` if it is unknown.
+    fn is_on(&self) -> Option<bool> {
+        None
+    }
 }
 
 impl Cached for Armed {
@@ -39,6 +43,10 @@ impl Cached for Armed {
 
     fn switch(&mut self, on: bool) -> Result<(), DriveError> {
         self.set_write_cache(on).map(drop)
+    }
+
+    fn is_on(&self) -> Option<bool> {
+        self.write_cache().ok().flatten()
     }
 }
 
@@ -98,9 +106,11 @@ pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bo
     match drive.switch(!was_on) {
         Ok(()) => Ok(Changed { was_on, note }),
         Err(error) => {
-            // Nothing is left to restore, so report the failure of the drive.
-            drop(drive.switch(was_on));
-            note.into_iter().for_each(Note::done);
+            // The drive may have applied the setting before it failed. Until it is certain that the original one is
+            // set, the record remains for the next start.
+            if drive.switch(was_on).is_ok() || drive.is_on() == Some(was_on) {
+                note.into_iter().for_each(Note::done);
+            }
             Err(error.into())
         }
     }
@@ -159,6 +169,44 @@ pub fn noted(content: &Value) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A drive that applies a setting, but fails all commands.
+    struct Failing {
+        is_on: bool,
+        applies: bool,
+    }
+
+    impl Cached for Failing {
+        fn identity(&self) -> String {
+            "S1".into()
+        }
+
+        fn outlives_the_process(&self) -> bool {
+            true
+        }
+
+        fn switch(&mut self, on: bool) -> Result<(), DriveError> {
+            if std::mem::take(&mut self.applies) {
+                self.is_on = on;
+            }
+            Err(DriveError::Usage(std::io::Error::other("no answer")))
+        }
+
+        fn is_on(&self) -> Option<bool> {
+            Some(self.is_on)
+        }
+    }
+
+    #[test]
+    fn a_note_remains_if_the_cache_could_not_be_switched_back() {
+        for applies in [true, false] {
+            let dir = tempfile::tempdir().expect("a folder");
+            let mut drive = Failing { is_on: true, applies };
+            assert!(change(&mut drive, dir.path(), true).is_err());
+            let left = Note::left_over(dir.path(), KIND, "S1").expect("a look");
+            assert_eq!(left.map(|(_, content)| noted(&content)), applies.then_some(Some(true)));
+        }
+    }
 
     /// Runs on the same model do not share a drive: a record of one run would be mistaken for a left-over of
     /// another.

@@ -78,13 +78,9 @@ fn quoted(word: &str) -> String {
     }
     // The part before the value of an option needs no quotes.
     match word.split_once('=').filter(|(name, _)| name.starts_with("--") && name.chars().all(is_plain)) {
-        Some((name, value)) => format!("{name}={}", in_quotes(value)),
-        None => in_quotes(word),
+        Some((name, value)) => format!("{name}={}", stdx::text::in_quotes(value)),
+        None => stdx::text::in_quotes(word),
     }
-}
-
-fn in_quotes(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

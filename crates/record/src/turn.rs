@@ -1,12 +1,12 @@
 //! Locks of jobs, so that one process at a time works on a run and on a target. The kernel releases a lock when its
 //! process ends, however it ends.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use stdx::files::{Links, create_in, look_in, open_folder, open_to_append, remove_in, try_lock};
+use stdx::files::{Folder, WriteError, create_in, look_in, open_to_append_in, remove_in, try_lock};
 
 use crate::Digest;
 
@@ -68,19 +68,23 @@ pub fn turn_of_target(state: &Path, target: &str) -> Result<Turn, TurnError> {
 fn take(root: &Path, name: OsString, what: String) -> Result<Turn, TurnError> {
     let dir = root.join(FOLDER);
     let failed = |source: std::io::Error| TurnError::Io { path: dir.clone(), source };
-    std::fs::create_dir_all(&dir).map_err(failed)?;
-    let folder = open_folder(&dir).map_err(failed)?;
-    let lock = attempt(&folder, &dir, &name).map_err(failed)?;
+    // Whoever prepared the library may have made this a link, which leads elsewhere.
+    let folder = Folder::make(&dir, false).map_err(|error| match error {
+        WriteError::System { source, .. } => failed(source),
+        other => failed(std::io::Error::other(other)),
+    })?;
+    let folder = folder.into_file();
+    let lock = attempt(&folder, &name).map_err(failed)?;
     lock.map(|lock| Turn { folder, name, _lock: lock }).ok_or(TurnError::Busy { what })
 }
 
 /// Takes the lock if no other process holds it.
-fn attempt(folder: &File, dir: &Path, name: &OsString) -> std::io::Result<Option<File>> {
+fn attempt(folder: &File, name: &OsStr) -> std::io::Result<Option<File>> {
     let file = match create_in(folder, name) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists =>
         // Some network file systems lock only files that are open for writing.
         {
-            match open_to_append(&dir.join(name), Links::Refused) {
+            match open_to_append_in(folder, name) {
                 Ok(file) => file,
                 Err(error) => {
                     let error = std::io::Error::from(error);
@@ -117,5 +121,14 @@ mod tests {
         let second = take().expect("the first one ended");
         drop(second);
         assert!(take().is_ok());
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_folder_is_not_followed() {
+        let (library, other) =
+            (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        std::os::unix::fs::symlink(other.path(), library.path().join(FOLDER)).expect("a link");
+        assert!(matches!(turn_of_run(library.path(), "a"), Err(TurnError::Io { .. })));
+        assert_eq!(std::fs::read_dir(other.path()).expect("a folder").count(), 0);
     }
 }

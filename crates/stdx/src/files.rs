@@ -21,4 +21,6 @@ pub use lock::{is_locked, try_lock, try_lock_each};
 pub use owned::{OwnedFolder, Unowned};
 pub use read::{Links, ReadError, open, open_to_append, read, read_text};
 pub use resolve::resolve;
-pub use within::{create_anew_in, create_in, look_in, names_in, open_folder, open_in, remove_in};
+pub use within::{
+    create_anew_in, create_in, look_in, names_in, open_folder, open_in, open_to_append_in, remove_in,
+};

@@ -53,6 +53,19 @@ pub fn in_json(document: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Returns `word` as a shell reads it, in quotes only if it needs them.
+#[must_use]
+pub fn shell_word(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) { word.into() } else { in_quotes(word).into() }
+}
+
+/// Returns `text` in single quotes, so that a shell reads it as it is.
+#[must_use]
+pub fn in_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// Converts `text` to a file name of lowercase letters, digits and dashes.
 #[must_use]
 pub fn slug(text: &str) -> String {

@@ -11,7 +11,9 @@ pub(super) fn then(what: &impl ToString, next: Option<&str>) -> String {
 
 /// Returns `--erase 'A' --erase 'B'`.
 pub(super) fn erase<'a>(identities: impl IntoIterator<Item = &'a String>) -> String {
-    let options: Vec<String> =
-        identities.into_iter().map(|identity| format!("--erase '{identity}'")).collect();
+    let options: Vec<String> = identities
+        .into_iter()
+        .map(|identity| format!("--erase {}", stdx::text::in_quotes(identity)))
+        .collect();
     options.join(" ")
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use pts::Task;
 use record::{
-    Entry, Event, Library, Run, TargetFacts, TargetKind, Turn, TurnError, turn_of_run, turn_of_target,
+    Entry, Event, Library, Loaded, Run, TargetFacts, TargetKind, Turn, TurnError, turn_of_run, turn_of_target,
 };
 
 use super::resume;
@@ -92,11 +92,14 @@ fn existing(library: &Library, id: &str) -> Done<Option<Run>> {
 /// Continues a run that an earlier start of the job began.
 fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, stored: Run) -> Done {
     check_same(request, &stored, &options.erase)?;
+    let may_continue = |stored: &Run, loaded: &Loaded| match needs_a_person(stored, &loaded.entries, options)
+    {
+        Some(text) => Err(Failure::text(Exit::Held, text).of_run(&options.id)),
+        None => Ok(()),
+    };
     let loaded = stored.load()?;
     if !lifecycle::is_complete(&loaded) {
-        if let Some(text) = needs_a_person(&stored, &loaded.entries, options) {
-            return Err(Failure::text(Exit::Held, text).of_run(&options.id));
-        }
+        may_continue(&stored, &loaded)?;
         printer::notice(&format!("run {} exists; continuing it", options.id));
     }
     let resume = Resume {
@@ -106,7 +109,7 @@ fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, st
         erase: Vec::new(),
         handling: options.handling.clone(),
     };
-    resume::proceed(cli, library, stored, &resume)
+    resume::proceed(cli, library, stored, &resume, may_continue)
 }
 
 /// Refuses a job that requests something else than the run of this id.

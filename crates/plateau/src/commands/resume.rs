@@ -7,7 +7,8 @@ use std::path::Path;
 use console::progress::Progress;
 use device::{Drive, OpenOptions, SimFaults};
 use plans::settings::RunSettings;
-use record::{Entry, Event, Library, Run, RunFile, TargetFacts, TargetKind};
+use record::{Entry, Event, Journal, Library, Loaded, Run, RunFile, TargetFacts, TargetKind};
+use stdx::text::in_quotes;
 
 use crate::cli::{Cli, Resume};
 use crate::failure::{Done, Exit, Failure};
@@ -25,11 +26,18 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     library.sweep()?;
     let stored = library.find(&options.run)?;
-    proceed(cli, &library, stored, options)
+    // Whoever types the command has decided how the run continues.
+    proceed(cli, &library, stored, options, |_, _| Ok(()))
 }
 
-/// Continues a run that was found.
-pub fn proceed(cli: &Cli, library: &Library, mut stored: Run, options: &Resume) -> Done {
+/// Continues a run that was found, if `may_continue` permits it.
+pub fn proceed(
+    cli: &Cli,
+    library: &Library,
+    mut stored: Run,
+    options: &Resume,
+    may_continue: impl FnOnce(&Run, &Loaded) -> Done,
+) -> Done {
     refuse_copy(&stored)?;
     let id = stored.file.id.clone();
     // Any user may have written the run that was found. If only this user can write to its directory, the run can
@@ -47,11 +55,12 @@ pub fn proceed(cli: &Cli, library: &Library, mut stored: Run, options: &Resume) 
     }
     // The journal of a complete run must not be opened for writing.
     if lifecycle::is_complete(&stored.load()?) {
-        crate::output::printer::print_line(&format!("run {id} is already complete"));
-        return lifecycle::finish(cli, stored)?.done();
+        return already_complete(cli, stored);
     }
     let typed = members_confirmed(&stored, is_own.clone(), &options.erase)?;
-    let (mut journal, loaded) = stored.reopen()?;
+    let Some((mut journal, loaded)) = reopen(&stored, may_continue)? else {
+        return already_complete(cli, stored);
+    };
     if let Some(torn) = loaded.torn {
         crate::output::printer::print_line(&format!("{torn}; its step will be repeated"));
     }
@@ -101,6 +110,22 @@ pub fn proceed(cli: &Cli, library: &Library, mut stored: Run, options: &Resume) 
     lifecycle::execute(work, &loaded.entries, begin)?;
     drop(journal);
     lifecycle::finish(cli, stored)?.done()
+}
+
+fn already_complete(cli: &Cli, stored: Run) -> Done {
+    crate::output::printer::print_line(&format!("run {} is already complete", stored.file.id));
+    lifecycle::finish(cli, stored)?.done()
+}
+
+/// Locks the journal of a run to continue it; returns `None` if the run is complete. Until the lock is held, another
+/// process may continue the run, so only what is read under the lock decides.
+fn reopen(stored: &Run, may_continue: impl FnOnce(&Run, &Loaded) -> Done) -> Done<Option<(Journal, Loaded)>> {
+    let (journal, loaded) = stored.reopen()?;
+    if lifecycle::is_complete(&loaded) {
+        return Ok(None);
+    }
+    may_continue(stored, &loaded)?;
+    Ok(Some((journal, loaded)))
 }
 
 /// Refuses a copy: both it and its source could be continued, and would then be different runs with the same id.
@@ -192,7 +217,8 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
             Some(array) => array.members.iter().map(|member| &member.identity).collect(),
             None => vec![&target.identity],
         };
-        let add: Vec<String> = identities.iter().map(|identity| format!("--erase '{identity}'")).collect();
+        let add: Vec<String> =
+            identities.iter().map(|identity| format!("--erase {}", in_quotes(identity))).collect();
         let text = format!(
             "{why}, so the confirmation recorded in it cannot be trusted; if {} is the right target, confirm \
              with {}",
@@ -233,8 +259,9 @@ fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String])
     {
         let text = format!(
             "{} may have been used since the run was interrupted: {evidence}; if nobody needs its content, \
-             confirm with --erase '{}'",
-            was.path, was.identity
+             confirm with --erase {}",
+            was.path,
+            in_quotes(&was.identity)
         );
         return Err(Failure::text(Exit::Refused, text));
     }
@@ -243,7 +270,54 @@ fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String])
         [] if certain => Ok(vec![was.identity.clone()]),
         [] => Err(Failure::text(
             Exit::Refused,
-            format!("{} {doubt}; if it is the right one, confirm with --erase '{}'", was.path, was.identity),
+            format!(
+                "{} {doubt}; if it is the right one, confirm with --erase {}",
+                was.path,
+                in_quotes(&was.identity)
+            ),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_file() -> RunFile {
+        let file = serde_json::json!({
+            "version": 1, "id": "a", "created": "2026-11-22T12:00:00Z", "plateau_version": "0.1.0",
+            "command": ["plateau", "run", "iops", "sim:sas-slc-2011"], "tests": ["iops"], "profile": "pts-e-2.0",
+            "settings": {
+                "threads": 2, "queue_depth": 16, "cell_ns": 60_000_000_000_u64, "max_rounds": 25,
+                "precondition_capacities": 2, "precondition_range_percent": 100, "test_range_percent": 100,
+                "active_range_amount_bytes": null, "active_range_segments": 2048, "seed": 1,
+            },
+            "target": {
+                "kind": "simulated", "path": "sim:sas-slc-2011", "identity": "sas-slc-2011", "attachment": null,
+                "vendor": null, "model": null, "serial": null, "firmware": null, "interface": null, "nand": null,
+                "capacity_bytes": 1 << 30, "logical_block_bytes": 512, "physical_block_bytes": 4096,
+                "rotational": null, "simulated": null,
+            },
+            "host": {
+                "cpu": null, "cpus": null, "board": null, "memory_bytes": null, "os": null, "kernel": null,
+                "governor": null, "scheduler": null, "pcie_link": null,
+            },
+        });
+        serde_json::from_value(file).expect("a run file")
+    }
+
+    #[test]
+    fn what_is_read_under_the_lock_decides_whether_a_run_continues() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (stored, journal) = Library::at(dir.path()).create(run_file()).expect("a run");
+        drop(journal);
+        let refused = || Failure::text(Exit::Held, "ask");
+        assert!(reopen(&stored, |_, _| Err(refused())).is_err(), "a person must decide");
+        let (mut journal, loaded) = reopen(&stored, |_, _| Ok(())).expect("free").expect("incomplete");
+        assert_eq!(loaded.entries.len(), 1);
+        // Another process completes the run after this one has found it incomplete.
+        journal.append(Event::Closed).expect("written");
+        drop(journal);
+        assert!(reopen(&stored, |_, _| Err(refused())).expect("free").is_none());
     }
 }

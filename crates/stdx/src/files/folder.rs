@@ -93,6 +93,12 @@ impl Folder {
         Ok(Self { fd, path: path.into() })
     }
 
+    /// Returns the open folder, for [`create_in`](super::create_in) and the like.
+    #[must_use]
+    pub fn into_file(self) -> File {
+        File::from(self.fd)
+    }
+
     /// Opens the folder that contains the file at `path`; returns it with the name of the file.
     ///
     /// # Errors

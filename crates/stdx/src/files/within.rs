@@ -75,6 +75,14 @@ pub fn open_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
     read::open_at(folder, name, Links::Refused, OFlags::RDONLY)
 }
 
+/// Same as [`open_in`], but for reading and appending.
+///
+/// # Errors
+/// Same as [`open_in`].
+pub fn open_to_append_in(folder: &File, name: &OsStr) -> Result<File, ReadError> {
+    read::open_at(folder, name, Links::Refused, OFlags::RDWR | OFlags::APPEND)
+}
+
 /// Removes the file `name` from `folder`.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use clap::Parser as _;
 use record::{Library, RunFile, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::files::Folder;
-use stdx::text::on_one_line;
+use stdx::text::{in_quotes, on_one_line};
 
 use super::files::{campaign, read, read_inventory};
 use super::scheduler::{self, Queue};
@@ -134,7 +134,7 @@ fn check_confirmed(jobs: &[Job], options: &FleetSubmit) -> Done {
         return Ok(());
     }
     let each: Vec<String> =
-        missing.iter().map(|identity| format!("--erase '{}'", on_one_line(identity))).collect();
+        missing.iter().map(|identity| format!("--erase {}", in_quotes(&on_one_line(identity)))).collect();
     let text = format!(
         "everything on {} of these drives would be lost; confirm with {}, or with --erase-list FILE, which has one \
          identity per line. Nothing was submitted",
