@@ -9,7 +9,8 @@ use stdx::text::{on_one_line, shell_word};
 use stdx::units::count_of;
 
 use crate::examine::Examined;
-use crate::problem::{Finding, Problem, Severity};
+use crate::problem::{Finding, Problem};
+use crate::severity::Severity;
 
 /// What is wrong in a library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -160,6 +161,7 @@ fn advice(finding: &Finding) -> String {
         }
         Problem::StaleIndex { .. } => "plateau index".into(),
         Problem::UnusableIndex { .. } => "remove it; `plateau index` creates it anew from the runs".into(),
+        Problem::Added(problem) => problem.advice(&path),
         Problem::LittleSpace { .. } => {
             "remove runs (plateau rm RUN), or keep new ones in another library".into()
         }

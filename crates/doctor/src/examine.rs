@@ -1,15 +1,17 @@
 //! Reads and verifies every run of a library.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use record::storage::real;
-use record::{Digest, Library, Loaded, RESCUED_JOURNAL, Run, check_order};
+use record::{Digest, LIBRARY_JOURNAL, Library, Loaded, RESCUED_JOURNAL, Run, check_order};
 use stdx::files::Links;
 
+use crate::added;
+use crate::chain::chain;
 use crate::problem::{Finding, Problem};
 
 /// Prefix of the folder of a run that is being created or removed.
@@ -56,6 +58,7 @@ pub fn examine(library: &Library, caller: Caller<'_>) -> io::Result<Examined> {
     for name in &names {
         examination.entry(&library.root().join(name), &name.to_string_lossy());
     }
+    examination.added(library, &names);
     Ok(examination.finish(library))
 }
 
@@ -176,6 +179,16 @@ impl Examination<'_> {
         }
     }
 
+    /// Examines what people have added to runs. A run that cannot be read is known by the name of its folder.
+    fn added(&mut self, library: &Library, names: &[OsString]) {
+        let entries = names.iter().filter_map(|name| name.to_str());
+        let known: BTreeSet<&str> = self.folders.keys().map(String::as_str).chain(entries).collect();
+        let path = library.root().join(LIBRARY_JOURNAL);
+        for problem in added::problems(library, &path, &known, self.caller.uid) {
+            self.report(None, &path, problem.into());
+        }
+    }
+
     fn finish(mut self, library: &Library) -> Examined {
         let duplicates: Vec<(String, Vec<String>)> = self
             .folders
@@ -197,15 +210,4 @@ fn is_unfinished(name: &str) -> bool {
 
 fn has_file_of_run(path: &Path) -> bool {
     ["run.json", "journal"].iter().any(|file| path.join(file).exists())
-}
-
-/// An error with its causes, on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(&format!(": {cause}"));
-        next = cause.source();
-    }
-    text
 }

@@ -2,10 +2,15 @@
 //! as a fact. Nothing is changed.
 #![forbid(unsafe_code)]
 
+mod added;
+mod chain;
 mod diagnosis;
 mod examine;
 mod problem;
+mod severity;
 
+pub use added::AddedProblem;
 pub use diagnosis::{Diagnosed, Diagnosis};
 pub use examine::{Caller, Examined, examine};
-pub use problem::{Finding, Problem, Severity};
+pub use problem::{Finding, Problem};
+pub use severity::Severity;

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use stdx::units::{amount_base10, count_of};
+
+use crate::added::AddedProblem;
+use crate::severity::Severity;
 
 /// Something that is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,18 +16,6 @@ pub struct Finding {
     pub path: PathBuf,
     /// What is wrong.
     pub problem: Problem,
-}
-
-/// How much a problem matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Nothing is wrong, but it explains what commands show.
-    Note,
-    /// Something should be done, but no result is affected.
-    Warning,
-    /// Results are missing, damaged or ambiguous.
-    Error,
 }
 
 /// A problem.
@@ -135,6 +124,9 @@ pub enum Problem {
         /// Why not.
         why: String,
     },
+    /// Something is wrong with what people have added to runs.
+    #[error(transparent)]
+    Added(#[from] AddedProblem),
     /// The file system is almost full.
     #[error("the file system has {} left", amount_base10(*free_bytes))]
     LittleSpace {
@@ -167,6 +159,7 @@ impl Problem {
             | Self::UnusableIndex { .. }
             | Self::LittleSpace { .. } => Severity::Warning,
             Self::OtherOwner { .. } | Self::StaleIndex { .. } => Severity::Note,
+            Self::Added(problem) => problem.severity(),
         }
     }
 
@@ -193,6 +186,7 @@ impl Problem {
             Self::UntrustedState { .. } => "untrusted_state",
             Self::StaleIndex { .. } => "stale_index",
             Self::UnusableIndex { .. } => "unusable_index",
+            Self::Added(problem) => problem.kind(),
             Self::LittleSpace { .. } => "little_space",
         }
     }

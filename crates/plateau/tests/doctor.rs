@@ -34,7 +34,8 @@ fn found(document: &serde_json::Value) -> Vec<(String, String)> {
 fn a_library_without_problems_has_no_findings() {
     let bench = Bench::new();
     assert!(bench.ok(&["doctor"]).contains("0 runs, 0 verified"), "a library that does not exist");
-    run_of(&bench, "1");
+    let run = run_of(&bench, "1");
+    bench.ok(&["tag", &run, "rack-4"]);
     bench.ok(&["index"]);
     let document = bench.json(&["doctor"]);
     // The disk of the host may be almost full.
@@ -44,12 +45,31 @@ fn a_library_without_problems_has_no_findings() {
 }
 
 #[test]
+fn a_damaged_journal_of_the_library_is_one_error() {
+    let bench = Bench::new();
+    let run = run_of(&bench, "1");
+    bench.ok(&["tag", &run, "rack-4"]);
+    let journal = bench.library().join("library.journal");
+    let good = fs::read_to_string(&journal).expect("the journal");
+    fs::write(&journal, good.replace("rack-4", "rack-5")).expect("a damaged journal");
+    let output = bench.run(&["doctor", "--json"]);
+    assert_eq!(output.status.code(), Some(6));
+    let document = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found: Vec<_> = found(&document).into_iter().filter(|(kind, _)| kind != "little_space").collect();
+    // The index is not blamed for it.
+    assert_eq!(found, [("library_journal_unreadable".to_owned(), "library.journal".to_owned())]);
+}
+
+#[test]
 fn everything_that_is_wrong_is_found_and_nothing_is_changed() {
     let bench = Bench::new();
     let run = run_of(&bench, "1");
     let (library, own) = (bench.library(), bench.library().join(&run));
     bench.ok(&["index"]);
     copy(&own, &library.join("a-copy"));
+    let removed = run_of(&bench, "4");
+    bench.ok(&["tag", &removed, "rack-4"]);
+    bench.ok(&["rm", "--yes", &removed]);
     let torn = run_of(&bench, "2");
     let journal = library.join(&torn).join("journal");
     let bytes = fs::read(&journal).expect("the journal");
@@ -90,6 +110,7 @@ fn everything_that_is_wrong_is_found_and_nothing_is_changed() {
         ("duplicate_id", library_name.as_str()),
         ("left_over_file", ".plateau-00.tmp"),
         ("left_over_run", ".new-x"),
+        ("library_journal_no_such_runs", "library.journal"),
         ("link", "link"),
         ("no_journal", "half"),
         ("no_run_file", "other-half"),

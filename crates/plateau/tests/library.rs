@@ -84,6 +84,57 @@ fn runs_are_filtered_sorted_and_limited() {
 }
 
 #[test]
+fn runs_are_shown_in_the_chosen_columns_and_in_pages() {
+    let bench = Bench::new();
+    let oldest = run(&bench, "lat sim:sas-slc-2011 --name shelf --tag fw1 --note dusty");
+    let newer = run(&bench, "lat sim:sata-mlc-2011 --tag fw2");
+    let newest = run(&bench, "lat sim:sata-mlc-2011 --tag fw3");
+    let text = bench.ok(&["runs", "--columns", "tags,run", "--sort", "oldest"]);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert_eq!(words, ["tags", "run", "fw1", &oldest, "fw2", &newer, "fw3", &newest]);
+    let all = bench.json(&["runs", "shelf"]);
+    let chosen = bench.ok(&["runs", "shelf", "--json", "--columns", "tags,verdict,run,models"]);
+    let position = |key: &str| chosen.find(&format!("\"{key}\"")).expect("a key");
+    assert!(position("tags") < position("verdict") && position("verdict") < position("run"), "{chosen}");
+    let chosen: Value = serde_json::from_str(&chosen).expect("JSON");
+    assert_eq!(chosen[0].as_object().map(serde_json::Map::len), Some(4));
+    for key in ["tags", "verdict", "run"] {
+        assert_eq!(chosen[0][key], all[0][key], "{key}");
+    }
+    assert_eq!(chosen[0]["models"], serde_json::json!(["sas-slc-2011"]));
+    // Every order and filter has pages, whether or not journals have to be read for it.
+    for order in
+        [&["--sort", "newest"][..], &["--sort", "oldest"], &["--state", "steady", "--state", "unsteady"]]
+    {
+        let everything = ids(&bench, order);
+        let mut seen = Vec::new();
+        for (number, (count, more)) in [("1", (2, 1)), ("2", (1, 0)), ("3", (0, 0))] {
+            let page = bench.json(&[&["runs", "-n", "2", "--page", number], order].concat());
+            let listed = page["runs"].as_array().expect("runs");
+            assert_eq!((listed.len(), &page["more"], &page["matching"]), (count, &more.into(), &3.into()));
+            seen.extend(listed.iter().map(|run| run["run"].as_str().expect("an id").to_owned()));
+        }
+        assert_eq!(seen, everything, "{order:?}");
+    }
+    let (out, err) = support::texts(&bench.run(&["runs", "-n", "2"]));
+    assert!(out.lines().count() == 3 && err == "1 more of 3 runs; add --page 2\n", "{out}{err}");
+    let (out, err) = support::texts(&bench.run(&["runs", "-n", "2", "--page", "2"]));
+    assert!(out.contains(&oldest) && out.lines().count() == 2 && err.is_empty(), "{out}{err}");
+    let (out, _) = support::texts(&bench.run(&["runs", "-n", "2", "--page", "3"]));
+    assert_eq!(out.trim_end(), "page 3 is empty: 3 of 3 runs match, the last page is 2");
+    for (bad, hint) in [
+        (&["--columns", "run,tgas"][..], "did you mean 'tags'?"),
+        (&["--columns", "run,run"], "named twice"),
+        (&["--columns", ""], "columns: run, created"),
+        (&["--page", "2"], "--limit <N>"),
+        (&["-n", "2", "--page", "0"], "use 1 or more"),
+    ] {
+        let error = bench.fails(2, &[&["runs"], bad].concat());
+        assert!(error.contains(hint), "{error}");
+    }
+}
+
+#[test]
 fn a_run_is_found_by_its_name() {
     let bench = Bench::new();
     let first = run(&bench, "lat sim:sas-slc-2011 --name shelf --note first");

@@ -30,13 +30,17 @@ fn index(bench: &Bench) -> PathBuf {
 
 /// Everything that `runs` answers.
 fn answers(bench: &Bench) -> String {
-    let asked: [&[&str]; 6] = [
+    let every_column =
+        "run,created,tests,profile,target,verdict,path,state,name,tags,notes,serial,identities,models";
+    let asked: [&[&str]; 8] = [
         &["runs"],
         &["runs", "--json"],
         &["runs", "fw1"],
         &["runs", "--state", "steady", "--sort", "oldest"],
         &["runs", "-n", "2", "--json"],
         &["runs", "--serial", "sas-slc"],
+        &["runs", "--columns", every_column],
+        &["runs", "-n", "1", "--page", "2", "--json", "--columns", every_column],
     ];
     asked.iter().map(|words| bench.ok(words)).collect()
 }

@@ -223,6 +223,11 @@ impl Annotations {
         self.baselines.iter().map(|(name, baseline)| (&**name, baseline))
     }
 
+    /// Returns the ids of all runs that a record is about, in their order.
+    pub fn runs(&self) -> impl Iterator<Item = &str> {
+        self.of_runs.keys().map(String::as_str)
+    }
+
     /// Returns the hash of the last record about a run, which changes with everything that was added to it; `None` if
     /// nothing was added.
     #[must_use]

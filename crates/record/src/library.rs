@@ -250,6 +250,15 @@ impl Library {
         library_journal::read(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
     }
 
+    /// Same as [`annotations`](Self::annotations), with the number of bytes of a last record that is incomplete because
+    /// its writer died.
+    ///
+    /// # Errors
+    /// Same as [`annotations`](Self::annotations).
+    pub fn annotations_with_end(&self) -> Result<(Annotations, u64), LibraryJournalError> {
+        library_journal::read_with_end(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
+    }
+
     /// Appends changes to the journal of the library: those that `decide` derives from the state so far, while no other
     /// process changes it. Returns the state after them, once they are on disk.
     ///

@@ -71,12 +71,24 @@ fn header() -> String {
 /// Returns an error if it cannot be read, is not the journal of a library, is newer than this build, or is damaged
 /// before its end.
 pub(crate) fn read(storage: &dyn Storage, path: &Path) -> Result<Annotations, LibraryJournalError> {
+    read_with_end(storage, path).map(|(annotations, _)| annotations)
+}
+
+/// Same as [`read`], with the number of bytes of an incomplete last record, which the next writer removes.
+///
+/// # Errors
+/// Same as [`read`].
+pub(crate) fn read_with_end(
+    storage: &dyn Storage,
+    path: &Path,
+) -> Result<(Annotations, u64), LibraryJournalError> {
     let mut file = match storage.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Annotations::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Annotations::default(), 0)),
         opened => opened.map_err(|error| io("open", path, error))?,
     };
     let bytes = file.read(MOST_BYTES).map_err(|error| io("read", path, error))?;
-    parse(&bytes, path).map(|loaded| loaded.annotations)
+    let loaded = parse(&bytes, path)?;
+    Ok((loaded.annotations, bytes.len() as u64 - loaded.whole_bytes))
 }
 
 /// Appends the changes that `decide` derives from the state so far, and returns the state after them once they are on

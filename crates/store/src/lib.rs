@@ -8,6 +8,7 @@
 pub mod engine;
 pub mod schema;
 
+mod columns;
 mod drives;
 mod error;
 mod figures;
@@ -20,6 +21,7 @@ mod state;
 mod tables;
 mod value;
 
+pub use columns::{Page, RUN_COLUMNS, RunColumn, RunColumns, RunRow};
 pub use drives::Drive;
 pub use error::StoreError;
 pub use figures::FigureOfRun;

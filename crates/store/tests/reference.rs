@@ -1,11 +1,11 @@
-//! The tables as listed in docs/reference/store.md. `PLATEAU_BLESS=1` rewrites the list.
+//! The tables, and the columns of a list of runs, as listed in docs/reference/store.md. `PLATEAU_BLESS=1` rewrites the
+//! lists.
 
-use store::{Kind, TABLES};
+use store::{Kind, RUN_COLUMNS, TABLES};
 
-const BEGIN: &str = "<!-- tables: written by a test -->\n";
-const END: &str = "<!-- end of tables -->\n";
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/store.md");
 
-fn manual() -> String {
+fn tables() -> String {
     let mut out = String::new();
     for table in TABLES {
         out.push_str(&format!(
@@ -24,19 +24,29 @@ fn manual() -> String {
     out + "\n"
 }
 
+fn columns() -> String {
+    let rows = RUN_COLUMNS.iter().map(|column| format!("| `{}` | {} |\n", column.name, column.about));
+    format!("\n| column | content |\n|---|---|\n{}\n", rows.collect::<String>())
+}
+
+/// Returns the page with `list` between the marks of this name.
+fn with(page: &str, name: &str, list: &str) -> String {
+    let (begin, end) = (format!("<!-- {name}: written by a test -->\n"), format!("<!-- end of {name} -->\n"));
+    let (before, rest) = page.split_once(&begin).unwrap();
+    let (_, after) = rest.split_once(&end).unwrap();
+    format!("{before}{begin}{list}{end}{after}")
+}
+
 #[test]
-fn the_page_matches_the_tables() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/store.md");
-    let page = std::fs::read_to_string(path).unwrap();
-    let (before, rest) = page.split_once(BEGIN).unwrap();
-    let (_, after) = rest.split_once(END).unwrap();
-    let expected = format!("{before}{BEGIN}{}{END}{after}", manual());
+fn the_page_matches_the_tables_and_columns() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let expected = with(&with(&page, "tables", &tables()), "columns", &columns());
     if std::env::var_os("PLATEAU_BLESS").is_some() {
-        std::fs::write(path, &expected).unwrap();
+        std::fs::write(PAGE, &expected).unwrap();
         return;
     }
     assert!(
         page == expected,
-        "docs/reference/store.md does not match the tables; PLATEAU_BLESS=1 updates it"
+        "docs/reference/store.md does not match the tables or columns; PLATEAU_BLESS=1 updates it"
     );
 }

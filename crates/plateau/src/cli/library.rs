@@ -61,6 +61,13 @@ pub struct Runs {
     /// List at most this many
     #[arg(short = 'n', long = "limit", value_name = "N", value_parser = super::numbers::at_least_one)]
     pub limit: Option<usize>,
+    /// Divide the list into pages of N runs, and list page K; with --json, the document says how many more there are
+    #[arg(long, value_name = "K", requires = "limit", value_parser = super::numbers::at_least_one)]
+    pub page: Option<usize>,
+    /// Show these columns in this order, separated by commas: run, created, tests, profile, target, verdict, path,
+    /// state, name, tags, notes, serial, identities, models
+    #[arg(long, value_name = "LIST", value_parser = store::RunColumns::named)]
+    pub columns: Option<store::RunColumns>,
 }
 
 /// Sort order of a list of runs.
@@ -185,6 +192,17 @@ pub struct Export {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_column_is_named_in_the_help() {
+        let help = Runs::augment_args(clap::Command::new("runs")).render_help().to_string();
+        let words: Vec<&str> = help.split(|c: char| !c.is_alphanumeric()).collect();
+        let (_, after) =
+            words.split_at(words.iter().position(|word| *word == "columns").expect("the option"));
+        for column in store::RUN_COLUMNS {
+            assert!(after.contains(&column.name), "{}: {help}", column.name);
+        }
+    }
 
     #[test]
     fn tags_are_kept_once_in_order() {

@@ -46,7 +46,8 @@ pub fn run(cli: &Cli) -> Done {
 fn around(library: &Library, runs: usize) -> Done<Vec<Finding>> {
     let mut found = Vec::new();
     let mut add = |path: &Path, problem| found.push(Finding { run: None, path: path.into(), problem });
-    if runs > 0 {
+    // Without the journal of the library there is no index either, and removing the index would not help.
+    if runs > 0 && library.annotations().is_ok() {
         match catalogue::stale(library) {
             Ok(0) => {}
             Ok(runs) => add(library.root(), Problem::StaleIndex { runs }),

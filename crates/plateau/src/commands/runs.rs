@@ -4,8 +4,8 @@ use console::table;
 use nandsim::MODELS;
 use pts::{PROFILES, TESTS};
 use record::Library;
-use serde_json::{Value, json};
 use stdx::text::on_one_line;
+use store::{Page, RunColumns, RunRow};
 
 use crate::cli::models;
 use crate::cli::positional;
@@ -86,41 +86,77 @@ fn check_model(model: &str, runs: &[Known]) -> Done {
 
 fn list(cli: &Cli, options: &Runs, library: &Library, runs: Vec<Known>) -> Done {
     let count = runs.len();
+    let page = Page { number: options.page.unwrap_or(1), size: options.limit };
+    let (listed, total) = page_of(options, runs, page);
+    if cli.json {
+        return print_json(options, &listed, page, total);
+    }
+    if listed.is_empty() {
+        return printer::print(&nothing(options, library, count, page, total));
+    }
+    match &options.columns {
+        Some(columns) => printer::print(&chosen(columns, &listed))?,
+        None => printer::print(&text(&listed, printer::columns()))?,
+    }
+    if page.more(total) > 0 {
+        let next = page.number.saturating_add(1);
+        printer::notice(&format!("{} more of {total} runs; add --page {next}", page.more(total)));
+    }
+    Ok(())
+}
+
+/// Returns the runs on a page, and how many are on all pages. Journals are read only for runs that may be listed.
+fn page_of(options: &Runs, runs: Vec<Known>, page: Page) -> (Vec<Listed>, usize) {
     let meant = runs.into_iter().filter(|run| listing::is_meant(&run.run, options));
-    let limit = options.limit.unwrap_or(usize::MAX);
-    // Journals are read only for runs that may be listed.
-    let by_file = options.state.is_empty() && options.sort == Sort::Newest;
-    let mut listed: Vec<Listed> =
-        meant.take(if by_file { limit } else { usize::MAX }).map(listing::listed).collect();
+    if options.state.is_empty() && options.sort == Sort::Newest {
+        let mut meant: Vec<Known> = meant.collect();
+        let total = meant.len();
+        return (meant.drain(page.range(total)).map(listing::listed).collect(), total);
+    }
+    let mut listed: Vec<Listed> = meant.map(listing::listed).collect();
     listed.retain(|run| options.state.is_empty() || options.state.contains(&run.state));
     listing::sort(&mut listed, options.sort);
-    listed.truncate(limit);
-    if cli.json {
-        return printer::print_json(&listed.iter().map(document).collect());
+    let total = listed.len();
+    (listed.drain(page.range(total)).collect(), total)
+}
+
+/// Says why no run is listed.
+fn nothing(options: &Runs, library: &Library, count: usize, page: Page, total: usize) -> String {
+    let root = library.root().display();
+    if count == 0 {
+        return format!("no runs in {root}; `plateau demo` creates one");
     }
-    match (listed.is_empty(), count) {
-        (false, _) => printer::print(&text(&listed, printer::columns())),
-        (true, 0) => {
-            printer::print(&format!("no runs in {}; `plateau demo` creates one", library.root().display()))
-        }
-        (true, _) => {
-            let hint = match &options.text[..] {
-                [only] if library.find(only).is_ok() => format!("; `plateau show {only}` shows that run"),
-                _ => String::new(),
-            };
-            printer::print(&format!("none of the {count} runs in {} matches{hint}", library.root().display()))
-        }
+    if total > 0 {
+        let last = page.last(total);
+        return format!(
+            "page {} is empty: {total} of {count} runs match, the last page is {last}",
+            page.number
+        );
+    }
+    let hint = match &options.text[..] {
+        [only] if library.find(only).is_ok() => format!("; `plateau show {only}` shows that run"),
+        _ => String::new(),
+    };
+    format!("none of the {count} runs in {root} matches{hint}")
+}
+
+fn print_json(options: &Runs, listed: &[Listed], page: Page, total: usize) -> Done {
+    let columns = options.columns.clone().unwrap_or_default();
+    let runs: Vec<_> = listed.iter().map(|run| with_row(run, |row| columns.document(row))).collect();
+    match options.page {
+        Some(_) => printer::print_document(&page.document(runs, total)),
+        None => printer::print_document(&runs),
     }
 }
 
-/// Returns a listed run as JSON.
-pub fn document(run: &Listed) -> Value {
-    let known = &run.run;
-    json!({
-        "run": known.id, "created": known.created.to_string(), "tests": known.tests, "profile": known.profile,
-        "target": known.target, "verdict": run.text, "path": places::text_of(&run.dir),
-        "state": run.state, "name": known.name, "tags": known.tags, "notes": known.notes,
-    })
+fn chosen(columns: &RunColumns, listed: &[Listed]) -> String {
+    let rows = listed.iter().map(|run| with_row(run, |row| columns.cells(row)));
+    table(&std::iter::once(columns.heading()).chain(rows).collect::<Vec<_>>())
+}
+
+fn with_row<T>(run: &Listed, show: impl FnOnce(&RunRow<'_>) -> T) -> T {
+    let (state, path) = (run.state.to_string(), places::text_of(&run.dir));
+    show(&RunRow { run: &run.run, state: &state, verdict: &run.text, path: &path })
 }
 
 /// Returns a table, or two lines per run if the table is wider than the terminal.

@@ -83,6 +83,10 @@ fn a_writer_that_was_killed_at_any_byte_loses_only_its_own_record() {
         let before = tags(&read(&storage::Real, &path).expect("readable"));
         let expected: &[&str] = if (length as u64) < complete { &[] } else { &["first"] };
         assert_eq!(before, expected, "{length}");
+        let ends = [0, header().len() as u64, complete];
+        let end = ends.into_iter().rfind(|end| *end <= length as u64).expect("an end");
+        let (_, torn_bytes) = read_with_end(&storage::Real, &path).expect("readable");
+        assert_eq!(torn_bytes, length as u64 - end, "{length}");
         assert_eq!(tags(&add(&path, &[tagged("third")]).expect("written")), [expected, &["third"]].concat());
         assert_eq!(tags(&read(&storage::Real, &path).expect("readable")), [expected, &["third"]].concat());
     }
