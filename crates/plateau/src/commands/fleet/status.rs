@@ -61,8 +61,9 @@ pub fn run(cli: &Cli, options: &FleetStatus) -> Done {
         let of_drive: Vec<&(&Job, Known)> =
             known.iter().filter(|(job, _)| job.drive.identity == drive).collect();
         let place = of_drive.first().map(|(job, _)| format!("{}:{}", job.drive.host, job.drive.path));
+        out.push('\n');
         out.push_str(&on_one_line(&format!(
-            "\n{drive}  {}  {}",
+            "{drive}  {}  {}",
             place.unwrap_or_default(),
             counts(of_drive.iter().map(|(_, known)| known))
         )));
