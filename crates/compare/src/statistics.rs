@@ -2,7 +2,7 @@
 //! of one drive, and runs that are unlike the others of their group.
 
 use report::parts::Figure;
-use stdx::units::grouped;
+use stdx::units::{count_of, grouped};
 
 use crate::comparison::{Comparison, Line};
 use crate::group::Group;
@@ -163,12 +163,11 @@ pub(crate) fn text(comparison: &Comparison, all: bool) -> String {
     for line in comparison.lines.iter().filter(|line| all || line.selected) {
         out.push_str(&format!("{} ({})\n", line.name, line.unit));
         for (group, summary) in comparison.groups.iter().zip(summaries(comparison, line)) {
-            let [drives, runs, mean, interval, between_drives, between_runs, outliers] =
+            let [_, _, mean, interval, between_drives, between_runs, outliers] =
                 cells(comparison, line, &summary);
             out.push_str(&format!("  {}: mean {mean} ({interval})\n", group.name));
-            let of =
-                |count: &str, noun: &str| format!("{count} {noun}{}", if count == "1" { "" } else { "s" });
-            let (drives, runs) = (of(&drives, "drive"), of(&runs, "run"));
+            let (drives, runs) = summary.counts;
+            let (drives, runs) = (count_of(drives, "drive"), count_of(runs, "run"));
             out.push_str(&format!("    {drives}, {runs}; standard deviation between drives "));
             out.push_str(&format!(
                 "{between_drives},\n    between runs {between_runs}; outliers: {outliers}\n"

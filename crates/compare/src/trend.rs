@@ -229,10 +229,10 @@ impl Trend {
         let simulated = (!simulated.is_empty()).then(|| simulated.join("; "));
         let limited = self.points.iter().filter(|point| point.host_limited).count();
         let limited = (limited > 0)
-            .then(|| format!("* {} may reflect the host instead of the drive", count(limited, "value")));
+            .then(|| format!("* {} may reflect the host instead of the drive", count_of(limited, "value")));
         let unsteady = self.points.iter().filter(|point| point.state == "unsteady").count();
         let unsteady =
-            (unsteady > 0).then(|| format!("{} did not reach steady state", count(unsteady, "run")));
+            (unsteady > 0).then(|| format!("{} did not reach steady state", count_of(unsteady, "run")));
         [simulated, differ, limited, unsteady].into_iter().flatten().collect()
     }
 
@@ -245,8 +245,8 @@ impl Trend {
             "mean {} {} over {} of {}{spread}",
             Self::number(mean),
             self.unit,
-            count(self.points.len(), "run"),
-            count(self.drives().len(), "drive"),
+            count_of(self.points.len(), "run"),
+            count_of(self.drives().len(), "drive"),
         )];
         findings.push(match self.drift() {
             None => "drift unknown: it takes at least three runs at different times".into(),
@@ -335,10 +335,6 @@ impl Trend {
         }
         rows
     }
-}
-
-fn count(number: usize, one: &str) -> String {
-    count_of(u32::try_from(number).unwrap_or(u32::MAX), one)
 }
 
 /// The trend as text: a table of the runs, then the findings.

@@ -95,7 +95,7 @@ impl Diagnosis {
                 on_one_line(&found.advice)
             ));
         }
-        let count = |number: usize, noun: &str| count_of(u32::try_from(number).unwrap_or(u32::MAX), noun);
+        let count = |number: usize, noun: &str| count_of(number, noun);
         let busy = match self.in_progress {
             0 => String::new(),
             number => format!(", {number} in progress"),

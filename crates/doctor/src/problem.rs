@@ -112,7 +112,7 @@ pub enum Problem {
     /// The index lacks runs.
     #[error(
         "the index is out of date for {}; lists read the files of such runs instead",
-        count_of(u32::try_from(*runs).unwrap_or(u32::MAX), "run")
+        count_of(*runs, "run")
     )]
     StaleIndex {
         /// Number of runs.

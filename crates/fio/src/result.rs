@@ -23,8 +23,8 @@ impl Part {
                 "{}: {}, {} with {} each, {:.3} s, engine {}\n",
                 self.name,
                 words::of(&segment.workload),
-                count_of(segment.workload.threads.into(), "thread"),
-                count_of(segment.workload.queue_depth.into(), "outstanding I/O"),
+                count_of(segment.workload.threads, "thread"),
+                count_of(segment.workload.queue_depth, "outstanding I/O"),
                 segment.seconds(),
                 segment.io_path
             ));

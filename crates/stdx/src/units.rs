@@ -2,6 +2,8 @@
 //!
 //! Transfer sizes are base 2 (KiB, GiB), rates and totals base 10 (MB/s, GB), as in the PTS.
 
+use std::fmt::Display;
+
 /// One KiB in bytes.
 pub const KIB: u64 = 1 << 10;
 /// One MiB in bytes.
@@ -135,8 +137,8 @@ pub fn grouped(value: f64, decimals: usize) -> String {
 
 /// Formats a count with its noun, given in the singular: `1 round`, `5 rounds`, `0 rounds`.
 #[must_use]
-pub fn count_of(count: u32, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+pub fn count_of(count: impl Display + PartialEq + From<u8>, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1.into() { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ impl Composite {
     /// How well the composite represents the trace, in one sentence.
     #[must_use]
     pub fn quality(&self) -> String {
-        let streams = stdx::units::count_of(self.parts.len() as u32, "stream");
+        let streams = stdx::units::count_of(self.parts.len(), "stream");
         format!(
             "{streams} with {} % of the I/Os and {} % of the bytes of the trace; the share of a stream differs by up to {} \
              percentage points",

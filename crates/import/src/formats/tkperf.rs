@@ -8,6 +8,7 @@ mod steady;
 use record::{Access, HostFacts, ImportedTest, Reading, Stated};
 use roxmltree::{Node, ParsingOptions};
 use serde::de::DeserializeOwned;
+use stdx::units::count_of;
 
 use super::format::{Format, first_byte, text};
 use crate::imported::{Imported, Provenance};
@@ -342,10 +343,6 @@ fn put([least, largest, mean]: &Times, reading: &mut Reading) -> Result<(), Stri
     reading.latency_mean_ns = ns(*mean)?;
     reading.latency_max_ns = ns(*largest)?;
     Ok(())
-}
-
-fn count_of(count: usize, what: &str) -> String {
-    stdx::units::count_of(u32::try_from(count).unwrap_or(u32::MAX), what)
 }
 
 /// Notes what several jobs mean for sequential writes.

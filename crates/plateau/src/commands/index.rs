@@ -32,7 +32,7 @@ pub fn run(cli: &Cli, options: &IndexOptions) -> Done {
 }
 
 fn text(updated: &Updated) -> String {
-    let runs = |count: usize| count_of(u32::try_from(count).unwrap_or(u32::MAX), "run");
+    let runs = |count: usize| count_of(count, "run");
     let read = match updated.indexed {
         0 => "no journal had to be read".to_owned(),
         read => format!("{} read ({})", runs(read), amount_base10(updated.journal_bytes)),

@@ -79,7 +79,7 @@ fn is_confirmed(runs: &[Run]) -> Done<bool> {
             printer::print_line(&format!("  with files that Plateau did not write: {}", others.join(", ")));
         }
     }
-    let count = count_of(u32::try_from(runs.len()).unwrap_or(u32::MAX), "run");
+    let count = count_of(runs.len(), "run");
     printer::ask(&format!("Remove {count} permanently, with all data and reports? [y/N] "));
     let mut answer = String::new();
     stdin.lock().read_line(&mut answer)?;

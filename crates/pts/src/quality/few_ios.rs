@@ -44,7 +44,7 @@ pub fn kinds_among<'a>(
     let more = kinds.len().saturating_sub(LISTED);
     kinds.truncate(LISTED);
     if more > 0 {
-        kinds.push(format!("{} more", count_of(more as u32, "kind")));
+        kinds.push(format!("{} more", count_of(more, "kind")));
     }
     (found > 0).then(|| (format!("{found} of {all} cells"), kinds.join(", ")))
 }

@@ -52,7 +52,7 @@ pub(crate) fn among<'a>(cells: impl Iterator<Item = &'a Segment>) -> Option<Limi
     let named = kinds.iter().take(LISTED).map(|(name, share)| format!("{name} ({:.0} %)", share * 100.0));
     let mut list: Vec<String> = named.collect();
     if kinds.len() > LISTED {
-        list.push(format!("{} more", count_of((kinds.len() - LISTED) as u32, "kind")));
+        list.push(format!("{} more", count_of(kinds.len() - LISTED, "kind")));
     }
     let count = format!("{limited} of {all} cells");
     let note = format!(

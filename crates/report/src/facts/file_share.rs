@@ -115,7 +115,7 @@ pub(crate) fn statement(run: &RunFile, entries: &[Entry]) -> Option<String> {
     text += &share_text(facts, Share::of(segments.iter().copied()));
     if let Some(stored) = segments.iter().rev().find_map(|segment| segment.on_file) {
         let extents = match stored.extents {
-            Some(count) => count_of(u32::try_from(count).unwrap_or(u32::MAX), "extent"),
+            Some(count) => count_of(count, "extent"),
             None => "an unknown number of extents".into(),
         };
         text += &format!(

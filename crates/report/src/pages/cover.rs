@@ -149,7 +149,7 @@ fn steadiness(document: &Document) -> Headline {
 }
 
 fn tests(count: usize) -> String {
-    count_of(u32::try_from(count).unwrap_or(u32::MAX), "test")
+    count_of(count, "test")
 }
 
 fn conformity(document: &Document) -> Headline {

@@ -100,7 +100,7 @@ fn first_window(answers: &IopsAnswers) -> String {
     let is_steady = |rounds: &&[Round]| judged(rounds).iter().all(|judged| judged.window.steady);
     match done[since..].windows(WINDOW_ROUNDS).find(is_steady) {
         Some([first, .., last]) => format!("rounds {}-{}", first.number, last.number),
-        _ => format!("none in {}", count_of(done.len() as u32, "round")),
+        _ => format!("none in {}", count_of(done.len(), "round")),
     }
 }
 
