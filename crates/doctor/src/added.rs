@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use record::{Library, LibraryJournalError};
+use stdx::text::with_causes;
 
 use crate::severity::Severity;
 
@@ -136,7 +137,7 @@ pub(crate) fn problems(
             }
         }
         Err(LibraryJournalError::Newer { .. }) => problems.push(AddedProblem::Newer),
-        Err(error) => problems.push(AddedProblem::Unreadable { why: crate::chain::chain(&error) }),
+        Err(error) => problems.push(AddedProblem::Unreadable { why: with_causes(&error) }),
     }
     // The permissions of a link mean nothing, and links are not followed.
     if found.is_file() {

@@ -9,9 +9,9 @@ use std::path::Path;
 use record::storage::real;
 use record::{Digest, LIBRARY_JOURNAL, Library, Loaded, RESCUED_JOURNAL, Run, check_order};
 use stdx::files::Links;
+use stdx::text::with_causes;
 
 use crate::added;
-use crate::chain::chain;
 use crate::problem::{Finding, Problem};
 
 /// Prefix of the folder of a run that is being created or removed.
@@ -100,7 +100,7 @@ impl Examination<'_> {
             (false, true) => self.report(None, path, Problem::NoRunFile),
             (true, true) => match Run::open(path) {
                 Ok(run) => self.run(&run, name),
-                Err(error) => self.report(None, path, Problem::Unreadable { why: chain(&error) }),
+                Err(error) => self.report(None, path, Problem::Unreadable { why: with_causes(&error) }),
             },
         }
     }
@@ -123,7 +123,7 @@ impl Examination<'_> {
                 self.examined.verified += 1;
                 self.verify(run, &loaded);
             }
-            Err(error) => self.report(Some(id), &run.dir, Problem::Unreadable { why: chain(&error) }),
+            Err(error) => self.report(Some(id), &run.dir, Problem::Unreadable { why: with_causes(&error) }),
         }
     }
 

@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 mod added;
-mod chain;
 mod diagnosis;
 mod examine;
 mod problem;

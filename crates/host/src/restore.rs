@@ -10,6 +10,7 @@ use record::storage::Stored;
 use record::{Digest, Library};
 use serde_json::Value;
 use stdx::files::{OwnedFolder, Unowned, is_locked};
+use stdx::text::with_causes;
 
 use console::printer;
 use failure::{Done, Exit, Failure};
@@ -78,7 +79,7 @@ impl Note {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
             Err(error) => {
-                printer::print_line(&format!("warning: ignored a restore record: {}", chain(&error)));
+                printer::print_line(&format!("warning: ignored a restore record: {}", with_causes(&error)));
                 return Ok(None);
             }
         };
@@ -124,11 +125,11 @@ pub fn parse(bytes: &[u8]) -> Value {
 /// # Errors
 /// Returns why the records of this folder are not used.
 pub fn abandoned(state: &Path) -> Result<Vec<String>, String> {
-    let folder = match OwnedFolder::open(state).map_err(|error| chain(&error))? {
+    let folder = match OwnedFolder::open(state).map_err(|error| with_causes(&error))? {
         Some(folder) => folder,
         None => return Ok(Vec::new()),
     };
-    let names = folder.names().map_err(|error| chain(&error))?;
+    let names = folder.names().map_err(|error| with_causes(&error))?;
     let mut names: Vec<String> = names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect();
     names.retain(|name| BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)));
     names.retain(|name| !name.ends_with(UNFINISHED));
@@ -147,7 +148,7 @@ pub fn warn_of_untrusted(library: &Library, state: &Path) {
     if let Err(error) = OwnedFolder::open(state) {
         printer::print_line(&format!(
             "warning: settings that an earlier run may have left changed are not restored: {}",
-            chain(&error)
+            with_causes(&error)
         ));
     }
     let entries = std::fs::read_dir(library.root()).into_iter().flatten().flatten();
@@ -171,16 +172,9 @@ pub fn untrusted(error: Unowned) -> Failure {
     let text = format!(
         "{}; a run records its changes where nobody else can write, so that they can be restored after a \
          crash: specify such a directory with PLATEAU_STATE",
-        chain(&error)
+        with_causes(&error)
     );
     Failure::text(Exit::Run, text)
-}
-
-fn chain(error: &Unowned) -> String {
-    match error {
-        Unowned::System { source, .. } => format!("{error}: {source}"),
-        other => other.to_string(),
-    }
 }
 
 /// Returns a file name for the records of one drive. Different identities yield different names.

@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use launch::{LaunchError, Launcher, Plan, Request, Start, Target, as_typed, in_full, words};
+use launch::{LaunchError, Launcher, Plan, Request, Start, Target, as_typed, words};
 use pts::Standing;
 use record::{TargetFacts, TargetKind};
 use serde_json::Value;
+use stdx::text::with_causes;
 
 use crate::audit::Audit;
 use crate::catalogue::{Catalogue, State};
@@ -100,7 +101,7 @@ impl Starts {
 
     /// Estimates a plan; returns the name of the entry, or the mistakes.
     pub fn plan(&self, user: &str, plan: Plan, target: Target) -> Result<String, Vec<String>> {
-        let one = |error: &LaunchError| vec![in_full(error)];
+        let one = |error: &LaunchError| vec![with_causes(error)];
         let name = new_name().map_err(|why| vec![why])?;
         let document = self.launcher.estimate(&plan, &target, &name).map_err(|error| one(&error))?;
         if let Some(problem) = document["error"].as_str() {
@@ -220,7 +221,7 @@ impl Starts {
             return Ok(());
         }
         self.audit.record(user, "stop", run, &self.command(&request, ""))?;
-        self.perform(&request, "stop").map_err(|error| in_full(&error))?;
+        self.perform(&request, "stop").map_err(|error| with_causes(&error))?;
         stopped.retain(|(known, _)| known != run);
         stopped.push((run.into(), resumed));
         Ok(())
@@ -254,7 +255,7 @@ impl Starts {
                     // A process that nobody waits for would remain as a zombie.
                     drop(launched.child.map(|mut child| child.wait()));
                 }
-                Err(error) => starts.set(&waiting, Stage::Failed(in_full(&error))),
+                Err(error) => starts.set(&waiting, Stage::Failed(with_causes(&error))),
             }
         });
         if spawned.is_err() {

@@ -17,4 +17,4 @@ pub use error::LaunchError;
 pub use holder::holder;
 pub use launcher::{Launched, Launcher};
 pub use request::{Invalid, MOST_REQUEST_BYTES, Plan, Request, Start, Target};
-pub use socket::{Answer, in_full, peer, serve_one, through, uid};
+pub use socket::{Answer, peer, serve_one, through, uid};

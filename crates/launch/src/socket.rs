@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use stdx::files::{Links, read_text};
+use stdx::text::with_causes;
 
 use crate::error::{LaunchError, at};
 use crate::launcher::{Launched, Launcher};
@@ -73,7 +74,7 @@ pub fn serve_one(
     let answered = if allowed.contains(&uid) {
         read(connection).and_then(|request| {
             let request = on_device(request)?;
-            launcher.perform(&request, name).map_err(|error| in_full(&error))
+            launcher.perform(&request, name).map_err(|error| with_causes(&error))
         })
     } else {
         Err(format!("user {uid} may not use this launcher"))
@@ -147,17 +148,6 @@ pub fn through(socket: &Path, request: &Request) -> Result<String, LaunchError> 
         Answer::Run(run) => Ok(run),
         Answer::Error(why) => Err(LaunchError::Refused(why)),
     }
-}
-
-/// An error with its causes, on one line.
-pub fn in_full(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

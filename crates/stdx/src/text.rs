@@ -53,6 +53,13 @@ pub fn in_json(document: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Returns an error with its causes, on one line.
+#[must_use]
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 /// Returns `word` as a shell reads it, in quotes only if it needs them.
 #[must_use]
 pub fn shell_word(word: &str) -> Cow<'_, str> {
@@ -96,6 +103,25 @@ fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_is_followed_by_its_causes() {
+        #[derive(Debug)]
+        struct Outer(std::io::Error);
+        impl std::fmt::Display for Outer {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("cannot open a")
+            }
+        }
+        impl std::error::Error for Outer {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+        let error = Outer(std::io::Error::other("no disk"));
+        assert_eq!(with_causes(&error), "cannot open a: no disk");
+        assert_eq!(with_causes(&error.0), "no disk");
+    }
 
     #[test]
     fn file_names_are_plain() {

@@ -109,6 +109,6 @@ fn changed(app: &App, call: &Call, change: impl FnOnce(String) -> Result<Change,
     };
     match app.catalogue.change(call.user(), change) {
         Ok(()) => Answer::see(format!("/runs/{id}")),
-        Err(error) => refused(500, &launch::in_full(&error)),
+        Err(error) => refused(500, &stdx::text::with_causes(&error)),
     }
 }

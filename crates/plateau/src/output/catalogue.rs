@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use pts::Standing;
 use record::{Library, LibraryError, Run};
+use stdx::text::with_causes;
 use store::{Access, InProgress, Index, ListedRun, Seen, StoreError};
 
 use crate::failure::Done;
@@ -32,7 +33,7 @@ pub enum Found {
 /// If the library itself cannot be read.
 pub fn runs(library: &Library) -> Done<(Vec<Known>, Vec<LibraryError>)> {
     let seen = indexed(library).unwrap_or_else(|error| {
-        log::info!("the index is not used: {}", chain(error));
+        log::info!("the index is not used: {}", with_causes(&error));
         BTreeMap::new()
     });
     let mut runs = Vec::new();
@@ -73,7 +74,7 @@ fn indexed(library: &Library) -> Result<BTreeMap<String, Seen>, StoreError> {
     let seen = Index::with(library.root(), &judged_by, up_to_date).map(|(_, seen)| seen);
     seen.or_else(|error| {
         // What is up to date can still be used.
-        log::info!("the index is not updated: {}", chain(error));
+        log::info!("the index is not updated: {}", with_causes(&error));
         Index::open(library.root(), &judged_by, Access::Read)?.survey()
     })
 }
@@ -85,7 +86,7 @@ fn indexed(library: &Library) -> Result<BTreeMap<String, Seen>, StoreError> {
 pub fn current(library: &Library) -> Result<Index, StoreError> {
     let updated = update(library, |index| index.update(InProgress::Included)).map(|(index, _)| index);
     updated.or_else(|error| {
-        log::info!("the index is not used: {}", chain(error));
+        log::info!("the index is not used: {}", with_causes(&error));
         let mut index = Index::in_memory(library.root(), &judged_by())?;
         index.update(InProgress::Included)?;
         Ok(index)
@@ -122,9 +123,4 @@ fn judged_by() -> String {
             format!("{} built {built:?}", version::NUMBER)
         }
     }
-}
-
-/// Formats an error with its causes.
-fn chain(error: StoreError) -> String {
-    format!("{:#}", anyhow::Error::new(error))
 }
