@@ -10,7 +10,7 @@ use crate::drives::drives;
 use crate::live::{Live, Place};
 use crate::pages::frame::problem;
 use crate::pages::library::Selection;
-use crate::pages::opened::with_snapshot;
+use crate::pages::opened::{Unopened, opened, with_snapshot};
 use crate::snapshot::Snapshot;
 use crate::starts::Stage;
 
@@ -32,10 +32,11 @@ pub fn runs(app: &App, call: &Call) -> Answer {
 
 /// `/api/runs/{id}`
 pub fn run(app: &App, call: &Call) -> Answer {
-    if app.catalogue.run(call.name()).is_none() {
-        return Answer::error(404, "this library does not contain that run");
+    match opened(app, call) {
+        Ok(snapshot) => Answer::json(&of_snapshot(&snapshot)),
+        Err(Unopened::Unknown) => Answer::error(404, "this library does not contain that run"),
+        Err(Unopened::Unreadable(why)) => Answer::error(500, why),
     }
-    with_snapshot(app, call, |snapshot| Answer::json(&of_snapshot(snapshot)))
 }
 
 /// `/api/drives`

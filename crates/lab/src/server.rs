@@ -164,7 +164,7 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
     let shared = Shared { app: Arc::clone(app), announce };
     let unknown = |status: StatusCode| {
         move |State(shared): State<Shared>, headers: HeaderMap| async move {
-            // What exists is told only to browsers that are signed in.
+            // Only visitors who are signed in learn which addresses exist.
             match shared.app.gate.judge(&facts(&headers), Access::Viewer) {
                 Ok(_) => nothing_here(status),
                 Err(refusal) => refused(refusal),

@@ -1,17 +1,35 @@
 //! The run that the path of an address names.
 
+use std::sync::Arc;
+
 use super::frame::problem;
 use crate::app::{Answer, App, Call};
 use crate::snapshot::Snapshot;
 
+/// Why a run is not shown.
+pub enum Unopened {
+    /// The library does not contain it.
+    Unknown,
+    /// Its journal cannot be read or judged.
+    Unreadable(String),
+}
+
+/// Returns the current snapshot of the run that the path names.
+pub fn opened(app: &App, call: &Call) -> Result<Arc<Snapshot>, Unopened> {
+    let run = app.catalogue.run(call.name()).ok_or(Unopened::Unknown)?;
+    app.snapshots.of(run).map_err(Unopened::Unreadable)
+}
+
 /// Calls `show` with the current snapshot of the run that the path names.
 pub fn with_snapshot(app: &App, call: &Call, show: impl FnOnce(&Snapshot) -> Answer) -> Answer {
-    let Some(run) = app.catalogue.run(call.name()) else {
-        let text = "This library does not contain that run.";
-        return Answer { status: 404, ..Answer::html(problem("No such run", text)) };
-    };
-    match app.snapshots.of(run) {
+    match opened(app, call) {
         Ok(snapshot) => show(&snapshot),
-        Err(why) => Answer { status: 500, ..Answer::html(problem("The run cannot be read", &why)) },
+        Err(Unopened::Unknown) => {
+            let text = "This library does not contain that run.";
+            Answer { status: 404, ..Answer::html(problem("No such run", text)) }
+        }
+        Err(Unopened::Unreadable(why)) => {
+            Answer { status: 500, ..Answer::html(problem("The run cannot be read", &why)) }
+        }
     }
 }
