@@ -7,6 +7,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nandsim::Scale;
 use pts::Task;
 use record::{
     Entry, Event, Library, Loaded, Run, TargetFacts, TargetKind, Turn, TurnError, turn_of_run, turn_of_target,
@@ -149,10 +150,8 @@ fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
     let is_simulated = request.target.starts_with("sim:");
     match &target.simulated {
         Some(facts) => {
-            let divisor = request.open.scale.as_deref().map_or(Some(1), |scale| {
-                scale.trim().rsplit('/').next().and_then(|divisor| divisor.trim().parse().ok())
-            });
-            request.target != target.path || divisor != Some(facts.scale_divisor)
+            let scale = request.open.scale.as_deref().map_or(Ok(Scale::FULL), str::parse);
+            request.target != target.path || scale.map(Scale::divisor) != Ok(facts.scale_divisor)
         }
         None if target.kind == TargetKind::File => {
             let place = |path: &str| std::fs::canonicalize(path).ok();

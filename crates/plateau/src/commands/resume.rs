@@ -282,34 +282,14 @@ fn confirmed(file: &RunFile, drive: &Drive, entries: &[Entry], erase: &[String])
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn run_file() -> RunFile {
-        let file = serde_json::json!({
-            "version": 1, "id": "a", "created": "2026-11-22T12:00:00Z", "plateau_version": "0.1.0",
-            "command": ["plateau", "run", "iops", "sim:sas-slc-2011"], "tests": ["iops"], "profile": "pts-e-2.0",
-            "settings": {
-                "threads": 2, "queue_depth": 16, "cell_ns": 60_000_000_000_u64, "max_rounds": 25,
-                "precondition_capacities": 2, "precondition_range_percent": 100, "test_range_percent": 100,
-                "active_range_amount_bytes": null, "active_range_segments": 2048, "seed": 1,
-            },
-            "target": {
-                "kind": "simulated", "path": "sim:sas-slc-2011", "identity": "sas-slc-2011", "attachment": null,
-                "vendor": null, "model": null, "serial": null, "firmware": null, "interface": null, "nand": null,
-                "capacity_bytes": 1 << 30, "logical_block_bytes": 512, "physical_block_bytes": 4096,
-                "rotational": null, "simulated": null,
-            },
-            "host": {
-                "cpu": null, "cpus": null, "board": null, "memory_bytes": null, "os": null, "kernel": null,
-                "governor": null, "scheduler": null, "pcie_link": null,
-            },
-        });
-        serde_json::from_value(file).expect("a run file")
-    }
+    use crate::run::course;
 
     #[test]
     fn what_is_read_under_the_lock_decides_whether_a_run_continues() {
         let dir = tempfile::tempdir().expect("a folder");
-        let (stored, journal) = Library::at(dir.path()).create(run_file()).expect("a run");
+        let words = ["iops", "sim:sas-slc-2011", "--scale", "1/1024"];
+        let file = course::run_file(&words, "a", jiff::Timestamp::UNIX_EPOCH).expect("a run file");
+        let (stored, journal) = Library::at(dir.path()).create(file).expect("a run");
         drop(journal);
         let refused = || Failure::text(Exit::Held, "ask");
         assert!(reopen(&stored, |_, _| Err(refused())).is_err(), "a person must decide");

@@ -1,6 +1,5 @@
 //! `plateau fleet status`.
 
-use std::fmt::Write as _;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
@@ -49,7 +48,7 @@ pub fn run(cli: &Cli, options: &FleetStatus) -> Done {
     }
     let mut out = format!("campaign  {}: {}\n", campaign.name, counts(known.iter().map(|(_, known)| known)));
     if let Some(note) = note {
-        writeln!(out, "note      {note}").expect("a string");
+        out.push_str(&format!("note      {note}\n"));
     }
     let mut drives: Vec<&str> = Vec::new();
     for job in &jobs {
