@@ -206,8 +206,8 @@ fn plain(line: &str) -> String {
     out
 }
 
-/// Returns whether `printed` matches `written`, in which `...` matches any number of lines, and at the end of a line its
-/// rest.
+/// Returns whether `printed` matches `written`, in which a line `...` matches any number of lines and ` ...` at the end of
+/// a line matches its rest.
 fn matches(written: &[String], printed: &[String]) -> bool {
     match written {
         [] => printed.is_empty(),

@@ -135,8 +135,8 @@ impl Threshold {
     /// condition, because it may not be real.
     ///
     /// # Errors
-    /// Returns an error if no comparable figure matches the key or a run lacks one, because that must not look like a pass, or
-    /// if the unit of a figure differs from that of the condition.
+    /// Returns an error if no comparable figure matches the key, if a run lacks one (which must not look like a pass), or if
+    /// a figure has a different unit than the condition.
     pub fn matches(&self, comparison: &Comparison) -> Result<Vec<ThresholdMatch>, String> {
         match &self.limit {
             Limit::Percent(percent) => self.relative(comparison, *percent),

@@ -151,8 +151,9 @@ fn is_plain(path: &str) -> bool {
     !path.is_empty() && path.chars().all(|c| c.is_ascii_alphanumeric() || "/-_.:+@%".contains(c))
 }
 
-/// Whether a host can be a node of Slurm, whose file a space or line break in its name would extend.
-fn is_node(host: &str) -> bool {
+/// Whether Slurm accepts the name of a host as `NodeName`. A space or line break in a name would add parameters or lines
+/// to Slurm's files.
+fn is_node_name(host: &str) -> bool {
     !host.is_empty()
         && host.len() <= 63
         && !host.starts_with(['-', '.'])
@@ -163,11 +164,11 @@ impl Inventory {
     /// Returns the inventory of hosts, from the devices of each.
     ///
     /// # Errors
-    /// Returns an error if two drives have the same identity, or a host has a name that no node of Slurm can have.
+    /// Returns an error if two drives have the same identity, or Slurm does not accept the name of a host.
     pub fn of(hosts: &BTreeMap<String, Vec<Listed>>) -> Result<Self, FleetError> {
         let mut inventory = Self { version: VERSION, ..Self::default() };
         let mut by_gres: BTreeMap<String, String> = BTreeMap::new();
-        if let Some(host) = hosts.keys().find(|host| !is_node(host)) {
+        if let Some(host) = hosts.keys().find(|host| !is_node_name(host)) {
             let host = host.escape_debug();
             let problem =
                 format!("'{host}' is not the name of a node: use letters, digits, '-', '_' and '.'");

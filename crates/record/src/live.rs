@@ -263,8 +263,8 @@ impl Drop for LiveFile {
 }
 
 impl Run {
-    /// Returns what the run is doing now; `None` if there is no such file. The file may remain from a process that was
-    /// killed: check [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
+    /// Returns the content of the file `live`; `None` if it does not exist. A process that was killed leaves it behind:
+    /// check [`is_in_progress`](Self::is_in_progress) and its [age](Live::age_ns).
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, is incomplete or not valid, or belongs to another run.
