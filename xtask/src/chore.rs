@@ -1,10 +1,11 @@
 //! The definition of a chore: its arguments, which clap parses, and its code.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 use clap::ArgMatches;
+use serde_json::Value;
 
 /// The arguments of a chore; their doc comments are the help text.
 pub trait Chore: clap::Args {
@@ -58,6 +59,27 @@ pub fn run_package<'a>(
     if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
 }
 
+/// Arguments of cargo that build every test of the workspace, and the programs of packages with integration tests.
+/// With fewer packages, cargo would select other features and build most crates again.
+pub const TESTS: &[&str] = &["test", "--workspace", "--no-run"];
+
+/// Builds something with cargo and returns the path of a program that is part of it.
+pub fn program(root: &Path, arguments: &[&str], name: &str) -> anyhow::Result<PathBuf> {
+    executable(&build_messages(root, arguments)?, name)
+        .with_context(|| format!("cargo did not report a program {name}"))
+}
+
+/// Returns the path of a program from cargo's messages.
+fn executable(messages: &str, name: &str) -> Option<PathBuf> {
+    let documents = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let ours = |document: &Value| {
+        document["target"]["name"] == name
+            && document["target"]["kind"][0] == "bin"
+            && document["profile"]["test"] == false
+    };
+    documents.filter(ours).find_map(|document| document["executable"].as_str().map(PathBuf::from))
+}
+
 /// Builds something with cargo and returns its messages, one JSON document per line.
 pub fn build_messages(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let mut command = cargo();
@@ -74,4 +96,26 @@ pub fn build_messages(root: &Path, arguments: &[&str]) -> anyhow::Result<String>
 pub fn parsed<C: Chore>(words: &[&str]) -> Result<C, clap::Error> {
     let command = C::augment_args(clap::Command::new("chore").no_binary_name(true));
     C::from_arg_matches(&command.try_get_matches_from(words)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_the_one_that_cargo_names() {
+        let line = |kind: &str, test: bool, path: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","target":{{"kind":["{kind}"],"name":"plateau"}},"profile":{{"test":{test}}},"executable":{path}}}"#
+            )
+        };
+        let lines = [
+            "Compiling".to_owned(),
+            line("lib", false, "null"),
+            line("bin", true, r#""/t/deps/plateau-1""#),
+            line("bin", false, r#""/t/plateau""#),
+        ];
+        assert_eq!(executable(&lines.join("\n"), "plateau"), Some("/t/plateau".into()));
+        assert_eq!(executable(&lines[..3].join("\n"), "plateau"), None);
+    }
 }

@@ -7,8 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-use crate::chore::{Chore, run_package};
-use crate::test_binaries;
+use crate::chore::{Chore, TESTS, program, run_package};
 
 /// Arguments for `ci`, which limit the time in minutes.
 const CI: &[&str] = &["--minutes", "0.5"];
@@ -28,10 +27,9 @@ impl Chore for Swarm {
     }
 }
 
-/// Runs the part for `ci`, with the program that was built with the tests. `cargo run` would select other features
-/// and build most crates again.
+/// Runs the part for `ci`, with the program that was built with the tests.
 pub fn ci(root: &Path) -> anyhow::Result<Option<String>> {
-    let program = test_binaries::program(root, "swarm")?;
-    let status = Command::new(program).args(CI).current_dir(root).status().context("cannot start swarm")?;
+    let swarm = program(root, TESTS, "swarm")?;
+    let status = Command::new(swarm).args(CI).current_dir(root).status().context("cannot start swarm")?;
     if status.success() { Ok(None) } else { bail!("swarm ended with {status}") }
 }

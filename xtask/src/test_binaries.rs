@@ -1,12 +1,10 @@
 //! Builds and finds the test binaries of the workspace.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
-
-use crate::chore::cargo;
 
 /// A test binary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,38 +25,14 @@ pub struct TestBinary {
 /// # Errors
 /// Returns an error if the build fails.
 pub fn build(root: &Path) -> anyhow::Result<Vec<TestBinary>> {
-    parse(&messages(root)?)
-}
-
-/// Builds every test of the workspace, and returns the path of a program that was built for the integration tests
-/// of its package.
-///
-/// # Errors
-/// Returns an error if the build fails or the package has no integration tests.
-pub fn program(root: &Path, name: &str) -> anyhow::Result<PathBuf> {
-    for message in messages(root)?.lines() {
-        let message: Value = serde_json::from_str(message).context("cannot parse a message from cargo")?;
-        let target = &message["target"];
-        let is_program = target["kind"][0] == "bin" && message["profile"]["test"] == false;
-        if let (true, Some(executable)) =
-            (is_program && target["name"] == name, message["executable"].as_str())
-        {
-            return Ok(executable.into());
-        }
-    }
-    bail!("cargo did not build {name} with the tests")
-}
-
-/// Builds every test of the workspace, and returns cargo's messages, one JSON document per line.
-fn messages(root: &Path) -> anyhow::Result<String> {
-    let mut command = cargo();
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["test", "--workspace", "--locked", "--no-run"]);
     command.arg("--message-format=json-render-diagnostics");
     let output = command.current_dir(root).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
     if !output.status.success() {
         bail!("the tests cannot be built: cargo ended with {}", output.status);
     }
-    Ok(String::from_utf8(output.stdout)?)
+    parse(&String::from_utf8(output.stdout)?)
 }
 
 /// Finds the test binaries in cargo's messages.

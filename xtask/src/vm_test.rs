@@ -25,9 +25,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use serde_json::Value;
 
-use crate::chore::{Chore, build_messages};
+use crate::chore::{Chore, TESTS, program};
 use check::{Check, Group};
 use checks::GROUPS;
 pub use inside::Inside;
@@ -153,23 +152,8 @@ fn alone_in(folder: &Path) -> anyhow::Result<File> {
 /// Builds the program under test. It is optimised, like the program that users run, and because an emulated CPU
 /// is slow. `ci` uses the test build, which already exists.
 pub(crate) fn build(root: &Path, of_the_tests: bool) -> anyhow::Result<PathBuf> {
-    let words: &[&str] = if of_the_tests {
-        &["test", "--workspace", "--no-run"]
-    } else {
-        &["build", "--release", "--package", "plateau"]
-    };
-    executable(&build_messages(root, words)?).context("cargo did not report a program plateau")
-}
-
-/// Returns the path of the program from cargo's messages.
-fn executable(messages: &str) -> Option<PathBuf> {
-    let documents = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let ours = |document: &Value| {
-        document["target"]["name"] == "plateau"
-            && document["target"]["kind"][0] == "bin"
-            && document["profile"]["test"] == false
-    };
-    documents.filter(ours).find_map(|document| document["executable"].as_str().map(PathBuf::from))
+    let words = if of_the_tests { TESTS } else { &["build", "--release", "--package", "plateau"] };
+    program(root, words, "plateau")
 }
 
 fn judge(selected: &[(&Group, &Check)], lab: &mut Lab) -> anyhow::Result<()> {
@@ -240,23 +224,6 @@ mod tests {
         };
         assert!(matches(None, false) && matches(Some("refus"), false) && matches(Some("mounted"), false));
         assert!(!matches(Some("nvme"), false) && !matches(None, true));
-    }
-
-    #[test]
-    fn the_program_is_the_one_that_cargo_names() {
-        let line = |kind: &str, test: bool, path: &str| {
-            format!(
-                r#"{{"reason":"compiler-artifact","target":{{"kind":["{kind}"],"name":"plateau"}},"profile":{{"test":{test}}},"executable":{path}}}"#
-            )
-        };
-        let lines = [
-            "Compiling".to_owned(),
-            line("lib", false, "null"),
-            line("bin", true, r#""/t/deps/plateau-1""#),
-            line("bin", false, r#""/t/plateau""#),
-        ];
-        assert_eq!(executable(&lines.join("\n")), Some("/t/plateau".into()));
-        assert_eq!(executable(&lines[..3].join("\n")), None);
     }
 
     #[test]

@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("import", &["pts", "record", "stdx"]),
     ("charts", &["chartdata", "stdx"]),
     ("report", &["charts", "estimate", "pts", "record", "stdx", "skips"]),
+    ("fitting", &["nandsim", "pts", "record", "stdx"]),
     ("store", &["pts", "record", "report", "stdx", "skips"]),
     ("transfer", &["record", "stdx"]),
     ("fleet", &["device", "record", "stdx"]),
@@ -52,7 +53,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "stdx", "record", "nandsim", "engine", "device", "power", "estimate", "pts", "plans", "import",
             "report", "compare", "lab", "fio", "console", "skips", "store", "doctor", "gate", "launch",
-            "workload", "watch", "state", "transfer", "fleet", "failure", "host", "trace",
+            "workload", "watch", "state", "transfer", "fleet", "failure", "host", "trace", "fitting",
         ],
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),

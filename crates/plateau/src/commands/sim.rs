@@ -1,8 +1,8 @@
 //! `plateau sim list`, `plateau sim show MODEL`, `plateau sim fit RUN`.
 
 mod fit;
-mod scores;
 
+use fitting::{held_out, scores, verdict};
 use nandsim::{Calibration, Class, MODELS, Model};
 use serde_json::{Value, json};
 use stdx::units::{amount_base10, block_size, grouped};
@@ -11,7 +11,6 @@ use crate::cli::models::named_model;
 use crate::cli::{Cli, Sim};
 use crate::failure::Done;
 use crate::output::printer;
-use scores::{held_out, scores, verdict};
 
 pub fn run(cli: &Cli, action: &Sim) -> Done {
     match action {

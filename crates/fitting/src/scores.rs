@@ -6,6 +6,7 @@ use nandsim::fit::Score;
 pub const HELD_OUT_LIMIT: f64 = 1.5;
 
 /// Formats the error of the held-out mixes.
+#[must_use]
 pub fn held_out(score: &Score) -> String {
     format!(
         "hold-out: the error of the held-out mixes is {:.2} times that of the fitted mixes (at most \
@@ -16,11 +17,13 @@ pub fn held_out(score: &Score) -> String {
 }
 
 /// Returns whether a limit is met, as text.
+#[must_use]
 pub fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "MISSED" }
 }
 
 /// Formats a table of scores.
+#[must_use]
 pub fn scores(scores: &[Score]) -> String {
     let mut out = format!(
         "  {:>6} {:>14} {:>15} {:>10} {:>12} {:>13} {:>13}\n",

@@ -1,0 +1,11 @@
+//! Fitting a drive model to a run (`plateau sim fit`): what the run measured, how well the model agrees, and its
+//! description. The search itself is part of the simulator.
+#![forbid(unsafe_code)]
+
+mod described;
+mod measured;
+mod scores;
+
+pub use described::{cells, describe, table};
+pub use measured::measured;
+pub use scores::{HELD_OUT_LIMIT, held_out, scores, verdict};
