@@ -184,7 +184,7 @@ pub struct Regime {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Offsets {
-    /// Each independently of all others, and every block with the same probability.
+    /// Independent and uniform.
     #[default]
     Independent,
     /// Every block once per pass, in a random order.
