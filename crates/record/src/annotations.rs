@@ -66,7 +66,7 @@ pub enum Change {
         /// Id of the run.
         run: String,
     },
-    /// A run became a baseline, in place of an earlier one of that name.
+    /// A run became a baseline, replacing any earlier one of the same name.
     BaselineSet {
         /// Name of the baseline.
         baseline: String,
