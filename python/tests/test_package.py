@@ -1,4 +1,4 @@
-"""Reads a library that the test `crates/plateau/tests/python.rs` has made, and compares it with what Plateau says."""
+"""Reads a library created by the test `crates/plateau/tests/python.rs`, and compares it with the output of Plateau."""
 
 import json
 import os

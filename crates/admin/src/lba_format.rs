@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_that_fails_or_does_nothing_is_an_error() {
+    fn a_drive_that_fails_or_ignores_the_command_is_an_error() {
         let mut script = Script::new(0).nvme(0x80, 2, 1, Answer::Nvme(0x10a));
         let error = set(&mut script, &drive(0b10, 0), 1).expect_err("an error");
         assert!(

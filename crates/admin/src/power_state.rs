@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_state_bounds_nothing_that_happens_under_load() {
+    fn an_idle_state_is_no_bound_for_loads() {
         let states = [state(Some(8.5), true), state(Some(4.0), true), state(Some(0.05), false)];
         assert_eq!(bound_watts(&states, 1), Some(4.0));
         assert_eq!(bound_watts(&states, 2), Some(8.5));

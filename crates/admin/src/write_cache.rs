@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_without_one_is_left_alone() {
+    fn a_device_without_a_cache_is_left_alone() {
         let plain = Capabilities { protocol: Protocol::Plain, ..nvme() };
         assert_eq!(set(&mut Script::new(0), &plain, false).ok(), Some(false));
     }

@@ -63,7 +63,7 @@ pub enum Exhibit {
 }
 
 impl Exhibit {
-    /// Returns how to read it; None if it is not a chart.
+    /// Returns the hint on how to read the exhibit; None if it is not a chart.
     #[must_use]
     pub const fn reading(&self) -> Option<ReadingHint> {
         match self {
@@ -134,8 +134,7 @@ pub enum Scale {
     LinearZoomed,
     /// Integers.
     Integer,
-    /// Rounds of a test: integers. Returns whether this is a chart over rounds, which shows the way to steady
-    /// state rather than a result.
+    /// Rounds of a test: integers. A chart over rounds shows the way to steady state rather than a result.
     Rounds,
     /// Logarithmic, base 10.
     Log10,
@@ -143,7 +142,7 @@ pub enum Scale {
     Log2,
     /// Linear, from the smallest to the largest value without margins (times of a part of a test).
     Fitted,
-    /// Shares of I/Os with as much room for each further nine: a value of 1,000 means that one I/O out of 1,000 is
+    /// Shares of I/Os with equal space for each further nine: a value of 1,000 means that one I/O out of 1,000 is
     /// beyond, so its tick is 99.9.
     Nines,
 }
@@ -198,7 +197,7 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Number of decimal places.
     pub decimals: usize,
-    /// What the numbers count.
+    /// Units of the numbers.
     pub units: Units,
 }
 
@@ -273,7 +272,7 @@ pub struct Facts {
     pub heading: String,
     /// Pairs of label and value as printed.
     pub items: Vec<(String, String)>,
-    /// Returns whether any value has the mark of host-limited numbers, which the page must then explain.
+    /// Whether any value has the mark of host-limited numbers, which the page must then explain.
     pub host_limited: bool,
 }
 

@@ -140,7 +140,7 @@ impl Canvas {
     }
 
     /// Draws several thin lines as one element, with coordinates in whole units: context, whose exact values do not
-    /// matter. Of the points above each other, only the first, the extremes and the last are kept.
+    /// matter. Of the points with the same x, only the first, the extremes and the last are kept.
     pub fn coarse_polylines(&mut self, lines: &[Vec<Point>], stroke: Stroke) {
         let mut path = String::new();
         for line in lines.iter().filter(|line| line.len() > 1) {

@@ -9,9 +9,9 @@ use crate::style::Size;
 pub enum Theme {
     /// Dark letters on white.
     Light,
-    /// Light letters on a dark ground.
+    /// Light letters on a dark background.
     Dark,
-    /// Dark letters without a ground.
+    /// Dark letters without a background.
     Transparent,
 }
 

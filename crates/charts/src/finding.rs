@@ -1,5 +1,5 @@
-//! What a chart shows: one sentence made of its own values. It says nothing that the values do not say; whether a drive
-//! is steady, or a result valid, is decided elsewhere.
+//! Describes what a chart shows in one sentence, derived only from its values. Whether a drive is steady or a result
+//! valid is decided elsewhere.
 
 mod amounts;
 mod columns;

@@ -45,7 +45,7 @@ pub use timeline::{Content, Curves, Panel, Strand, TimeLine, narrow_timeline, ti
 #[must_use]
 pub fn narrow_picture(exhibit: &Exhibit, title: &str) -> Option<String> {
     let width = match exhibit {
-        // Its names are placed around the columns.
+        // The category names are placed around the columns.
         Exhibit::Columns3d(_) => 560.0,
         Exhibit::ResponseTimes(_) => 460.0,
         _ => Size::NARROW.width,

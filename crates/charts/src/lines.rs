@@ -42,8 +42,8 @@ pub fn lines_beside(lines: &Lines, others: &[&Lines], title: &str, size: Size) -
     draw(lines, &Surroundings { others, panels: &[] }, title, size)
 }
 
-/// Like [`lines()`], but with the horizontal axis and the edges of the plot that `panels`, which share that axis, need as
-/// well, so that pictures one above the other are aligned.
+/// Like [`lines()`], but horizontal axis and plot edges also fit `panels`, which share that axis, so that pictures
+/// above each other are aligned.
 pub(crate) fn lines_among(lines: &Lines, panels: &[&Lines], title: &str, size: Size) -> String {
     draw(lines, &Surroundings { others: &[], panels }, title, size)
 }

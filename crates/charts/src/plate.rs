@@ -1,5 +1,5 @@
-//! A plate: a chart with everything that has to accompany it outside of its report. What was measured, on which device
-//! and when stands above it, the caveats in boxes below that, and what it shows and who drew it at the foot.
+//! A plate: a chart with all the context that it needs outside its report. Above the chart are its subject, device and
+//! date, followed by the caveats in boxes; below it are what the chart shows and its origin.
 
 use crate::canvas::{Anchor, Canvas, Lettering, Stroke, text_width};
 use crate::markup::shortened;
@@ -22,7 +22,7 @@ const GAP: f64 = 8.0;
 /// Line height relative to the size of the letters.
 const LEADING: f64 = 1.35;
 
-/// What accompanies a chart.
+/// The context of a chart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plate {
     /// What the chart shows.

@@ -75,7 +75,7 @@ impl Armed {
                 Ok(outcome)
             }
         }?;
-        // If a member failed, or the device was moved to other bytes, during the measurement, it is invalid.
+        // The measurement is invalid if a member failed or the device was moved to other bytes meanwhile.
         self.check_in_between()?;
         if let LoadOutcome::Finished(segment) = &outcome {
             log::info!("load {workload} by {}: {:.3} s", segment.io_path, segment.seconds());

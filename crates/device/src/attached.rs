@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_simulated_drives_hang_nowhere() {
+    fn files_and_simulated_drives_have_no_topology() {
         assert_eq!(attached("sim:sas-slc-2011"), Attached::default());
         assert_eq!(attached("/etc/hostname"), Attached::default());
     }

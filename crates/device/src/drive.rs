@@ -24,7 +24,7 @@ pub struct Drive {
     pub(crate) kind: Kind,
 }
 
-/// What it is.
+/// The type of target.
 #[derive(Debug)]
 pub(crate) enum Kind {
     Single(Single),

@@ -117,7 +117,7 @@ pub enum DriveError {
     /// Information from the operating system could not be read.
     #[error("{path} cannot be read: {}", reason(.source))]
     System {
-        /// What.
+        /// The file or interface.
         path: &'static str,
         /// Why not.
         source: io::Error,
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_that_protect_nothing_make_a_target_unusable() {
+    fn refusals_that_protect_no_data_make_a_target_unusable() {
         let refused = |refusals| DriveError::Refused { target: "t".into(), refusals }.kind();
         assert_eq!(refused(vec![Refusal::ReadOnly]), ErrorKind::Unusable);
         assert_eq!(refused(vec![Refusal::ReadOnly, Refusal::Busy]), ErrorKind::Refused);

@@ -21,7 +21,7 @@ pub(crate) struct Inspected {
     pub(crate) kind: Single,
 }
 
-/// What it is.
+/// The type of target.
 #[derive(Debug)]
 pub(crate) enum Single {
     Real(Box<Real>, LoadOptions),
@@ -83,7 +83,7 @@ impl Inspected {
         log::info!("{}: not in use and without a known signature; opening it for writing", facts.path);
         let held = real.hold(options.engine, given.is_some())?;
         if let Real::File(_) = *real {
-            // If the file has just been created, this was unknown until now.
+            // Unknown until now if the file has just been created.
             facts.logical_block_bytes = target::file::direct_block_bytes(&held.fd);
             facts.physical_block_bytes = facts.logical_block_bytes;
             facts.attachment = target::file::birth(&held.fd);

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_learn_nothing_of_our_environment() {
+    fn programs_do_not_inherit_our_environment() {
         let output = command("env").expect("it is there").output().expect("it runs");
         let mut names: Vec<String> = String::from_utf8_lossy(&output.stdout)
             .lines()

@@ -79,7 +79,7 @@ pub enum Refusal {
         /// Location of the export's configuration below `/sys/kernel/config`.
         by: String,
     },
-    /// It has partitions.
+    /// The target has partitions.
     Partitions {
         /// Their kernel names.
         names: String,
@@ -93,7 +93,7 @@ pub enum Refusal {
     Signature(Signature),
     /// Another program has opened the target exclusively.
     Busy,
-    /// It is write-protected.
+    /// The target is write-protected.
     ReadOnly,
     /// A device below the target is write-protected. The kernel may fail writes to it, or pass them on regardless.
     ReadOnlyBelow {
@@ -146,7 +146,7 @@ pub enum Refusal {
 /// Kind of access by another process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It may write.
+    /// The process may write to the file.
     Writing,
     /// The process holds a lock.
     Locked,

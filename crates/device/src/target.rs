@@ -128,7 +128,7 @@ impl Real {
         }
     }
 
-    /// Opens it read-only.
+    /// Opens the target read-only.
     pub(crate) fn hold_to_read(&self, engine: Engine) -> Result<Held, DriveError> {
         let held = match self {
             Self::Block(block) => block.hold_to_read(),

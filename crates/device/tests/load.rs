@@ -159,7 +159,7 @@ fn the_same_seed_writes_the_same_bytes() {
 }
 
 #[test]
-fn the_segment_says_how_it_was_driven() {
+fn the_segment_records_its_io_path() {
     let file = support::file();
     let path = file.path().to_str().expect("a path");
     let engine = |engine, queue_depth| {
@@ -229,7 +229,7 @@ fn loop_devices_of_both_sector_sizes_are_loaded_and_purged() {
 }
 
 #[test]
-fn idling_passes_time_and_purging_a_file_empties_it() {
+fn idling_takes_time_and_a_purge_empties_a_file() {
     let file = support::file();
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
     finish(&mut target, &workload(SIZE));

@@ -190,7 +190,7 @@ fn several_workloads_run_side_by_side() {
 }
 
 #[test]
-fn one_that_is_stopped_stops_all() {
+fn stopping_one_workload_stops_all() {
     let file = support::file();
     let options = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };
     let mut target = armed(file.path().to_str().expect("a path"), &options);

@@ -37,7 +37,7 @@ fn the_kernel_can_poll_for_submissions() {
 }
 
 #[test]
-fn what_cannot_be_polled_says_why() {
+fn unpolled_loads_state_the_reason() {
     let file = support::file();
     let path = file.path().to_str().expect("a path");
     let segment = finish(&mut armed(path, &options(Polling::Completions)), &mix());

@@ -56,7 +56,7 @@ fn a_device_in_use_can_be_read_and_not_written() {
 }
 
 #[test]
-fn nothing_is_made_or_grown() {
+fn nothing_is_created_or_extended() {
     let dir = support::directory();
     let path = dir.path().join("absent");
     let options = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };

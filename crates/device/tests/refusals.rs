@@ -118,7 +118,7 @@ fn read_only_devices() {
 }
 
 #[test]
-fn what_a_device_is_built_on_has_to_be_writable() {
+fn lower_devices_must_be_writable() {
     let Some(lower) = Loop::new(SIZE, &["--read-only"]) else { return };
     // losetup(8) makes a device read-only only if the lower object is a read-only file, not a read-only device.
     let Some(upper) = Loop::over(Path::new(&lower.path), &[]) else { return };
@@ -239,7 +239,7 @@ fn files_need_confirmation_only_if_they_hold_data() {
 }
 
 #[test]
-fn files_without_room_are_not_made() {
+fn files_without_space_are_not_created() {
     let dir = support::directory();
     let path = dir.path().join("huge");
     let options = OpenOptions { size_bytes: Some(1 << 50), ..OpenOptions::default() };

@@ -12,7 +12,7 @@ const MIB: u64 = 1 << 20;
 const SIZE: u64 = 64 * MIB;
 
 #[test]
-fn a_device_is_free_as_soon_as_it_is_let_go() {
+fn a_device_is_free_as_soon_as_it_is_released() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };
     for _ in 0..10 {
         let mut target =

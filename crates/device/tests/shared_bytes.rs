@@ -262,7 +262,7 @@ fn a_mounted_network_namespace_uses_no_file() {
 
 /// In a new PID namespace without its own `/proc`, this process has a different ID in `/proc`.
 #[test]
-fn a_process_in_another_pid_namespace_does_not_take_itself_for_another() {
+fn a_process_in_another_pid_namespace_recognizes_itself() {
     const INSIDE: &str = "PLATEAU_TEST_INSIDE";
     if std::env::var_os(INSIDE).is_some() {
         if let Some(device) = Loop::new(SIZE, &[]) {
@@ -271,7 +271,7 @@ fn a_process_in_another_pid_namespace_does_not_take_itself_for_another() {
         println!("{INSIDE}");
         return;
     }
-    let test = "a_process_in_another_pid_namespace_does_not_take_itself_for_another";
+    let test = "a_process_in_another_pid_namespace_recognizes_itself";
     let own = std::env::current_exe().expect("a program");
     let inside = std::process::Command::new("unshare")
         .args(["--fork", "--pid", text(&own), "--exact", test, "--nocapture"])
@@ -292,7 +292,7 @@ fn a_process_in_another_pid_namespace_does_not_take_itself_for_another() {
 
 /// A file that is passed from process to process, each of which ends immediately.
 #[test]
-fn a_file_that_short_lived_processes_hand_on() {
+fn a_file_passed_on_by_short_lived_processes() {
     let Some(device) = Loop::new(SIZE, &[]) else { return };
     const CHAIN: &str = "
 import time

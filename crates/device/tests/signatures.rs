@@ -181,14 +181,14 @@ fn tried(case: &Case) -> bool {
 }
 
 #[test]
-fn whatever_a_tool_has_made_is_refused_until_what_is_named_was_done() {
+fn signatures_are_refused_until_the_instructions_are_followed() {
     let tried = CASES.iter().filter(|case| tried(case)).count();
     eprintln!("{tried} of {} were tried", CASES.len());
 }
 
 /// libblkid recognizes signatures that our own tables do not contain; these are refused as well.
 #[test]
-fn what_only_the_second_opinion_knows_is_refused() {
+fn signatures_known_only_to_libblkid_are_refused() {
     let Some(device) = Loop::new(20 * MIB, &[]) else { return };
     let node = File::options().write(true).open(&device.path).expect("the device");
     node.write_all_at(b"\x2b\x55\x44", 2048).expect("the magic of Xenix");

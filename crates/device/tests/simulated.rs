@@ -24,7 +24,7 @@ fn faulty(scale: &str, faults: &[&str]) -> device::Armed {
 }
 
 #[test]
-fn facts_say_that_it_is_simulated() {
+fn facts_state_that_the_drive_is_simulated() {
     let target = scaled("1/64");
     let facts = target.facts();
     assert_eq!((facts.kind, facts.identity.as_str()), (TargetKind::Simulated, TARGET));
@@ -94,7 +94,7 @@ fn short_cells_with_a_ramp_complete_enough_too() {
 
 /// A failure that the drive reports after the end of a cell still counts.
 #[test]
-fn a_fault_that_shows_only_after_the_end_of_a_cell_is_an_error() {
+fn a_fault_reported_after_the_end_of_a_cell_is_an_error() {
     for fault in [
         "media:at=10%,length=80%,retry=600s",
         "timeout:after=0s,commands=2",
@@ -236,7 +236,7 @@ fn a_purge_is_repeated_from_its_record() {
 }
 
 #[test]
-fn what_it_does_not_take_is_refused_with_what_it_takes() {
+fn unsupported_values_are_refused_with_the_supported_ones() {
     let mut target = scaled("1/1024");
     for (how, kind, part) in [
         (by("nvme-format-user"), ErrorKind::Unusable, "scsi-format-unit, scsi-sanitize-block"),
@@ -252,7 +252,7 @@ fn what_it_does_not_take_is_refused_with_what_it_takes() {
 }
 
 #[test]
-fn a_loss_of_power_during_concurrent_workloads_leaves_a_drive_with_power() {
+fn power_returns_after_a_loss_during_concurrent_workloads() {
     let options = OpenOptions {
         scale: Some("1/1024".into()),
         sim_faults: Some(SimFaults::Typed(vec!["power:after=1h".into()])),
@@ -301,7 +301,7 @@ fn life(ramp_ns: u64) -> (record::Cut, Segment, record::Health) {
 }
 
 #[test]
-fn a_loss_of_power_is_reported_with_what_was_cut_and_the_drive_is_back() {
+fn a_power_loss_is_reported_with_the_interrupted_workload_and_power_returns() {
     let (cut, after, health) = life(0);
     let intervals = &cut.series.write_ios;
     assert!(intervals.len() > 10 && intervals[..10].iter().all(|&ios| ios > 0), "{intervals:?}");

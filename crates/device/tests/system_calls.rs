@@ -118,7 +118,7 @@ fn nothing_but_the_queue_calls_the_kernel() {
 }
 
 #[test]
-fn helping_threads_read_and_wait_for_each_other() {
+fn helper_threads_read_and_wait_for_each_other() {
     // Each I/O is handed over twice. Each hand-over takes a lock that nine threads contend for, wakes up the
     // other side, and makes it wait again.
     let roles = [

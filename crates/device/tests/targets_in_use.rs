@@ -317,7 +317,7 @@ fn devices_over_the_record_of_a_run() {
 
 /// The path that the link shows now belongs to a different file.
 #[test]
-fn links_of_proc_do_not_lead_where_they_say() {
+fn proc_links_may_lead_to_another_file() {
     let dir = support::directory();
     let at = |name: &str| dir.path().join(name);
     let create = |path: &Path| fs::File::create_new(path).and_then(|file| file.set_len(SIZE).map(|()| file));
@@ -343,7 +343,7 @@ fn links_of_proc_do_not_lead_where_they_say() {
 }
 
 #[test]
-fn a_file_in_the_place_of_the_one_that_was_looked_at() {
+fn a_file_that_replaced_the_inspected_one() {
     let dir = support::directory();
     let (target, other) = (dir.path().join("target"), dir.path().join("other"));
     fs::File::create(&target).and_then(|file| file.set_len(SIZE)).expect("a file of holes");
@@ -364,7 +364,7 @@ fn a_file_in_the_place_of_the_one_that_was_looked_at() {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_file_to_be() {
+fn a_link_in_place_of_a_new_file() {
     let dir = support::directory();
     let (target, victim) = (dir.path().join("target"), dir.path().join("victim"));
     fs::write(&victim, vec![7; SIZE as usize]).expect("a file that holds something");
@@ -381,7 +381,7 @@ fn a_link_in_the_place_of_a_file_to_be() {
 /// The race itself: two files are exchanged continuously, and the one with data must never be armed without
 /// confirmation.
 #[test]
-fn files_that_are_exchanged_all_the_time() {
+fn files_that_are_exchanged_continuously() {
     let dir = support::directory();
     let (target, other) = (dir.path().join("target"), dir.path().join("other"));
     fs::File::create(&target).and_then(|file| file.set_len(SIZE)).expect("a file of holes");
@@ -443,7 +443,7 @@ fn has_open(inode: u64) -> bool {
 
 /// A file created by Plateau is used only through the descriptor that created it.
 #[test]
-fn a_file_that_was_made_is_never_opened_by_its_name_again() {
+fn a_created_file_is_never_reopened_by_name() {
     let dir = support::directory();
     let target = dir.path().join("target");
     let options = OpenOptions { size_bytes: Some(SIZE), ..OpenOptions::default() };

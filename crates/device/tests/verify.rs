@@ -42,7 +42,7 @@ fn after(damage: impl Fn(&File)) -> VerifyReport {
 }
 
 #[test]
-fn good_targets_are_found_good_by_every_engine() {
+fn intact_targets_pass_with_every_engine() {
     let kind = |share_percent, read_percent, block_bytes| IoKind {
         share_percent,
         access: Access::Random,
@@ -151,7 +151,7 @@ fn lost_writes_are_found_by_the_load_that_wrote_them() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_refused_before_anything_is_written() {
+fn unverifiable_workloads_are_refused_before_anything_is_written() {
     let file = support::file();
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
     let mut refused = |workloads: &[Workload], message: &str| {
@@ -172,7 +172,7 @@ fn what_cannot_be_checked_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn what_is_found_becomes_part_of_the_segment() {
+fn findings_become_part_of_the_segment() {
     let file = support::file();
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
     let mut found = |workload: &Workload| {
@@ -193,7 +193,7 @@ fn what_is_found_becomes_part_of_the_segment() {
 
 /// If a load is stopped, its findings must not be lost: when it is repeated, the damage may no longer exist.
 #[test]
-fn what_was_found_before_a_load_is_stopped_is_kept() {
+fn findings_before_a_load_is_stopped_are_kept() {
     let file = support::file();
     let mut target = armed(file.path().to_str().expect("a path"), &options(Engine::Auto));
     let pass = Workload { access: Access::Sequential, ..checked() };

@@ -34,7 +34,7 @@ struct Runs {
 const THOROUGH: Runs = Runs { count: 3, run_ns: 200_000_000 };
 const QUICK: Runs = Runs { count: 1, run_ns: 30_000_000 };
 
-/// Where I/Os go that do not reach a device.
+/// The destination of I/Os that do not reach a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nowhere {
     /// Completed in user space, without a system call.

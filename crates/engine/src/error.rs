@@ -34,7 +34,7 @@ pub enum EngineError {
     SetupWithoutTarget {
         /// The engine.
         engine: IoEngine,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// No memory could be allocated to read back the written data.
@@ -61,7 +61,7 @@ pub enum EngineError {
         target: String,
         /// The workload that has to be repeated.
         workload: Box<Workload>,
-        /// What disturbed it.
+        /// The disturbance.
         disturbance: Disturbance,
     },
     /// An I/O of a replay does not fit the target.
@@ -85,7 +85,7 @@ pub enum EngineError {
     ReplayDisturbed {
         /// Name of the target.
         target: String,
-        /// What disturbed it.
+        /// The disturbance.
         disturbance: Disturbance,
     },
     /// The queue depth exceeds the limits of the kernel.

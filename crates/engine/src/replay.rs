@@ -84,7 +84,7 @@ pub fn replay(
 
 /// Why an engine did not replay.
 enum Unplayed {
-    /// It could not be set up; nothing was read or written.
+    /// The engine could not be set up; nothing was read or written.
     Setup(io::Error),
     Engine(EngineError),
 }
@@ -104,7 +104,7 @@ struct Stage<'a, 'b> {
 }
 
 impl Stage<'_, '_> {
-    /// Plays the I/Os on a thread of its own, while this one feeds it and reports progress.
+    /// Plays the I/Os on a separate thread, while the calling thread feeds it and reports progress.
     fn play<Q: Queue>(
         &mut self,
         new_queue: impl FnOnce() -> io::Result<Q> + Send,
@@ -119,7 +119,7 @@ impl Stage<'_, '_> {
             let (ready, is_ready) = sync_channel(1);
             let (stop, done, seating, clock) = (&stop, &done, &seating, target.clock);
             let task = move || {
-                // Without a CPU of its own, the thread starts I/Os late, which is recorded.
+                // If the thread cannot be pinned, it may start I/Os late, which is recorded.
                 let _ = seating.take(0);
                 let (queue, set_up) = match new_queue() {
                     Ok(queue) => (Some(queue), Ok(())),

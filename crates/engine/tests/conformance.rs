@@ -88,7 +88,7 @@ fn data_comes_back_as_it_was_written() {
 }
 
 #[test]
-fn what_is_cut_short_is_an_error_and_counted() {
+fn short_transfers_are_errors_and_counted() {
     for engine in ENGINES {
         for queue_depth in [1, 8] {
             let file = support::file();
@@ -106,7 +106,7 @@ fn what_is_cut_short_is_an_error_and_counted() {
 }
 
 #[test]
-fn a_workload_says_what_it_cost() {
+fn a_workload_reports_its_cpu_cost() {
     for engine in [Engine::IoUring, Engine::Libaio] {
         let file = support::file();
         let target = opened(&file, SIZE, engine);

@@ -33,7 +33,7 @@ fn threads_are_the_fallback_of_io_uring_and_libaio() {
 }
 
 #[test]
-fn a_ring_that_takes_nothing_is_an_error_rather_than_an_endless_wait() {
+fn a_ring_that_accepts_no_submissions_is_an_error() {
     for per_second in [None, Some(1000)] {
         let subject = std::thread::spawn(move || {
             if let Err(error) = seccomp::forbid(&[libc::SYS_io_uring_enter], libc::EAGAIN) {

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_scaled_drive_is_called_so() {
+    fn scaled_times_are_labelled() {
         let scaled = TestCost { scale_divisor: 64, ..of(None, expense(5, 1, 1), true) };
         assert_eq!(
             scaled.to_string(),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_follows_the_rounds() {
+    fn the_forecast_follows_the_rounds() {
         let range = (expense(5, 5, 500), expense(25, 25, 2500));
         let done = of(Some(range), expense(7, 8, 600), true);
         assert_eq!(done.expected(), Some(expense(7, 7, 700)));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_began_again_counts_from_there() {
+    fn a_restarted_test_counts_from_its_restart() {
         let event = |seq, event| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
         let round = || Event::Noted(Note::RoundStarted { round: 1, cells: 1 });
         let estimate =

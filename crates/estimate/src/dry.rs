@@ -39,7 +39,7 @@ pub struct Estimate {
     pub shortest: Cost,
     /// Cost if steady state is never reached.
     pub longest: Cost,
-    /// Returns the outcome of a run without incidents.
+    /// The outcome of a run without incidents.
     pub outcome: Outcome,
 }
 
@@ -116,7 +116,7 @@ struct Conditions {
     longest: Condition,
 }
 
-/// What the writes since the last purge have done to the drive.
+/// Effect of the writes since the last purge on the drive.
 #[derive(Debug, Clone, Copy, Default)]
 struct Condition {
     /// Filled by sequential writes before the random ones.

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_phase_is_what_comes_next() {
+    fn the_phase_is_the_next_step() {
         let round = |round| Event::Noted(Note::RoundStarted { round, cells: 56 });
         let text = |events: Vec<Event>| phase(&journal(events)).to_string();
         assert_eq!(text(vec![]), "starting");

@@ -7,14 +7,14 @@ use super::{Job, set};
 const MOST_JOBS: usize = 256;
 /// Maximum depth of files that include each other.
 const DEEPEST: usize = 8;
-/// After this number of complaints, the rest of a file is probably not a job file either.
+/// Maximum number of complaints: a file with more is probably not a job file.
 const MOST_COMPLAINTS: usize = 50;
 const GLOBAL: &str = "global";
 
 /// Name and text of a file that is included, or why it cannot be read.
 pub type Included = Result<(String, String), String>;
 
-/// What a job file may refer to.
+/// The environment of a job file: variables and included files.
 pub struct Surroundings<'a> {
     /// Returns the value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
@@ -62,7 +62,7 @@ enum Section {
     Job,
 }
 
-/// What has been read so far.
+/// State of the parser.
 struct Reader<'a> {
     surroundings: &'a Surroundings<'a>,
     defaults: Job,

@@ -15,7 +15,7 @@ pub struct Imported {
     pub reports_mebibytes: bool,
     /// Notes that a reader of the figures needs.
     pub remarks: Vec<String>,
-    /// What Plateau wrote into its own exports.
+    /// Provenance, from Plateau's own exports.
     pub exported: Provenance,
     /// Settings of the run; `None` if the file does not contain them.
     pub settings: Option<Settings>,
@@ -29,7 +29,7 @@ pub struct Imported {
     pub tests: Vec<ImportedTest>,
 }
 
-/// What an export of Plateau states about the run that it was written from; empty for files of other tools.
+/// Information in a Plateau export about its run; empty for files of other tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provenance {
     /// Id of the run.

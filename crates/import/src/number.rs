@@ -22,7 +22,7 @@ pub(crate) fn count(value: u64, what: &str) -> Result<u16, String> {
     u16::try_from(value).map_err(|_| format!("{what} is {value}; at most 65535 is possible"))
 }
 
-/// Returns `value` if it can be printed. Other than a measurement, a slope or a difference may be negative.
+/// Returns `value` if it can be printed. Unlike a measurement, a slope or a difference may be negative.
 ///
 /// # Errors
 /// Returns an error that names `what` otherwise.

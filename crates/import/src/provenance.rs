@@ -1,4 +1,4 @@
-//! What Plateau writes into its own exports about the run: its id, its profile, the simulated drive, the marks.
+//! Information about the run in Plateau's own exports: its id, its profile, the simulated drive, the marks.
 
 use record::{IMPORTED_FROM, MarkKind, StatedMark};
 use serde::Deserialize;

@@ -22,7 +22,7 @@ fn every_example_opens_with_a_page_for_every_test() {
 }
 
 #[test]
-fn figures_are_those_of_the_tables_and_not_of_the_misprints() {
+fn figures_match_the_tables_instead_of_the_misprints() {
     let cell = |name: &str, test: &str, row: &str, column: &str| {
         let table = &tables(&example(name), test)[0];
         let at = table.columns.iter().position(|c| c == column).unwrap();

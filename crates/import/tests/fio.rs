@@ -89,7 +89,7 @@ fn clones_reported_as_a_group_are_threads() {
 }
 
 #[test]
-fn what_the_file_does_not_contain_is_not_a_default_of_fio() {
+fn missing_options_are_not_replaced_by_defaults_of_fio() {
     let (_, imported) = import::read(clones("", "").as_bytes(), None).unwrap();
     let reading = &imported.tests[0].readings[0];
     assert_eq!(reading.queue_depth, None, "iodepth is not there");

@@ -47,7 +47,7 @@ fn depth_and_size_are_bounded() {
 }
 
 #[test]
-fn numbers_must_be_possible() {
+fn implausible_numbers_are_refused() {
     let round = |value: &str| {
         let row = format!("[{}]", [value; 8].join(","));
         format!("[[{}]]", vec![row; 7].join(","))

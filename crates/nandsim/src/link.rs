@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn carries_no_more_than_its_rate() {
+    fn a_link_carries_no_more_than_its_rate() {
         let mut link = Link::new(1000);
         let ends: Vec<u64> = (0..1000).map(|_| link.book(5000, 1000)).collect();
         assert!(ends.is_sorted());

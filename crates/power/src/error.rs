@@ -48,7 +48,7 @@ pub enum PowerError {
     /// A meter stopped sending.
     #[error("{what} ended")]
     Ended {
-        /// The source.
+        /// The line that it sent.
         what: String,
     },
     /// A meter sent no value.

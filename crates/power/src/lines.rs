@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_an_error_and_the_next_line_counts_again() {
+    fn an_invalid_line_is_an_error_and_the_next_line_counts() {
         for wrong in ["-1", "NaN", "inf", "12 V", "1e9", "W", "\u{1b}[31m"] {
             let (mut lines, meter) = lines();
             send(&meter, format!("{wrong}\n4\n").as_bytes());
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_takes_no_memory() {
+    fn an_endless_line_takes_no_memory() {
         let (mut lines, meter) = lines();
         for _ in 0..4 {
             send(&meter, &[b'7'; 10_000]);

@@ -47,7 +47,7 @@ impl Sampler {
         Self { facts, orders: Some(orders), answers, thread: Some(thread) }
     }
 
-    /// What is measured.
+    /// Returns the properties of the meter.
     #[must_use]
     pub const fn facts(&self) -> &PowerFacts {
         &self.facts
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_the_beginning_does_not_count() {
+    fn readings_before_the_start_do_not_count() {
         let sampler = sampler(vec![Ok(90.0), Ok(5.0), Ok(80.0), Ok(7.0)]);
         for watts in [5, 7] {
             sampler.begin().expect("readable");

@@ -23,7 +23,7 @@ pub struct Kind {
     /// Whether using the source starts a program or opens a device, in which case only the operator may name
     /// it.
     pub needs_trust: bool,
-    /// Opens it. The first argument is the text after the colon.
+    /// Opens the source. The first argument is the text after the colon.
     pub(crate) open: fn(&str, Surroundings) -> Result<Opened, PowerError>,
 }
 
@@ -53,7 +53,7 @@ impl Default for Surroundings {
 
 /// An open source, and what it measures.
 pub struct Opened {
-    /// What it measures.
+    /// Properties of the meter.
     pub facts: PowerFacts,
     /// The source.
     pub source: Box<dyn Source>,

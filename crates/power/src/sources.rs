@@ -55,7 +55,7 @@ impl Named {
     /// Opens the source; if the meter sends unprompted, waits for its first value.
     ///
     /// # Errors
-    /// Returns an error if it does not exist, or sends no power.
+    /// Returns an error if it does not exist, or reports no power.
     pub fn open(&self, around: Surroundings) -> Result<Opened, PowerError> {
         let argument = self.given.split_once(':').map_or("", |(_, argument)| argument);
         let mut opened = (self.kind.open)(argument, around)?;

@@ -77,7 +77,7 @@ fn zones_are_equal_adjacent_and_aligned() {
 }
 
 #[test]
-fn the_place_on_the_disk_is_shown() {
+fn the_location_on_the_disk_is_shown() {
     let (outcome, _) = run("hdd-iops");
     let Exhibit::Lines(lines) = &outcome.pages[0].exhibits[0] else { panic!("{:?}", outcome.pages[0]) };
     let names: Vec<&str> = lines.series.iter().map(|series| series.name.as_str()).collect();
@@ -122,7 +122,7 @@ fn it_is_never_a_result_of_the_pts() {
 }
 
 #[test]
-fn zones_that_hold_no_block_are_refused_with_what_would_do() {
+fn zones_without_room_for_a_block_are_refused_with_an_alternative() {
     let small = TargetFacts { capacity_bytes: 64 << 20, ..disk() };
     let mut fake = sloping();
     let outcome = run_on("hdd-tp", "pts-e-2.0", &small, &mut fake);
@@ -142,7 +142,7 @@ fn zones_that_hold_no_block_are_refused_with_what_would_do() {
 }
 
 #[test]
-fn a_cut_test_says_how_far_it_came() {
+fn an_interrupted_test_states_its_progress() {
     let mut fake = sloping();
     fake.fail_after_cells = Some(9 * 10 + 4);
     let outcome = run_on("hdd-iops", "pts-e-2.0", &disk(), &mut fake);

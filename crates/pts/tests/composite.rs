@@ -46,7 +46,7 @@ fn on_4kn(fits_sectors: bool) -> (Outcome, Fake) {
 }
 
 #[test]
-fn the_flow_is_the_one_of_the_specification() {
+fn the_flow_follows_the_specification() {
     for (test, profile) in [("cbw", "pts-e-2.0"), ("cbw", "pts-c-2.0"), ("ecw", "pts-e-1.1")] {
         let mut bench = bench();
         let outcome = run_on(test, profile, &target(512), &mut bench);

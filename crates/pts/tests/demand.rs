@@ -23,7 +23,7 @@ fn saturating() -> Fake {
 }
 
 #[test]
-fn the_flow_is_the_one_of_the_specification() {
+fn the_flow_follows_the_specification() {
     let mut bench = saturating();
     let outcome = run("pts-e-2.0", &mut bench);
     assert_eq!(outcome.converged, Some(true));

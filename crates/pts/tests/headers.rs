@@ -58,7 +58,7 @@ fn tests_over_demand() {
 }
 
 #[test]
-fn what_was_not_steady_says_so() {
+fn unsteady_results_are_labelled() {
     let swinging = of("cbw", "pts-e-2.0", |round| 1_000 * u64::from(1 + round % 2));
     assert_eq!(swinging.header.phases.pre_condition_1[2], "21-25 (NOT ACHIEVED)");
     assert_eq!(swinging.header.phases.stimulus_1[4], "21-25 (NOT ACHIEVED)");

@@ -12,7 +12,7 @@ fn run_on(profile: &str, target: &TargetFacts, bench: &mut Fake) -> Outcome {
 }
 
 #[test]
-fn the_loop_is_the_one_of_the_specification() {
+fn the_loop_follows_the_specification() {
     let mut bench = Fake::new(|_, _| 1000);
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);
     assert_eq!(outcome.converged, Some(true));
@@ -102,7 +102,7 @@ fn a_cell_that_is_not_tracked_may_be_unsteady_in_the_window() {
 }
 
 #[test]
-fn there_is_no_verdict_over_all_cells_before_five_rounds() {
+fn cells_are_not_judged_before_five_rounds() {
     let mut bench = Fake::new(|_, _| 1000);
     bench.fail_after_cells = Some(4 * 56 + 7);
     let outcome = run_on("pts-e-1.0", &target(512), &mut bench);

@@ -43,7 +43,7 @@ fn chi_square(counts: &[u32], shares: &[f64]) -> f64 {
 }
 
 #[test]
-fn chi_square_finds_what_is_off() {
+fn chi_square_detects_deviations() {
     assert_eq!(chi_square(&[50, 30, 20], &[50.0, 30.0, 20.0]), 0.0);
     assert!((chi_square(&[60, 40], &[50.0, 50.0]) - 4.0).abs() < 1e-12);
 }

@@ -76,7 +76,7 @@ fn hir_compares_wait_states_with_steady_state() {
 }
 
 #[test]
-fn hir_has_returned_only_if_it_stays_back() {
+fn hir_has_recovered_only_if_it_stays_recovered() {
     // The drive is steady at first, a fifth slower from the third minute of each return on, and in the last ten
     // minutes either steady again or not.
     let returns = |last: u64| {
@@ -147,7 +147,7 @@ fn hir_follows_the_gap_rule_and_names_a_gap_in_its_time_line() {
 }
 
 #[test]
-fn a_profile_without_the_test_is_modified_by_it() {
+fn a_test_missing_from_the_profile_is_a_deviation() {
     let outcome = hir("pts-e-1.0", &mut Fake::new(|_, _| 1_000));
     assert_eq!(pts::texts(&outcome.modified), ["the Host Idle Recovery test is not part of PTS-E 1.0"]);
     assert_eq!((outcome.clause, outcome.header.requirement), (None, "NOT IN THE PROFILE"));

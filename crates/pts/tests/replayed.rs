@@ -77,7 +77,7 @@ fn numbers_of_a_busy_host_are_marked_and_noted() {
 }
 
 #[test]
-fn numbers_and_key_figures_are_marked_where_a_cell_of_theirs_is() {
+fn numbers_and_key_figures_with_a_marked_cell_are_marked() {
     for profile in ["pts-e-1.1", "pts-e-2.0"].map(|name| Profile::named(name).unwrap()) {
         for test in TESTS {
             let marks = |share: f64| {
@@ -125,7 +125,7 @@ fn numbers_and_key_figures_are_marked_where_a_cell_of_theirs_is() {
 }
 
 #[test]
-fn another_question_than_the_recorded_one_is_refused() {
+fn a_request_other_than_the_recorded_one_is_refused() {
     let profile = Profile::named("pts-e-2.0").unwrap();
     for test in TESTS {
         let (mut run, entries, _) = recorded(test, profile);
@@ -146,7 +146,7 @@ fn differences(run: &RunFile, entries: &[Entry]) -> Vec<String> {
 }
 
 #[test]
-fn what_was_recorded_is_verified() {
+fn recorded_verdicts_are_verified() {
     for test in TESTS {
         for profile in PROFILES {
             let (run, mut entries, outcome) = recorded(test, profile);
@@ -157,7 +157,7 @@ fn what_was_recorded_is_verified() {
 }
 
 #[test]
-fn what_was_recorded_otherwise_is_found() {
+fn differing_records_are_found() {
     let (test, profile) = (Test::named("iops").unwrap(), Profile::named("pts-e-2.0").unwrap());
     let (run, mut entries, outcome) = recorded(test, profile);
     ended(test, &mut entries, &outcome);
@@ -184,7 +184,7 @@ fn what_was_recorded_otherwise_is_found() {
 }
 
 #[test]
-fn a_run_that_was_cut_is_verified_as_far_as_it_came() {
+fn an_interrupted_run_is_verified_up_to_its_end() {
     let profile = Profile::named("pts-e-2.0").unwrap();
     for test in TESTS {
         let (run, entries, _) = recorded(test, profile);

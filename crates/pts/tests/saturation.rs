@@ -125,7 +125,7 @@ fn version_1_1_ends_when_five_samples_31_minutes_apart_are_steady() {
 }
 
 #[test]
-fn not_steady_in_time_is_reported() {
+fn missing_steady_state_is_reported() {
     let mut bench = Fake::new(|cycle, _| 100 * u64::from(1 + cycle % 2));
     let outcome = run("pts-e-2.0", &mut bench);
     assert_eq!((outcome.converged, outcome.rounds), (Some(false), 11));
@@ -183,7 +183,7 @@ fn average_response_times_are_drawn_minute_by_minute_beyond_the_pages_of_the_spe
 }
 
 #[test]
-fn length_and_amount_stand_in_for_rounds() {
+fn length_and_amount_replace_rounds() {
     let length = |capacities, hours| {
         let wsat = SaturationChoice {
             capacities: Some(capacities),

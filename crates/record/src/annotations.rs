@@ -1,6 +1,6 @@
-//! What people add to the runs of a library: tags, notes, names, archived runs and baselines.
+//! Annotations of the runs of a library: tags, notes, names, archived runs and baselines.
 //!
-//! A run's own files never change after the run, so these are records of an append-only journal of the library.
+//! A run's own files never change after the run, so annotations are appended to a journal of the library instead.
 //! [`Annotations`] is the fold over its records.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +53,7 @@ pub enum Change {
     Named {
         /// Id of the run.
         run: String,
-        /// The name; none to remove it.
+        /// The name; `None` removes the name.
         name: Option<String>,
     },
     /// The run was archived.
@@ -66,7 +66,7 @@ pub enum Change {
         /// Id of the run.
         run: String,
     },
-    /// A run became a baseline, in place of an earlier one of that name.
+    /// A run became a baseline, replacing any earlier one of the same name.
     BaselineSet {
         /// Name of the baseline.
         baseline: String,
@@ -120,7 +120,7 @@ pub struct Annotations {
     baselines: BTreeMap<String, Baseline>,
 }
 
-/// What was added to one run.
+/// The annotations of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct OfRun {
     name: Option<Option<String>>,
@@ -172,7 +172,7 @@ impl Annotations {
         of
     }
 
-    /// Returns the labels of a run: `own`, with which it was started, as changed since.
+    /// Returns the labels of a run: its initial labels `own`, with all later changes applied.
     #[must_use]
     pub fn labels(&self, run: &str, own: &Labels) -> Labels {
         let name = match self.of_runs.get(run).and_then(|of| of.name.as_ref()) {
@@ -186,7 +186,8 @@ impl Annotations {
         }
     }
 
-    /// Returns the tags of a run in alphabetical order, each with who added it; none if it was started with it.
+    /// Returns the tags of a run in alphabetical order, each with the person who added it later; `None` for an
+    /// initial tag.
     #[must_use]
     pub fn tags<'a>(&'a self, run: &str, own: &'a Labels) -> Vec<(&'a str, Option<&'a Stamp>)> {
         let Some(of) = self.of_runs.get(run) else {
@@ -198,7 +199,8 @@ impl Annotations {
         tags.into_iter().collect()
     }
 
-    /// Returns the notes about a run, the oldest first, each with who added it; none if it was started with it.
+    /// Returns the notes about a run, oldest first, each with the person who added it later; `None` for an initial
+    /// note.
     #[must_use]
     pub fn notes<'a>(&'a self, run: &str, own: &'a Labels) -> Vec<(&'a str, Option<&'a Stamp>)> {
         let later = self.of_runs.get(run).into_iter().flat_map(|of| &of.notes);
@@ -218,18 +220,18 @@ impl Annotations {
         self.baselines.get(name)
     }
 
-    /// Returns all baselines in the order of their names.
+    /// Returns all baselines sorted by name.
     pub fn baselines(&self) -> impl Iterator<Item = (&str, &Baseline)> {
         self.baselines.iter().map(|(name, baseline)| (&**name, baseline))
     }
 
-    /// Returns the ids of all runs that a record is about, in their order.
+    /// Returns the ids of all annotated runs, sorted.
     pub fn runs(&self) -> impl Iterator<Item = &str> {
         self.of_runs.keys().map(String::as_str)
     }
 
-    /// Returns the hash of the last record about a run, which changes with everything that was added to it; `None` if
-    /// nothing was added.
+    /// Returns the hash of the latest record about a run, which changes with each annotation; `None` if the run has no
+    /// annotations.
     #[must_use]
     pub fn digest(&self, run: &str) -> Option<Digest> {
         self.of_runs.get(run)?.digest

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_are_none_are_refused() {
+    fn invalid_times_are_refused() {
         let refused = |columns: &str, why: &str| {
             let text = format!(r#"{{"intervals_per_column":1,"columns":{columns}}}"#);
             let error = with_times(&text).expect_err(columns).to_string();

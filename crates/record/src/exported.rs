@@ -1,5 +1,4 @@
-//! What the data files that Plateau exports contain beyond readings: figures, windows, tables and charts of a report,
-//! as they are in the file.
+//! Content of Plateau's data exports other than readings: figures, windows, tables and charts, unchanged from the file.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +44,7 @@ pub struct ExportedVerdict {
     pub unchecked: Vec<String>,
 }
 
-/// A reason for which a drive was rejected.
+/// A reason why a drive was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportedReason {
@@ -53,7 +52,7 @@ pub struct ExportedReason {
     pub reason: String,
     /// The reason in words.
     pub text: String,
-    /// Where on the drive; `None` if it has no place.
+    /// Location on the drive; `None` if it has none.
     pub offset_bytes: Option<u64>,
 }
 

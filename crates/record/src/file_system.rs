@@ -1,4 +1,4 @@
-//! The file system of a target that is a file, and what the devices below it did during a workload.
+//! The file system of a target file, and the I/O of the devices below it during a workload.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileSystemFacts {
-    /// As the kernel names it: `ext4`, `xfs`, `btrfs`, `tmpfs`.
+    /// Type, as named by the kernel: `ext4`, `xfs`, `btrfs`, `tmpfs`.
     pub kind: String,
     /// Size of its blocks.
     pub block_bytes: u32,
     /// Options of the mount, then those of the file system, as in `/proc/self/mountinfo`.
     pub mount_options: String,
-    /// The block devices that it is on; empty if it has none or they are not known.
+    /// The underlying block devices; empty if there are none or they are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<BelowDevice>,
 }
@@ -25,7 +25,7 @@ pub struct BelowDevice {
     pub name: String,
     /// Size.
     pub capacity_bytes: u64,
-    /// The disks that it is on, or itself.
+    /// The underlying disks, or the device itself.
     pub disks: Vec<BelowDisk>,
 }
 
@@ -46,7 +46,7 @@ pub struct BelowDisk {
     pub backing_file: Option<String>,
 }
 
-/// What is known about the target, a file, after a workload.
+/// State of a target file after a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnFile {
@@ -55,7 +55,7 @@ pub struct OnFile {
     /// Number of its extents after the workload; `None` if the file system does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents: Option<u64>,
-    /// What all devices below the file system did during the workload; `None` if their I/O is not counted.
+    /// I/O of all devices below the file system during the workload; `None` if the kernel does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<BelowLoad>,
 }
@@ -99,7 +99,7 @@ impl BelowDevice {
         }
     }
 
-    /// What is known about a disk, apart from a name that it shares with the device.
+    /// Describes a disk, omitting its name if it is the same as that of the device.
     fn described(&self, disk: &BelowDisk) -> Option<String> {
         let identity = disk.model.clone().or_else(|| disk.backing_file.clone());
         match (identity, disk.name == self.name) {

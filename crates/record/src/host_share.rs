@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ceiling_is_that_of_the_way_and_of_all_threads() {
+    fn the_ceiling_depends_on_the_io_path_and_scales_with_threads() {
         let share = |ios, threads, engine| ceiling().share_of(&second(ios, threads, engine, 0)).unwrap();
         // Depth 1: 280 ns for the ring and 163.84 ns for the data.
         assert!((share(1_000_000, 1, IoEngine::IoUring) - 0.443_84).abs() < 1e-6);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_between_two_depths_go_with_one_over_the_depth() {
+    fn costs_between_two_depths_are_linear_in_one_over_the_depth() {
         let costs = ceiling().no_op_ring;
         assert_eq!(
             (cost_at(&costs, 1), cost_at(&costs, 32), cost_at(&costs, 500)),

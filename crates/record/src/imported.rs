@@ -35,7 +35,7 @@ impl MarkKind {
         Self::Modified,
     ];
 
-    /// The name that stands for it in data: `not-achieved`.
+    /// The key used in data: `not-achieved`.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl MarkKind {
         }
     }
 
-    /// The mark in capitals, as short as it fits above a column.
+    /// The mark in capitals, short enough for a column heading.
     #[must_use]
     pub const fn short(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ impl MarkKind {
     }
 }
 
-/// What the label of imported results begins with; the measuring tool follows.
+/// Prefix of the label of imported results; the name of the measuring tool follows.
 pub const IMPORTED_FROM: &str = "IMPORTED from ";
 
 /// A mark that the imported file itself states.

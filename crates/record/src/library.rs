@@ -223,7 +223,7 @@ impl Library {
         Ok((runs, unreadable.into_iter().chain(problem).collect()))
     }
 
-    /// Returns the run with the labels that it has now, if they can be read.
+    /// Returns the run with its current labels, if they can be read.
     fn labelled(&self, run: Run) -> Run {
         let mut runs = [run];
         if let Err(error) = self.label(&mut runs) {
@@ -233,7 +233,7 @@ impl Library {
         run
     }
 
-    /// Replaces the labels with which the runs were started by those that they have now.
+    /// Replaces the initial labels of the runs with their current ones.
     fn label(&self, runs: &mut [Run]) -> Result<(), LibraryError> {
         let annotations = self.annotations()?;
         for run in runs {
@@ -242,7 +242,7 @@ impl Library {
         Ok(())
     }
 
-    /// Returns everything that people have added to the runs of the library.
+    /// Returns all annotations of the runs in the library.
     ///
     /// # Errors
     /// Returns an error if the journal of the library cannot be read or is damaged.
@@ -259,14 +259,14 @@ impl Library {
         library_journal::read_with_end(&*self.storage, &self.root.join(LIBRARY_JOURNAL))
     }
 
-    /// Appends changes to the journal of the library: those that `decide` derives from the state so far, while no other
-    /// process changes it. Returns the state after them, once they are on disk.
+    /// Appends the changes that `decide` derives from the current state to the journal of the library, while no other
+    /// process can change it. Returns the new state once the changes are on disk.
     ///
     /// `who` is the person who makes the changes. The caller checks that the runs exist.
     ///
     /// # Errors
-    /// Returns the error of `decide`, and an error if the journal cannot be read or written, or is damaged. Nothing was
-    /// changed then.
+    /// Returns the error of `decide`, and an error if the journal cannot be read or written, or is damaged. In that
+    /// case, nothing was changed.
     pub fn annotate<E: From<LibraryJournalError>>(
         &self,
         who: &str,
@@ -275,7 +275,8 @@ impl Library {
         library_journal::append(&*self.storage, &self.root.join(LIBRARY_JOURNAL), who, decide)
     }
 
-    /// Returns runs as they were started, newest first, and an error for each directory that could not be read.
+    /// Returns the runs with their initial labels, newest first, and an error for each directory that could not be
+    /// read.
     fn started(
         &self,
         wanted: impl Fn(&OsStr) -> bool,
@@ -356,7 +357,7 @@ impl Library {
 }
 
 impl Run {
-    /// Opens the run in `dir`, with the labels with which it was started.
+    /// Opens the run in `dir`, with its initial labels.
     ///
     /// # Errors
     /// Returns an error if its `run.json` is missing or invalid, or has a newer version than this build

@@ -1,7 +1,7 @@
-//! The journal of a library: `library.journal`, to which what people add to runs is appended.
+//! The journal of a library, `library.journal`, which contains the annotations of its runs.
 //!
-//! It is built like the journal of a run, but its first line is `plateau-library-journal 1` and its records are
-//! [`Annotation`]s. Whoever reads it treats it as untrusted.
+//! It has the format of a run's journal, but its first line is `plateau-library-journal 1` and its records are
+//! [`Annotation`]s. It is untrusted input.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ const VERSION: u32 = 1;
 const MOST_BYTES: u64 = 64 << 20;
 /// Limit on one text of a record.
 const MOST_TEXT_BYTES: usize = 4096;
-/// How often the lock is attempted. Each attempt waits for a quarter of a second; another process holds the lock for
-/// the time of one write.
+/// Number of attempts to take the lock. Each attempt waits for a quarter of a second; another process holds the lock
+/// for the time of one write.
 const ATTEMPTS: u32 = 20;
 
 /// Errors of the journal of a library.
@@ -32,7 +32,7 @@ pub enum LibraryJournalError {
         /// The file.
         path: PathBuf,
     },
-    /// It was written by a newer version of Plateau.
+    /// The journal was written by a newer version of Plateau.
     #[error("{} has version {found}; this version of Plateau reads up to version {VERSION}: use a newer one", path.display())]
     Newer {
         /// The file.
@@ -46,7 +46,7 @@ pub enum LibraryJournalError {
         /// The text.
         text: String,
     },
-    /// It cannot be read or written.
+    /// The journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
@@ -65,7 +65,7 @@ fn header() -> String {
     format!("{MAGIC}{VERSION}\n")
 }
 
-/// Reads the journal at `path`. A missing one is empty.
+/// Reads the journal at `path`. A missing journal counts as empty.
 ///
 /// # Errors
 /// Returns an error if it cannot be read, is not the journal of a library, is newer than this build, or is damaged

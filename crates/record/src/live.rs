@@ -1,9 +1,9 @@
-//! The file `live`: what a run is doing now. A run rewrites it about once a second for those who watch, and removes it
-//! at the end.
+//! The file `live`: what a run is doing now. A run rewrites it about once a second for observers, and removes it at the
+//! end.
 //!
-//! The file is not evidence: nothing is computed from it that outlives the moment, it is never synced, and a run that
-//! cannot write it continues. It is rewritten in place, which allocates no blocks and changes no folder; the digest in
-//! its first line shows a reader whether it read a complete state. Readers treat it as untrusted.
+//! The file is not evidence: no stored result depends on it, it is never synced, and a run continues even if it cannot
+//! write it. It is rewritten in place, which allocates no blocks and changes no folder; the digest in its first line
+//! shows a reader whether it read a complete state. Readers treat it as untrusted.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,17 +20,17 @@ use crate::{Digest, gap_ns};
 
 /// Name of the file in the directory of a run.
 pub const LIVE: &str = "live";
-/// Number of seconds that the file contains at most.
+/// Maximum number of seconds in the file.
 pub const MOST_LIVE_SECONDS: usize = 60;
 
 const MAGIC: &str = "plateau-live 1";
 const MOST_BYTES: u64 = 64 << 10;
-/// Limit of each text; longer ones are cut.
+/// Limit on each text; longer ones are truncated.
 const MOST_TEXT_CHARS: usize = 200;
-/// A reader that meets a file while it is rewritten reads it again, up to this number of times.
+/// Maximum number of attempts to read a file that is being rewritten.
 const READINGS: u32 = 4;
 
-/// What the run does.
+/// The current activity of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LivePhase {
@@ -74,9 +74,9 @@ pub struct Live {
     pub time: Timestamp,
     /// Name of the test.
     pub test: Option<String>,
-    /// What the run does; `None` between two activities.
+    /// The current activity; `None` between two activities.
     pub phase: Option<LivePhase>,
-    /// The load in PTS notation, or what the run waits for.
+    /// The load in PTS notation, or what the run is waiting for.
     pub step: Option<String>,
     /// Number of the round, from 1.
     pub round: Option<u32>,
@@ -136,8 +136,8 @@ impl Live {
         bytes
     }
 
-    /// Returns the content of a file. What follows the stated length remains from an earlier state and is ignored.
-    /// Strings in the result are safe to print.
+    /// Returns the content of a file. Bytes beyond the stated length are left over from an earlier state and are
+    /// ignored. Strings in the result are safe to print.
     ///
     /// # Errors
     /// Returns an error if the file is incomplete or not valid.
@@ -189,7 +189,7 @@ impl Live {
         Ok(())
     }
 
-    /// Returns the content with short texts, the latest seconds, and numbers that JSON can represent.
+    /// Returns a copy with truncated texts, only the latest seconds, and only numbers that JSON can represent.
     fn within_limits(&self) -> Self {
         let short = |text: &String| text.chars().take(MOST_TEXT_CHARS).collect::<String>();
         let number = |value: Option<f64>| value.filter(|number| number.is_finite() && *number >= 0.0);
@@ -225,7 +225,7 @@ pub struct LiveFile {
 }
 
 impl LiveFile {
-    /// Creates the file in the directory of `run`, in place of one that an earlier process left.
+    /// Creates the file in the directory of `run`, replacing one left by an earlier process.
     ///
     /// # Errors
     /// Returns an error if the directory is not that of the run, or if a system call fails.
@@ -256,7 +256,7 @@ impl Drop for LiveFile {
             Some(found == (own.dev(), own.ino()))
         };
         if is_own() == Some(true) {
-            // A file that remains is recognized by its age, and by the lock of the journal.
+            // Readers recognize a left-over file by its age and by the unlocked journal.
             drop(files::remove_in(&self.folder, OsStr::new(LIVE)));
         }
     }

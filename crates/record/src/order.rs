@@ -20,7 +20,7 @@ pub struct Misplaced {
 enum Phase {
     /// Started or resumed; the drive and the host are being prepared.
     Preparing,
-    /// Tests run.
+    /// Tests are running.
     Testing,
     /// A test could not continue, or settings are being restored; the run continues only when it is resumed.
     Stopped,

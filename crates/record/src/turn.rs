@@ -1,5 +1,5 @@
-//! Locks of jobs, so that one process at a time works on a run and on a target. The kernel releases a lock when its
-//! process ends, however it ends.
+//! Locks that allow only one process at a time to work on a run or a target. The kernel releases a lock when its
+//! process ends, for whatever reason.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -42,7 +42,7 @@ pub struct Turn {
 impl Turn {
     /// Ends a job that is complete, and removes its lock file.
     pub fn end(self) {
-        // A file that remains does no harm.
+        // A left-over lock file is harmless.
         drop(remove_in(&self.folder, &self.name));
     }
 }
@@ -60,7 +60,7 @@ pub fn turn_of_run(library: &Path, id: &str) -> Result<Turn, TurnError> {
 /// # Errors
 /// Same as [`turn_of_run`].
 pub fn turn_of_target(state: &Path, target: &str) -> Result<Turn, TurnError> {
-    // A path is not a file name.
+    // A path cannot be used as a file name.
     let name = format!("target-{}", Digest::of(target.as_bytes()));
     take(state, name.into(), format!("the target {target}"))
 }
@@ -68,7 +68,7 @@ pub fn turn_of_target(state: &Path, target: &str) -> Result<Turn, TurnError> {
 fn take(root: &Path, name: OsString, what: String) -> Result<Turn, TurnError> {
     let dir = root.join(FOLDER);
     let failed = |source: std::io::Error| TurnError::Io { path: dir.clone(), source };
-    // Whoever prepared the library may have made this a link, which leads elsewhere.
+    // The creator of the library may have made this a link to another folder.
     let folder = Folder::make(&dir, false).map_err(|error| match error {
         WriteError::System { source, .. } => failed(source),
         other => failed(std::io::Error::other(other)),
@@ -88,7 +88,7 @@ fn attempt(folder: &File, name: &OsStr) -> std::io::Result<Option<File>> {
                 Ok(file) => file,
                 Err(error) => {
                     let error = std::io::Error::from(error);
-                    // A job that ended has just removed it.
+                    // A job that has just ended removed the file.
                     return if error.kind() == ErrorKind::NotFound { Ok(None) } else { Err(error) };
                 }
             }
@@ -98,7 +98,7 @@ fn attempt(folder: &File, name: &OsStr) -> std::io::Result<Option<File>> {
     if !try_lock(&file)? {
         return Ok(None);
     }
-    // The file may have been removed, and another one created, before it was locked.
+    // Before it was locked, the file may have been removed and replaced by another one.
     let is_current = look_in(folder, name).is_ok_and(|(_, identity)| {
         use std::os::unix::fs::MetadataExt as _;
         file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == identity)

@@ -180,11 +180,11 @@ pub struct Regime {
     pub offsets: Offsets,
 }
 
-/// How random offsets are chosen. Any other way than independently requires random I/Os of one size and no zones.
+/// How random offsets are chosen. Every choice except `Independent` requires random I/Os of one size and no zones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Offsets {
-    /// Each independently of all others, and every block with the same probability.
+    /// Independent and uniform.
     #[default]
     Independent,
     /// Every block once per pass, in a random order.

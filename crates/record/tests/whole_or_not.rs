@@ -114,7 +114,7 @@ fn a_crash_at_any_operation_leaves_a_whole_run_or_none() {
 }
 
 #[test]
-fn a_failure_at_any_call_leaves_no_run_and_nothing_that_stays() {
+fn a_failure_at_any_call_leaves_no_run_and_no_left_overs() {
     let kinds =
         [FaultKind::NoSpace, FaultKind::Quota, FaultKind::ReadOnly, FaultKind::Broken, FaultKind::Dead];
     let clean = process(Disk::default(), Vec::new());
@@ -180,7 +180,7 @@ fn create_in_place(process: &Simulated, file: &RunFile) {
 }
 
 #[test]
-fn the_same_look_finds_runs_torn_that_are_made_in_place() {
+fn the_same_check_finds_torn_runs_that_were_created_in_place() {
     let process = process(Disk::default(), Vec::new());
     create_in_place(&process, &run_file("only"));
     let torn = survivors(&Disk::default(), &process.log())
@@ -209,7 +209,7 @@ fn a_run_that_is_being_made_is_not_swept_away() {
 }
 
 #[test]
-fn in_a_real_folder_a_run_appears_whole_and_left_overs_go() {
+fn in_a_real_folder_a_run_appears_whole_and_left_overs_are_removed() {
     let dir = tempfile::tempdir().expect("a folder");
     let root = dir.path().join("deep/runs");
     let left = root.join(".new-zzzzzz-iops");
@@ -265,7 +265,7 @@ fn a_sweep_takes_nothing_from_runs_that_are_created_at_the_same_time() {
 }
 
 #[test]
-fn a_removal_that_is_cut_off_anywhere_leaves_a_whole_run_or_none() {
+fn a_removal_interrupted_anywhere_leaves_a_whole_run_or_none() {
     let process = process(Disk::default(), Vec::new());
     for id in ["first", "second"] {
         library(&process).create_with(run_file(id), MORE).expect("a run");
@@ -296,7 +296,7 @@ fn a_run_in_progress_is_known_and_stays() {
 }
 
 #[test]
-fn a_removal_follows_no_link_and_takes_nothing_that_is_no_file() {
+fn a_removal_follows_no_links_and_removes_only_files() {
     let dir = tempfile::tempdir().expect("a folder");
     let library = Library::at(dir.path().join("runs"));
     let (run, _) = library.create(run_file("abcdef-iops")).expect("a run");

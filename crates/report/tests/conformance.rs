@@ -75,7 +75,7 @@ fn failed_ios_are_counted_where_the_run_was_repeated() {
 }
 
 #[test]
-fn what_concurrent_runs_share_is_in_the_statement() {
+fn resources_shared_by_concurrent_runs_are_in_the_statement() {
     let shared = "the link of pcie 0000:3b may be saturated";
     let (conformance, _) = of(&Scenario { shared: Some(shared), ..Scenario::default() });
     let others = clause(&conformance, "Other deviations");

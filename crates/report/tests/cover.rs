@@ -81,7 +81,7 @@ fn an_unsteady_run_has_no_figure_that_looks_valid() {
 }
 
 #[test]
-fn a_run_that_was_cut_says_how_much_is_complete() {
+fn an_interrupted_run_states_its_progress() {
     let cut = Scenario {
         id: "cut",
         tests: &["iops", "tp-1024", "lat"],
@@ -137,7 +137,7 @@ fn cards_have_the_sizes_that_their_names_promise() {
 }
 
 #[test]
-fn a_run_without_a_test_conforms_to_nothing() {
+fn a_run_with_a_missing_test_does_not_conform() {
     let run = shown_until(&Scenario::default(), |event| matches!(event, record::Event::TestStarted { .. }));
     assert!(run.html.contains("Does not conform to PTS-E 1.0"), "{}", run.html);
     let drawings = run.drawings();
@@ -145,7 +145,7 @@ fn a_run_without_a_test_conforms_to_nothing() {
 }
 
 #[test]
-fn cards_carry_what_limits_trust() {
+fn cards_carry_all_caveats() {
     let run = shown(&Scenario { busy: true, ..Scenario::default() });
     assert!(run.html.contains("the host may have limited"), "{}", run.html);
     for (name, svg) in run.drawings().into_iter().filter(|(name, _)| name.starts_with("card")) {

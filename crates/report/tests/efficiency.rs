@@ -70,7 +70,7 @@ fn a_run_without_a_meter_says_so() {
 }
 
 #[test]
-fn of_a_host_only_the_difference_from_idle_is_attributed() {
+fn only_the_hosts_difference_from_idle_is_attributed() {
     let host = document(&scenario(Some((PowerSubject::Host, 5.0))));
     assert_eq!(host["power"]["subject"], "host");
     let found = &host["tests"][0]["efficiency"][0]["mean"];

@@ -281,7 +281,7 @@ fn every_number_of_the_tables_is_in_the_report() {
 }
 
 #[test]
-fn every_page_says_what_is_wrong_with_the_run() {
+fn every_page_states_the_caveats_of_the_run() {
     for recorded in all() {
         let outcome = recorded.outcome();
         let marks = [
@@ -454,7 +454,7 @@ fn each_member_of_an_array_is_named_and_the_first_page_does_not_overflow() {
 }
 
 #[test]
-fn what_would_invalidate_results_is_on_the_first_page_however_many_notes_there_are() {
+fn invalidating_findings_are_on_the_first_page_despite_many_notes() {
     let gaps = named("gaps");
     let mut loaded = gaps.loaded.clone();
     let check = HostCheck {

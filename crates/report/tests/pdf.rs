@@ -87,7 +87,7 @@ fn fonts_are_embedded() {
 }
 
 #[test]
-fn no_run_is_too_odd_for_a_pdf() {
+fn every_unusual_run_yields_a_pdf() {
     for scenario in fixture::scenarios() {
         let html_pages = {
             let root = fixture::folder();

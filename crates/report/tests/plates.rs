@@ -1,4 +1,5 @@
-//! Exported pictures stand alone: each says what was measured, on what, when, by whom, and what its values are worth.
+//! Exported pictures are self-contained: each states what was measured, on which device, when and by whom, with all
+//! caveats.
 
 mod fixture;
 

@@ -69,7 +69,7 @@ fn xfs_superblock(view: &View<'_>, at: u64) -> Option<Geometry> {
 }
 
 /// Finds the copies of the XFS superblock, one at the start of each allocation group except the first. Each
-/// copy gives the locations of the others. The highest offsets are listed first, so that the copies from
+/// copy determines the locations of the others. The highest offsets are listed first, so that the copies from
 /// which the others are found are cleared last.
 pub(super) fn xfs(view: &View<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();

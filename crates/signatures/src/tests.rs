@@ -358,7 +358,7 @@ fn every_anchor_of_udf_is_found() {
 }
 
 #[test]
-fn what_both_find_is_reported_once() {
+fn signatures_found_by_both_are_reported_once() {
     let found = [Found::primary(formats::EXT, 1080, 2)];
     let reports = |names: &[&str]| Opinion::Content(names.iter().map(|name| (*name).to_owned()).collect());
     let second = |opinion, found: &[Found]| {

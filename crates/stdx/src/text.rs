@@ -67,7 +67,7 @@ pub fn shell_word(word: &str) -> Cow<'_, str> {
     if !word.is_empty() && word.chars().all(is_plain) { word.into() } else { in_quotes(word).into() }
 }
 
-/// Returns `text` in single quotes, so that a shell reads it as it is.
+/// Returns `text` in single quotes, so that a shell reads it literally.
 #[must_use]
 pub fn in_quotes(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))

@@ -77,7 +77,7 @@ mod tests {
         // Only the data excursion exceeds its limit.
         assert_eq!(confidence(&[100.0, 100.0, 125.0, 100.0, 100.0]), None);
         assert_eq!(confidence(&[0.0; 5]), None);
-        // The slope is exactly on its limit: either is as likely.
+        // The slope is exactly on its limit, so both verdicts are equally likely.
         let limit = confidence(&[95.0, 98.5, 98.0, 103.5, 105.0]).unwrap();
         assert!((limit - 0.5).abs() < 0.02, "{limit}");
     }

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn one_round_that_stands_alone_is_named() {
+    fn a_single_outlying_round_is_named() {
         let got = of((1..=25).map(|i| if i == 23 { 1500.0 } else { 1000.0 + noise(i) }));
         assert_eq!(got, Some(Diagnosis::Outlier { round: 23, value: 1500.0 }));
     }

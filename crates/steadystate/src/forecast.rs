@@ -185,13 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_level_settles_with_the_fifth_round() {
+    fn level_values_settle_in_the_fifth_round() {
         assert_eq!(Forecast::of(&numbered(&[100.0; 4])), Forecast::Round(5));
         assert_eq!(Forecast::of(&[(7, 100.0), (8, 101.0), (9, 99.5), (10, 100.2)]), Forecast::Round(11));
     }
 
     #[test]
-    fn what_follows_no_curve_has_no_forecast() {
+    fn values_without_a_curve_have_no_forecast() {
         assert_eq!(Forecast::of(&numbered(&[100.0; 3])), Forecast::TooFew);
         assert_eq!(Forecast::of(&[]), Forecast::TooFew);
         assert_eq!(Forecast::of(&numbered(&[0.0; 9])), Forecast::NoCurve);

@@ -62,7 +62,7 @@ impl History {
     /// Appends one value per variable for `round` and evaluates the latest five rounds.
     ///
     /// # Panics
-    /// If the number of values differs from the number of variables.
+    /// Panics if the number of values differs from the number of variables.
     pub fn judge(&mut self, round: u32, values: Vec<impl Into<Tracked>>) -> Judgement {
         assert_eq!(values.len(), self.variables.len(), "one value per tracking variable");
         let values: Vec<Tracked> = values.into_iter().map(Into::into).collect();

@@ -32,9 +32,9 @@ pub struct WindowStats {
     pub slope_allowed: f64,
     /// Correlation between value and round (PTS 2.0.2); None if all values are equal.
     pub correlation: Option<f64>,
-    /// Returns true if both excursions are within their limits and the mean is positive.
+    /// Whether both excursions are within their limits and the mean is positive.
     pub steady: bool,
-    /// Returns whether any of the values may reflect the host instead of the drive.
+    /// Whether any of the values may reflect the host instead of the drive.
     pub host_limited: bool,
 }
 
@@ -42,7 +42,7 @@ impl WindowStats {
     /// Evaluates the values of five consecutive rounds, the last of which is `last_round`.
     ///
     /// # Panics
-    /// If `last_round` is below 4; rounds are numbered from 0.
+    /// Panics if `last_round` is below 4; rounds are numbered from 0.
     #[must_use]
     pub fn of(last_round: u32, values: &[f64; WINDOW_ROUNDS]) -> Self {
         let count = WINDOW_ROUNDS as f64;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fit_of_response_times_has_digits_that_matter() {
+    fn the_fit_of_response_times_has_significant_digits() {
         // The published window of a 256 GB client drive, in ms.
         let s = WindowStats::of(5, &[0.05505859, 0.051016463, 0.046472058, 0.047450451, 0.054728707]);
         assert_eq!(s.formula(), "-0.000423 * R + 0.052213");

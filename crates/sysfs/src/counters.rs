@@ -24,7 +24,7 @@ impl Counters {
     #[must_use]
     pub fn read(&self) -> Option<BelowLoad> {
         self.folders.iter().try_fold(BelowLoad::default(), |sum, folder| {
-            // It can be switched off at any time, also by a run that tunes the device.
+            // Statistics can be switched off at any time, even by a run that tunes the device.
             let is_counted = attribute(whole(folder), "queue/iostats").is_none_or(|on| on != "0");
             let one = is_counted.then(|| attribute(folder, "stat")).flatten()?;
             Some(added(sum, parsed(&one)?))

@@ -15,7 +15,7 @@ use crate::number::DeviceNumber;
 /// A file system and the counters of the devices below it.
 #[derive(Debug)]
 pub struct Found {
-    /// What is known about it.
+    /// Properties of the file system.
     pub facts: FileSystemFacts,
     /// `None` if it has no block device, or if the device is unknown.
     pub counters: Option<Counters>,
@@ -45,7 +45,7 @@ pub fn look(file: impl AsFd, roots: &Roots) -> Option<Found> {
     Some(Found { facts, counters })
 }
 
-/// Returns the folders in sysfs of the devices that a file system is on.
+/// Returns the folders in sysfs of the devices of a file system.
 fn folders(roots: &Roots, mount: &Mount) -> Vec<PathBuf> {
     if mount.number.major != 0 {
         return folder_of(roots, mount.number).into_iter().collect();
@@ -73,6 +73,6 @@ fn of_btrfs(roots: &Roots, source: &Path) -> Vec<PathBuf> {
         let number = attribute(&roots.sys.join("class/block").join(device), "dev")?;
         folder_of(roots, crate::number::parse_number(&number)?)
     });
-    // The counters of some of the devices would be too small.
+    // The counters of only some of the devices would be too low.
     folders.collect::<Option<Vec<_>>>().unwrap_or_default()
 }

@@ -40,7 +40,7 @@ impl SysDevice {
     /// Returns the device with this number.
     ///
     /// # Errors
-    /// If sysfs cannot be read.
+    /// Returns an error if sysfs cannot be read.
     pub fn find(roots: &Roots, number: DeviceNumber) -> io::Result<Self> {
         let link = roots.sys.join(format!("dev/block/{number}"));
         let dir = fs::canonicalize(&link)
@@ -87,7 +87,7 @@ impl SysDevice {
     /// Returns the number of the disk that contains this partition.
     ///
     /// # Errors
-    /// If sysfs cannot be read.
+    /// Returns an error if sysfs cannot be read.
     pub fn disk_number(&self) -> io::Result<DeviceNumber> {
         let disk = self.dir.parent().ok_or(io::ErrorKind::NotFound)?;
         let text = read(&disk.join("dev"))?;
@@ -137,7 +137,7 @@ impl SysDevice {
     /// Returns the kernel names of the devices that are built on this one.
     ///
     /// # Errors
-    /// If sysfs cannot be read.
+    /// Returns an error if sysfs cannot be read.
     pub fn holders(&self) -> io::Result<Vec<String>> {
         self.names_in("holders")
     }
@@ -145,7 +145,7 @@ impl SysDevice {
     /// Returns the kernel names of the underlying devices.
     ///
     /// # Errors
-    /// If sysfs cannot be read.
+    /// Returns an error if sysfs cannot be read.
     pub fn lower_devices(&self) -> io::Result<Vec<String>> {
         self.names_in("slaves")
     }
@@ -181,7 +181,7 @@ impl Roots {
     /// devices.
     ///
     /// # Errors
-    /// If sysfs cannot be read.
+    /// Returns an error if sysfs cannot be read.
     pub fn block_devices(&self) -> io::Result<Vec<SysDevice>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.sys.join("block"))? {
@@ -205,7 +205,7 @@ impl Roots {
     /// Returns the other namespaces of the NVMe subsystem of `device`.
     ///
     /// # Errors
-    /// If sysfs cannot be read.
+    /// Returns an error if sysfs cannot be read.
     pub fn other_namespaces(&self, device: &SysDevice) -> io::Result<Vec<SysDevice>> {
         let Some(subsystem) = device.attribute("device/subsysnqn") else {
             return Err(io::Error::other(format!("{} does not report its NVMe subsystem", device.kname)));

@@ -9,12 +9,12 @@ use crate::number::{DeviceNumber, parse_number};
 pub struct Mount {
     /// ID of the mount.
     pub id: u64,
-    /// Number of the device; major 0 if the file system has none of its own, as btrfs.
+    /// Number of the device; major 0 if the file system has none of its own, as with btrfs.
     pub number: DeviceNumber,
     /// The part of the file system that is mounted: a folder, a file, or the name of a namespace such as
     /// `net:[4026532201]`.
     pub root: PathBuf,
-    /// Where it is mounted.
+    /// Mount point.
     pub at: String,
     /// Options of the mount, then those of the file system that the former do not contain.
     pub options: String,
@@ -22,7 +22,7 @@ pub struct Mount {
     pub file_system: String,
     /// Usually the device, as the mounter named it.
     pub source: PathBuf,
-    /// Where it begins in its source (`fsoffset` of EROFS).
+    /// Start of the file system within its source (`fsoffset` of EROFS).
     pub offset_bytes: u64,
 }
 

@@ -11,7 +11,7 @@ _VERSION = 2
 
 
 class Index:
-    """The index of a library, open for reading. `plateau index` creates it and brings it up to date."""
+    """The index of a library, open for reading. `plateau index` creates and updates it."""
 
     def __init__(self, library: Union[str, Path]) -> None:
         path = Path(library).resolve() / "index.sqlite"

@@ -21,7 +21,7 @@ PathLike = Union[str, Path]
 
 
 class Damaged(ValueError):
-    """A file is not what Plateau wrote."""
+    """A file is not as Plateau wrote it."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def runs(library: PathLike) -> Iterator[Run]:
 
 
 def read_annotations(library: PathLike) -> List[Annotation]:
-    """Reads everything that people have added to the runs of a library, the oldest first."""
+    """Reads all annotations of the runs of a library, oldest first."""
     path = Path(library) / "library.journal"
     if not path.exists():
         return []

@@ -312,7 +312,7 @@ fn a_format_that_fails_stops_the_purge_and_nothing_weaker_is_tried() {
 }
 
 #[test]
-fn a_format_that_lies_is_caught_by_verification() {
+fn verification_detects_a_format_that_erases_nothing() {
     let mut script = Script::new(CAPACITY).nvme(0x80, 1, 0x201, Answer::Ok).nvme(
         0x06,
         1,

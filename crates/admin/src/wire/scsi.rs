@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_unit_is_used_and_not_that_of_the_port() {
+    fn the_unit_is_used_instead_of_the_port() {
         let port = [1, 0x93, 0, 8, 9, 9, 9, 9, 9, 9, 9, 9];
         let unit = [1, 3, 0, 8, 0x50, 0, 0, 0, 0, 0, 0, 1];
         let list = [&[0, 0x83, 0, 24][..], &port, &unit].concat();

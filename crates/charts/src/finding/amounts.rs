@@ -1,8 +1,8 @@
-//! Numbers in findings: three digits or more, and changes as a reader would say them.
+//! Numbers in findings: three digits or more, and changes in natural wording.
 
 use stdx::units::grouped;
 
-/// From this factor on, a change is given as a factor instead of a percentage.
+/// From this factor on, a change is expressed as a factor instead of a percentage.
 pub(super) const FACTOR: f64 = 3.0;
 
 /// A value with at least three significant digits.

@@ -40,7 +40,7 @@ pub(super) fn extremes(label: &str, all: &[(f64, String)]) -> Option<String> {
     ))
 }
 
-/// How far two values are apart, as a percentage or as a factor; empty if there is nothing to compare with.
+/// The difference between two values, as a percentage or as a factor; empty if there is no base for comparison.
 fn apart(highest: f64, lowest: f64) -> String {
     match highest / lowest {
         factor if lowest <= 0.0 || !factor.is_finite() || factor <= 1.0 => String::new(),

@@ -1,15 +1,15 @@
-//! The course of a curve: where it starts, where it ends, and from where on it stays there.
+//! The course of a curve: its start, its end, and the point from which it stays near its end.
 
 use super::amounts::{amount, moved, percent};
 
-/// Fewer points have no course.
+/// Minimum number of points for a description.
 const FEWEST: usize = 4;
 /// Smaller changes are ignored, and smaller variations belong to the level part at the end.
 const SMALL: f64 = 0.05;
-/// A curve whose end varies by more does not level off.
+/// A curve whose end varies by more than this does not level off.
 const LEVEL: f64 = 0.25;
 
-/// What `points` do over `unit`; None if there are too few.
+/// Describes the course of `points` over `unit`; None if there are too few.
 pub(super) fn sentence(label: &str, points: &[(f64, f64)], unit: &str) -> Option<String> {
     let points: Vec<(f64, f64)> =
         points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();

@@ -11,7 +11,7 @@ use super::course;
 const NEARLY: f64 = 0.95;
 /// Rounds at the end of a convergence plot: as many as a measurement window has.
 const LAST_ROUNDS: usize = 5;
-/// More means are not listed.
+/// Maximum number of means to list.
 const LISTED: usize = 3;
 
 pub(super) fn finding(lines: &Lines) -> Option<String> {
@@ -32,7 +32,7 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
         ReadingHint::ByDepth | ReadingHint::ByOutstanding | ReadingHint::Runs => peak(lines),
         ReadingHint::TimesByOutstanding => from_first_to_last(lines),
         ReadingHint::Intensity => intensity(lines),
-        // Kinds of their own.
+        // Separate kinds of exhibit.
         ReadingHint::Columns
         | ReadingHint::WorkloadOverTime
         | ReadingHint::WorkloadBars
@@ -191,7 +191,7 @@ fn means(lines: &Lines) -> Option<String> {
     }
 }
 
-/// The highest point, and where its line comes near it.
+/// The highest point, and the first point of its line that comes close to it.
 fn peak(lines: &Lines) -> Option<String> {
     let highest = |series: &Series| known(series).into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
     let tops = lines.series.iter().filter_map(|series| Some((series, highest(series)?)));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_gives_its_excursions() {
+    fn a_window_states_its_excursions() {
         let guide = |role, from, to| Guide { name: String::new(), from: (2.0, from), to: (4.0, to), role };
         let mut lines = chart(ReadingHint::Window, &[("4KiB", &[900.0, 95.0, 100.0, 105.0])]);
         assert_eq!(finding(&lines), None);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_says_where_the_line_comes_near_it() {
+    fn a_peak_states_where_the_line_comes_close_to_it() {
         let lines =
             chart(ReadingHint::ByDepth, &[("TC 1", &[10.0, 96.0, 100.0]), ("TC 2", &[5.0, 9.0, 9.0])]);
         assert_eq!(finding(&lines).unwrap(), "IOPS: highest 100 (TC 1 at QD 3); 2 reaches 95 % of that");

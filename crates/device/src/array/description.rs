@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_what_can() {
+    fn impossible_values_are_refused_with_the_valid_ones() {
         for (text, part) in [
             ("level = 4\nmembers = [\"/a\", \"/b\"]", "supported are 0, 1, 5, 6 and 10"),
             ("level = 5\nmembers = [\"/a\", \"/b\"]", "at least 3 members, but 2 are given"),

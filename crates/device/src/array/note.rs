@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_taken_up_when_its_writer_is_gone() {
+    fn a_note_is_processed_when_its_writer_has_exited() {
         let folder = tempfile::tempdir().expect("a folder");
         let member = NotedMember { path: "/dev/a".into(), identity: "S1".into(), capacity_bytes: 1 << 30 };
         let noted = Noted { controller: None, level: 5, uuid: "a:b:c:d".into(), members: vec![member] };
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_of_an_earlier_version_is_one_of_mdadm() {
+    fn a_note_of_an_earlier_version_refers_to_mdadm() {
         let text = "{\"level\":5,\"uuid\":\"a\",\"members\":[]}";
         let noted: Noted = serde_json::from_str(text).expect("a note");
         assert_eq!((&noted.controller, noted.level), (&None, 5));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_others_can_have_written_is_not_one() {
+    fn a_note_that_others_may_have_written_is_ignored() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().expect("a folder");
         let noted = Noted { controller: None, level: 0, uuid: "a".into(), members: Vec::new() };

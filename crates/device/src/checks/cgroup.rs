@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn limited_io_is_worse_than_limited_processors() {
+    fn io_limits_are_more_severe_than_cpu_limits() {
         assert_eq!(judge(&[], &[], 4).verdict, Ok);
         assert_eq!(judge(&[], &[8.0], 4).verdict, Ok);
         assert_eq!(judge(&[], &[8.0, 0.5], 4).verdict, Warn);

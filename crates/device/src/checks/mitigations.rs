@@ -39,7 +39,7 @@ mod tests {
     use record::HostVerdict::{NotHere, Ok, Warn};
 
     #[test]
-    fn those_that_are_on_are_named() {
+    fn enabled_ones_are_named() {
         let states = |text: &str| [("spectre_v2".to_owned(), text.to_owned())];
         assert_eq!(judge(&[]).verdict, NotHere);
         assert_eq!(judge(&states("Not affected")).verdict, Ok);

@@ -98,7 +98,7 @@ const FIT_FUNCTION: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn nothing_is_wrong_with_a_fit_host() {
+fn a_suitable_host_passes_every_check() {
     for check in Host::new().look().checks {
         assert_eq!(check.verdict, Ok, "{check:?}");
     }
@@ -106,7 +106,7 @@ fn nothing_is_wrong_with_a_fit_host() {
 }
 
 #[test]
-fn every_check_notices_what_it_is_there_for() {
+fn every_check_detects_its_problem() {
     let cases: &[(&str, HostVerdict, String, &str)] = &[
         ("governor", Warn, "sys/devices/system/cpu/cpufreq/policy0/scaling_governor".into(), "powersave\n"),
         ("turbo", Warn, "sys/devices/system/cpu/cpufreq/boost".into(), "1\n"),
@@ -160,7 +160,7 @@ fn every_check_notices_what_it_is_there_for() {
 }
 
 #[test]
-fn what_a_host_does_not_report_is_not_here_and_not_an_error() {
+fn unreported_host_facts_are_absent_without_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
     let roots = Roots { sys: dir.path().join("sys"), proc: dir.path().join("proc") };
     let looked = look_around(&Scene { roots: &roots, device: None, watched: Duration::ZERO });
@@ -172,7 +172,7 @@ fn what_a_host_does_not_report_is_not_here_and_not_an_error() {
 }
 
 #[test]
-fn what_is_safe_is_tuned_and_put_back() {
+fn safe_settings_are_tuned_and_restored() {
     let host = Host::new();
     let queue = format!("{FUNCTION}/nvme/nvme0/nvme0n1/queue");
     let governor = "sys/devices/system/cpu/cpufreq/policy0";

@@ -80,7 +80,7 @@ mod tests {
     use record::HostVerdict::{NotHere, Ok, Warn, WouldInvalidate};
 
     #[test]
-    fn heat_at_the_limit_would_invalidate_and_heat_in_the_past_is_reported() {
+    fn temperature_at_the_limit_would_invalidate_and_past_throttling_is_reported() {
         let at = |now, limit| Thermometer { name: "the drive".into(), now, limit };
         assert_eq!(judge(None, &[], None).verdict, NotHere);
         assert_eq!(judge(Some(&at(40_850, Some(70_000))), &[], Some(0)).verdict, Ok);

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_is_set_looked_at_and_put_back() {
+    fn a_setting_is_set_verified_and_restored() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("scheduler");
         std::fs::write(&path, "none [bfq]\n").expect("an attribute");

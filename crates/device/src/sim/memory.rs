@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_places_and_nothing_are_taken() {
+    fn unusual_offsets_and_empty_ranges_are_accepted() {
         let memory = vec![7u8; 3 << 20];
         ask_for_huge_pages(memory[1..memory.len() - 1].as_ptr_range());
         ask_for_huge_pages(memory[..0].as_ptr_range());

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_direct_io_are_opened_all_the_same() {
+    fn files_without_direct_io_can_be_opened() {
         let without = open_direct(Path::new("/proc/self/stat"), OFlags::RDONLY).expect("a file in /proc");
         assert!(without.is_buffered);
         let file = tempfile::NamedTempFile::new().expect("a file");

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_stack_of_the_target_claims_itself_does_not_count() {
+    fn claims_by_the_targets_own_stack_do_not_count() {
         let mut facts = Facts::default();
         // Mapping (3) of a disk (1) and a loop device (2) over its partition (4); the disk is over a device (0).
         put(&mut facts, 3, 1, Kind::Stacked);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_of_partitions_do_not_claim_their_disk() {
+    fn claimed_partitions_do_not_claim_their_disk() {
         for is_mounted in [true, false] {
             let mut facts = Facts::default();
             put(&mut facts, 2, 0, Kind::Loop);

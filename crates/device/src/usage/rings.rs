@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_under_the_name_of_another_device_prove_nothing() {
+    fn nodes_named_after_another_device_are_not_trusted() {
         if !Path::new("/sys/dev/block/7:0").exists() {
             skips::skip!("there is no loop0");
             return;

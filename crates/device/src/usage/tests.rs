@@ -81,7 +81,7 @@ fn parts_that_do_not_overlap_do_not_count() {
 }
 
 #[test]
-fn what_is_mounted_from_a_layer_above_counts_however_far_up() {
+fn mounts_of_any_layer_above_count() {
     let mut facts = host();
     put(&mut facts, device(1), device(0), Span::of(16, 0), Kind::Loop);
     put(&mut facts, device(2), device(1), Span::ALL, Kind::Stacked);
@@ -126,7 +126,7 @@ fn partitions_count_for_their_disk_and_not_for_each_other() {
 }
 
 #[test]
-fn what_it_is_built_on_has_to_be_writable_however_far_down() {
+fn all_lower_devices_must_be_writable() {
     let read_only = |what: &str| Refusal::ReadOnlyBelow { what: what.into() };
     for kind in [Kind::Loop, Kind::Stacked] {
         let mut facts = host();
@@ -195,7 +195,7 @@ fn a_device_reached_around_another_counts() {
 }
 
 #[test]
-fn what_could_not_be_looked_at_counts() {
+fn uninspected_objects_count() {
     let mut facts = host();
     put(&mut facts, device(0), device(1), Span::ALL, Kind::Loop);
     let place = facts.place_of(device(1)).expect("a node");

@@ -1,4 +1,4 @@
-//! Replays of single I/Os: each goes where and when it is due, and none that does not fit the target is issued.
+//! Replays of single I/Os: each is issued at its offset and due time, except those that do not fit the target.
 
 use std::path::{Path, PathBuf};
 

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn being_stopped_and_being_starved_are_distinguished() {
+    fn stopped_and_starved_processes_are_distinguished() {
         let of = |took: u64, queued: Option<u64>| {
             disturbance(Sleep { requested: ms(100), took: ms(took), queued: queued.map(ms) })
         };

@@ -90,7 +90,7 @@ impl Repeats {
 /// Outcome of an I/O whose length was not fully transferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
-    /// It was resubmitted.
+    /// The I/O was resubmitted.
     Again,
     /// The I/O had been resubmitted, and is now complete and counted.
     Done,

@@ -33,7 +33,7 @@ pub enum PlacementError {
         text: String,
         /// Number of the CPU or node.
         number: u32,
-        /// The available ones.
+        /// The available CPUs or nodes.
         available: String,
     },
 }

@@ -1,10 +1,10 @@
-//! Passes I/Os to the thread that plays them: in batches over a bounded channel, in memory that is used again.
+//! Passes I/Os to the playing thread in batches over a bounded channel, reusing their memory.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, TrySendError, channel, sync_channel};
 
 use super::terms::{Due, Source};
 
-/// Batches that are ready: an I/O is late if its batch is not.
+/// Number of batches prepared in advance; an I/O is late if its batch is not ready in time.
 const READY: usize = 16;
 
 /// The receiving end.
@@ -41,7 +41,7 @@ impl Feed {
         }
     }
 
-    /// The next I/O; None if none is ready.
+    /// Returns the next I/O; None if none is ready.
     #[inline]
     pub fn peek(&mut self) -> Option<Due> {
         if self.next == self.batch.len() && !self.at_end {
@@ -65,7 +65,7 @@ impl Feed {
     fn refill(&mut self) {
         match self.receiver.try_recv() {
             Ok(batch) => {
-                // If the other end has gone, the memory is freed here.
+                // If the receiver no longer exists, the memory is freed here.
                 let _ = self.returned.send(std::mem::replace(&mut self.batch, batch));
                 self.next = 0;
             }
@@ -75,7 +75,8 @@ impl Feed {
     }
 }
 
-/// Sends all I/Os. Calls `goes_on` before each batch and, with true, while waiting for room; it returns whether to continue.
+/// Sends all I/Os. Calls `goes_on` before each batch and, with `true`, while waiting for room; `goes_on` returns
+/// whether to continue.
 pub fn feed(source: &mut Source<'_>, outlet: Outlet, mut goes_on: impl FnMut(bool) -> bool) {
     loop {
         let mut batch = outlet.spare.try_recv().unwrap_or_default();

@@ -5,7 +5,7 @@ use stdx::access::Access;
 use super::terms::{Due, ReplayOptions, Source};
 use crate::error::EngineError;
 
-/// What a target permits.
+/// The limits that a target sets for I/Os.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// End of the target.
@@ -55,7 +55,7 @@ impl<'a, 'b> Fitting<'a, 'b> {
     /// Returns whether all I/Os fit.
     ///
     /// # Errors
-    /// [`EngineError::Misfit`] with the first that did not fit. None of those after it was issued.
+    /// [`EngineError::Misfit`] with the first I/O that does not fit. No later I/O was issued.
     pub fn outcome(self, target: &str) -> Result<(), EngineError> {
         let of = |access: Access| EngineError::Misfit {
             target: target.to_owned(),

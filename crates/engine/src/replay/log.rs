@@ -1,4 +1,4 @@
-//! What is recorded while a replay runs.
+//! Measurements of a running replay.
 
 use stdx::Histogram;
 use stdx::access::Access;
@@ -17,7 +17,7 @@ pub struct ReplayLog {
 }
 
 impl ReplayLog {
-    /// Starts at this time.
+    /// Starts the log at this time.
     #[must_use]
     pub fn new(start_ns: u64) -> Self {
         let mut recorder = Recorder::without_display(SECOND_NS, None);
@@ -25,7 +25,7 @@ impl ReplayLog {
         Self { start_ns, recorder, lateness: Histogram::default(), held_back: 0, most_outstanding: 0 }
     }
 
-    /// The time of the first due I/O.
+    /// Returns the time of the first due I/O.
     #[must_use]
     pub fn start_ns(&self) -> u64 {
         self.start_ns

@@ -13,9 +13,9 @@ use crate::clock::Clock;
 use crate::load::fill::Fill;
 use crate::queue::{Completion, Queue, Slot};
 
-/// Longest wait, short enough for a stop request and for a late batch.
+/// Longest wait, short enough to respond to a stop request or a late batch.
 const LONGEST_WAIT_NS: u64 = 20_000_000;
-/// While the next batch is late, it is looked for this often.
+/// Interval between checks for a late batch.
 const LATE_BATCH_NS: u64 = 100_000;
 /// Time between the first batch and the first I/O.
 const LEAD_NS: u64 = 1_000_000;
@@ -31,7 +31,7 @@ pub struct Failed {
     pub count: u64,
 }
 
-/// What was played.
+/// The result of a replay.
 pub struct Played {
     pub replayed: Replayed,
     pub failure: Option<Failed>,
@@ -50,7 +50,7 @@ pub struct Player<'a, Q> {
     free: Vec<Slot>,
     /// The I/O of each slot, and when it started.
     in_flight: Vec<(Access, u64)>,
-    /// Whether the next I/O has been due without a free slot.
+    /// Whether the next I/O was due while no slot was free.
     is_held_back: bool,
     completed: u64,
     repeats: u32,
@@ -113,7 +113,7 @@ impl<'a, Q: Queue> Player<'a, Q> {
         }
     }
 
-    /// Starts the I/Os that are due, and returns when to look again.
+    /// Starts the I/Os that are due, and returns the time of the next check.
     fn submit(&mut self, start_ns: u64) -> u64 {
         loop {
             let Some(due) = self.feed.peek() else {

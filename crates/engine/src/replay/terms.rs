@@ -1,4 +1,4 @@
-//! What to replay, how, and what came of it.
+//! The input, options and results of a replay.
 
 use record::{Direction, IoPath, Series};
 use stdx::Histogram;
@@ -7,9 +7,9 @@ use stdx::access::Access;
 /// One I/O to replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// When it starts, from the start of the replay. Times do not decrease.
+    /// Start time relative to the start of the replay; never decreases.
     pub due_ns: u64,
-    /// What it does.
+    /// The access.
     pub access: Access,
 }
 
@@ -22,7 +22,7 @@ pub enum Pace {
     Closed,
 }
 
-/// How to replay.
+/// Options of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayOptions {
     /// When I/Os start.
@@ -52,7 +52,7 @@ pub struct Replayed {
     pub most_outstanding: u16,
     /// Time from the start of the replay to its last completion.
     pub length_ns: u64,
-    /// How I/Os reached the kernel; None on a simulated drive.
+    /// The path of the I/Os into the kernel; None on a simulated drive.
     pub io_path: Option<IoPath>,
 }
 

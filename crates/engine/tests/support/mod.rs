@@ -32,7 +32,7 @@ pub struct Opened {
     options: LoadOptions,
 }
 
-/// Opens `file` with a length of `bytes`, past the page cache if its file system permits that.
+/// Opens `file` with a length of `bytes`, bypassing the page cache if its file system permits that.
 pub fn opened(file: &TempFile, bytes: u64, engine: Engine) -> Opened {
     file.open().set_len(bytes).expect("a length");
     let direct = File::options().read(true).write(true).custom_flags(libc::O_DIRECT).open(file.path());

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn iops_that_are_known_change_all_sizes_alike() {
+    fn known_iops_scale_all_sizes_equally() {
         let drive = usual().with_random_iops(Some(5_000.0), Some(90_000.0));
         let (small, large) = (drive.random_of(4096.0), drive.random_of(131_072.0));
         assert!((small.write - 5_000.0 * 4096.0).abs() < 1.0 && (small.read - 90_000.0 * 4096.0).abs() < 1.0);

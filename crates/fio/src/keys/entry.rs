@@ -24,7 +24,7 @@ pub enum Standing {
     Same,
     /// Different, as the description states.
     Differs,
-    /// Accepted without effect, which a note at the result states.
+    /// Accepted without effect; a note in the results says so.
     Ignored,
 }
 

@@ -1,4 +1,4 @@
-//! The options that are accepted without effect, each with the reason. A note at the result names those that a job
+//! The options that are accepted without effect, each with the reason. A note in the results names those that a job
 //! sets.
 
 use super::entry::{Form, Key, Standing};

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_ios_of_a_scaled_drive_have_no_time() {
+    fn the_slowest_ios_of_a_scaled_drive_are_not_in_bins() {
         let mut values = vec![150_000; 5_000_000];
         values.extend([3_000_000; 12]);
         values.extend([40_000_000, 41_000_000, 7_000_000_000]);

@@ -100,7 +100,7 @@ fn read(bytes: &[u8]) -> Result<Imported, String> {
     })
 }
 
-/// Takes the run, the simulated drive and the marks, which every row repeats.
+/// Reads the run, the simulated drive and the marks, which every row repeats.
 fn note(row: &Row<'_>, provenance: &mut Provenance) -> Result<(), String> {
     let run = row.text("run");
     if provenance.run.is_some() && provenance.run != run {

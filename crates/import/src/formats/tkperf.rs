@@ -39,7 +39,7 @@ const AREA_READS: [u8; 3] = [100, 50, 0];
 const AREA_BLOCKS: [u32; 3] = [64 << 10, 16 << 10, 4 << 10];
 const AREA_TP_BLOCKS: [u32; 2] = [1 << 20, 4 << 10];
 
-/// Who wrote the file. The format does not say how it weights a mix, and what its tests do besides.
+/// The program that wrote the file. The format states neither how a mix is weighted nor what else the tests do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writer {
     Tkperf,

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_script_has_started_ends_with_it() {
+    fn processes_started_by_a_script_end_with_it() {
         let dir = tempfile::tempdir().expect("a directory");
         let meter = script(&dir, "sleep 600 & echo $! > $1; while echo 3; do sleep 0.01; done");
         let file = dir.path().join("pid");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_prints_no_watts_is_an_error() {
+    fn a_program_that_prints_no_watts_is_an_error() {
         let dir = tempfile::tempdir().expect("a folder");
         let message = |text: &str| {
             open(&script(&dir, text), Surroundings::default()).map(|_| ()).expect_err(text).to_string()

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn of_sensors_with_one_name_the_drives_own_is_read() {
+    fn the_drives_own_sensor_is_preferred_among_namesakes() {
         let dir = tempfile::tempdir().expect("a folder");
         let sys = dir.path();
         chip(sys, "hwmon1", "nvme", "pci/nvme0", &[("power1_input", "4000000")]);

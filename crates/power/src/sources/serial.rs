@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_port_is_refused() {
+    fn paths_other_than_ports_are_refused() {
         let message = |argument: &str| {
             open(argument, Surroundings::default()).map(|_| ()).expect_err(argument).to_string()
         };

@@ -18,7 +18,7 @@ pub struct Acceptance {
 pub enum Reason {
     /// Blocks did not contain the data that was written to them.
     Data {
-        /// How many.
+        /// Number of such blocks.
         blocks: u64,
         /// The first of these blocks.
         first: Option<WrongPlace>,
@@ -27,16 +27,16 @@ pub enum Reason {
     Io(FailedIo),
     /// A value grew that must not grow.
     Grown {
-        /// Which.
+        /// Name of the value.
         what: &'static str,
-        /// By how much.
+        /// Its growth.
         by: u64,
         /// Allowed growth.
         allowed: u64,
     },
     /// A value exceeded its limit.
     Above {
-        /// Which.
+        /// Name of the value.
         what: &'static str,
         /// The largest value.
         is: i64,
@@ -47,7 +47,7 @@ pub enum Reason {
     },
     /// A value fell below its limit.
     Below {
-        /// Which.
+        /// Name of the value.
         what: &'static str,
         /// The smallest value.
         is: i64,

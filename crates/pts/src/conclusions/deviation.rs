@@ -10,7 +10,7 @@ use stdx::units::{block_size, span};
 pub enum Deviation {
     /// The plan says that the run is not a PTS run.
     NotPts {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// A setting differs from the profile.
@@ -59,26 +59,26 @@ pub enum Deviation {
     Extended {
         /// Title of the test.
         title: String,
-        /// How many cells.
+        /// Number of extended cells.
         extended: u32,
-        /// Of how many.
+        /// Total number of cells.
         all: u32,
         /// The largest factor, in tenths.
         up_to_tenths: u64,
     },
     /// Concurrent runs share resources with this one.
     Shared {
-        /// What.
+        /// The shared resources.
         what: String,
     },
     /// A fault was injected into a simulated drive.
     Fault {
-        /// Which.
+        /// The fault.
         fault: InjectedFault,
     },
     /// The target was purged with a method that the PTS does not accept.
     Purge {
-        /// Which.
+        /// The method.
         method: String,
     },
     /// Samples were read after the purge to verify it.
@@ -90,9 +90,9 @@ pub enum Deviation {
     },
     /// A step is not possible on this target.
     Skipped {
-        /// Which.
+        /// The step.
         what: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// This version of the specification does not contain the test or the block size.
@@ -130,14 +130,14 @@ pub enum Deviation {
     },
     /// The run was interrupted within the test.
     Interrupted {
-        /// Its duration.
+        /// Duration of the interruption.
         length_ns: u64,
         /// The workload after the interruption.
         before: String,
     },
     /// The run was interrupted too often to list every interruption.
     InterruptedOften {
-        /// How often.
+        /// Number of interruptions.
         times: usize,
         /// Total length of the interruptions.
         total_ns: u64,
@@ -146,7 +146,7 @@ pub enum Deviation {
     Buffered,
     /// I/Os failed.
     Errors {
-        /// How many.
+        /// Number of failed I/Os.
         count: u64,
         /// The workload in which the errors occurred.
         workload: String,
@@ -164,7 +164,7 @@ pub enum ReportedBy {
     Settings,
     /// Write cache.
     WriteCache,
-    /// Course.
+    /// The clause about the course of the test.
     Course,
     /// The clause about the end of the test.
     Ending,

@@ -1,4 +1,4 @@
-//! How a test ends that has several end conditions, of which at most one is steady state.
+//! How a test with several end conditions ends; at most one of the conditions is steady state.
 
 /// The end conditions of a test, and the one that was met.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ pub struct Failures {
     pub record: u64,
     /// The workload.
     pub workload: String,
-    /// How many.
+    /// Number of failed I/Os.
     pub count: u64,
 }
 

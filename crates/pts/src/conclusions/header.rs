@@ -9,7 +9,7 @@ use crate::method::steady::WindowStats;
 /// Whether a test reached steady state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Convergence {
-    /// It did.
+    /// Steady state was reached.
     Reached,
     /// Steady state was not reached within the allowed rounds.
     NotReached,

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_came_back_there_is_no_knee() {
+    fn without_completions_there_is_no_knee() {
         let none = Point {
             demand: Demand { threads: 1, queue_depth: 1 },
             iops: 0.0,
@@ -120,7 +120,7 @@ mod tests {
         }
 
         #[test]
-        fn it_is_one_of_the_points_and_never_beyond_saturation(values in prop::collection::vec(1.0f64..1e6, 3..40)) {
+        fn the_knee_is_a_measured_point_and_never_beyond_saturation(values in prop::collection::vec(1.0f64..1e6, 3..40)) {
             let point = |(index, iops): (usize, &f64)| {
                 let queue_depth = index as u16 + 1;
                 let ms = f64::from(queue_depth) / iops * 1000.0;

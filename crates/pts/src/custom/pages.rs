@@ -277,8 +277,8 @@ fn judged_pages(context: &Context<'_>, answers: &CustomAnswers<'_>) -> Vec<Page>
     pages
 }
 
-/// Response times by IOPS, one line for each workload, if the demand varies. Cells with as many outstanding I/Os are
-/// averaged.
+/// Response times by IOPS, one line for each workload, if the demand varies. Cells with the same number of outstanding
+/// I/Os are averaged.
 fn times_by_rate(means: &[Mean]) -> Option<Page> {
     let of = |load: (Load, u32)| {
         let mut by_outstanding: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();

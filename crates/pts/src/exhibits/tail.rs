@@ -1,4 +1,4 @@
-//! The tail of response times up to five nines, with as much room for each further nine.
+//! The tail of response times up to five nines, on an axis on which each further nine has the same width.
 
 use stdx::Histogram;
 
@@ -27,7 +27,7 @@ pub(crate) fn page(title: &str, measured: &[(String, &Histogram)]) -> Page {
     page
 }
 
-/// Points that enough I/Os support: one I/O out of how many takes longer, and the response time in ms.
+/// Points supported by enough I/Os: N, where one in N I/Os takes longer, and the response time in ms.
 fn points(histogram: &Histogram) -> Vec<(f64, f64)> {
     let point = |beyond_ppm: u32| {
         let ms = Percentile { name: "", beyond_ppm }.of(histogram)?;

@@ -1,4 +1,4 @@
-//! What stands for a fact that the file of an imported run does not contain.
+//! Placeholder for a fact that the file of an imported run does not contain.
 
 /// Replaces a fact that the imported file does not contain.
 pub const ABSENT: &str = "not in the file";

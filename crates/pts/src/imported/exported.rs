@@ -148,7 +148,7 @@ fn lines(chart: &ExportedChart) -> Option<Lines> {
     })
 }
 
-/// The variant that a key stands for.
+/// Returns the variant with this key.
 fn keyed<'de, T: Deserialize<'de>>(key: &'de str) -> Option<T> {
     let key: StrDeserializer<'de, Error> = key.into_deserializer();
     T::deserialize(key).ok()

@@ -249,7 +249,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_written_the_fall_lies_within(
+        fn the_fall_is_always_within_the_series(
             series in proptest::collection::vec((0_u64..1 << 40, 1e-3_f64..100.0), 0..100),
         ) {
             let series: Vec<Interval> =

@@ -146,7 +146,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_course_has_samples_of_equal_length() {
+    fn samples_of_a_segment_have_equal_length() {
         let samples =
             course(&segment((0..120).map(|s| s / 60 * 100).collect(), 120_000_000_000), 10.0, 2.0, 2);
         assert_eq!(

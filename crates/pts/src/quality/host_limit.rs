@@ -28,7 +28,7 @@ pub fn legend() -> String {
 pub(crate) struct Limited {
     /// Number of affected cells and of all cells, such as `5 of 280 cells`.
     pub count: String,
-    /// Returns a note about these cells.
+    /// A note about these cells.
     pub note: String,
 }
 

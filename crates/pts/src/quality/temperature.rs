@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_became_steady_is_left_alone() {
+    fn steady_variables_are_not_diagnosed() {
         let mut entries =
             journal(|round| 20_000.0 - 300.0 * f64::from(round), |round| Some(38 + round as i16));
         if let Some(Event::Noted(Note::Judged(judged))) = entries.last_mut().map(|entry| &mut entry.event) {

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_is_known_by_its_place_and_not_by_its_numbers() {
+    fn a_note_is_matched_by_its_position() {
         let next_up = f64::from_bits(21_034.5_f64.to_bits() + 1);
         let mut replay = replay_of(vec![
             Event::Noted(Note::RoundStarted { round: 1, cells: 1 }),

@@ -18,7 +18,7 @@ fn journal_of(rounds: u32) -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn gives_back_what_was_appended() {
+fn reads_back_appended_records() {
     let (_dir, path) = journal_of(3);
     let loaded = read_journal(&path).unwrap();
     let events: Vec<_> = loaded.entries.iter().map(|e| e.event.clone()).collect();
@@ -77,7 +77,7 @@ fn one_writer_at_a_time() {
 }
 
 #[test]
-fn a_journal_that_was_taken_away_takes_no_more_records_and_is_copied() {
+fn a_removed_journal_is_closed_and_copied() {
     type Take = fn(&Path);
     let takes: [(&str, Take); 3] = [
         ("removed", |path| std::fs::remove_file(path).unwrap()),
@@ -103,7 +103,7 @@ fn a_journal_that_was_taken_away_takes_no_more_records_and_is_copied() {
 }
 
 #[test]
-fn a_journal_that_somebody_else_changed_takes_no_more_records_and_is_copied() {
+fn a_journal_changed_by_another_process_is_closed_and_copied() {
     type Change = fn(&Path, &[u8]);
     let changes: [(&str, &str, Change); 4] = [
         ("emptied", "it has 0 B", |path, _| drop(std::fs::File::create(path).unwrap())),
@@ -161,7 +161,7 @@ fn a_reopened_journal_is_watched_too() {
 }
 
 #[test]
-fn a_journal_that_was_only_touched_continues() {
+fn a_journal_with_only_a_new_timestamp_continues() {
     let (_dir, path) = journal_of(1);
     let (mut journal, _) = Journal::reopen(&path).unwrap();
     for round in 2..4 {

@@ -16,7 +16,7 @@ fn tags(annotations: &Annotations) -> Vec<String> {
 }
 
 #[test]
-fn what_was_added_is_read_again() {
+fn added_records_are_read_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(LIBRARY_JOURNAL);
     assert_eq!(read(&storage::Real, &path).expect("empty"), Annotations::default());
@@ -57,7 +57,7 @@ fn what_was_added_is_read_again() {
 }
 
 #[test]
-fn the_digest_of_a_run_changes_only_with_what_concerns_it() {
+fn the_digest_of_a_run_changes_only_with_its_own_records() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(LIBRARY_JOURNAL);
     let set = |run: &str| Change::BaselineSet { baseline: "base".into(), run: run.into() };
@@ -71,7 +71,7 @@ fn the_digest_of_a_run_changes_only_with_what_concerns_it() {
 }
 
 #[test]
-fn a_writer_that_was_killed_at_any_byte_loses_only_its_own_record() {
+fn a_writer_killed_at_any_byte_loses_only_its_own_record() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(LIBRARY_JOURNAL);
     add(&path, &[tagged("first")]).expect("written");

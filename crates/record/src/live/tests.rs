@@ -36,7 +36,7 @@ fn live() -> Live {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_data_is_read_back() {
     let bytes = live().encode();
     assert_eq!(Live::parse(&bytes).expect("valid"), live());
     // The end of a longer earlier state follows the current one.

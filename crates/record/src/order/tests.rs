@@ -89,7 +89,7 @@ fn whole() -> Vec<Event> {
 }
 
 #[test]
-fn what_a_run_writes_is_in_order_wherever_it_stops() {
+fn records_of_a_run_are_in_order_wherever_it_stops() {
     for length in 1..=whole().len() {
         assert_eq!(check(&whole()[..length]), Ok(()), "{length}");
     }

@@ -22,7 +22,7 @@ fn plain() -> Workload {
 }
 
 #[test]
-fn what_is_special_is_stored_and_what_is_not_is_left_out() {
+fn only_nondefault_fields_are_stored() {
     let stored = serde_json::to_string(&plain()).unwrap();
     assert!(!stored.contains("regime"), "{stored}");
     let arrivals = Some(Arrivals { per_second: 500, process: Process::Poisson });
@@ -57,7 +57,7 @@ fn is_written_in_pts_notation() {
 }
 
 #[test]
-fn impossible_workloads_say_why() {
+fn impossible_workloads_state_the_reason() {
     let rate = |per_second| Regime {
         arrivals: Some(Arrivals { per_second, process: Process::Constant }),
         ..Regime::default()

@@ -46,14 +46,14 @@ impl Document {
         marks
     }
 
-    /// Marks of a picture that leaves the report, so that nobody mistakes it for a valid measurement of a drive if it is
-    /// not one: those of the test, and everything else that qualifies its values.
+    /// Marks of a picture used outside the report, which must not be mistaken for a valid measurement of a drive: those
+    /// of the test, and everything else that qualifies its values.
     pub(crate) fn picture_marks(&self, outcome: &Outcome) -> Vec<String> {
         let marks = self.marks(Some(outcome));
         let is_marked = |kind| marks.iter().any(|mark| mark.kind == kind);
         let revision = self.profile.revision;
         let in_short = |mark: &Mark| match mark.kind {
-            // The label says more.
+            // The label contains more detail.
             MarkKind::Imported | MarkKind::Simulated => None,
             MarkKind::NotAchieved => Some(format!("NOT STEADY: {}", mark.details.join("; "))),
             MarkKind::NotComplete | MarkKind::Interrupted => {
@@ -78,8 +78,8 @@ impl Document {
             .collect()
     }
 
-    /// Adds what an imported file states about all of its results. The own words for the same mark give way, because they
-    /// repeat the file with less detail; only the import itself is new.
+    /// Adds the statements of an imported file about all of its results. They replace Plateau's own text for the same
+    /// mark, which has less detail; only the mark for the import itself is kept.
     fn with_stated(&self, kind: MarkKind, own: Vec<String>) -> Vec<String> {
         let marks = self.run.origin.iter().flat_map(|origin| &origin.marks);
         let mut stated = marks.filter(|stated| stated.mark == kind).peekable();

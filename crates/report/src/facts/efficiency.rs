@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_host_only_what_exceeds_its_idle_power_counts() {
+    fn only_host_power_above_idle_counts() {
         let facts = facts(PowerSubject::Host);
         let idle = power(30.0, Some(0.3), None);
         let loaded = segment(power(35.0, Some(0.4), None));

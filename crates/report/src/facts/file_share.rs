@@ -1,14 +1,14 @@
-//! What a file system adds to the I/O of a run on a file: I/O of the devices below it per I/O of Plateau.
+//! Overhead of a file system: I/O of the devices below it per I/O of Plateau.
 //!
-//! The counters include everything that the devices did during a workload, including I/O of other users. What the file
-//! system writes later counts with the workload during which it is written.
+//! The counters include all I/O of the devices during a workload, including that of other users. Delayed writes of the
+//! file system count towards the workload during which they reach the devices.
 
 use record::{BelowLoad, Direction, Entry, FileSystemFacts, RunFile, Segment};
 use stdx::units::{amount_base10, block_size, count_of};
 
 use crate::facts::answers::answers;
 
-/// The devices read less than this fraction of the bytes that Plateau read: something else answered the rest.
+/// If the devices read less than this fraction of the bytes that Plateau read, the rest was served from elsewhere.
 const ALL: f64 = 0.95;
 
 /// I/O of Plateau, and of the devices below the file system, over the same workloads.
@@ -166,7 +166,7 @@ fn share_text(facts: &FileSystemFacts, share: Option<Share>) -> String {
     text
 }
 
-/// The file system in place of the interface of a drive.
+/// Describes the file system, shown where a drive's interface would be.
 pub(crate) fn words(facts: &FileSystemFacts) -> String {
     let devices: Vec<&str> = facts.devices.iter().map(|device| device.name.as_str()).collect();
     let on = if devices.is_empty() { "" } else { " on " };
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn verification_is_left_out_because_its_reads_are_not_counted() {
+    fn reads_of_verification_are_not_counted() {
         let mut verified = segment(below(1000, 4_096_000));
         verified.workload.regime.verify = true;
         assert_eq!(Share::of([&verified]), None);

@@ -7,7 +7,7 @@ use stdx::units::block_size;
 use crate::facts::answers::{Answer, answers, percentile_ns};
 use crate::facts::judged::{self, JudgedRun};
 
-/// One workload with its results. What an imported file does not state is None.
+/// One workload with its results. Values that an imported file does not state are None.
 pub(crate) struct Observation<'a> {
     /// Sequence number of the journal record.
     pub record: u64,
@@ -116,7 +116,7 @@ fn of_reading<'a>(
         job: reading.name.as_deref(),
         phase: reading.phase.as_deref(),
         round: reading.round,
-        // Without a round it is a mean over the window.
+        // A reading without a round is a mean over the window.
         in_window: reading
             .in_window
             .unwrap_or_else(|| reading.round.is_none_or(|round| (first..=last).contains(&round))),
@@ -136,7 +136,7 @@ fn of_reading<'a>(
         ios: reading.ios,
         read: reading.read.as_ref(),
         write: reading.write.as_ref(),
-        // Only exports of Plateau state it.
+        // Only Plateau's own exports state this.
         host_limited: test.exported.as_ref().map(|_| reading.host_limited),
         segment: None,
     }

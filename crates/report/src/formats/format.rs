@@ -16,7 +16,7 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The run and what is concluded from it.
+    /// The run and its conclusions.
     pub(super) fn judged(self) -> JudgedRun<'a> {
         let Document { run, profile, outcomes, .. } = self.document;
         JudgedRun { run, profile, outcomes, entries: self.entries }
@@ -60,8 +60,8 @@ pub(crate) fn refuse_imported(source: Source<'_>, name: &str) -> Result<(), Stri
     }
 }
 
-/// What readers of a file of a foreign format need to know about its results: the run, its profile, the simulated drive
-/// (null for a real one) and the marks. `import` reads it back.
+/// Provenance of the results in a file of a foreign format: the run, its profile, the simulated drive (null for a real
+/// one) and the marks. `import` reads it back.
 pub(super) fn provenance(document: &Document) -> Value {
     let simulated = Some(document.simulated()).filter(|label| !label.is_empty());
     let marks = document.marks(None).into_iter();

@@ -59,7 +59,7 @@ fn marks(document: &Document) -> Vec<(&'static str, String)> {
     marks.flat_map(|mark| mark.details.into_iter().map(move |detail| (mark.kind.key(), detail))).collect()
 }
 
-/// What must accompany every number of the run; without samples if nothing does.
+/// The caveats that must accompany every number of the run; the metric has no samples if there are none.
 fn family_of_marks<'a>(marks: &'a [(&'static str, String)]) -> Family<'a> {
     let samples = marks.iter().map(|(key, detail)| (vec![("mark", *key), ("detail", detail.as_str())], 1.0));
     Family {

@@ -59,7 +59,7 @@ pub fn pdf(document: &Document) -> Result<Vec<u8>, String> {
 /// Lays out several blocks on as many pages as they need, as a separate document.
 ///
 /// # Errors
-/// If the PDF library rejects a picture or a page; the message names it.
+/// Returns an error if the PDF library rejects a picture or a page; the message names it.
 pub fn of_blocks(
     title: &str,
     footer: &str,

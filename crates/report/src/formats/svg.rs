@@ -69,7 +69,7 @@ pub(super) fn charts(source: Source<'_>) -> Vec<Chart> {
     all
 }
 
-/// What has to accompany a chart that leaves the report.
+/// The context that a chart needs outside the report.
 fn plate(document: &Document, outcome: &Outcome, title: &str) -> Plate {
     let firmware = format!("firmware {}", fact(document, document.run.target.firmware.as_deref()));
     let (begin, end) = document.dates_of(Some(outcome));

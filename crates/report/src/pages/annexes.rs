@@ -50,7 +50,7 @@ pub(crate) fn clause_records(clause: &Clause) -> String {
 /// Size of the charts of pages beyond the specification.
 pub(crate) const BEYOND: Size = Size { width: 1047.0, height: 250.0 };
 
-/// The pages of a test that the specification does not have.
+/// The pages of a test beyond the specification.
 pub(crate) fn beyond<'a>(document: &'a Document, test: &Supplement) -> &'a [Page] {
     let outcome = document.outcomes.iter().find(|outcome| outcome.test == test.test);
     outcome.map_or(&[], |outcome| &outcome.beyond)

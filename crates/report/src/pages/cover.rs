@@ -98,7 +98,7 @@ fn verdict_of(document: &Document, outcome: &Outcome) -> Headline {
             (Tone::Good, format!("steady state{rounds}"))
         }
         (None, Some(false)) => (Tone::Bad, format!("no steady state in {}", outcome.missed_rounds())),
-        // Whether the test completed is not known, unless a mark denies it.
+        // It is unknown whether the test completed, unless a mark says that it did not.
         (None, None) if document.run.origin.is_some() => {
             (Tone::Open, "not judged for steady state".to_owned())
         }
@@ -252,7 +252,8 @@ fn sentence(document: &Document) -> String {
     }
 }
 
-/// A curve over time and columns over block sizes say most; a plot over rounds shows only how steady state was reached.
+/// Curves over time and columns over block sizes are the most informative; a plot over rounds shows only how steady
+/// state was reached.
 fn pictures(document: &Document) -> Vec<(&Exhibit, String)> {
     let mut all: Vec<(&Exhibit, String)> = Vec::new();
     for outcome in &document.outcomes {
@@ -261,7 +262,7 @@ fn pictures(document: &Document) -> Vec<(&Exhibit, String)> {
             outcome.pages.iter().find_map(found)
         };
         let Some((page, exhibit)) = of_kind(is_columns).or_else(|| of_kind(is_curve)) else { continue };
-        // Two pictures of the same kind say less than two of different kinds.
+        // Two pictures of the same kind are less informative than two of different kinds.
         let is_new = |(other, _): &(&Exhibit, String)| {
             std::mem::discriminant(*other) != std::mem::discriminant(exhibit)
         };

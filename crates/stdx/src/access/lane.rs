@@ -8,7 +8,7 @@ use crate::Rng;
 /// One I/O to issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Whether it is a read; otherwise a write.
+    /// True for a read, false for a write.
     pub read: bool,
     /// Length in bytes.
     pub block_bytes: u32,

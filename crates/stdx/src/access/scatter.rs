@@ -6,7 +6,7 @@ use crate::Rng;
 /// How random offsets are chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Offsets {
-    /// Each independently of all others, and every block with the same probability.
+    /// Independent and uniform.
     #[default]
     Independent,
     /// Every block once per pass, in an order that differs from pass to pass.
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn pareto_gives_few_blocks_most_of_the_ios() {
+    fn pareto_accesses_few_blocks_most_often() {
         let seen = popularity(Offsets::Pareto { h_milli: 200 }, 10_000, 1_000_000);
         let share = seen[..2000].iter().sum::<u64>() as f64 / 1e6;
         assert!((share - 0.8).abs() < 0.01, "{share}");

@@ -121,7 +121,7 @@ impl Folder {
         self.replace_with(name, |file| file.write_all(bytes).map_err(failed))
     }
 
-    /// Same as [`replace`](Self::replace), for content that is written bit by bit. If `write` fails, the old file
+    /// Same as [`replace`](Self::replace), for content that is written incrementally. If `write` fails, the old file
     /// remains.
     ///
     /// # Errors

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_what_stands_in_the_document() {
+    fn omitted_fields_are_those_in_the_document() {
         let spec = parse(&format!("controller = \"storcli\"\nlevel = 0\n{MEMBERS}")).unwrap();
         assert_eq!(spec.chunk_kib, Some(256));
         let hardware = spec.hardware.unwrap();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_what_can() {
+    fn impossible_values_are_refused_with_the_valid_ones() {
         let one = "members = [{ slot = \"252:0\", serial = \"S1\" }]";
         for (text, part) in [
             (format!("controller = \"megacli\"\nlevel = 0\n{MEMBERS}"), "storcli"),

@@ -116,7 +116,7 @@ fn a_missing_program_and_a_missing_module_are_reported() {
 }
 
 #[test]
-fn its_state_is_that_of_the_kernel() {
+fn its_state_is_read_from_the_kernel() {
     let of = |attributes: &[(&str, &str)]| {
         let script = attributes
             .iter()
@@ -168,7 +168,7 @@ fn an_array_that_does_not_stop_is_reported() {
 }
 
 #[test]
-fn only_its_own_superblock_is_taken_off() {
+fn only_its_own_superblock_is_removed() {
     let examine = "mdadm --examine --export /dev/sda";
     let own = Script::default()
         .answers(examine, &format!("MD_LEVEL=raid5\nMD_UUID={UUID}\n"))

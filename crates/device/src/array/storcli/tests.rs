@@ -225,7 +225,7 @@ fn a_failed_command_keeps_what_was_reported_and_its_cause() {
 }
 
 #[test]
-fn a_volume_that_changed_meanwhile_is_reported() {
+fn a_changed_volume_is_reported() {
     let changed = others().replace("252:7", "252:5");
     let script = looked(Script::default())
         .answers(SHOW_VOLUMES, &volumes(&[others()]))
@@ -238,7 +238,7 @@ fn a_volume_that_changed_meanwhile_is_reported() {
 }
 
 #[test]
-fn what_was_made_otherwise_than_planned_is_not_used() {
+fn volumes_that_differ_from_the_plan_are_not_used() {
     let slots = |third: &str| ["252:0", "252:1", third].map(str::to_owned).to_vec();
     let name = || NAME.to_owned();
     let planned = hardware_of(&plan("")).expect("a controller").words();
@@ -287,7 +287,7 @@ fn a_volume_without_a_block_device_is_awaited_and_reported() {
 }
 
 #[test]
-fn only_the_block_device_with_its_world_wide_name_is_it() {
+fn only_the_block_device_with_its_world_wide_name_is_used() {
     let found = |node: &str, wwid: Option<&str>| Found {
         node: node.into(),
         lower: Vec::new(),
@@ -356,7 +356,7 @@ fn its_state_is_that_of_the_volume_and_each_of_its_drives() {
 }
 
 #[test]
-fn what_has_redundancy_is_initialised_and_what_has_none_is_not() {
+fn only_redundant_levels_are_initialised() {
     let script = Script::default()
         .answers(SHOW_VOLUMES, &volumes(&[others(), own()]))
         .answers("storcli64 /c0/v1 start init full J nolog", &answer("Start INIT Operation Success", ""));
@@ -374,7 +374,7 @@ fn what_has_redundancy_is_initialised_and_what_has_none_is_not() {
 }
 
 #[test]
-fn only_the_own_volume_is_deleted_and_never_by_force() {
+fn only_plateaus_volume_is_deleted_and_never_by_force() {
     let script = Script::default()
         .answers(SHOW_VOLUMES, &volumes(&[others(), own()]))
         .answers(SHOW_INIT, idle())
@@ -401,7 +401,7 @@ fn an_initialisation_is_stopped_before_its_volume_is_deleted() {
 }
 
 #[test]
-fn what_is_not_certainly_the_own_volume_stays() {
+fn doubtful_volumes_are_kept() {
     let strange = volume(1, NAME, "Optl", NAA, &[("252:0", "Onln"), ("252:9", "Onln")]);
     let script = Script::default().answers(SHOW_VOLUMES, &volumes(&[strange]));
     let error = with(script, |controller| controller.stop(&plan(""))).expect_err("another drive");
@@ -472,7 +472,7 @@ fn an_array_is_described_by_what_its_controller_reports() {
 }
 
 #[test]
-fn what_forbids_a_member_is_reported_for_each() {
+fn refusals_are_reported_for_each_member() {
     let spec = description("");
     let hardware = spec.hardware.clone().expect("hardware");
     let script = Script::default()

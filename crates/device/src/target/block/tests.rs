@@ -107,7 +107,7 @@ fn btrfs_is_found_by_its_source_and_swap_by_its_name() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused() {
+fn unreadable_files_are_refused() {
     let cases = ["sys/dev/block/8:16", "proc/self/mountinfo", "sys/devices/pci0/ata2/block/sdb/holders"];
     for missing in cases {
         let host = Host::new();

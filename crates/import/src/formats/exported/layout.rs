@@ -6,7 +6,7 @@ use record::{
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What is read before anything else.
+/// The part that is read first.
 #[derive(Deserialize)]
 pub(super) struct Versioned {
     pub schema_version: u32,

@@ -165,7 +165,7 @@ impl Job {
             "rw" | "readwrite" | "randrw" => match (mix("rwmixread"), mix("rwmixwrite")) {
                 (Some(read), _) => read.ok_or("rwmixread is not a percentage")?,
                 (None, Some(write)) => 100 - write.ok_or("rwmixwrite is not a percentage")?,
-                // What was done, not what fio's default is.
+                // Describe the actual I/Os, not fio's default.
                 (None, None) => {
                     let (read, write) = (self.read.total_ios as f64, self.write.total_ios as f64);
                     (read / (read + write) * 100.0).round() as u8

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_equally_near_the_middle_is_the_smaller_demand() {
+    fn the_middle_is_the_smaller_demand_in_a_tie() {
         // IOPS midway between 5,000 and 1,000 are 3,000.
         let points = [
             point(8, 1, 5_000.0, 1.0),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_are_slow_the_quickest_is_taken() {
+    fn if_all_points_are_slow_the_fastest_is_chosen() {
         let points = [point(2, 1, 100.0, 9.0), point(1, 1, 50.0, 12.0)];
         let chosen = Chosen::of(&points).unwrap();
         assert!(chosen.all_slow);

@@ -5,7 +5,7 @@ use record::Health;
 use crate::Context;
 use crate::conclusions::acceptance::Reason;
 
-/// Returns the limits of a run.
+/// The limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Hours of load.
@@ -116,12 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn old_errors_are_not_a_reason() {
+    fn earlier_errors_do_not_count() {
         assert_eq!(judged(&[healthy(), healthy()]), (String::new(), vec![]));
     }
 
     #[test]
-    fn a_counter_that_was_reset_still_counts() {
+    fn growth_after_a_counter_reset_counts() {
         let with = |media_errors| Health { media_errors: Some(media_errors), ..healthy() };
         let (reasons, unchecked) = judged(&[with(7), with(0), with(3)]);
         assert_eq!((reasons.as_str(), unchecked), ("3 more media errors (0 allowed)", vec![]));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_reported_is_not_checked() {
+    fn unreported_values_are_not_checked() {
         let all = ["media errors", "reallocated sectors", "endurance used", "temperature", "available spare"];
         assert_eq!(judged(&[]), (String::new(), all.to_vec()));
         let warm = Health { temperature_celsius: Some(30), ..Health::default() };

@@ -41,7 +41,7 @@ impl Load {
         }
     }
 
-    /// As printed.
+    /// Name as printed.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Mixed => "RND 64KiB 50/50",

@@ -70,7 +70,7 @@ pub fn outcome(test: &Test, context: &Context<'_>, answers: &LatencyAnswers, sto
     }
 }
 
-/// Returns a figure of a cell for the tables, computed over the result rounds.
+/// A figure of a cell for the tables, computed over the result rounds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Figure {
     Iops,

@@ -31,9 +31,9 @@ pub struct SaturationAnswers {
     pub cycles: u32,
     pub converged: bool,
     pub end: Option<End>,
-    /// Returns the first end that the profile provides for, and its minute.
+    /// The first end that the profile provides for, and its minute.
     pub required_end: Option<(End, u32)>,
-    /// Returns the same without the time limit, which the tester may extend in some profiles.
+    /// The same without the time limit, which the tester may extend in some profiles.
     pub untimed_end: Option<(End, u32)>,
     /// Number of minutes that a simulated drive extended.
     pub extended: u32,

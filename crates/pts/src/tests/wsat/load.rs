@@ -8,7 +8,7 @@ use crate::flows::composite::Composite;
 use crate::method::profile::{Cell, Edition, mix_name};
 use crate::{Context, Stop};
 
-/// Returns the workload of a run.
+/// The workload of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     access: Access,

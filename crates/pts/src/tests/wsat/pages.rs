@@ -295,7 +295,7 @@ fn pages(context: &Context<'_>, answers: &SaturationAnswers, marks: Facts) -> Ve
     pages
 }
 
-/// What the specification does not show.
+/// Pages beyond the specification.
 fn beyond(answers: &SaturationAnswers) -> Vec<Page> {
     let mut pages = vec![average_over_time(answers), sustained_writes(answers)];
     if let Some(segment) = &answers.histogram {

@@ -43,7 +43,7 @@ fn a_short_record_after_one_that_is_not_held_is_not_held_either() {
 }
 
 #[test]
-fn what_is_not_held_is_saved_if_the_file_still_has_it() {
+fn records_not_in_memory_are_rescued_from_the_file() {
     let (dir, mut file, held) = written(14);
     let path = dir.path().join("run/journal");
     let notes = held.rescue(&Real, &mut *file, &path, &[]);
@@ -56,7 +56,7 @@ fn what_is_not_held_is_saved_if_the_file_still_has_it() {
 }
 
 #[test]
-fn a_copy_goes_to_the_first_folder_that_takes_it() {
+fn a_copy_is_written_to_the_first_writable_folder() {
     let (dir, mut file, held) = written(100);
     let (run, refuge) = (dir.path().join("run"), dir.path().join("refuge"));
     let rescue =

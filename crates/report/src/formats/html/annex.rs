@@ -121,7 +121,7 @@ fn supplement(document: &Document, test: &Supplement) -> String {
     out
 }
 
-/// A page that the specification does not have.
+/// A page beyond the specification.
 fn page_beyond(page: &Page) -> String {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(table) => numbers(table),

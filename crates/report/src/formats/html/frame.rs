@@ -15,7 +15,7 @@ use charts::markup::{escape, shortened};
 /// scroll it.
 pub(super) const SCROLLER: &str = "<div class=\"scroller\" tabindex=\"0\">";
 
-/// A part of the header that repeats what an earlier page says; the script folds it on narrow screens.
+/// A part of the header that repeats an earlier page; the script folds it on narrow screens.
 pub(super) fn folded(content: &str) -> String {
     format!("<details class=\"more\" open><summary>Device and settings</summary>{content}</details>\n")
 }

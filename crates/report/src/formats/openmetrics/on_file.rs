@@ -1,4 +1,4 @@
-//! What a file system adds to the I/O of a run on a file: over the whole run, and for each workload in the window.
+//! Overhead of the file system in a run on a file: over the whole run, and for each workload in the window.
 
 use super::super::format::Source;
 use super::family::Family;

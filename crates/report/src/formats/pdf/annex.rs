@@ -107,7 +107,7 @@ fn of_test(conformance: &Conformance) -> [Block; 2] {
     ]
 }
 
-/// A page that the specification does not have.
+/// A page beyond the specification.
 fn page_beyond(page: &Page) -> Vec<Block> {
     let drawn = |exhibit: &Exhibit| match exhibit {
         Exhibit::Table(data) => vec![numbers(page, data)],

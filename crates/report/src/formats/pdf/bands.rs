@@ -52,7 +52,7 @@ pub(super) fn bands(
 }
 
 fn demand(fonts: &Fonts, (head, rows): (&[String], &[Vec<String>]), column: usize, style: Style) -> Demand {
-    // A hair more than the text, because widths are added up in a different order when lines are broken.
+    // Slightly more than the text, because widths are added up in a different order when lines are broken.
     let width =
         |text: &str, style: Style| fonts.width(&fonts.printable(text, style), style) + 2.0 * PAD.0 + 0.5;
     let cells = rows.iter().filter_map(|row| row.get(column)).map(|text| (text.as_str(), column == 0));
@@ -66,7 +66,7 @@ fn demand(fonts: &Fonts, (head, rows): (&[String], &[Vec<String>]), column: usiz
     demand
 }
 
-/// Gives each column what it needs, and the rest to those that would wrap; the sum never exceeds `room`.
+/// Assigns each column the width that it needs, and the rest to those that would wrap; the sum never exceeds `room`.
 fn shared<'a>(demands: impl Iterator<Item = &'a Demand> + Clone, room: f64) -> Vec<f64> {
     let least: f64 = demands.clone().map(|demand| demand.least).sum();
     let missing: f64 = demands.clone().map(|demand| demand.natural - demand.least).sum();

@@ -1,4 +1,4 @@
-//! The first sheet: what was tested, what limits trust, and the key figures.
+//! The first sheet: the tested device, the caveats, and the key figures.
 
 use pts::{KeyFigure, Outcome};
 use rust_xlsxwriter::{Worksheet, XlsxError};

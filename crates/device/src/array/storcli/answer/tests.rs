@@ -10,7 +10,7 @@ fn read(text: &str) -> Answer {
 }
 
 #[test]
-fn a_drive_is_reported_with_what_identifies_it() {
+fn a_drive_is_reported_with_its_identity() {
     let drive = read(DRIVE).drive("/c0/e252/s0").expect("a drive");
     let expected = ControllerDrive {
         state: "UGood".into(),
@@ -88,7 +88,7 @@ fn a_failure_comes_with_its_details() {
 }
 
 #[test]
-fn words_before_the_answer_do_not_matter() {
+fn text_before_the_response_is_ignored() {
     let answer = read(include_str!("../answers/controller.json"));
     let adapter = Adapter {
         product: Some("AVAGO MegaRAID SAS 9361-8i".into()),
@@ -99,7 +99,7 @@ fn words_before_the_answer_do_not_matter() {
 }
 
 #[test]
-fn output_that_is_not_an_answer_is_rejected() {
+fn invalid_responses_are_rejected() {
     let long = format!("{{{}}}", " ".repeat(LONGEST_BYTES));
     let deep = format!("{{\"a\":{}", "[".repeat(100_000));
     for (text, part) in [

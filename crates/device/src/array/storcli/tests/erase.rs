@@ -55,7 +55,7 @@ fn an_erase_is_begun_on_all_members_and_waited_for() {
 }
 
 #[test]
-fn a_user_who_does_not_wait_learns_that_the_controller_continues() {
+fn a_stopped_wait_reports_that_the_controller_continues() {
     let started = answer("Start Drive Erase Succeeded.", "");
     let mut script = looked(Script::default());
     for i in 0..3 {
