@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_printed_as_one_would_type_them() {
+    fn steps_are_printed_as_typed() {
         let lines: Vec<_> = STEPS.iter().map(Step::line).collect();
         assert_eq!(lines[1], "cargo xtask tidy");
         assert_eq!(lines[2], "cargo xtask deny --offline");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_may_not_be_skipped_for_what_is_required() {
+    fn tests_of_required_programs_may_not_be_skipped() {
         let left_out: BTreeSet<_> =
             skips::parse("a\tfio\tfio is not installed\nb\t\tno loop device\n").into_iter().collect();
         assert!(check_required(&left_out, "").is_ok());

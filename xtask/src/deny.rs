@@ -142,7 +142,7 @@ mod tests {
     const ALLOWED: [&str; 2] = ["MIT", "Apache-2.0"];
 
     #[test]
-    fn one_of_several_licences_is_enough_and_each_of_several_parts_is_needed() {
+    fn or_needs_one_licence_and_and_needs_all() {
         for expression in ["MIT", "MIT/X11", "GPL-3.0 OR MIT", "(MIT OR X11) AND (X11 OR Apache-2.0)"] {
             assert!(is_allowed(expression, &ALLOWED), "{expression}");
         }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn other_licences_and_other_sources_are_named() {
+    fn disallowed_licences_and_sources_are_named() {
         let package = |licence: Value, source: Value| {
             let package = json!({ "name": "a", "version": "1.0.0", "license": licence, "source": source });
             wrong(&package, &ALLOWED)

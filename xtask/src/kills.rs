@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_requested_and_not_tested_is_a_failure_except_in_ci() {
+    fn an_untested_request_is_a_failure_except_in_ci() {
         assert_eq!(without(&[], 2, false), None);
         assert_eq!(without(&["loop"], 2, true), None);
         for (requested, ci) in [(1, false), (1, true), (2, false)] {

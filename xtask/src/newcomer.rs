@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_copy_knows_only_what_it_has() {
+    fn the_copy_lists_only_its_crates() {
         let text = "[workspace]\nmembers = [\"crates/*\", \"xtask\"]\n[workspace.dependencies]\n\
                     pts = { path = \"crates/pts\" }\ndist = { path = \"dist\" }\nserde = \"1\"\n";
         let copy = manifest(text, &["pts".into()]).unwrap();

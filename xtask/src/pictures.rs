@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_page_of_a_report_is_left() {
+    fn all_other_pages_of_a_report_are_hidden() {
         let html = format!(
             "<head></head><nav><span>{PAGE}</span></nav><section id=\"page-1\"></section>\
              <section class=\"x\" id=\"page-2\"><h2 class=\"plot-title\">{PAGE}</h2>"
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_shows_is_escaped() {
+    fn terminal_output_is_escaped() {
         let html = terminal("$ plateau demo\na < b & c");
         assert!(html.contains("<i>$ plateau demo</i>\na &lt; b &amp; c</pre>"), "{html}");
     }

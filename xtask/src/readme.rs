@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_command_and_an_output_that_is_not_printed_are_found() {
+    fn failing_commands_and_wrong_output_are_found() {
         let page = "\
 Text.
 

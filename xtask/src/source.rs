@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_tests_only_is_known() {
+    fn test_only_code_is_recognised() {
         let source =
             Source::of("fn a() {}\n#[cfg(test)]\nmod tests { fn b() {} }\n#[cfg(test)]\nmod c;\nmod d;");
         let test = |needle: &str| source.in_test(source.code_places(needle)[0]);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_essence_ignores_form_and_keeps_meaning() {
+    fn the_essence_ignores_layout_but_not_meaning() {
         let one = Source::of("fn a(\n    b: u8, // why\n) { c(\"d  e\") }\n#[cfg(test)]\nmod tests {}");
         let same = Source::of("/// Doc.\nfn a(b: u8) {\n\n    c(\"d  e\")\n}");
         let other = Source::of("fn a(b: u8) { c(\"d e\") }");

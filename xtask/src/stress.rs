@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_is_ended() {
+    fn hanging_binaries_are_killed() {
         let mut child = Command::new("sleep").arg("3600").spawn().unwrap();
         assert_eq!(wait(&mut child, Instant::now()).unwrap(), None);
     }

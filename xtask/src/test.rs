@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_disturbs_the_others_runs_alone() {
+    fn disturbing_binaries_run_alone() {
         let dir = tempfile::tempdir().unwrap();
         // Fails if another job is running, or if a job that must not be disturbed has not run yet.
         let alone = |name: &str| {

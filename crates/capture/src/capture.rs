@@ -12,7 +12,7 @@ use crate::error::CaptureError;
 use crate::instance::Instance;
 use crate::subject::{Kind, Subject};
 
-/// Events that are older than this before a visit are complete on all CPUs.
+/// Events older than this when the buffers are read have arrived from all CPUs.
 const SETTLED_NS: u64 = 2_000_000;
 
 /// Counters of lost events in the statistics of a buffer.
@@ -27,7 +27,7 @@ pub struct Captured {
     pub unmatched: u64,
 }
 
-/// The buffers that are read.
+/// The buffers being read.
 struct Buffers {
     files: Vec<File>,
     layouts: [EventLayout; 2],
@@ -65,8 +65,9 @@ impl Buffers {
     }
 }
 
-/// Captures the I/Os of a device until `wait` stops it. It is called before each visit of the buffers with the number of I/Os so
-/// far, and waits for a short time. Each CPU has a buffer of `buffer_kib`; at 64 bytes per event, 16 MiB hold 250,000 events.
+/// Captures the I/Os of a device until `wait` stops it. It is called with the number of I/Os so far before the buffers
+/// are read, and waits for a short time. Each CPU has a buffer of `buffer_kib`; at 64 bytes per event, 16 MiB are
+/// enough for 250,000 events.
 ///
 /// # Errors
 /// Returns an error if the tracer cannot be used, or the output cannot be written. The instance is removed in any case.

@@ -10,7 +10,7 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 
 use crate::error::CaptureError;
 
-/// Names of instances begin like this, followed by the id of the process.
+/// Prefix of the names of instances, which is followed by the process id.
 const PREFIX: &str = "plateau-";
 /// Largest file of the tracer that is read as text.
 const LONGEST_TEXT: u64 = 1 << 16;

@@ -1,4 +1,4 @@
-//! The device that is captured, found by its number.
+//! The device to capture, identified by its number.
 
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;

@@ -11,7 +11,7 @@ pub fn address(folder: &Path, to: &Path) -> String {
     up.chain(down).collect::<Vec<_>>().join("/")
 }
 
-/// A part of a path, encoded for an address.
+/// A component of a path, percent-encoded for a URL.
 fn encoded(part: Component<'_>) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     part.as_os_str()

@@ -1,4 +1,4 @@
-//! What the author of a comparison adds to it. It never changes a figure.
+//! Content that the author adds to a comparison. It never changes a figure.
 
 /// Notes, key points, a watermark, and links to the reports of the runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -23,7 +23,7 @@ impl Candidate {
         let figures = document.comparable_figures(&loaded.entries);
         let target = &run.target;
         let model = target.model.as_deref().filter(|model| !model.trim().is_empty());
-        // Names given by the operator distinguish runs of one model.
+        // Names given by the operator distinguish runs of the same model.
         let name = run.labels.name.as_deref().or(model).unwrap_or(&target.path);
         Ok(Self { name: name.to_owned(), document, figures })
     }

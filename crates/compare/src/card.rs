@@ -34,7 +34,7 @@ pub fn card(comparison: &Comparison, authored: &Authored) -> Result<Files, Strin
 }
 
 fn content(comparison: &Comparison, authored: &Authored) -> Card {
-    // Figures that all runs have come first.
+    // Puts figures that all runs have first.
     let missing = |line: &&Line| (0..comparison.runs.len()).filter(|run| !has_value(line, *run)).count();
     let mut lines: Vec<&Line> = comparison.lines.iter().filter(|line| line.selected).collect();
     lines.sort_by_key(missing);
@@ -113,7 +113,7 @@ fn note(line: &Line) -> String {
     format!("others: {} to {} %", signed(low), signed(high))
 }
 
-/// The runs as bars, with as many of `lines` as there is room for.
+/// The runs as bars, with as many of `lines` as fit.
 fn picture(comparison: &Comparison, lines: &[&Line]) -> Option<(String, String, Size)> {
     let ranked: Vec<Ranked> = lines.iter().map(|line| bars(comparison, line)).collect();
     let each = Size { width: BARS_WIDTH, height: ranked.first()?.height() };

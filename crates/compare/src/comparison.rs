@@ -34,7 +34,7 @@ pub struct Line {
 #[derive(Debug)]
 pub struct Comparison {
     pub(crate) runs: Vec<Candidate>,
-    /// What to know before comparing numbers.
+    /// Warnings to read before comparing numbers.
     pub warnings: Vec<Warning>,
     /// Figures that at least two runs have, in the order of the first run that has them.
     pub lines: Vec<Line>,

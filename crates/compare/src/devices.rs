@@ -8,7 +8,7 @@ use crate::warnings::profile;
 /// A fact by name.
 type Fact = (&'static str, fn(&Candidate) -> String);
 
-/// What identifies a run at a glance.
+/// The facts that identify a run at a glance.
 pub(crate) const BRIEF: [Fact; 5] = [
     ("Model", |c| known(c, c.document.run.target.model.as_ref())),
     ("Capacity", |c| capacity(&c.document)),
@@ -55,7 +55,7 @@ fn interface(run: &Candidate) -> String {
     }
 }
 
-/// A fact, or what stands for one that the host or the file does not contain.
+/// A fact, or the placeholder for one that the host or the file does not provide.
 fn known(run: &Candidate, fact: Option<&String>) -> String {
     fact.cloned().unwrap_or_else(|| absent(&run.document).into())
 }

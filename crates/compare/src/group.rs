@@ -2,7 +2,7 @@
 
 use crate::candidate::Candidate;
 
-/// What the runs of a group have in common.
+/// The property that the runs of a group share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupBy {
     /// The model of the drive.
@@ -34,7 +34,7 @@ impl GroupBy {
 /// Runs that are summarized together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// What they have in common.
+    /// The value that they share.
     pub name: String,
     /// Their indices.
     pub runs: Vec<usize>,

@@ -1,4 +1,4 @@
-//! The comparison as a self-contained HTML file. It is complete without its script, which only adds the choice of runs
+//! The comparison as a self-contained HTML file. It is complete without its script, which only lets readers choose runs
 //! and baseline, and highlights a run everywhere.
 
 mod figures;
@@ -95,7 +95,7 @@ fn runs(comparison: &Comparison, authored: &Authored) -> String {
     )
 }
 
-/// What to know before comparing numbers, one row per value.
+/// Warnings to read before comparing numbers, one row per value.
 fn warnings(comparison: &Comparison) -> String {
     if comparison.warnings.is_empty() {
         return String::new();

@@ -118,7 +118,7 @@ pub(crate) fn student_t(degrees: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Interval calculated by hand: means 100 and 94, variances 2.5, five values each, t(8) = 2.306.
+    /// The interval was calculated by hand: means 100 and 94, variances 2.5, five values each, t(8) = 2.306.
     #[test]
     fn an_interval_is_welchs() {
         let first = [98.0, 99.0, 100.0, 101.0, 102.0];
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_never_vary_differ_or_do_not() {
+    fn constant_values_are_compared_exactly() {
         assert_eq!(Difference::of(&[5.0; 5], &[5.0; 5], Better::More).unwrap().finding, Finding::WithinNoise);
         assert_eq!(Difference::of(&[5.0; 5], &[6.0; 5], Better::More).unwrap().finding, Finding::Better);
     }

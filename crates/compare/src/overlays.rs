@@ -8,12 +8,12 @@ use pts::exhibit::{Lines, Scale, Series};
 use crate::candidate::Candidate;
 use crate::wording::letter;
 
-/// Beyond this number of runs, lines of one chart can no longer be told apart.
+/// Beyond this number of runs, the lines in one chart are indistinguishable.
 const IN_ONE_CHART: usize = 8;
 
 /// One quantity of several runs, with one series per run.
 pub(crate) struct Overlay {
-    /// What distinguishes it from the others of its section; may be empty.
+    /// Distinguishes it from the others in its section; may be empty.
     pub title: String,
     pub lines: Lines,
     /// Index of the run of each series.
@@ -51,7 +51,7 @@ pub(crate) fn named(runs: &[Candidate], index: usize) -> String {
     format!("{} {}", letter(index), runs[index].name)
 }
 
-/// Whether a chart shows results, so that its lines can be overlaid: not the way to steady state, and no guides.
+/// Whether a chart shows results, so that its lines can be overlaid, rather than convergence to steady state or guides.
 pub(crate) fn is_result(lines: &Lines) -> bool {
     lines.guides.is_empty() && lines.x.scale != Scale::Rounds
 }
@@ -77,7 +77,7 @@ pub(crate) fn overlays(runs: &[Candidate], each: &[(usize, &Lines)]) -> Vec<Over
         let (_, first) = each.first()?;
         let title = if is_single { String::new() } else { (*name).to_owned() };
         let lines = Lines { reading: ReadingHint::Runs, series, marked: None, ..(*first).clone() };
-        // Single points are compared by the bars.
+        // Single points are already compared by the bars.
         let is_curve = lines.series.iter().any(|series| series.points.len() > 1);
         (runs.len() > 1 && is_curve).then_some(Overlay { title, lines, runs })
     };

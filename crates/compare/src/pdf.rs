@@ -94,7 +94,7 @@ fn points(heading: &str, texts: &[String]) -> Vec<Block> {
     std::iter::once(heading).chain(texts.iter().map(|text| Block::Text(format!("• {text}")))).collect()
 }
 
-/// A run by letter, name and marks, none of which is cut.
+/// A run by letter, name and marks, none of which is truncated.
 fn marked(runs: &[Candidate], index: usize) -> String {
     let marks: Vec<String> = runs[index].marks().into_iter().map(unbroken).collect();
     if marks.is_empty() {

@@ -1,5 +1,5 @@
 //! Statistics over groups of runs: the mean of a population of drives, the spread between its drives and between runs
-//! of one drive, and runs that are unlike the others of their group.
+//! of one drive, and outliers within their group.
 
 use report::parts::Figure;
 use stdx::units::{count_of, grouped};
@@ -24,7 +24,7 @@ pub struct Summary {
     pub interval: Option<(f64, f64)>,
     /// Difference from the first group.
     pub difference: Option<Difference>,
-    /// Indices of runs that are unlike the others.
+    /// Indices of the outliers.
     pub outliers: Vec<usize>,
 }
 

@@ -21,11 +21,11 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// Longer ones first, because they begin with the shorter ones.
+    /// Longer ones first, because the shorter ones are their prefixes.
     const ALL: [(&'static str, Self); 4] =
         [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Below), (">", Self::Above)];
 
-    /// Whether the value is on this side of the limit.
+    /// Whether the value meets the condition.
     #[must_use]
     pub fn holds(self, value: f64, limit: f64) -> bool {
         match self {
@@ -37,7 +37,7 @@ impl Operator {
     }
 }
 
-/// What a condition compares with.
+/// What a condition compares a figure with.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Limit {
     /// A difference from the baseline in percent.
@@ -255,20 +255,20 @@ mod tests {
     }
 
     #[test]
-    fn a_negative_value_that_no_figure_has_was_meant_in_percent() {
+    fn a_negative_absolute_limit_suggests_percent() {
         let answer = "'iops.* < -5': no figure is negative; did you mean 'iops.* < -5%'?";
         assert_eq!("iops.* < -5".parse::<Threshold>(), Err(answer.to_owned()));
         assert!("health.temperature < -5".parse::<Threshold>().is_ok());
     }
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_any_text() {
         assert!(is_match("iops.*.w", "iops.rnd4k.w") && is_match("*", "x") && is_match("a*", "a"));
         assert!(!is_match("iops.*.w", "iops.rnd4k.r") && !is_match("a", "ab") && !is_match("*b", "abc"));
     }
 
     #[test]
-    fn a_typed_unit_must_be_that_of_the_figure() {
+    fn a_typed_unit_must_match_the_figure() {
         let condition: Threshold = "lat.rnd4k.r < 0.5 ms".parse().expect("a condition");
         assert_eq!(condition.check_unit("lat.rnd4k.r", "ms"), Ok(()));
         assert_eq!(condition.check_unit("x", "IOPS"), Err("x is in IOPS, not in ms".to_owned()));

@@ -1,4 +1,4 @@
-//! One figure over time: the runs of a drive or of a model, how far the figure drifts, and what changes of firmware did.
+//! One figure over time, for the runs of a drive or of a model: its drift, and the effects of firmware changes.
 
 use jiff::Timestamp;
 use report::parts::Better;
@@ -8,7 +8,7 @@ use stdx::units::{count_of, grouped};
 use crate::noise::{Difference, Sample, mean_interval, student_t};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
-/// Fewer values do not determine control limits.
+/// Minimum number of values for control limits.
 const LEAST_CONTROLLED: usize = 8;
 /// Ratio of the mean moving range of two normally distributed values to their standard deviation.
 const MOVING_RANGE: f64 = 1.128;
@@ -24,9 +24,9 @@ pub struct Trend {
     pub name: String,
     /// Its unit.
     pub unit: String,
-    /// Which values are better.
+    /// Which direction is better.
     pub better: Better,
-    /// The runs, the oldest first.
+    /// The runs, oldest first.
     pub points: Vec<Point>,
 }
 
@@ -172,7 +172,7 @@ impl Trend {
         })
     }
 
-    /// Returns all changes of firmware, the oldest first.
+    /// Returns all firmware changes, oldest first.
     #[must_use]
     pub fn firmware_changes(&self) -> Vec<FirmwareChange> {
         let mut changes = Vec::new();
@@ -319,7 +319,7 @@ impl Trend {
         let mut rows = vec![head];
         for point in &self.points {
             let mut cells = row(point);
-            // A change of firmware is visible without comparing texts.
+            // Marks a change of firmware, so that readers need not compare revisions.
             if let Some(firmware) = point.firmware.as_deref() {
                 let earlier = known.iter_mut().find(|(drive, _)| *drive == point.drive);
                 let has_changed = earlier.as_ref().is_some_and(|(_, earlier)| *earlier != firmware);

@@ -120,7 +120,7 @@ fn states(runs: &[Candidate]) -> Vec<Warning> {
 /// Beyond this number, figures are counted instead of listed.
 const LISTED: usize = 4;
 
-/// Lists host-limited figures: differences between them may come from the hosts, and equal values may be the same
+/// Lists host-limited figures: differences between them may be due to the hosts, and equal values may reflect the same
 /// limit.
 fn host_limited(runs: &[Candidate]) -> Option<Warning> {
     let each: Vec<Vec<&str>> = runs
@@ -148,7 +148,7 @@ fn known(candidate: &Candidate, fact: fn(&RunFile) -> Option<&String>) -> String
     fact(&candidate.document.run).cloned().unwrap_or_else(|| unknown(candidate))
 }
 
-/// Stands for a fact that is not known, because the host or the drive does not report it or a file does not contain it.
+/// Placeholder for an unknown fact: neither the host nor the drive reports it, or a file does not contain it.
 fn unknown(candidate: &Candidate) -> String {
     match candidate.document.run.origin {
         Some(_) => absent(&candidate.document).into(),
@@ -173,7 +173,7 @@ fn engines(run: &Candidate) -> String {
     }
 }
 
-/// Returns the source of power, or that nobody knows it.
+/// Returns the source of power, or that it is unknown.
 fn power_absent(run: &Candidate) -> String {
     if run.document.run.origin.is_some() { ABSENT.into() } else { "none".into() }
 }

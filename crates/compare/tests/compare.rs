@@ -70,7 +70,7 @@ fn figures_are_those_of_the_data_and_not_of_the_slides() {
 }
 
 #[test]
-fn pages_share_the_larger_range_and_say_who_was_rescaled() {
+fn pages_share_the_larger_range_and_name_rescaled_runs() {
     let page = page(&client());
     assert!(page.contains("Shared axes: y of A MLC-A scaled to match B MLC-B"), "no such note");
     let columns =
@@ -112,7 +112,7 @@ fn different_classes_and_depths_are_compared_with_a_warning() {
 }
 
 #[test]
-fn runs_without_steady_state_are_warned_of() {
+fn runs_without_steady_state_cause_a_warning() {
     let restless = Scenario { id: "restless", restless: true, ..Scenario::default() };
     let comparison = compared(&[Scenario::default(), restless]).expect("two runs");
     assert!(
@@ -123,7 +123,7 @@ fn runs_without_steady_state_are_warned_of() {
 }
 
 #[test]
-fn noise_has_no_winner() {
+fn differences_within_noise_are_not_ranked() {
     let comparison =
         compared(&[Scenario { id: "a", ..Scenario::default() }, Scenario { id: "b", ..Scenario::default() }]);
     let comparison = comparison.expect("two runs");
@@ -153,7 +153,7 @@ fn thresholds_match_only_beyond_noise() {
 }
 
 #[test]
-fn a_figure_that_a_run_has_lost_is_not_a_pass() {
+fn a_figure_missing_from_a_run_does_not_pass() {
     let both: &[&str] = &["iops", "lat"];
     let of = |id, tests| Scenario { id, profile: "pts-e-2.0", tests, ..Scenario::default() };
     let runs = compared(&[of("a", both), of("b", both), of("c", &["iops"])]).expect("three runs");
@@ -166,7 +166,7 @@ fn a_figure_that_a_run_has_lost_is_not_a_pass() {
 }
 
 #[test]
-fn at_least_two_runs_with_a_figure_in_common() {
+fn a_comparison_needs_two_runs_with_a_common_figure() {
     assert!(compared(&[Scenario::default()]).expect_err("one run").contains("at least 2"));
     let latency = Scenario { id: "latency", tests: &["lat"], ..Scenario::default() };
     assert!(

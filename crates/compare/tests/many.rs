@@ -178,7 +178,7 @@ fn authors_add_texts_links_and_a_watermark() {
 
 /// For another baseline, the script computes the same values as the program does with that run first.
 #[test]
-fn another_baseline_in_the_browser_is_another_baseline_of_the_program() {
+fn choosing_a_baseline_in_the_browser_matches_the_program() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("it.html");
     std::fs::write(&path, html(&compared(&[0, 2, 3]), &Authored::default())).expect("written");
@@ -242,7 +242,7 @@ fn statistics_distinguish_drives_and_runs() {
 }
 
 #[test]
-fn an_outlier_is_named() {
+fn outliers_are_named() {
     let root = fixture::folder();
     let level = [1000.0, 1010.0, 990.0, 1005.0, 995.0, 500.0];
     let ids = ["a", "b", "c", "d", "e", "slow"];

@@ -30,7 +30,7 @@ fn trend(values: &[(f64, f64, &str, &str)]) -> Trend {
 }
 
 #[test]
-fn a_straight_line_is_its_own_drift() {
+fn the_drift_of_a_straight_line_is_exact() {
     let line = trend(&[(0.0, 100.0, "A", "1"), (10.0, 105.0, "A", "1"), (20.0, 110.0, "A", "1")]);
     let drift = line.drift().expect("three runs");
     assert!((drift.percent - 10.0 / 105.0 * 100.0).abs() < 1e-9, "{drift:?}");

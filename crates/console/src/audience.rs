@@ -6,7 +6,7 @@ use engine::Tick;
 use record::{Event, Workload};
 use stdx::units::span;
 
-/// A step that, unlike a load, has no ticks.
+/// A step that has no ticks, unlike a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step<'a> {
     /// The drive is being purged.

@@ -1,4 +1,4 @@
-//! Reads a secret, which a terminal does not show.
+//! Reads a secret without echoing it on the terminal.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, stdin};
 

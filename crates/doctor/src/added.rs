@@ -1,4 +1,4 @@
-//! What can be wrong with `library.journal`, in which people add to runs.
+//! Problems of `library.journal`, which contains the annotations of runs.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -10,7 +10,7 @@ use stdx::text::with_causes;
 
 use crate::severity::Severity;
 
-/// Write permission of group and others.
+/// Write permission bits of group and others.
 const OTHERS_MAY_WRITE: u32 = 0o022;
 /// Number of runs that are named.
 const MOST_NAMED: usize = 5;
@@ -32,7 +32,7 @@ pub enum AddedProblem {
         "the last record is incomplete ({bytes} B) and is ignored; unless a process is writing it now, its writer died"
     )]
     Torn {
-        /// Length of what there is of it.
+        /// Length of its existing part.
         bytes: u64,
     },
     /// It belongs to another user.
@@ -68,7 +68,7 @@ fn some(runs: &[String]) -> String {
 }
 
 impl AddedProblem {
-    /// How much it matters.
+    /// Its severity.
     #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {
@@ -91,7 +91,7 @@ impl AddedProblem {
         }
     }
 
-    /// What to do about it. `path` is the file, as it is typed.
+    /// The remedy. `path` is the file, as typed on the command line.
     pub(crate) fn advice(&self, path: &impl Display) -> String {
         match self {
             Self::Unreadable { .. } => {
@@ -116,7 +116,7 @@ impl AddedProblem {
 }
 
 /// Examines the journal of a library at `path`. `known` are the ids of all runs and the names of all entries of the
-/// library, and `uid` is the effective user. A missing journal is in order.
+/// library, and `uid` is the effective user. A missing journal is not a problem.
 pub(crate) fn problems(
     library: &Library,
     path: &Path,
@@ -139,7 +139,7 @@ pub(crate) fn problems(
         Err(LibraryJournalError::Newer { .. }) => problems.push(AddedProblem::Newer),
         Err(error) => problems.push(AddedProblem::Unreadable { why: with_causes(&error) }),
     }
-    // The permissions of a link mean nothing, and links are not followed.
+    // The permissions of a link are meaningless, and links are not followed.
     if found.is_file() {
         if found.uid() != uid {
             problems.push(AddedProblem::OtherOwner { uid: found.uid() });

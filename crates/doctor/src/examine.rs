@@ -28,11 +28,11 @@ pub struct Examined {
     pub verified: usize,
     /// Number of runs that a process is working on.
     pub in_progress: usize,
-    /// Everything that is wrong, in the order of the names.
+    /// All problems, in the order of the names.
     pub findings: Vec<Finding>,
 }
 
-/// What the examination needs to know about its caller.
+/// Facts about the caller that the examination needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller<'a> {
     /// Its effective user.
@@ -179,7 +179,7 @@ impl Examination<'_> {
         }
     }
 
-    /// Examines what people have added to runs. A run that cannot be read is known by the name of its folder.
+    /// Examines the annotations of runs. A run that cannot be read is identified by the name of its folder.
     fn added(&mut self, library: &Library, names: &[OsString]) {
         let entries = names.iter().filter_map(|name| name.to_str());
         let known: BTreeSet<&str> = self.folders.keys().map(String::as_str).chain(entries).collect();

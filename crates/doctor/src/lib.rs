@@ -1,5 +1,5 @@
-//! Examines a library of runs: every file of every run is read and verified, and everything that is wrong is reported
-//! as a fact. Nothing is changed.
+//! Examines a library of runs: every file of every run is read and verified, and every problem is reported as a value.
+//! Nothing is changed.
 #![forbid(unsafe_code)]
 
 mod added;

@@ -1,4 +1,4 @@
-//! What can be wrong with a library.
+//! The problems that a library can have.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use stdx::units::{amount_base10, count_of};
 use crate::added::AddedProblem;
 use crate::severity::Severity;
 
-/// Something that is wrong, and where.
+/// A problem and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Id of the run; None for other objects, and if it cannot be read.
     pub run: Option<String>,
     /// Path of the file or folder.
     pub path: PathBuf,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -38,7 +38,7 @@ pub enum Problem {
         "the last record is incomplete ({bytes} B) and is ignored; the process or its host died while writing it"
     )]
     Torn {
-        /// Length of what there is of it.
+        /// Length of its existing part.
         bytes: u64,
     },
     /// The records are in an order that no run writes.
@@ -55,7 +55,7 @@ pub enum Problem {
         /// The error.
         why: String,
     },
-    /// This version reaches other conclusions.
+    /// This version reaches different conclusions.
     #[error("judged differently by this version in {places} places")]
     JudgedDifferently {
         /// Number of differences.
@@ -87,7 +87,7 @@ pub enum Problem {
     /// A symbolic link, whose target is not part of the library.
     #[error("is a symbolic link; its target is not part of the library")]
     Link,
-    /// The beginning of a run, or a run that is being removed, whose process died.
+    /// A partly created or partly removed run whose process died.
     #[error("is left over from a run whose creation or removal was interrupted")]
     LeftOverRun,
     /// A temporary file.
@@ -124,7 +124,7 @@ pub enum Problem {
         /// Why not.
         why: String,
     },
-    /// Something is wrong with what people have added to runs.
+    /// The annotations of runs have a problem.
     #[error(transparent)]
     Added(#[from] AddedProblem),
     /// The file system is almost full.
@@ -136,7 +136,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// How much it matters.
+    /// Its severity.
     #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {

@@ -1,13 +1,13 @@
-//! How much a problem matters.
+//! The severity of a problem.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How much a problem matters.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Nothing is wrong, but it explains what commands show.
+    /// Not a problem, but it explains what commands show.
     Note,
     /// Something should be done, but no result is affected.
     Warning,

@@ -1,4 +1,4 @@
-//! What is wrong with `library.journal` is found, and nothing is changed.
+//! Problems of `library.journal` are found, and nothing is changed.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -94,7 +94,7 @@ fn an_incomplete_last_record_is_found_at_every_length() {
     }
     let found = bench.diagnosed();
     assert_eq!((found.severity, found.kind), (Severity::Warning, "library_journal_torn"));
-    // The advice is true: the next writer removes it.
+    // The advice is correct: the next writer removes it.
     let tagged = Change::Tagged { run: "kept".into(), tag: "fw1".into() };
     bench.library.annotate::<LibraryJournalError>("alice", |_| Ok(vec![tagged])).expect("written");
     assert_eq!(bench.found(), []);

@@ -1,4 +1,4 @@
-//! Errors for the user: a chain of causes, what to type next, and a documented exit code.
+//! Errors for the user: the chain of causes, the next step, and a documented exit code.
 #![forbid(unsafe_code)]
 
 pub mod message;
@@ -109,7 +109,7 @@ pub struct Failure {
     pub exit: Exit,
     /// The run to which it belongs.
     pub run: Option<String>,
-    /// Results before the failure, which are printed with the error in one JSON document.
+    /// Results obtained before the failure, which are printed with the error in one JSON document.
     found: serde_json::Map<String, serde_json::Value>,
     /// Whether the document on standard output already contains the error.
     already_printed: bool,

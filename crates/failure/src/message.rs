@@ -87,7 +87,7 @@ const fn of_tuning(error: &TuningError) -> Option<&'static str> {
     }
 }
 
-/// What to type after a failed command for traces.
+/// The next step after a trace command has failed.
 pub const fn of_workload(error: &WorkloadError) -> Option<&'static str> {
     match error {
         WorkloadError::Trace { source: TraceError::UnknownFormat, .. } => {

@@ -13,9 +13,9 @@ const MOST_JOBS: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Campaign {
-    /// Its name, the beginning of the id of each run.
+    /// Its name, which is the prefix of each run's id.
     pub name: String,
-    /// How often each plan is run on each drive.
+    /// Number of times that each plan is run on each drive.
     #[serde(default = "one")]
     pub repetitions: u32,
     /// Whether drives that share a link are tested at the same time.
@@ -25,7 +25,7 @@ pub struct Campaign {
     pub time_limit_minutes: Option<u32>,
     /// The drives.
     pub drives: Vec<Selection>,
-    /// What is run on each drive.
+    /// The plans to run on each drive.
     pub plans: Vec<Work>,
 }
 
@@ -33,7 +33,7 @@ pub struct Campaign {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contention {
-    /// One after another, by licenses.
+    /// One after another, enforced by licenses.
     #[default]
     Avoid,
     /// At the same time.
@@ -53,11 +53,11 @@ pub struct Selection {
     pub firmware: Option<String>,
     /// Drives of this host.
     pub host: Option<String>,
-    /// The first ones, by host and path.
+    /// The first drives, by host and path.
     pub count: Option<usize>,
 }
 
-/// What is run on a drive.
+/// A plan to run on a drive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Work {
@@ -127,7 +127,7 @@ impl Campaign {
             if let Some(option) = plan.options.iter().find(is_own) {
                 return Err(format!("plan '{}': {option} is set by `plateau fleet submit`", plan.name));
             }
-            // A job that Slurm requeues would purge the drive again each time.
+            // Each time Slurm requeued the job, it would purge the drive again.
             if let Some(option) = plan.options.iter().find(|option| option.starts_with("--restart-test")) {
                 return Err(format!(
                     "plan '{}': {option} would repeat the purge at every requeue",

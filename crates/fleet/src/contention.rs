@@ -1,4 +1,4 @@
-//! Decides which targets can be tested at the same time, and which shared resources their results must mention.
+//! Decides which targets can be tested at the same time, and which shared resources must be noted in their results.
 
 use std::path::PathBuf;
 
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_too_slow_for_both_is_reported_to_both() {
+    fn a_link_that_is_too_slow_for_both_is_reported_for_both() {
         let bridge = ("PCIe 0000:00:1c.0", Some(4e9));
         let slow = [target("a", &[bridge], 2.0), target("b", &[bridge], 2.0), target("c", &[], 2.0)];
         let text = shared(&slow, 0.0, 8);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_that_do_not_suffice_are_reported() {
+    fn insufficient_processors_are_reported() {
         let both = [target("a", &[], 1.0), target("b", &[], 1.0)];
         // At 10 us each, 200,000 IOPS need two processors.
         let text = shared(&both, 10_000.0, 2);

@@ -17,7 +17,7 @@ pub struct Listed {
     /// Kind, such as `NVMe`.
     #[serde(default)]
     pub kind: String,
-    /// Identity to type before it is erased.
+    /// Identity to type to confirm that it may be erased.
     pub identity: Option<String>,
     /// Model.
     pub model: Option<String>,
@@ -44,7 +44,7 @@ pub struct Drive {
     pub path: String,
     /// Kind, such as `NVMe`.
     pub kind: String,
-    /// Identity to type before it is erased.
+    /// Identity to type to confirm that it may be erased.
     pub identity: String,
     /// Model, if known.
     pub model: Option<String>,
@@ -117,11 +117,11 @@ pub struct Inventory {
 pub enum Change {
     /// A drive is new.
     Added(Drive),
-    /// A drive is gone.
+    /// A drive has been removed.
     Removed(Drive),
-    /// A drive is elsewhere: before, now.
+    /// A drive has moved: old and new location.
     Moved(Drive, Drive),
-    /// A drive has other firmware: before, now.
+    /// A drive has different firmware: old and new revision.
     Firmware(Drive, Drive),
     /// A drive can no longer be tested.
     NoLongerUsable(Drive, Unusable),
@@ -145,8 +145,8 @@ impl std::fmt::Display for Change {
     }
 }
 
-/// Whether a path can be written to a configuration file. A host reports its own paths, and a line break or a space in
-/// one would add parameters for other hosts, and a bracket or comma would stand for several devices.
+/// Whether a path can be written to a configuration file. A host reports its own paths; a line break or space in one
+/// would add parameters for other hosts, and a bracket or comma would denote several devices.
 fn is_plain(path: &str) -> bool {
     !path.is_empty() && path.chars().all(|c| c.is_ascii_alphanumeric() || "/-_.:+@%".contains(c))
 }

@@ -4,7 +4,7 @@ use crate::campaign::{Campaign, Contention, Work};
 use crate::inventory::{Drive, Inventory};
 use crate::words::{name, quoted};
 
-/// Time before the time limit at which a job is interrupted, so that it ends on its own.
+/// Time before its limit at which a job is interrupted, so that it can shut down cleanly.
 const SIGNAL_SECONDS: u32 = 120;
 
 /// One run of a campaign.
@@ -14,7 +14,7 @@ pub struct Job {
     pub id: String,
     /// The drive.
     pub drive: Drive,
-    /// What is run on it.
+    /// The plan to run on it.
     pub work: Work,
     /// Licenses for the links that the drive shares.
     pub licenses: Vec<String>,
@@ -31,8 +31,8 @@ pub struct Program {
     pub logs: String,
 }
 
-/// Returns the jobs of a campaign on the selected drives. The first repetition of each plan on every drive comes first, so
-/// that an early look at a campaign compares drives.
+/// Returns the jobs of a campaign on the selected drives. All first repetitions precede the second ones, so that
+/// partial results already compare drives.
 #[must_use]
 pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Vec<Job> {
     let mut jobs = Vec::new();

@@ -13,7 +13,7 @@ use crate::jobs::Job;
 pub struct Expected {
     /// If steady state is reached as early as possible.
     pub shortest_ns: u64,
-    /// If it is not reached.
+    /// If steady state is not reached.
     pub longest_ns: u64,
     /// Bytes written at least.
     pub least_bytes: u64,

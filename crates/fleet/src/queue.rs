@@ -1,4 +1,4 @@
-//! What the scheduler says about jobs.
+//! The scheduler's list of jobs.
 
 use crate::error::{FleetError, invalid};
 
@@ -14,7 +14,7 @@ pub struct Queued {
     pub name: String,
     /// State in Slurm's words, such as `PENDING`.
     pub state: String,
-    /// The nodes on which it runs, or why it waits.
+    /// The nodes on which it runs, or the reason why it is pending.
     pub place: String,
 }
 
@@ -23,7 +23,7 @@ pub struct Queued {
 pub enum Place {
     /// It runs on these nodes.
     Running(String),
-    /// It waits for this.
+    /// It is pending, for this reason.
     Waiting(String),
     /// It is held until someone releases it.
     Held,

@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_reach_the_program_as_they_are() {
+    fn words_reach_the_program_unchanged() {
         assert_eq!(quoted("/dev/nvme0n1"), "/dev/nvme0n1");
         assert_eq!(quoted("it's $HOME; rm *"), r"'it'\''s $HOME; rm *'");
         assert_eq!(quoted(""), "''");

@@ -62,7 +62,7 @@ fn a_path_that_a_host_reports_cannot_add_lines_or_devices_to_the_configuration()
 
 /// `slurmd` ends if drives with and without a device node have the same GRES name.
 #[test]
-fn simulated_drives_have_a_gres_name_of_their_own() {
+fn simulated_drives_have_a_separate_gres_name() {
     let list = r#"[{"path": "/dev/sda", "kind": "SATA", "identity": "A1"},
         {"path": "sim:sas-slc-2011", "kind": "simulated", "identity": "D1"}]"#;
     let listed = Inventory::parse_list("n1", list).expect("a list");
@@ -116,7 +116,7 @@ fn list(identity: &str) -> String {
 }
 
 #[test]
-fn mistakes_in_a_campaign_are_found_before_anything_is_submitted() {
+fn errors_in_a_campaign_are_found_before_submission() {
     let inventory = inventory(&["alpha", "beta"]);
     let wrong = |from: &str, to: &str| {
         assert!(CAMPAIGN.contains(from), "{from}");
@@ -146,7 +146,7 @@ fn mistakes_in_a_campaign_are_found_before_anything_is_submitted() {
 }
 
 #[test]
-fn the_queue_says_where_jobs_are() {
+fn the_queue_reports_the_state_of_jobs() {
     let text = "12|qual-iops-A-1-1|RUNNING|n1\n13|b|PENDING|(Resources)\n14|c|PENDING|(JobHeldUser)\n15|d|COMPLETING|n2\n\
                 16|e|PENDING|(job requeued in held state)\n";
     let places: Vec<Place> = queue(text).expect("a queue").iter().map(at).collect();

@@ -1,7 +1,6 @@
-//! A run in progress, as those who watch it see it: folded from its journal, shared by pages (`lab`) and terminals
-//! (`watch`).
+//! The state of a run in progress, folded from its journal and shared by web pages (`lab`) and terminals (`watch`).
 //!
-//! Only reads: it opens no device, writes no file and holds no lock, so that a run cannot notice it.
+//! Only reads: it opens no device, writes no file and takes no lock, so it does not affect runs.
 #![forbid(unsafe_code)]
 
 pub mod live;

@@ -1,5 +1,5 @@
-//! What a page shows about a run in progress, folded from its journal: where the run is, how far the steady-state window
-//! is, and what the latest cell measured. Pure.
+//! What a page shows about a run in progress, folded from its journal: its position, the state of the steady-state
+//! window, and the results of the latest cell. Pure.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use stdx::units::{count_of, grouped, span};
 
 use crate::snapshot::Snapshot;
 
-/// Part of the course of a test.
+/// A part of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// Its name.
@@ -68,9 +68,9 @@ impl Variable {
 pub struct Live<'a> {
     /// The phase that follows the latest record.
     pub phase: Phase,
-    /// One sentence that says where the run is and what that means.
+    /// One sentence that describes the position of the run and what it means.
     pub sentence: String,
-    /// The course of the run.
+    /// The parts of the run, in order.
     pub steps: Vec<Step>,
     /// The tracking variables of the current test.
     pub variables: Vec<Variable>,
@@ -171,7 +171,7 @@ fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -
                 latest = judgement.variables.iter().collect();
                 for variable in &judgement.variables {
                     let known = values.entry(&variable.name).or_default();
-                    // Another part of the test counts its rounds from 1.
+                    // Each part of the test counts its rounds from 1.
                     known.retain(|(round, _)| *round < judgement.round);
                     known.push((judgement.round, variable.value));
                 }

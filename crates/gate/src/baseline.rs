@@ -1,4 +1,4 @@
-//! The run that differences refer to.
+//! The run that differences are relative to.
 
 use compare::{Comparison, Difference};
 

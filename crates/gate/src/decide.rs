@@ -110,7 +110,7 @@ impl Judge<'_> {
                 })
             })
             .collect();
-        // A figure that the baseline has and the run lacks is not a pass.
+        // A figure that is in the baseline but not in the run must not pass.
         let is_compared = |key: &str| baseline.differences.iter().any(|compared| compared.key == key);
         let lost = baseline.facts.values.iter().filter(|value| value.value.is_some() && is_about(&value.key));
         found.extend(lost.filter(|value| !is_compared(&value.key)).map(|value| Reason {
@@ -179,7 +179,7 @@ fn listed<'a>(keys: impl Iterator<Item = &'a str>) -> String {
     if more > 0 { format!("{all} and {more} more") } else { all }
 }
 
-/// A met rule about several figures is summarized.
+/// If a rule about several figures is met, the figures are summarized.
 fn in_one(mut found: Vec<Reason>) -> Reason {
     if found.len() == 1 {
         return found.swap_remove(0);
@@ -213,7 +213,7 @@ fn of_value(found: &Value, outcome: RuleOutcome) -> Reason {
     }
 }
 
-/// Whole numbers without decimals, small ones with three.
+/// Formats whole numbers without decimals, and small numbers with three.
 fn printed(value: f64) -> String {
     let decimals = if value.fract() == 0.0 {
         0
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_that_only_the_run_has_is_named_as_such() {
+    fn a_figure_that_only_the_run_has_is_reported() {
         let (rules, _) = Rules::read("r.toml", "fail-if = ['iops.rnd4k.r < -5%', 'lat.* < -5%']");
         let baseline = baseline(-1.0, Finding::WithinNoise);
         let verdict = decide(&rules, &facts(), Some(&baseline)).expect("a verdict");

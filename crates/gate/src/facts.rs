@@ -1,4 +1,4 @@
-//! What rules refer to, extracted once from a run.
+//! The facts that rules refer to, extracted once from a run.
 
 use compare::Candidate;
 use record::Entry;
@@ -6,7 +6,7 @@ use record::Entry;
 use crate::health;
 use crate::words::{Check, WORDS};
 
-/// What rules refer to.
+/// The facts that rules refer to.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     pub(crate) run: String,
@@ -16,7 +16,7 @@ pub struct Facts {
     pub(crate) values: Vec<Value>,
     /// Whether each condition without a number holds.
     pub(crate) words: Vec<(&'static str, Check)>,
-    /// With which keys of figures may begin, whether or not the run has any.
+    /// The first parts of all possible keys of figures, including those that the run does not have.
     pub(crate) families: Vec<String>,
 }
 

@@ -85,7 +85,7 @@ fn largest(all: &[&Health], of: fn(&Health) -> Option<f64>) -> Option<f64> {
     all.iter().filter_map(|health| of(health)).reduce(f64::max)
 }
 
-/// How much a counter grew from the first to the last reading that contain it. A counter that was reset is not known.
+/// Growth of a counter between the first and the last reading that contain it; unknown if the counter was reset.
 fn growth(all: &[&Health], of: fn(&Health) -> Option<u64>) -> Option<f64> {
     let first = all.iter().find_map(|health| of(health))?;
     let last = all.iter().rev().find_map(|health| of(health))?;
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_reported_has_no_value() {
+    fn unreported_values_are_unknown() {
         assert_eq!(of(vec![]), []);
         let errors = |count| Health { media_errors: Some(count), ..Health::default() };
         assert_eq!(of(vec![errors(5), errors(3)]), [], "a counter that was reset");

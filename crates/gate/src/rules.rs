@@ -16,12 +16,12 @@ pub struct Rules {
     pub file: String,
     /// The run to compare with, unless the command line names one.
     pub baseline: Option<String>,
-    /// What a difference of unknown spread means.
+    /// How to treat a difference of unknown spread.
     pub spread_unknown: SpreadUnknown,
     pub(crate) rules: Vec<Rule>,
 }
 
-/// What it means for the verdict that a difference exceeds its limit, but its spread is unknown.
+/// The verdict if a difference exceeds its limit but its spread is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SpreadUnknown {
     /// The gate is closed, as if the difference were beyond noise.
@@ -40,7 +40,7 @@ pub(crate) struct Rule {
     pub condition: Condition,
 }
 
-/// What a rule demands.
+/// The condition of a rule.
 #[derive(Debug)]
 pub(crate) enum Condition {
     /// A word of [`words::WORDS`] must hold.
@@ -52,12 +52,12 @@ pub(crate) enum Condition {
 }
 
 const KEYS: [&str; 4] = ["baseline", "spread-unknown", "require", "fail-if"];
-/// No sensible file has more.
+/// More than any sensible file contains.
 const MOST_RULES: usize = 1000;
 
 impl Rules {
-    /// Reads a rules file with this path and text. The rules without the wrong ones are returned together with the
-    /// mistakes, so that the right ones can be checked, too.
+    /// Reads a rules file with this path and text. Valid rules are returned along with the mistakes, so that they can
+    /// still be checked.
     #[must_use]
     pub fn read(file: &str, text: &str) -> (Self, Vec<Mistake>) {
         let mut reader = Reader { file, text, mistakes: Vec::new() };

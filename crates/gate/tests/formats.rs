@@ -1,4 +1,4 @@
-//! The verdict in each format, with text that a careless program would take for markup.
+//! The verdict in each format, with text that would be mistaken for markup if it were not escaped.
 
 use gate::formats::{badge, github, gitlab, junit, markdown, text};
 use gate::{List, Reason, RuleOutcome, RuleVerdict, Verdict};
@@ -90,7 +90,7 @@ fn the_report_for_gitlab_has_what_gitlab_requires() {
 }
 
 #[test]
-fn text_and_markdown_stay_in_their_lines() {
+fn text_cannot_break_out_of_its_line() {
     let printed = text(&verdict(false));
     assert!(printed.ends_with("gate      FAILED: 3 of 4 rules are not met\n"), "{printed}");
     assert!(
@@ -105,7 +105,7 @@ fn text_and_markdown_stay_in_their_lines() {
 }
 
 #[test]
-fn a_badge_is_a_picture_that_says_so_if_the_drive_was_simulated() {
+fn badges_of_simulated_drives_say_so() {
     let picture = badge(&verdict(false));
     let document = roxmltree::Document::parse(&picture).expect("SVG");
     let texts: Vec<_> =

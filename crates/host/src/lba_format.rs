@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_formats_is_refused_and_leaves_no_note() {
+    fn targets_without_formats_are_refused_and_leave_no_record() {
         let dir = tempfile::tempdir().expect("a folder");
         let options = device::OpenOptions { scale: Some("1/1024".into()), ..device::OpenOptions::default() };
         let drive = device::open("sim:sas-slc-2011", &options).expect("a simulated drive");

@@ -20,9 +20,9 @@ use state::{self, State, StateFolder};
 const MOST_BYTES: u64 = 1 << 20;
 /// File systems limit names to 255 bytes.
 const MOST_NAME_BYTES: usize = 200;
-/// Suffix of a record that is being written; one that a crash left means nothing.
+/// Suffix of a record that is being written; one left by a crash is ignored.
 const UNFINISHED: &str = ".new";
-/// Prefixes of record names; records in a library are not acted upon.
+/// Prefixes of record names; records in a library are ignored.
 const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".array-"];
 
 /// A restore record, locked by this process.
@@ -66,8 +66,8 @@ impl Note {
         Ok(Self { folder, name, _file: file })
     }
 
-    /// Returns the record left by a process that died; its content is null if it is unreadable. Ignores records
-    /// that another user can have written.
+    /// Returns the record left by a process that died; its content is null if it is unreadable. Ignores records that
+    /// another user may have written.
     pub fn left_over(
         state: &(impl State + ?Sized),
         kind: &str,
@@ -120,7 +120,7 @@ pub fn parse(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or(Value::Null)
 }
 
-/// Returns the names of the records that processes left which no longer exist; a folder that does not exist has none.
+/// Returns the names of the records left by processes that no longer exist; a missing folder has none.
 ///
 /// # Errors
 /// Returns why the records of this folder are not used.
@@ -134,7 +134,7 @@ pub fn abandoned(state: &Path) -> Result<Vec<String>, String> {
     names.retain(|name| BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)));
     names.retain(|name| !name.ends_with(UNFINISHED));
     names.retain(|name| {
-        // The process that wrote a record locks it for as long as it lives.
+        // The process that wrote a record keeps it locked until it ends.
         let file = folder.file(name).ok().flatten();
         file.is_some_and(|file| matches!(is_locked(&file), Ok(false)))
     });
@@ -199,7 +199,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_note_has_a_plain_name() {
+    fn record_names_are_plain() {
         assert_eq!(name("write-cache", "../S1:n2"), ".write-cache--2e-2e-2fS1-3an2.json");
         let long = [name("tuning", &"a".repeat(300)), name("tuning", &"a".repeat(301))];
         assert!(long[0].len() < 255 && long[0] != long[1], "{long:?}");
@@ -207,14 +207,14 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn identities_do_not_share_a_note(a in "[a-f0-9:-]{0,8}", b in "[a-f0-9:-]{0,8}") {
+        fn identities_do_not_share_a_record(a in "[a-f0-9:-]{0,8}", b in "[a-f0-9:-]{0,8}") {
             proptest::prop_assert_eq!(a == b, name("tuning", &a) == name("tuning", &b));
         }
     }
 
     /// A power cut may keep any part of a write that is not yet synced, so a record is never written in place.
     #[test]
-    fn a_record_that_is_replaced_is_on_disk_at_all_times() {
+    fn a_replaced_record_is_on_disk_at_all_times() {
         let dir = tempfile::tempdir().expect("a folder");
         let write =
             |was: u32| Note::write(dir.path(), "tuning", "S1", &json!({ "was": was })).expect("a note");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_whose_name_belongs_to_another_is_not_the_record() {
+    fn a_replaced_file_is_not_the_record() {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = State::make(dir.path()).expect("ours");
         let first = folder.make_file("a").expect("a file");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_is_left_over_only_when_its_writer_is_gone() {
+    fn a_record_is_stale_only_when_its_writer_has_ended() {
         let dir = tempfile::tempdir().expect("a folder");
         let left = || Note::left_over(dir.path(), "tuning", "S1").expect("a look");
         assert!(left().is_none());

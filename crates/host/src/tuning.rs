@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_runs_the_last_puts_back_what_is_the_hosts() {
+    fn the_last_of_two_runs_restores_host_settings() {
         let dir = tempfile::tempdir().expect("a folder");
         let tunings = settings(dir.path());
         let first = set(&facts("b:1"), dir.path(), tunings.clone()).expect("done");
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_cannot_be_set_leaves_none_changed() {
+    fn a_failed_change_leaves_no_setting_changed() {
         let dir = tempfile::tempdir().expect("a folder");
         let mut tunings = settings(dir.path());
         tunings.push(Tuning { path: dir.path().join("no/such"), ..tunings[0].clone() });
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_crash_what_still_lives_is_put_back() {
+    fn after_a_crash_settings_of_attached_devices_are_restored() {
         let cases = [
             ("b:1", ["bfq", "powersave"]),
             // The device was reattached and has new settings.
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_loop_device_kept_is_put_back_unless_somebody_changed_it() {
+    fn settings_of_a_loop_device_are_restored_unless_changed_since() {
         let boot = KnownSettings::of_this_host().boot().expect("a booted host");
         for (now_set, expected) in [("none", "bfq"), ("kyber", "kyber")] {
             let dir = tempfile::tempdir().expect("a folder");
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_restores_only_what_plateau_changes() {
+    fn a_record_restores_only_settings_that_plateau_changes() {
         let dir = tempfile::tempdir().expect("a folder");
         let tunings = settings(dir.path());
         let victim = dir.path().join("victim");
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_of_what_is_gone_keeps_nobody_from_running() {
+    fn a_record_of_missing_settings_does_not_prevent_runs() {
         let dir = tempfile::tempdir().expect("a folder");
         let tunings = settings(dir.path());
         drop(set(&facts("b:1"), dir.path(), tunings.clone()).expect("done"));

@@ -106,8 +106,8 @@ pub fn change(drive: &mut impl Cached, state: &(impl State + ?Sized), was_on: bo
     match drive.switch(!was_on) {
         Ok(()) => Ok(Changed { was_on, note }),
         Err(error) => {
-            // The drive may have applied the setting before it failed. Until it is certain that the original one is
-            // set, the record remains for the next start.
+            // The drive may have applied the setting before it failed. The record is kept for the next start until the
+            // original setting is confirmed.
             if drive.switch(was_on).is_ok() || drive.is_on() == Some(was_on) {
                 note.into_iter().for_each(Note::done);
             }
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_remains_if_the_cache_could_not_be_switched_back() {
+    fn a_record_remains_if_the_cache_cannot_be_restored() {
         for applies in [true, false] {
             let dir = tempfile::tempdir().expect("a folder");
             let mut drive = Failing { is_on: true, applies };
@@ -208,10 +208,9 @@ mod tests {
         }
     }
 
-    /// Runs on the same model do not share a drive: a record of one run would be mistaken for a left-over of
-    /// another.
+    /// Runs on the same model do not share a drive: a record of one run would be mistaken for one left by another.
     #[test]
-    fn a_simulated_drive_leaves_no_note() {
+    fn a_simulated_drive_leaves_no_record() {
         let dir = tempfile::tempdir().expect("a folder");
         let options = device::OpenOptions { scale: Some("1/1024".into()), ..device::OpenOptions::default() };
         let drive = device::open("sim:nvme-tlc-2018", &options).expect("a simulated drive");
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_without_sense_is_taken_away_and_harms_nothing() {
+    fn an_unreadable_record_is_removed_without_effect() {
         let dir = tempfile::tempdir().expect("a folder");
         let options = device::OpenOptions { scale: Some("1/1024".into()), ..device::OpenOptions::default() };
         let drive = device::open("sim:sas-slc-2011", &options).expect("a simulated drive");

@@ -14,8 +14,8 @@ use crate::pages::opened::{Unopened, opened, with_snapshot};
 use crate::snapshot::Snapshot;
 use crate::starts::Stage;
 
-/// Policy of reports and comparisons, whose style and script are part of the file. They restrict themselves further by
-/// a policy in their head, which names the hash of the only script that may run; a browser applies both.
+/// Content security policy of reports and comparisons, whose style and script are inline. Each also contains a stricter
+/// policy, in its `head`, that allows only the script with the given hash; browsers apply both.
 const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
                              base-uri 'none'; frame-ancestors 'none'";
 

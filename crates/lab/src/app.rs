@@ -1,4 +1,4 @@
-//! What all requests share, and the types of a request and its answer.
+//! State shared by all requests, and the types of requests and responses.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,23 +13,23 @@ use crate::snapshot::Snapshots;
 use crate::starts::Starts;
 use crate::users::Role;
 
-/// What the operator chose.
+/// Options of the server.
 pub struct Options {
     /// Address to listen on; port 0 for any free port.
     pub listen: SocketAddr,
-    /// Names, besides those of the address, by which browsers may reach the server.
+    /// Additional host names by which browsers may reach the server.
     pub allowed_hosts: Vec<String>,
     /// Whether a proxy in front of the server encrypts connections and restricts access.
     pub behind_proxy: bool,
-    /// Whether nothing may be changed.
+    /// Whether the server is read-only.
     pub read_only: bool,
     /// The library to show.
     pub library: Library,
-    /// Folder for users, plans that wait and the journal of changes; only this user can write to it.
+    /// Folder for users, queued plans and the journal of changes; only this user can write to it.
     pub folder: PathBuf,
-    /// The program to start runs with.
+    /// Program that runs are started with.
     pub program: PathBuf,
-    /// Socket of a launcher with more rights; None to start runs with the rights of the server.
+    /// Socket of a privileged launcher; None to start runs with the privileges of the server.
     pub launcher: Option<PathBuf>,
     /// Names of the models of simulated drives.
     pub models: Vec<&'static str>,
@@ -42,9 +42,9 @@ pub struct Options {
 pub struct Device {
     /// Path, such as `/dev/nvme0n1`.
     pub path: String,
-    /// Kind, such as `NVMe`.
+    /// Type, such as `NVMe`.
     pub kind: String,
-    /// Identity to type before it is erased; None if unknown.
+    /// Identity to type to confirm that it may be erased; None if unknown.
     pub identity: Option<String>,
     /// Model; None if unknown.
     pub model: Option<String>,
@@ -83,7 +83,7 @@ impl App {
         }
     }
 
-    /// Makes open streams of events end.
+    /// Ends the open event streams.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.starts.stop();
@@ -94,7 +94,7 @@ impl App {
     }
 }
 
-/// A request that passed the gate.
+/// A request that the gate has admitted.
 #[derive(Debug, Clone, Default)]
 pub struct Call {
     /// Values of the placeholders in the path, in order.
@@ -150,7 +150,7 @@ pub struct Answer {
     pub policy: Option<String>,
     /// File name for browsers that save the answer; None to display it.
     pub save_as: Option<String>,
-    /// Address to go on to.
+    /// Address to redirect to.
     pub location: Option<String>,
 }
 
@@ -175,7 +175,7 @@ impl Answer {
         Self { status: 303, location: Some(location), ..Self::of(HTML, Vec::new()) }
     }
 
-    /// An error, as text for people and programs alike.
+    /// An error, as text for both people and programs.
     pub fn error(status: u16, text: impl Into<String>) -> Self {
         let text = text.into() + "\n";
         Self { status, ..Self::of("text/plain; charset=utf-8", text) }
@@ -185,18 +185,18 @@ impl Answer {
 /// One address.
 pub struct Route {
     pub method: Method,
-    /// Path with placeholders, as the router reads it.
+    /// Path with placeholders, in the router's syntax.
     pub path: &'static str,
     pub access: Access,
     pub content: Content,
-    /// One line about it.
+    /// One-line description.
     pub about: &'static str,
     /// Names that the query may contain.
     pub query: &'static [&'static str],
     pub handler: Handler,
 }
 
-/// What answers a request.
+/// The handler of a request.
 pub enum Handler {
     /// A function that returns at once.
     Answer(fn(&App, &Call) -> Answer),
@@ -208,12 +208,12 @@ pub enum Handler {
     Login,
 }
 
-/// What a request does.
+/// The effect of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Reads.
     Get,
-    /// Changes something: the gate demands the token of the session.
+    /// Changes something, so the gate requires the session's token.
     Post,
 }
 

@@ -1,5 +1,5 @@
-//! The journal of changes: who did what, when, and the command line that does the same. One JSON document per line;
-//! lines are only ever added.
+//! The journal of changes: who did what, when, and the equivalent command line. One JSON document per line,
+//! append-only.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! All runs of the library, one row each. A row is folded from the journal once; later, only the length and the time of
-//! the journal are compared, so that a list of thousands of runs costs a `stat` per run.
+//! All runs of the library, one row each. A row is folded from the journal once and reused while the journal's length
+//! and modification time are unchanged, so listing thousands of runs costs one `stat` per run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub struct Row {
     pub figures: Vec<Figure>,
     /// Number of deviations from the profile.
     pub deviations: usize,
-    /// Whether lists leave it out unless it is asked for.
+    /// Whether lists omit it unless archived runs are requested.
     pub archived: bool,
 }
 
@@ -71,7 +71,7 @@ impl Row {
         }
     }
 
-    /// Marks that must accompany its figures.
+    /// Marks that must be shown with its figures.
     pub fn marks(&self) -> Vec<&'static str> {
         let mut marks = Vec::new();
         marks.extend(self.file.target.simulated.as_ref().map(|_| "SIMULATED"));
@@ -176,7 +176,8 @@ fn with_labels(row: &Row, added: &Annotations) -> Row {
     Row { file: Arc::new(file), archived: added.archived(id).is_some(), ..row.clone() }
 }
 
-/// Whether a row still holds if the journal did not change: the process that works on the run may have ended or started.
+/// Whether a row is still valid although the journal is unchanged: the process that executes the run may have started
+/// or ended.
 fn is_current(row: &Row, dir: &Path) -> bool {
     let is_running = || Run::open(dir).is_ok_and(|run| run.is_in_progress().unwrap_or(false));
     match row.state {

@@ -20,7 +20,7 @@ impl Drive {
         target.model.as_deref().unwrap_or(&target.path)
     }
 
-    /// Every figure that runs of the drive have in common, oldest value first, by test and name.
+    /// Every figure that the runs of the drive have in common, by test and name, oldest value first.
     pub fn histories(&self) -> Vec<History> {
         let mut histories: BTreeMap<(String, String), History> = BTreeMap::new();
         for row in self.runs.iter().rev().filter(|row| is_comparable(row)) {
@@ -39,13 +39,13 @@ impl Drive {
 /// Values of a figure over the runs of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
-    /// The latest one.
+    /// The latest value.
     pub figure: Figure,
     /// Run and value, oldest first.
     pub values: Vec<(String, f64)>,
 }
 
-/// Whether the figures of a run are results: it is complete, and reached steady state if it had to.
+/// Whether the figures of a run are results: it is complete and reached steady state if required.
 fn is_comparable(row: &Row) -> bool {
     matches!(row.state, State::Known(pts::Standing::Steady | pts::Standing::Complete))
 }

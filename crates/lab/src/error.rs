@@ -36,7 +36,7 @@ pub enum ServeError {
         #[source]
         source: std::io::Error,
     },
-    /// A name of a user is not usable.
+    /// A user name is not valid.
     #[error("'{name}' cannot be the name of a user: use up to 64 letters, digits and -_.@")]
     UserName {
         /// The name.

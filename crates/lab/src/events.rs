@@ -16,11 +16,11 @@ use crate::app::App;
 use crate::live::segment;
 use follow::Stamp;
 
-/// Time between two looks at the journal.
+/// Interval at which the journal is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Interval of comments that keep proxies from closing an idle connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Number of records sent at once; more are left to the next look.
+/// Number of records sent per poll; the rest are sent after the next one.
 const MOST_RECORDS: usize = 500;
 
 /// Position of a reader in a journal.
@@ -81,7 +81,7 @@ impl Reader {
         self.next += sent.len() as u64;
         let is_complete = entries.last().is_none_or(|last| last.seq < self.next);
         if !is_complete {
-            // Read on at the next look, although the journal is the same.
+            // Continue at the next poll even if the journal has not changed.
             self.seen = None;
         } else if snapshot.standing != Standing::Running {
             sent.push(Sent::default().event("end").data(snapshot.standing.verdict()));

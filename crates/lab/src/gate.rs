@@ -13,7 +13,7 @@ use crate::error::ServeError;
 use crate::secrets::{same, secret};
 use crate::users::{Role, Users};
 
-/// Number of browsers that can be signed in; the oldest is signed out.
+/// Limit on signed-in browsers; beyond it, the oldest is signed out.
 const MOST_SESSIONS: usize = 64;
 /// Number of failed logins within [`LOGINS_WITHIN`] after which further ones are refused.
 const MOST_FAILED_LOGINS: usize = 10;
@@ -22,7 +22,7 @@ const LOGINS_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody who reaches the server by an allowed name: the entrance, style and script.
+    /// Anyone who reaches the server by an allowed name: sign-in page, style and script.
     Public,
     /// Browsers that have signed in.
     Viewer,
@@ -105,7 +105,7 @@ pub struct Gate {
     hosts: Vec<String>,
     schemes: &'static [&'static str],
     cookie: String,
-    /// Whether nobody may change anything.
+    /// Whether the server is read-only.
     read_only: bool,
     pub users: Users,
     secrets: Mutex<Secrets>,
@@ -152,7 +152,7 @@ impl Gate {
         Ok(Self { hosts, schemes, cookie, read_only, users, secrets, failed: Mutex::default() })
     }
 
-    /// Judges a request to a route with this `access`; returns who sent it, if that is known.
+    /// Decides whether a request to a route with this `access` is answered; returns its sender, if known.
     pub fn judge(&self, facts: &Facts<'_>, access: Access) -> Result<Option<Visitor>, Refusal> {
         let host = facts.host.map(str::to_lowercase).ok_or(Refusal::UnknownHost)?;
         if !self.hosts.contains(&host) {
@@ -165,7 +165,7 @@ impl Gate {
             return Err(Refusal::ForeignOrigin);
         }
         if access == Access::Public {
-            // A login has no session yet, so its origin alone shows that the form is one of this server.
+            // A login has no session yet, so only its origin shows that the form came from this server.
             let is_own = !facts.is_change || facts.origin.is_some();
             return if is_own { Ok(None) } else { Err(Refusal::ForeignOrigin) };
         }
@@ -188,7 +188,7 @@ impl Gate {
             let session = found.next()?;
             (session.user.clone(), session.csrf.clone())
         };
-        // A user who was removed, or whose role was changed, is so at once.
+        // Removing a user or changing a role takes effect immediately.
         let role = match &user {
             Some(name) => self.users.role(name)?,
             None => Role::Operator,
@@ -196,7 +196,7 @@ impl Gate {
         Some(Visitor { user, role: if self.read_only { Role::Viewer } else { role }, csrf })
     }
 
-    /// Exchanges a valid token for the value of `Set-Cookie`; the token is invalid from then on.
+    /// Exchanges a valid token for the value of `Set-Cookie` and invalidates the token.
     pub fn enter(&self, token: &str) -> Result<Option<String>, ServeError> {
         let next = secret()?;
         {

@@ -1,8 +1,8 @@
-//! The runs of a library as pages in a browser, followed live, and the same facts as JSON.
+//! The runs of a library as web pages that follow them live, and the same data as JSON.
 //!
-//! A server opens no device and holds no lock of a run, so a run cannot notice it: runs are started as processes of their
-//! own (crate `launch`). What it shows is folded from journals, as everywhere. `routes::ROUTES` lists every address; `gate` decides which
-//! requests are answered.
+//! A server neither opens devices nor locks runs, so it does not affect them; it starts runs as separate processes
+//! (crate `launch`). Everything it shows is folded from journals. `routes::ROUTES` lists every address; `gate` decides
+//! which requests are answered.
 #![forbid(unsafe_code)]
 
 mod api;

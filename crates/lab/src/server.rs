@@ -25,14 +25,14 @@ use crate::pages::frame::problem;
 use crate::routes::ROUTES;
 use crate::users::Users;
 
-/// How often the signal to stop is checked.
+/// Interval at which the stop signal is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Time for requests in progress after the signal to stop.
+/// Time allowed for requests in progress after the stop signal.
 const GRACE: Duration = Duration::from_millis(1500);
 /// Size limit of a form, with room for the encoded text of a plan.
 const MOST_FORM_BYTES: usize = 256 << 10;
 const FORM: &str = "application/x-www-form-urlencoded";
-/// Policy of all pages: nothing from elsewhere, and no inline style or script.
+/// Content security policy of all pages: nothing from other origins, and no inline style or script.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -98,7 +98,7 @@ impl Server {
                 while !asked.load(Ordering::Relaxed) {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
-                // Streams of events would otherwise keep the server from ending.
+                // Otherwise, open event streams would keep the server running.
                 stopping.stop();
             };
             let serving = axum::serve(listener, router).with_graceful_shutdown(signal).into_future();
@@ -110,7 +110,7 @@ impl Server {
             };
             match select(pin!(serving), pin!(deadline)).await {
                 Either::Left((served, _)) => served.map_err(ServeError::from),
-                // A request that takes longer is not waited for.
+                // Requests that take longer are abandoned.
                 Either::Right(((), _)) => Ok(()),
             }
         });
@@ -131,7 +131,7 @@ fn link(address: SocketAddr, token: &str) -> String {
     format!("http://{}:{}/enter?token={token}", host_of(address.ip()), address.port())
 }
 
-/// Calls back with the token of the next link.
+/// Receives the token of the next link.
 type Announce = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What every request needs.
@@ -181,7 +181,7 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
 
 fn facts(headers: &HeaderMap) -> Facts<'_> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    // A header that is not text is not absent.
+    // A header that is not text must not count as absent.
     let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or("not text"));
     let csrf = headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
     Facts { host: text(header::HOST), origin, cookies: text(header::COOKIE), csrf, is_change: false }
@@ -197,7 +197,7 @@ async fn respond(
     let is_change = route.method == Method::Post;
     if is_change && !body.is_empty() {
         let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        // Other types are left unread, so such a request lacks the token.
+        // Bodies of other types are not read, so such a request has no token.
         if kind.is_some_and(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == FORM)) {
             call.form = form_urlencoded::parse(&body).into_owned().collect();
         }

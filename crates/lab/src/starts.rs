@@ -1,7 +1,7 @@
-//! Runs that were planned, wait for their drive, or were started with this server.
+//! Runs that were planned, queued or started with this server.
 //!
-//! The server itself does nothing to a drive. A plan is estimated by `plateau plan`, and a run is started by a launcher as
-//! a process of its own. Runs that wait are kept in a file, so that they still start after the server was restarted.
+//! The server itself never accesses a drive. `plateau plan` estimates a plan, and a launcher starts a run as a separate
+//! process. Queued runs are kept in a file, so they still start after the server is restarted.
 
 mod entry;
 mod queue;
@@ -23,11 +23,11 @@ use crate::secrets::{hex, random};
 pub use entry::{Entry, Stage};
 use queue::Queue;
 
-/// Number of entries that are kept; the oldest that does not wait is forgotten.
+/// Limit on entries; beyond it, the oldest one that is not queued is dropped.
 const MOST_ENTRIES: usize = 200;
-/// Random bytes of the name of an entry.
+/// Number of random bytes in the name of an entry.
 const NAME_BYTES: usize = 8;
-/// How often a run that waits looks at its drive.
+/// Interval at which a queued run checks whether its drive is free.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// All entries, oldest first, and the means to start them.
@@ -38,16 +38,16 @@ pub struct Starts {
     audit: Audit,
     queue: Queue,
     entries: Mutex<Vec<Entry>>,
-    /// Announces that the server ends.
+    /// Signals that the server is shutting down.
     ended: Condvar,
-    /// Runs that were sent the signal to stop, with the number of times that they had been resumed: a second signal
-    /// would end a run at once.
+    /// Runs that were sent the stop signal, with the number of times they had been resumed: a second signal would abort
+    /// a run.
     stopped: Mutex<Vec<(String, usize)>>,
     stopping: AtomicBool,
 }
 
 impl Starts {
-    /// Also resumes waiting for the entries that were waiting when the server ended.
+    /// Also queues the entries again that were queued when the server ended.
     pub fn of(
         catalogue: Arc<Catalogue>,
         program: PathBuf,
@@ -74,7 +74,7 @@ impl Starts {
         starts
     }
 
-    /// Ends the waiting. Runs are not affected.
+    /// Stops all waiting threads. Runs are not affected.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.ended.notify_all();
@@ -89,7 +89,7 @@ impl Starts {
         self.entries().iter().find(|entry| entry.name == name).cloned()
     }
 
-    /// The command line that does the same as an entry.
+    /// The command line that is equivalent to an entry.
     pub fn command(&self, request: &Request, name: &str) -> String {
         match (words(request, &self.launcher.plan_file(name)), request) {
             (Some(words), _) => as_typed(&words),
@@ -99,14 +99,14 @@ impl Starts {
         }
     }
 
-    /// Estimates a plan; returns the name of the entry, or the mistakes.
+    /// Estimates a plan; returns the name of its entry, or the errors in the plan.
     pub fn plan(&self, user: &str, plan: Plan, target: Target) -> Result<String, Vec<String>> {
         let one = |error: &LaunchError| vec![with_causes(error)];
         let name = new_name().map_err(|why| vec![why])?;
         let document = self.launcher.estimate(&plan, &target, &name).map_err(|error| one(&error))?;
         if let Some(problem) = document["error"].as_str() {
             let file = self.launcher.plan_file(&name).display().to_string();
-            // The user who typed the plan does not know the path of this file.
+            // The path of this file means nothing to the user who typed the plan.
             return Err(problem.lines().map(|line| line.replace(&file, "plan")).collect());
         }
         let facts: TargetFacts = serde_json::from_value(document["target"].clone())
@@ -140,7 +140,7 @@ impl Starts {
                 return Ok(());
             }
             let Request::Start(mut start) = entry.request.clone() else { return Ok(()) };
-            // The identity of a real target is checked by the run itself when it takes the drive.
+            // The run itself checks the identity of a real target when it opens the drive.
             if start.target.is_simulated() && typed != entry.identity() {
                 return Err(format!(
                     "'{}' is not the identity of {}",
@@ -162,7 +162,7 @@ impl Starts {
             let entry = entries.remove(position);
             entries.push(entry);
             if let Err(why) = self.queue.write(&entries) {
-                // Nobody would follow an entry that waits, and every later run of its drive would wait for it.
+                // No thread would wait for the entry, and it would block every later run of its drive.
                 if let Some(entry) = entries.last_mut() {
                     entry.stage = Stage::Failed(why.clone());
                 }
@@ -173,7 +173,7 @@ impl Starts {
         Ok(())
     }
 
-    /// Removes a run that waits.
+    /// Removes a queued run.
     pub fn withdraw(&self, user: &str, name: &str) -> Result<(), String> {
         let mut entries = self.entries();
         let found = entries.iter_mut().find(|entry| entry.name == name && entry.stage == Stage::Waiting);
@@ -252,7 +252,7 @@ impl Starts {
             match starts.perform(&entry.request, &waiting) {
                 Ok(launched) => {
                     starts.set(&waiting, Stage::Begun(launched.run));
-                    // A process that nobody waits for would remain as a zombie.
+                    // A process that is never waited for would remain as a zombie.
                     drop(launched.child.map(|mut child| child.wait()));
                 }
                 Err(error) => starts.set(&waiting, Stage::Failed(with_causes(&error))),
@@ -281,7 +281,7 @@ impl Starts {
             return false;
         }
         entries[position].stage = Stage::Starting;
-        // It is removed from the file first: after a crash, a run is rather not started than started twice.
+        // It is removed from the file first, so that a crash can lose a queued run but never start it twice.
         if let Err(why) = self.queue.write(&entries) {
             entries[position].stage = Stage::Failed(why);
         }
@@ -309,7 +309,7 @@ impl Starts {
     }
 }
 
-/// What distinguishes a drive from others; None for a simulated one, of which each run has its own.
+/// What distinguishes a drive from others; None for a simulated one, because each run has its own.
 fn drive_of(target: &TargetFacts) -> Option<String> {
     match target.kind {
         TargetKind::Simulated | TargetKind::Imported => None,

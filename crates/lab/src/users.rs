@@ -29,9 +29,9 @@ const PASSWORD_BYTES: std::ops::RangeInclusive<usize> = 8..=1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Read everything.
+    /// May read everything.
     Viewer,
-    /// Also start, stop and resume runs.
+    /// May also start, stop and resume runs.
     Operator,
 }
 
@@ -129,13 +129,13 @@ impl Users {
         self.write(&users).map(|()| true)
     }
 
-    /// The role of a user; None if there is no user with that name, or the file cannot be trusted.
+    /// The role of a user; None if there is no such user or the file cannot be trusted.
     pub fn role(&self, name: &str) -> Option<Role> {
         let users = self.read().ok()?;
         users.into_iter().find(|user| user.name == name).map(|user| user.role)
     }
 
-    /// Whether this is the password of a user. Takes the same time if there is no such user.
+    /// Whether this is the password of a user. Takes as long if there is no such user.
     pub fn verify(&self, name: &str, password: &str) -> bool {
         let users = self.read().unwrap_or_default();
         let known = users.iter().find(|user| user.name == name);

@@ -1,11 +1,11 @@
-//! Requests as words of a command line.
+//! Requests as command-line arguments.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use crate::request::{Plan, Request, Start, Target};
 
-/// The words that estimate a plan for a target, after the name of the program. `file` holds the text of the plan.
+/// The arguments that estimate a plan for a target. `file` contains the text of the plan.
 #[must_use]
 pub fn plan_words(plan: &Plan, target: &Target, file: &Path) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["plan".into(), "--no-rehearsal".into()];
@@ -13,7 +13,7 @@ pub fn plan_words(plan: &Plan, target: &Target, file: &Path) -> Vec<OsString> {
     words
 }
 
-/// The words that carry out a request, after the name of the program; None for `stop`, which is a signal.
+/// The arguments that carry out a request; None for `stop`, which is a signal.
 #[must_use]
 pub fn words(request: &Request, file: &Path) -> Option<Vec<OsString>> {
     let resume = |run: &str, identity: &Option<String>, more: &[&str]| {
@@ -59,7 +59,7 @@ fn requested(plan: &Plan, target: &Target, file: &Path) -> Vec<OsString> {
     words
 }
 
-/// One word, so that a value that begins with a hyphen is not an option of its own.
+/// Joined with `=`, so that a value that begins with a hyphen is not parsed as an option.
 fn option(name: &str, value: &str) -> OsString {
     format!("{name}={value}").into()
 }
@@ -76,7 +76,7 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    // The part before the value of an option needs no quotes.
+    // Only the value of an option may need quotes, not its name.
     match word.split_once('=').filter(|(name, _)| name.starts_with("--") && name.chars().all(is_plain)) {
         Some((name, value)) => format!("{name}={}", stdx::text::in_quotes(value)),
         None => stdx::text::in_quotes(word),

@@ -1,4 +1,4 @@
-//! Which process works on a run: the one that holds the lock of its journal.
+//! Finds the process that executes a run: the one that holds the lock of its journal.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,14 +9,14 @@ use stdx::files::{Links, read_text};
 /// Size limit of `/proc/locks`.
 const MOST_LOCKS_BYTES: u64 = 16 << 20;
 
-/// The process that holds an exclusive lock on `journal`; None if there is none, or if it belongs to a user whose
-/// processes this one may not look at.
+/// The process that holds an exclusive lock on `journal`; None if there is none, or if this process may not inspect the
+/// processes of its user.
 #[must_use]
 pub fn holder(journal: &Path) -> Option<i32> {
     let journal = journal.canonicalize().ok()?;
     let inode = fs::metadata(&journal).ok()?.ino();
     let locks = read_text(Path::new("/proc/locks"), Links::Refused, MOST_LOCKS_BYTES).ok()?;
-    // On some file systems, the device number of a lock differs from the file's, so look at the open files as well.
+    // On some file systems, the device number of a lock differs from the file's, so check the open files as well.
     writers(&locks, inode).into_iter().find(|pid| has_open(*pid, &journal))
 }
 
@@ -24,7 +24,7 @@ pub fn holder(journal: &Path) -> Option<i32> {
 fn writers(locks: &str, inode: u64) -> Vec<i32> {
     let of_line = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        // `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF`; a line with `->` is a process that waits.
+        // `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF`; a line with `->` is a process that waits for the lock.
         let [_, "FLOCK", _, "WRITE", pid, file, ..] = words[..] else { return None };
         let found = file.rsplit(':').next()?.parse::<u64>().ok()?;
         (found == inode).then(|| pid.parse().ok()).flatten()
@@ -45,7 +45,7 @@ pub fn held_by(pid: u32, library: &Path) -> Option<String> {
         let path = fs::read_link(entry.path()).ok()?;
         let within = path.strip_prefix(&library).ok()?;
         let run = within.parent()?.to_str()?.to_owned();
-        // A run that is still being created has another name.
+        // A run that is still being created has a temporary name.
         let is_run = within.file_name()? == "journal" && !run.contains('/') && !run.starts_with('.');
         is_run.then_some((run, path))
     });
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_exclusive_locks_that_are_held_count() {
+    fn only_held_exclusive_locks_count() {
         let locks = "1: FLOCK  ADVISORY  WRITE 11 08:01:131 0 EOF\n\
                      1: -> FLOCK  ADVISORY  WRITE 12 08:01:131 0 EOF\n\
                      2: FLOCK  ADVISORY  READ 13 08:01:131 0 EOF\n\

@@ -1,4 +1,4 @@
-//! Carries out requests on this host, with the rights of this process.
+//! Carries out requests on this host, with the privileges of this process.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,12 +20,12 @@ use crate::error::{LaunchError, at};
 use crate::holder::{held_by, holder};
 use crate::request::{Invalid, Plan, Request, Target};
 
-/// How often a process that was started is looked at.
+/// Interval at which a started process is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Number of looks within which a run begins or a resumed one continues: 15 minutes. Repeating the steps of a simulated
-/// drive takes longest.
+/// Number of polls within which a run must begin or continue: 15 minutes. Replaying the steps of a simulated drive
+/// takes longest.
 const LOOKS_FOR_RUN: u32 = 45_000;
-/// Number of looks within which a question is answered: a minute.
+/// Number of polls within which a query must be answered: one minute.
 const LOOKS_FOR_ANSWER: u32 = 3000;
 /// Size limit of an answer.
 const MOST_ANSWER_BYTES: u64 = 8 << 20;
@@ -48,7 +48,7 @@ pub struct Launcher {
 pub struct Launched {
     /// The run.
     pub run: String,
-    /// The process, if this one is its parent and has to wait for its end.
+    /// The process, if this one is its parent and must reap it.
     pub child: Option<Child>,
 }
 
@@ -103,7 +103,7 @@ impl Launcher {
         command.arg("--json").args(words).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(failed())?;
         let Some(stdout) = child.stdout.take() else { return Err(failed()(broken("no output"))) };
-        // The output is read beside the waiting, so that a full pipe does not keep the process from ending.
+        // The output is read while waiting, because a full pipe would block the process.
         let reader = std::thread::spawn(move || {
             let mut bytes = Vec::new();
             let read = stdout.take(MOST_ANSWER_BYTES).read_to_end(&mut bytes);
@@ -125,7 +125,7 @@ impl Launcher {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("--library").arg(&self.library).stdin(Stdio::null()).current_dir("/");
-        // A group of its own: Ctrl-C in the terminal of the parent is not meant for the run.
+        // A separate process group, so that Ctrl-C in the parent's terminal does not reach the run.
         command.process_group(0);
         command
     }
@@ -194,7 +194,7 @@ impl Launcher {
     }
 
     /// The newest run that was created since then with this command line. A short simulated run may begin and end
-    /// between two looks.
+    /// between two polls.
     fn created_since(&self, since: jiff::Timestamp, words: &[OsString]) -> Option<String> {
         let names = std::fs::read_dir(&self.library).ok()?.flatten().map(|entry| entry.path());
         let runs = names.filter_map(|dir| Run::open(&dir).ok()).filter(|run| {
@@ -212,7 +212,7 @@ impl Launcher {
         let process = Pid::from_raw(pid).ok_or_else(not_running)?;
         let failed = |errno: rustix::io::Errno| at(format!("process {pid}"))(errno.into());
         let descriptor = pidfd_open(process, PidfdFlags::empty()).map_err(failed)?;
-        // The number may have passed to another process before it was opened, but not afterwards.
+        // The PID may have been reused before it was opened, but cannot be afterwards.
         if holder(&journal) != Some(pid) {
             return Err(not_running());
         }
@@ -227,7 +227,7 @@ impl Launcher {
     }
 }
 
-/// Waits until it is time for the next look, or the child has ended.
+/// Waits until the next poll is due or the child has exited.
 fn pause(child: &Child) -> std::io::Result<()> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let process = pidfd_open(pid.ok_or_else(|| broken("no process"))?, PidfdFlags::empty())?;

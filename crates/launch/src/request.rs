@@ -46,7 +46,7 @@ pub enum Request {
 pub struct Start {
     /// What to run.
     pub plan: Plan,
-    /// On what.
+    /// The target.
     pub target: Target,
     /// The identity of the target, as typed. A simulated drive has no data to lose, so it needs none.
     pub identity: String,
@@ -103,7 +103,7 @@ pub enum Invalid {
     /// The target is neither an absolute path nor a simulated drive.
     #[error("the target must be an absolute path or sim:MODEL")]
     Target,
-    /// A name contains characters that no name has.
+    /// A name contains invalid characters.
     #[error("{what} '{name}' is not a name")]
     Name {
         /// Kind of name.
@@ -199,7 +199,7 @@ impl Target {
         }
         text("the target", &self.path)?;
         match self.path.strip_prefix("sim:") {
-            // Models in files are left to the command line.
+            // Models in files are accepted only on the command line.
             Some(model) => name("model", model)?,
             None if self.path.starts_with('/') => {}
             None => return Err(Invalid::Target),

@@ -1,5 +1,5 @@
-//! A launcher behind a socket: one connection, one request, one answer. A service with more rights than its clients
-//! accepts nothing but a [`Request`].
+//! A launcher that serves a socket: one connection, one request, one answer. As a service with more privileges than its
+//! clients, it accepts only a [`Request`].
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -37,7 +37,7 @@ pub enum Answer {
     Error(String),
 }
 
-/// The number of a user, who is named by it or by name in `/etc/passwd`; None if there is no such user.
+/// The UID of a user, given as a number or as a name in `/etc/passwd`; None if there is no such user.
 #[must_use]
 pub fn uid(user: &str) -> Option<u32> {
     if let Ok(number) = user.parse() {
@@ -100,9 +100,9 @@ fn read(connection: &UnixStream) -> Result<Request, String> {
     serde_json::from_slice(&bytes).map_err(|error| format!("not a request: {error}"))
 }
 
-/// The request with the device node that its target resolves to. With the rights of this process, any other target would
-/// be a file to overwrite or to create: its identity is only its name. Links are resolved here, because users can replace
-/// those in `/dev/shm` at any time.
+/// The request with the device node that its target resolves to. With the privileges of this process, any other target
+/// could be a file to overwrite or create, because a file's identity is only its name. Links are resolved here, because
+/// users can replace those in `/dev/shm` at any time.
 fn on_device(request: Request) -> Result<Request, String> {
     let Request::Start(mut start) = request else { return Ok(request) };
     if start.target.is_simulated() {
@@ -169,7 +169,7 @@ mod tests {
         let (here, mut there) = UnixStream::pair().expect("a pair of sockets");
         let bytes = bytes.to_vec();
         let client = std::thread::spawn(move || {
-            // The launcher may hang up before it has read a long request.
+            // The launcher may close the connection before it has read a long request.
             drop(there.write_all(&bytes));
             drop(there.shutdown(Shutdown::Write));
             let mut answer = Vec::new();

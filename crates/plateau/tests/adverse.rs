@@ -116,7 +116,7 @@ fn ends(what: &str, output: &Output, codes: &[i32]) {
 }
 
 #[test]
-fn a_standard_output_that_takes_nothing_is_a_failure_of_every_command_that_prints() {
+fn a_full_standard_output_fails_every_command_that_prints() {
     let stage = Stage::new();
     let printed = |command: &str| !SILENT.iter().any(|silent| command.starts_with(silent));
     stage.each("exec \"$@\" > /dev/full", &[], |command| if printed(command) { vec![6] } else { vec![] });
@@ -125,7 +125,7 @@ fn a_standard_output_that_takes_nothing_is_a_failure_of_every_command_that_print
 }
 
 #[test]
-fn a_working_directory_that_was_removed_stops_only_what_needs_it() {
+fn a_removed_working_directory_fails_only_commands_that_need_it() {
     let stage = Stage::new();
     let first = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"";
     stage.each(first, &[], |command| match command {
@@ -143,7 +143,7 @@ fn a_working_directory_that_was_removed_stops_only_what_needs_it() {
 }
 
 #[test]
-fn files_that_may_not_grow_fail_the_commands_that_write_them() {
+fn a_file_size_limit_fails_commands_that_write_files() {
     let stage = Stage::new();
     let writes = |command: &str| match command {
         RUN | "import EXAMPLE" | "man DIR/man" | "resume RUN" | "report RUN" => vec![6],
@@ -158,7 +158,7 @@ fn files_that_may_not_grow_fail_the_commands_that_write_them() {
 }
 
 #[test]
-fn a_clock_in_any_year_is_only_a_clock() {
+fn a_wrong_clock_affects_no_command() {
     let Some(library) = FAKETIME.iter().find(|path| std::path::Path::new(path).exists()) else {
         return skips::without("faketime");
     };
@@ -211,7 +211,7 @@ fn an_unreadable_target_is_refused() {
 }
 
 #[test]
-fn a_run_that_cannot_be_read_is_reported_and_not_skipped() {
+fn an_unreadable_run_is_reported_and_not_skipped() {
     let stage = Stage::new();
     let [broken, other] = &stage.runs;
     let dir = stage.bench.library().join(broken);

@@ -107,7 +107,7 @@ fn shows_every_page_without_a_complaint_or_a_request() {
 }
 
 #[test]
-fn pointer_keys_and_buttons_work_and_without_scripts_all_text_is_present() {
+fn pages_work_with_and_without_scripts() {
     if is_missing() {
         return;
     }
@@ -135,7 +135,7 @@ fn pointer_keys_and_buttons_work_and_without_scripts_all_text_is_present() {
 }
 
 #[test]
-fn nothing_is_hidden_squashed_or_on_top_of_another_at_any_width_of_the_window() {
+fn nothing_is_hidden_squashed_or_overlapping_at_any_width() {
     if is_missing() {
         return;
     }
@@ -163,7 +163,7 @@ fn nothing_is_hidden_squashed_or_on_top_of_another_at_any_width_of_the_window() 
 }
 
 #[test]
-fn comparisons_are_read_at_any_width_in_light_and_in_dark() {
+fn comparisons_are_legible_at_any_width_in_light_and_dark() {
     if is_missing() {
         return;
     }
@@ -209,7 +209,7 @@ fn a_checker_of_accessibility_finds_nothing_serious() {
     let tests = ["run", "iops,lat,wsat", "sim:sas-slc-2011", "--scale", "1/64", "--max-rounds", "5"];
     let document = bench.json(&[&tests[..], &["--profile", "pts-e-2.0"]].concat());
     let text = support::text(Path::new(document["report"].as_str().unwrap()));
-    // The policy of the page forbids every script but its own.
+    // The content security policy of the page blocks all scripts except its own.
     let (before, rest) = text.split_once("<meta http-equiv").unwrap();
     let rest = rest.split_once('>').unwrap().1;
     let page = bench.path("checked.html");

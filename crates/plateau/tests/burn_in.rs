@@ -1,5 +1,5 @@
-//! Burn-in: each fault of a simulated drive makes the verdict FAIL with its reason, and without one it is PASS, in the
-//! exit code, in JSON and on page 1.
+//! Burn-in: each fault of a simulated drive leads to FAIL with its reason, and no fault to PASS, in the exit code, in
+//! JSON and on page 1.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! The test of sustained client writes on simulated drives finds the SLC cache of the model, and finds none if the
-//! model has none. On files, the test runs to its end.
+//! The test of sustained client writes finds the SLC cache of a simulated drive's model, and none if the model has
+//! none. On files, the test completes.
 
 mod support;
 
@@ -86,7 +86,7 @@ fn no_cache_is_found_in_a_drive_without_one() {
 }
 
 #[test]
-fn it_is_labelled_as_beyond_the_standard() {
+fn the_test_is_labelled_as_outside_the_standard() {
     let bench = Bench::new();
     let document = bench.json(&["run", "client-write", "sim:sas-slc-2011", "--scale", "1/1024"]);
     let modified = document["modified"].as_array().unwrap();

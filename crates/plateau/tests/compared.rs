@@ -58,7 +58,7 @@ fn drives_whose_best_depths_differ_are_compared_at_each_depth() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused() {
+fn incomparable_runs_are_refused() {
     let bench = Bench::new();
     let run = run_of(&bench, "sas-slc-2011");
     assert!(bench.fails(2, &["compare", &run]).contains("at least 2 runs"));

@@ -4,7 +4,7 @@ mod support;
 
 use support::{Bench, finished, hold};
 
-/// Takes many times as long as it takes to stop the process after its first cells.
+/// The run takes far longer than stopping the process after its first cells.
 const RUN: [&str; 7] = ["run", "iops", "sim:sas-slc-2011", "--scale", "1/8", "--profile", "pts-e-1.0"];
 
 #[test]
@@ -12,7 +12,7 @@ fn a_copied_run_is_a_copy_until_its_source_is_gone() {
     let bench = Bench::new();
     let mut child = bench.start(&RUN);
     bench.wait_for("a few cells", |journal| finished(journal) >= 4);
-    // It must not finish while it is copied.
+    // The run must not complete while it is being copied.
     let held = hold(child.id());
     let id = bench.runs()[0].file_name().expect("a name").to_str().expect("text").to_owned();
     let dest = bench.path("other");

@@ -88,7 +88,7 @@ fn changed(bytes: &[u8], random: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn no_change_of_a_file_of_the_corpora_breaks_what_must_hold() {
+fn mutated_corpus_files_keep_every_property() {
     for (name, check) in CHECKS {
         let paths = corpus(name);
         assert!(!paths.is_empty(), "{name} has no corpus");
@@ -116,7 +116,7 @@ const EXTREMES: [&str; 6] = [
 ];
 
 #[test]
-fn no_extreme_number_in_a_run_breaks_what_must_hold() {
+fn extreme_numbers_in_a_run_keep_every_property() {
     for path in corpus("run") {
         let text = std::fs::read_to_string(&path).expect("text");
         let bytes = text.as_bytes();
@@ -166,7 +166,7 @@ fn field_names(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn no_extreme_number_in_all_records_of_a_run_breaks_what_must_hold() {
+fn extreme_numbers_in_all_records_keep_every_property() {
     for path in corpus("run") {
         let text = with_answers_repeated(&std::fs::read_to_string(&path).expect("text"));
         for name in field_names(&text) {
@@ -179,7 +179,7 @@ fn no_extreme_number_in_all_records_of_a_run_breaks_what_must_hold() {
 }
 
 #[test]
-fn what_a_journal_counts_is_bounded() {
+fn sums_over_a_journal_are_bounded() {
     let text = std::fs::read_to_string(corpus("run")[0].with_file_name("tp.run")).expect("text");
     let (_, records) = text.split_once("\n---\n").expect("both parts");
     for name in ["bytes", "ios", "end_ns"] {
@@ -192,7 +192,7 @@ fn what_a_journal_counts_is_bounded() {
 }
 
 #[test]
-fn good_files_of_the_corpora_are_good() {
+fn valid_corpus_files_are_accepted() {
     let read = |name: &str, file: &str| std::fs::read(corpus(name)[0].with_file_name(file)).expect(file);
     let journal = record::parse_journal(&read("journal", "three-records"), Path::new("journal"));
     assert_eq!(journal.expect("a journal").entries.len(), 3);

@@ -57,7 +57,7 @@ fn a_purge_of_a_simulated_drive_is_a_rehearsal() {
 }
 
 #[test]
-fn a_run_purges_by_the_method_that_is_named_or_does_not_begin() {
+fn a_run_uses_the_named_purge_method_or_does_not_begin() {
     let bench = Bench::new();
     for method in ["ata-sanitize-block", "magnet"] {
         let args = [&LAT[..], &["--purge-method", method]].concat();
@@ -113,7 +113,7 @@ fn a_killed_campaign_continues_after_its_own_purges() {
 
 /// Two power losses and one kill. Each resumption repeats the whole run and compares it with the journal.
 #[test]
-fn a_drive_that_lost_its_power_continues_as_it_was_then() {
+fn a_drive_continues_in_its_state_after_the_power_loss() {
     let bench = Bench::new();
     let args = ["run", "lat", "sim:nvme-tlc-2018", "--scale", "1/1024", "--max-rounds", "5"];
     let faults = ["--sim-fault", "power:after=60min", "--sim-fault", "power:after=90min"];

@@ -108,7 +108,7 @@ fn hours_of_minutes_on_a_zram_device() {
 }
 
 #[test]
-fn a_host_that_is_the_limit_is_named_while_it_runs_and_in_show() {
+fn a_host_limit_is_reported_during_the_run_and_by_show() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
         return skips::skip!("there is no /dev/shm");
     };
@@ -141,7 +141,7 @@ fn a_host_that_is_the_limit_is_named_while_it_runs_and_in_show() {
 }
 
 #[test]
-fn a_file_is_filled_only_when_there_is_nothing_to_lose() {
+fn a_file_is_filled_only_if_it_contains_no_data() {
     let bench = Bench::on_build_disk();
     let scratch = bench.path("scratch.bin");
     let path = scratch.to_str().unwrap();
@@ -239,7 +239,7 @@ fn finds_the_plateau_after_a_write_cliff() {
 }
 
 #[test]
-fn a_device_that_dies_in_a_cell_leaves_a_good_journal() {
+fn a_device_that_fails_in_a_cell_leaves_an_intact_journal() {
     let bench = Bench::on_build_disk();
     let mut daemon = match StorageDaemon::start(bench.dir.path(), SIZE, Behaviour::default()) {
         Ok(daemon) => daemon,
@@ -323,7 +323,7 @@ fn killed_on_a_real_device_and_resumed() {
 }
 
 #[test]
-fn another_device_under_the_same_path_is_not_resumed() {
+fn a_different_device_at_the_same_path_is_not_resumed() {
     let bench = Bench::on_build_disk();
     let Some(mut device) = attach(&bench.path("image"), &[]) else { return };
     let identity = identity(&bench, &device.path);

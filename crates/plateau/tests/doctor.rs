@@ -56,12 +56,12 @@ fn a_damaged_journal_of_the_library_is_one_error() {
     assert_eq!(output.status.code(), Some(6));
     let document = serde_json::from_slice(&output.stdout).expect("JSON");
     let found: Vec<_> = found(&document).into_iter().filter(|(kind, _)| kind != "little_space").collect();
-    // The index is not blamed for it.
+    // The index is not reported as a cause.
     assert_eq!(found, [("library_journal_unreadable".to_owned(), "library.journal".to_owned())]);
 }
 
 #[test]
-fn everything_that_is_wrong_is_found_and_nothing_is_changed() {
+fn every_problem_is_found_and_nothing_is_changed() {
     let bench = Bench::new();
     let run = run_of(&bench, "1");
     let (library, own) = (bench.library(), bench.library().join(&run));

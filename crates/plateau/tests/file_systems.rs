@@ -121,7 +121,7 @@ fn is_direct(kind: &str) {
     }
     let (document, page) = reports(&bench);
     let share = |key: &str| document["file_system"]["share"][key].as_f64().expect(key);
-    // The loop device belongs to the test, so the rest is the work of the file system.
+    // Only the test uses the loop device, so all other I/O comes from the file system.
     assert!((1.0..1.5).contains(&share("bytes_written_per_byte")), "{}", document["file_system"]);
     assert!((1.0..1.5).contains(&share("bytes_read_per_byte")), "{}", document["file_system"]);
     assert!(page.contains("Direct I/O reached the device."));
@@ -157,7 +157,7 @@ fn a_file_on_xfs() {
     is_direct("xfs");
 }
 
-/// Copy on write and checksums make the device do more, and at other times, so that nothing is certain about a workload.
+/// Copy-on-write and checksums add I/O at other times, so nothing can be asserted about a single workload.
 #[test]
 fn a_file_on_btrfs() {
     drop(on("btrfs"));

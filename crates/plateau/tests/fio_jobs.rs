@@ -108,7 +108,7 @@ fn command_lines_of_scripts_run() {
 }
 
 #[test]
-fn every_job_without_a_target_gets_files_of_its_own() {
+fn every_job_without_a_target_gets_separate_files() {
     let folder = folder();
     let words = ["--name=a", "--nrfiles=2", "--numjobs=2", "--size=32m", "--bs=64k", "--rw=read", "--json"];
     let output = plateau(folder.path(), &words.map(str::to_owned));

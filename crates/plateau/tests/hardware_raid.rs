@@ -139,7 +139,7 @@ fn wait_for(bench: &Bench, path: &Path) {
 
 /// A terminal sends Ctrl-C to the whole foreground process group.
 #[test]
-fn ctrl_c_does_not_cut_a_command_of_the_controller_in_two() {
+fn ctrl_c_does_not_interrupt_a_controller_command() {
     let bench = bench();
     fs::write(bench.path("slow"), "").expect("a controller that takes its time, until this is gone");
     let mut run = command(&bench, &[&["run", "iops", &target(&bench)], &ERASE[..]].concat());
@@ -159,7 +159,7 @@ fn ctrl_c_does_not_cut_a_command_of_the_controller_in_two() {
 }
 
 #[test]
-fn what_a_crash_left_is_deleted_at_the_next_start() {
+fn leftovers_of_a_crash_are_deleted_at_the_next_start() {
     let bench = bench();
     let target = target(&bench);
     let args = [&["run", "iops", &target], &ERASE[..]].concat();

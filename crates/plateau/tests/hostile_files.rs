@@ -109,7 +109,7 @@ fn the_file_of_an_imported_run_is_a_regular_one() {
 }
 
 #[test]
-fn what_is_typed_is_a_regular_file_of_a_sensible_size() {
+fn typed_paths_must_be_regular_files_of_limited_size() {
     let bench = Bench::new();
     let run = example(&bench);
     let id = run.file_name().and_then(|name| name.to_str()).expect("an id");
@@ -161,7 +161,7 @@ fn what_is_typed_is_a_regular_file_of_a_sensible_size() {
 }
 
 #[test]
-fn notes_are_regular_files() {
+fn restore_records_are_regular_files() {
     let bench = Bench::new();
     fifo(&bench.state.path().join(".tuning-host.json"));
     fifo(&bench.state.path().join(".array-a-b-c-d.json"));
@@ -176,7 +176,7 @@ fn notes_are_regular_files() {
 
 /// The `run.json` is modified, and its journal consists only of the header.
 #[test]
-fn a_journal_says_at_its_beginning_which_run_it_is() {
+fn a_journal_header_identifies_its_run() {
     let bench = Bench::new();
     let run = example(&bench);
     let id = run.file_name().and_then(|name| name.to_str()).expect("an id");
@@ -199,7 +199,7 @@ fn a_journal_says_at_its_beginning_which_run_it_is() {
 }
 
 #[test]
-fn a_logo_that_took_the_place_of_another_is_reported() {
+fn a_replaced_logo_is_reported() {
     let bench = Bench::new();
     // A minimal file with a PNG header; this test does not draw it.
     let png = |end: &[u8]| [b"\x89PNG\r\n\x1a\n", end].concat();

@@ -5,7 +5,7 @@ mod support;
 use support::{Bench, table};
 
 #[test]
-fn examples_are_runs_like_any_other_and_called_imported_everywhere() {
+fn examples_are_ordinary_runs_labelled_as_imported_everywhere() {
     let bench = Bench::new();
     assert!(bench.ok(&["examples"]).contains("not measured by Plateau"));
     let installed = bench.json(&["examples", "--install"]);
@@ -55,7 +55,7 @@ fn comparing_the_examples_prints_the_right_figures() {
 }
 
 #[test]
-fn a_run_written_for_tkperf_comes_back_with_its_table() {
+fn a_run_exported_for_tkperf_is_imported_with_its_table() {
     let bench = Bench::new();
     let run = bench.json(&["run", "iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"]);
     let id = run["run"].as_str().unwrap();

@@ -14,7 +14,7 @@ fn large_sectors(bench: &Bench) -> String {
 }
 
 #[test]
-fn settings_outside_of_what_is_possible() {
+fn settings_outside_their_limits() {
     let bench = Bench::new();
     let file = bench.path("precious.bin");
     let content = vec![7; 16 << 20];

@@ -89,7 +89,7 @@ fn ctrl_c_keeps_the_run_and_says_how_to_continue() {
 }
 
 #[test]
-fn a_judgement_is_recorded_once_whatever_its_last_bit() {
+fn a_judgement_is_recorded_once_despite_rounding() {
     let bench = Bench::new();
     let id = bench.json(&RUN)["run"].as_str().unwrap().to_owned();
     let mut events: Vec<Event> = bench.journal().unwrap().entries.into_iter().map(|e| e.event).collect();
@@ -144,7 +144,7 @@ fn restarts(bench: &Bench) -> usize {
 }
 
 #[test]
-fn a_time_line_begins_again_at_its_purge() {
+fn a_timeline_restarts_at_its_purge() {
     let bench = Bench::new();
     let id = cut_saturation(&bench);
     let document = bench.json(&["resume", &id]);
@@ -177,7 +177,7 @@ fn with_little_room(bench: &Bench, kib: u32, args: &[&str]) -> std::process::Out
 }
 
 #[test]
-fn a_full_disk_leaves_a_journal_that_is_whole_and_continues() {
+fn a_full_disk_leaves_an_intact_journal_that_can_continue() {
     let bench = Bench::new();
     bench.ok(&RUN);
     let room = std::fs::metadata(bench.runs()[0].join("journal")).unwrap().len();
@@ -223,7 +223,7 @@ fn a_run_or_a_report_without_space_leaves_no_files() {
 }
 
 #[test]
-fn a_run_of_a_file_continues_in_that_file_only_and_from_anywhere() {
+fn a_run_on_a_file_continues_only_in_that_file_from_any_directory() {
     // Not every file system stores creation times.
     let bench = Bench::on_build_disk();
     let here = bench.dir.path();
@@ -281,7 +281,7 @@ fn interrupted_on_a_file(bench: &Bench) -> (String, std::path::PathBuf) {
 }
 
 #[test]
-fn a_file_that_was_used_since_is_not_written_to() {
+fn a_file_used_since_the_interruption_is_not_written() {
     let bench = Bench::new();
     let (id, file) = interrupted_on_a_file(&bench);
     let intact = bench.path("intact");
@@ -313,7 +313,7 @@ fn a_file_that_was_used_since_is_not_written_to() {
 }
 
 #[test]
-fn a_file_that_nobody_used_since_is_resumed() {
+fn a_file_unused_since_the_interruption_is_resumed() {
     let bench = Bench::new();
     let (id, _) = interrupted_on_a_file(&bench);
     bench.ok(&["resume", &id]);

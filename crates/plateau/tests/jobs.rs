@@ -11,7 +11,7 @@ use support::{Bench, finished, hold, texts};
 
 const WHAT: [&str; 6] = ["iops", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
 
-/// Takes many times as long as it takes to kill it, again and again, after a few cells.
+/// The run takes far longer than killing it repeatedly after a few cells.
 const LONG: [&str; 6] = ["iops", "sim:sas-slc-2011", "--scale", "1/8", "--profile", "pts-e-1.0"];
 
 fn job(words: &[&'static str]) -> Vec<&'static str> {
@@ -28,7 +28,7 @@ fn kill(mut child: Child) {
 }
 
 #[test]
-fn starts_kills_and_second_starts_leave_one_whole_run() {
+fn repeated_starts_and_kills_leave_one_complete_run() {
     let bench = Bench::new();
     let job = |words: &[&'static str]| [&["job", "j1"][..], &LONG, words].concat();
     let mut kept = 0;
@@ -47,7 +47,8 @@ fn starts_kills_and_second_starts_leave_one_whole_run() {
         assert_eq!(purges(&journal), 1);
         kept = finished(&journal);
     }
-    // The orphan of a killed scheduler still writes when the job is started again; the second one waits for it.
+    // The process orphaned by a killed scheduler is still writing when the job is started again; the second one waits
+    // for it.
     let orphan = bench.start(&job(&[]));
     bench.wait_for("more finished cells", |journal| finished(journal) > kept);
     let second = bench.start(&job(&["--wait", "120"]));
@@ -65,7 +66,7 @@ fn starts_kills_and_second_starts_leave_one_whole_run() {
 }
 
 #[test]
-fn two_starts_at_the_same_moment_begin_one_run() {
+fn two_simultaneous_starts_begin_one_run() {
     let bench = Bench::new();
     let children: Vec<Child> = (0..4).map(|_| bench.start(&job(&["--wait", "120"]))).collect();
     for child in children {
@@ -98,7 +99,7 @@ fn another_command_with_the_same_id_is_refused() {
 }
 
 #[test]
-fn a_timeline_is_held_for_a_person() {
+fn an_interrupted_timeline_requires_a_decision() {
     let bench = Bench::new();
     let job = |words: &[&'static str]| {
         let what = ["job", "j1", "wsat", "sim:sas-slc-2011", "--scale", "1/4", "--profile", "pts-e-1.0"];

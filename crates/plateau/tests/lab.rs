@@ -16,7 +16,7 @@ use support::Bench;
 /// Time for a process to start and end on a busy host.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// An operator who has entered.
+/// An operator who has signed in.
 struct Operator<'a> {
     server: &'a Server,
     cookie: String,
@@ -93,7 +93,7 @@ fn journal(bench: &Bench, run: &str) -> Loaded {
     read_journal(&bench.library().join(run).join("journal")).expect("a journal")
 }
 
-/// What was measured, in order.
+/// The measurements, in order.
 fn measured(loaded: &Loaded) -> Vec<String> {
     let all = loaded.entries.iter().filter(|entry| !matches!(entry.event, Event::Opened { .. }));
     all.map(|entry| serde_json::to_string(&entry.event).expect("JSON")).collect()
@@ -227,7 +227,7 @@ fn mistakes_in_plans_and_targets_are_shown_and_nothing_is_planned() {
 }
 
 #[test]
-fn a_run_does_not_notice_the_end_of_the_server() {
+fn a_run_is_not_affected_by_the_end_of_the_server() {
     let bench = Bench::new();
     let mut server = Server::start(&bench);
     let operator = Operator::of(&server);

@@ -207,7 +207,7 @@ fn removal_asks_and_removes_all_named_runs_or_none() {
 }
 
 #[test]
-fn removal_is_not_stopped_by_what_is_left_of_another() {
+fn an_interrupted_removal_does_not_prevent_another() {
     let bench = Bench::new();
     let [first, second] = [(); 2].map(|()| run(&bench, "lat sim:sas-slc-2011"));
     std::fs::create_dir_all(bench.library().join(format!(".new-removed-{first}/folder"))).expect("a folder");

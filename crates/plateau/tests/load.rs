@@ -138,7 +138,7 @@ fn a_simulated_drive_can_be_loaded_as_well() {
 }
 
 #[test]
-fn wrong_words_are_the_command_lines_fault() {
+fn wrong_options_are_usage_errors() {
     let bench = Bench::new("");
     let path = bench.data();
     for arguments in [
@@ -417,7 +417,7 @@ fn the_command_line_and_job_files_know_the_same_words() {
 }
 
 #[test]
-fn what_is_not_offered_is_refused_by_name_in_both() {
+fn unsupported_options_are_refused_by_name_in_both() {
     for (word, message) in [
         ("startdelay=5", "jobs start together"),
         ("flow=2", "jobs are not coupled"),
@@ -463,7 +463,7 @@ fn a_seed_that_is_drawn_is_reported() {
 }
 
 #[test]
-fn options_that_mean_nothing_for_a_target_are_refused() {
+fn options_without_meaning_for_a_target_are_refused() {
     let bench = Bench::new("[a]\nfilename=DATA\n[b]\nfilename=sim:sas-slc-2011\nio_size=1m\n");
     let path = bench.data();
     let path = path.to_str().expect("a path");
@@ -505,7 +505,7 @@ fn both(arguments: &[&str]) -> (String, Value) {
 }
 
 #[test]
-fn a_percentile_has_ten_ios_beyond_it_or_is_not_there() {
+fn percentiles_with_fewer_than_ten_ios_beyond_are_omitted() {
     let bench = Bench::new("");
     let path = bench.data();
     let path = path.to_str().expect("a path");
@@ -623,14 +623,14 @@ fn documents_are_written_alike_and_in_order() {
 }
 
 #[test]
-fn the_host_says_what_it_can_do() {
+fn the_capabilities_of_the_host_are_reported() {
     let document = json(&plateau(&["self", "--json"]));
     assert!(document["data_bytes_per_second"].as_f64() > Some(0.0), "{document}");
     assert_eq!(document["null"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]
-fn reads_of_a_sparse_file_are_warned_of() {
+fn reads_of_a_sparse_file_cause_a_warning() {
     let bench = Bench::new("");
     let path = bench.dir.path().join("sparse");
     std::fs::File::create(&path).unwrap().set_len(32 << 20).unwrap();

@@ -21,7 +21,7 @@ fn is_answered(bench: &Bench, words: &[&str], code: i32, part: &str) {
 }
 
 #[test]
-fn mistakes_are_answered_with_the_cause_and_what_to_type() {
+fn mistakes_are_explained_with_the_next_step() {
     let bench = Bench::new();
     let file = bench.path("file");
     std::fs::write(&file, vec![0; 32 << 20]).expect("a file");
@@ -106,7 +106,7 @@ fn commands_that_do_not_exist_or_lack_a_word_show_the_usage() {
 }
 
 #[test]
-fn what_a_simulated_drive_does_not_have_is_refused() {
+fn options_without_meaning_for_simulated_drives_are_refused() {
     let bench = Bench::new();
     for (words, part) in [
         (&["run", "iops", "sim:sas-slc-2011", "--scale", "0"][..], "sim:sas-slc-2011"),
@@ -125,7 +125,7 @@ fn what_a_simulated_drive_does_not_have_is_refused() {
 }
 
 #[test]
-fn habits_from_other_programs_are_answered_with_what_to_type_here() {
+fn options_of_other_programs_suggest_the_equivalent() {
     let bench = Bench::new();
     let new = bench.path("new");
     let new = new.to_str().expect("text");

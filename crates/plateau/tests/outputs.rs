@@ -106,7 +106,7 @@ fn outputs_that_are_not_regular_files_are_refused_and_stay() {
 }
 
 #[test]
-fn what_a_run_consists_of_is_never_replaced() {
+fn files_of_a_run_are_never_replaced() {
     let bench = Bench::new();
     let [first, second] = runs(&bench);
     let at = |name: &str| bench.library().join(&second).join(name);
@@ -147,7 +147,7 @@ fn what_a_run_consists_of_is_never_replaced() {
 }
 
 #[test]
-fn folders_of_files_follow_nothing_either() {
+fn output_folders_do_not_follow_links() {
     let bench = Bench::new();
     let victim = Victim::new(&bench);
     let [run, _] = runs(&bench);
@@ -217,7 +217,7 @@ fn a_fitted_model_is_not_written_through_a_link() {
 }
 
 #[test]
-fn names_that_a_run_uses_are_left_to_it() {
+fn names_used_by_a_run_are_reserved() {
     let bench = Bench::new();
     let [first, second] = runs(&bench);
     let dir = bench.library().join(&second);

@@ -157,7 +157,7 @@ fn a_wrong_plan_is_refused_as_a_wrong_run_is() {
 }
 
 #[test]
-fn an_earlier_run_of_the_same_target_is_reckoned_with() {
+fn estimates_use_earlier_runs_of_the_same_target() {
     let bench = Bench::on_build_disk();
     let path = bench.path("disk.bin");
     let target = path.to_str().unwrap();

@@ -74,7 +74,7 @@ fn a_missing_plan_a_missing_target_and_an_unknown_preset_are_named() {
 }
 
 #[test]
-fn a_plan_sets_what_a_command_line_sets_and_loses_to_it() {
+fn the_command_line_overrides_the_settings_of_a_plan() {
     let bench = Bench::new();
     let path = bench.path("mine.toml");
     let plan = "profile = \"pts-c-1.0\"\ntests = [\"tp\", \"a\"]\n[settings]\ntc = 3\ncell-seconds = 5\nscale = \"1/512\"\n\
@@ -168,7 +168,7 @@ fn sweeps_over_queue_depth_grow_and_flatten() {
 }
 
 #[test]
-fn the_courses_of_other_tools_come_to_their_end() {
+fn presets_that_follow_other_tools_complete() {
     complete("ezfio", &["--cell-seconds", "12"]);
     let (_, ran) = complete("tkperf", &["--cell-seconds", "12", "--max-rounds", "5"]);
     assert_eq!(ran["settings"]["threads"], 1);
@@ -192,7 +192,7 @@ fn the_map_proposes_a_demand() {
 }
 
 #[test]
-fn an_own_test_continues_where_it_was_cut() {
+fn a_custom_test_continues_where_it_was_interrupted() {
     let bench = Bench::new();
     let path = bench.path("mine.toml");
     let plan = "[publisher]\nsponsor = \"Somebody\"\nnotes = [\"as it came\"]\n[test.a]\ntitle = \"A\"\npurge = true\n\

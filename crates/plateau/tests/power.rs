@@ -1,4 +1,4 @@
-//! Power of a run on a file, measured by a program that stands for a meter.
+//! Power of a run on a file, measured by a program that acts as a meter.
 
 mod support;
 

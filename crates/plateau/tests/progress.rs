@@ -270,7 +270,7 @@ fn the_task_bar_is_cleared_at_the_end_after_an_error_and_after_ctrl_c() {
 }
 
 #[test]
-fn a_file_gets_plain_lines_and_nothing_a_terminal_acts_on() {
+fn a_file_gets_plain_lines_without_control_sequences() {
     let bench = Bench::new();
     let output = bench.run(&SIMULATED);
     let (_, err) = texts(&output);
@@ -318,7 +318,7 @@ fn programs_read_progress_as_one_json_object_a_line() {
 }
 
 #[test]
-fn a_load_and_a_purge_say_how_far_they_are() {
+fn loads_and_purges_report_progress() {
     let bench = Bench::on_build_disk();
     let file = bench.path("data.bin");
     std::fs::write(&file, vec![0u8; 16 << 20]).expect("a file");

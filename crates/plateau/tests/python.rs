@@ -1,4 +1,4 @@
-//! The Python package in `python` reads runs, exports and the index, and agrees with what Plateau says.
+//! The Python package in `python` reads runs, exports and the index, and agrees with Plateau's output.
 
 mod support;
 

@@ -30,7 +30,7 @@ fn exported(bench: &Bench) {
     bench.ok(&[&["export", "--csv", data.to_str().unwrap()], &runs[..]].concat());
 }
 
-/// What a recipe prints.
+/// The output of a recipe.
 fn means(bench: &Bench, program: &str, option: &str, recipe: &str) -> Means {
     let output = Command::new(program).args([option, recipe]).current_dir(bench.dir.path()).output();
     let output = output.expect("the program");

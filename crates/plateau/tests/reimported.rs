@@ -21,7 +21,7 @@ struct Measured {
 fn measured(bench: &Bench, profile: &pts::Profile) -> Measured {
     let names: Vec<&str> = profile.tests.iter().filter_map(|listed| of_family(listed.family)).collect();
     let args = [&["run"], &names[..], &DRIVE[..], &["--profile", profile.name, "--max-rounds", "6"]].concat();
-    // A run without steady state ends with another code, and its results count here as well.
+    // A run without steady state has a different exit code, but its results count here as well.
     let output = bench.run(&args);
     let summary: Value = serde_json::from_slice(&output.stdout).expect("a summary");
     let id = summary["run"].as_str().expect("an id").to_owned();
@@ -118,7 +118,7 @@ fn check_reading(reading: &Reading, cell: &Value, what: &str) {
 
 fn check_all_cells(own: &Measured, readings: &[&Reading], what: &str) {
     let all: Vec<&Value> = own.document["tests"].as_array().expect("tests").iter().flat_map(cells).collect();
-    // A workload without I/Os is not a job of fio's.
+    // fio has no jobs without I/Os.
     let all: Vec<&Value> = all.into_iter().filter(|cell| cell["iops"] != 0.0).collect();
     assert_eq!(readings.len(), all.len(), "{what}");
     readings.iter().zip(all).for_each(|(reading, cell)| check_reading(reading, cell, what));
@@ -196,7 +196,7 @@ fn json_document(bench: &Bench, own: &Measured) {
     let all: Vec<&Value> = own.document["tests"].as_array().expect("tests").iter().flat_map(cells).collect();
     assert_eq!(readings.len(), all.len());
     readings.iter().zip(all).for_each(|(reading, cell)| check_reading(reading, cell, what));
-    // An import of an import is still of a simulated drive, and states both imports.
+    // A run that was imported twice is still labelled as simulated, and states both imports.
     let second = bench.path("second.json");
     std::fs::write(&second, serde_json::to_vec(&again).expect("JSON")).expect("written");
     let second = import(bench, &second);

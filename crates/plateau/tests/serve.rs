@@ -1,4 +1,4 @@
-//! `plateau serve`: who is answered, and whether pages and events agree with the journal.
+//! `plateau serve`: access control, and agreement of pages and events with the journal.
 
 #[path = "support/lab_server.rs"]
 mod lab_server;
@@ -213,7 +213,7 @@ fn events_continue_after_the_last_record_that_was_received() {
 }
 
 #[test]
-fn a_run_is_followed_live_and_does_not_notice() {
+fn following_a_run_live_does_not_affect_it() {
     let bench = Bench::new();
     let server = Server::start(&bench);
     let cookie = server.enter();

@@ -54,7 +54,7 @@ fn terminal() -> (OwnedFd, OwnedFd) {
 }
 
 #[test]
-fn a_closed_terminal_is_an_interruption_and_the_settings_come_back() {
+fn a_closed_terminal_interrupts_the_run_and_settings_are_restored() {
     let bench = Bench::on_build_disk();
     let Some(device) = attach(&bench.path("image"), &[]) else { return };
     let setting = format!("/sys/block/{}/queue/nomerges", device.path.trim_start_matches("/dev/"));
@@ -120,7 +120,7 @@ fn hangups_do_not_cut_the_end_short_and_do_not_reach_what_nohup_started() {
 }
 
 #[test]
-fn readers_that_go_away_do_not_end_the_run() {
+fn closed_pipes_do_not_end_the_run() {
     let bench = Bench::new();
     let mut child = bench.start(&SIMULATED);
     drop((child.stdout.take(), child.stderr.take()));
@@ -209,7 +209,7 @@ fn ios(device: &str) -> (u64, u64) {
 }
 
 #[test]
-fn ctrl_c_on_a_device_that_hangs_says_what_it_waits_for_and_a_second_one_ends_it() {
+fn ctrl_c_on_a_hanging_device_explains_the_wait_and_a_second_one_ends_it() {
     let bench = Bench::on_build_disk();
     let behaviour = Behaviour::default();
     let mut device = match StorageDaemon::start(bench.dir.path(), 32 << 20, behaviour) {

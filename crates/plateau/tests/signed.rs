@@ -14,7 +14,7 @@ MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
 ";
 
 #[test]
-fn a_signature_holds_until_a_bit_changes() {
+fn a_signature_is_valid_until_a_bit_changes() {
     let bench = Bench::new();
     let args = ["run", "tp-128", "sim:sas-slc-2011", "--scale", "1/64", "--profile", "pts-e-1.0"];
     let id = bench.json(&args)["run"].as_str().unwrap().to_owned();

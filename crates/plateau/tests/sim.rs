@@ -72,7 +72,7 @@ fn no_figure_is_hidden() {
 }
 
 #[test]
-fn a_model_of_ones_own_starts_from_a_built_in_one_and_errors_name_the_key() {
+fn custom_models_start_from_a_built_in_one_and_errors_name_the_key() {
     let bench = Bench::new();
     let toml = bench.ok(&["sim", "show", "sas-slc-2011", "--toml"]);
     let file = bench.path("mine.toml");
@@ -167,7 +167,7 @@ fn a_throttle_slows_its_time_and_faults_can_be_switched_off() {
 }
 
 #[test]
-fn a_fit_writes_a_model_that_runs_and_says_what_it_is_worth() {
+fn a_fit_writes_a_usable_model_and_reports_its_quality() {
     let bench = Bench::new();
     let run = bench.json(&RUN)["run"].as_str().unwrap().to_owned();
     let file = bench.path("fitted.toml");

@@ -60,7 +60,7 @@ fn a_saturation_that_ends_before_its_fifth_sample_is_not_judged() {
 }
 
 #[test]
-fn same_seed_same_run_but_for_dates() {
+fn equal_seeds_yield_equal_runs_except_for_dates() {
     let (a, b) = (Bench::new(), Bench::new());
     let (first, second) = (a.json(&SMALL), b.json(&SMALL));
     assert_eq!(first["tests"], second["tests"]);
@@ -119,7 +119,7 @@ fn the_four_tests_of_the_client_profile_are_26_pages() {
 }
 
 #[test]
-fn a_campaign_continues_with_the_test_that_was_cut() {
+fn a_campaign_continues_with_the_interrupted_test() {
     let bench = Bench::new();
     let mut child = bench.start(&[
         "run",
@@ -141,7 +141,7 @@ fn a_campaign_continues_with_the_test_that_was_cut() {
 }
 
 #[test]
-fn everything_changed_is_called_modified() {
+fn every_deviation_is_labelled_as_modified() {
     let document =
         Bench::new().json(&[&SMALL[..], &["--cell-seconds", "30", "--precondition", "3"]].concat());
     let modified: Vec<_> =
@@ -235,7 +235,7 @@ fn a_closed_pipe_is_not_an_error() {
 }
 
 #[test]
-fn a_run_continues_when_nobody_reads_its_progress() {
+fn a_run_continues_if_its_progress_is_not_read() {
     let bench = Bench::new();
     let mut child = bench.start(&SMALL);
     drop(child.stderr.take());
@@ -274,7 +274,7 @@ fn completions_and_man_pages_come_from_the_command_line() {
 }
 
 #[test]
-fn a_run_that_was_cut_says_how_far_from_steady_it_was() {
+fn an_interrupted_run_reports_its_distance_from_steady_state() {
     let bench = Bench::new();
     let document = bench.json(&["run", "tp-128", "sim:sas-slc-2011", "--scale", "1/64"]);
     let run = document["run"].as_str().unwrap();
@@ -314,7 +314,7 @@ fn a_damaged_journal_is_refused_and_a_torn_one_reported() {
 }
 
 #[test]
-fn names_that_are_no_text_are_names_all_the_same() {
+fn names_that_are_not_utf_8_are_accepted() {
     use std::os::unix::ffi::OsStrExt as _;
     let bench = Bench::new();
     let library = bench.dir.path().join(std::ffi::OsStr::from_bytes(b"odd \xff name"));

@@ -1,5 +1,5 @@
-//! `plateau fleet` with real Slurm: every run ends whole with one purge, whatever happens to its jobs, and no two jobs
-//! work on a drive at the same time.
+//! `plateau fleet` with real Slurm: every run completes with one purge, whatever happens to its jobs, and no two jobs
+//! use a drive at the same time.
 
 #[path = "slurm/cluster.rs"]
 mod cluster;
@@ -72,7 +72,7 @@ const REQUEUED: &str = "q-iops-D2-1";
 const INTERRUPTED: &str = "q-iops-D3-1";
 
 #[test]
-fn every_run_of_a_campaign_ends_whole() {
+fn every_run_of_a_campaign_completes() {
     let Some(cluster) = Cluster::prepare() else { return };
     let bench = Bench::on_build_disk();
     let mut lab = Lab { bench, cluster };

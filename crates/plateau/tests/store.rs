@@ -1,4 +1,4 @@
-//! The index of the library: `index`, `query`, `drives`, and that nothing that happens to it affects an answer.
+//! The index of the library: `index`, `query` and `drives`; damage to the index never affects an answer.
 
 mod support;
 
@@ -28,7 +28,7 @@ fn index(bench: &Bench) -> PathBuf {
     bench.library().join(INDEX)
 }
 
-/// Everything that `runs` answers.
+/// The complete output of `runs`.
 fn answers(bench: &Bench) -> String {
     let every_column =
         "run,created,tests,profile,target,verdict,path,state,name,tags,notes,serial,identities,models";
@@ -45,7 +45,7 @@ fn answers(bench: &Bench) -> String {
     asked.iter().map(|words| bench.ok(words)).collect()
 }
 
-/// Whether `runs --verbose` says that it does without the index.
+/// Whether `runs --verbose` reports that it does not use the index.
 fn does_without(bench: &Bench) -> bool {
     let (_, err) = texts(&bench.run(&["runs", "--verbose"]));
     err.contains("the index is not used")
@@ -55,7 +55,7 @@ fn does_without(bench: &Bench) -> bool {
 fn answers_are_the_same_with_and_without_an_index() {
     let bench = library();
     let path = index(&bench);
-    // Something that is not a file in its place.
+    // A directory in place of the index.
     std::fs::create_dir(&path).expect("a folder");
     let from_journals = answers(&bench);
     assert!(does_without(&bench));
@@ -218,7 +218,7 @@ fn eight_processes_index_and_read_at_once() {
     for child in children {
         let output = child.wait_with_output().expect("ended");
         let (_, err) = texts(&output);
-        // Whoever waits too long for the others says so.
+        // A process that waits too long for the others reports that.
         assert!(output.status.success() || err.contains("holds the lock"), "{err}");
     }
     bench.ok(&["index"]);

@@ -1,4 +1,4 @@
-//! Names chosen by other people cannot control the terminal.
+//! Names chosen by other users cannot control the terminal.
 
 mod support;
 

@@ -46,7 +46,7 @@ fn prepared_library(bench: &Bench) -> PathBuf {
 }
 
 #[test]
-fn a_note_in_a_library_writes_to_no_file() {
+fn a_record_in_a_library_writes_to_no_file() {
     let bench = Bench::new();
     let victim = prepared_library(&bench);
     let output = bench.run(&SIMULATED);
@@ -57,7 +57,7 @@ fn a_note_in_a_library_writes_to_no_file() {
 }
 
 #[test]
-fn nor_does_one_next_to_a_run_that_is_resumed() {
+fn a_record_next_to_a_resumed_run_writes_to_no_file() {
     let bench = Bench::new();
     let mut child = bench.start(&SIMULATED);
     bench.wait_for("a cell", |journal| finished(journal) > 0);
@@ -71,7 +71,7 @@ fn nor_does_one_next_to_a_run_that_is_resumed() {
 }
 
 #[test]
-fn a_note_of_ones_own_writes_to_nothing_but_known_settings() {
+fn a_record_of_the_same_user_changes_only_known_settings() {
     let bench = Bench::new();
     let victim = bench.path("victim");
     fs::write(&victim, "mine").expect("a file");
@@ -131,7 +131,7 @@ impl Member {
 }
 
 #[test]
-fn a_note_in_a_library_dismantles_no_array() {
+fn a_record_in_a_library_dismantles_no_array() {
     let member = Member::new();
     let library = member.bench.library();
     let member = member.noted_in(&library);
@@ -142,7 +142,7 @@ fn a_note_in_a_library_dismantles_no_array() {
 }
 
 #[test]
-fn an_array_of_ones_own_note_is_dismantled_when_each_member_is_named() {
+fn a_recorded_array_is_dismantled_when_each_member_is_named() {
     let member = Member::new();
     let state = member.bench.state.path().to_owned();
     let member = member.noted_in(&state);
@@ -159,7 +159,7 @@ fn an_array_of_ones_own_note_is_dismantled_when_each_member_is_named() {
 }
 
 #[test]
-fn a_note_that_others_can_write_dismantles_nothing_although_members_are_named() {
+fn a_record_that_others_can_write_dismantles_nothing() {
     let member = Member::new();
     let state = member.bench.state.path().to_owned();
     let member = member.noted_in(&state);
@@ -175,7 +175,7 @@ fn a_note_that_others_can_write_dismantles_nothing_although_members_are_named() 
 }
 
 #[test]
-fn a_note_of_a_member_that_is_gone_keeps_nobody_from_testing_other_drives() {
+fn a_record_of_a_missing_member_does_not_prevent_other_tests() {
     for in_library in [true, false] {
         let member = Member::new();
         let folder = if in_library { member.bench.library() } else { member.bench.state.path().to_owned() };
@@ -238,7 +238,7 @@ fn a_run_written_by_another_user_confirms_no_target() {
 
 /// Each open of the target is delayed by a second, during which a link replaces the newly created file.
 #[test]
-fn a_link_in_the_place_of_a_file_just_made_is_not_followed() {
+fn a_link_that_replaces_a_new_file_is_not_followed() {
     if !is_there("strace") {
         return skips::without("strace");
     }

@@ -24,7 +24,7 @@ fn rewrite(path: &Path, change: impl Fn(&mut Event)) {
 }
 
 #[test]
-fn a_run_is_judged_as_it_was() {
+fn a_run_is_judged_as_before() {
     let bench = Bench::new();
     let id = finished_run(&bench);
     let document = bench.json(&["verify", &id]);
@@ -36,7 +36,7 @@ fn a_run_is_judged_as_it_was() {
 }
 
 #[test]
-fn a_changed_verdict_in_a_whole_chain_is_found() {
+fn a_changed_verdict_in_an_intact_chain_is_found() {
     let bench = Bench::new();
     let id = finished_run(&bench);
     rewrite(&bench.library().join(&id).join("journal"), |event| {
@@ -54,7 +54,7 @@ fn a_changed_verdict_in_a_whole_chain_is_found() {
 }
 
 #[test]
-fn a_changed_judgement_in_a_whole_chain_is_found() {
+fn a_changed_judgement_in_an_intact_chain_is_found() {
     let bench = Bench::new();
     let id = finished_run(&bench);
     rewrite(&bench.library().join(&id).join("journal"), |event| {
@@ -71,7 +71,7 @@ fn a_changed_judgement_in_a_whole_chain_is_found() {
 }
 
 #[test]
-fn records_in_an_order_that_no_run_writes_are_named_although_their_hashes_are_right() {
+fn records_in_an_impossible_order_are_named_despite_valid_hashes() {
     let bench = Bench::new();
     let id = finished_run(&bench);
     let path = bench.library().join(&id).join("journal");

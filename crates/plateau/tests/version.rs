@@ -88,7 +88,7 @@ fn a_commit_and_a_change_of_sources_are_noticed_by_the_next_build() {
 }
 
 #[test]
-fn what_is_not_a_commit_is_refused() {
+fn invalid_commits_are_refused() {
     for text in ["", "abc", "main", "1234567-", "-dirty", "1234567\n", &"0".repeat(65)] {
         assert!(commit::checked(text).is_err(), "{text}");
     }

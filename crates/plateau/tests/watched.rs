@@ -36,7 +36,7 @@ fn started(bench: &Bench) -> (Child, Run) {
 }
 
 #[test]
-fn a_run_says_what_it_does_until_it_ends() {
+fn a_run_reports_its_activity_until_it_ends() {
     let bench = Bench::on_build_disk();
     let (child, run) = started(&bench);
     let live = wait("a second of the cell", || {
@@ -66,7 +66,7 @@ fn a_script_that_asks_for_json_is_sent_to_the_command_that_prints_it() {
 }
 
 #[test]
-fn the_file_of_a_killed_run_is_not_taken_for_the_present() {
+fn the_live_file_of_a_killed_run_is_ignored() {
     let bench = Bench::on_build_disk();
     let (mut child, run) = started(&bench);
     wait("the file", || run.live().ok().flatten());
@@ -103,7 +103,7 @@ impl Drop for Tmux {
 }
 
 #[test]
-fn a_screen_follows_a_run_and_leaves_the_terminal_as_it_was() {
+fn a_screen_follows_a_run_and_restores_the_terminal() {
     if Command::new("tmux").arg("-V").output().is_err() {
         return skips::without("tmux");
     }

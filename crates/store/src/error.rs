@@ -18,7 +18,7 @@ pub enum StoreError {
     /// There is no store, and it is not to be created.
     #[error("{} does not exist", path.display())]
     Missing {
-        /// Where it would be.
+        /// Where it was expected.
         path: PathBuf,
     },
     /// Others can write to the store, so its content cannot be trusted.
@@ -32,7 +32,7 @@ pub enum StoreError {
         /// The underlying error.
         source: rusqlite::Error,
     },
-    /// Another process is writing to it for a long time.
+    /// Another process has held its write lock for too long.
     #[error("another process holds the lock of {}", path.display())]
     Locked {
         /// The file.
@@ -55,7 +55,7 @@ pub enum StoreError {
         /// The limit.
         limit: usize,
     },
-    /// What people have added to the runs cannot be read, so that an answer would be incomplete.
+    /// The annotations of the runs cannot be read, so an answer would be incomplete.
     #[error(transparent)]
     Annotations(#[from] record::LibraryJournalError),
     /// The library cannot be read.

@@ -27,7 +27,7 @@ pub struct Index {
     root: PathBuf,
     /// Name of the library within the store.
     library: String,
-    /// The build whose judgement the rows contain.
+    /// The build that judged the runs and wrote the rows.
     judged_by: String,
 }
 
@@ -147,7 +147,7 @@ impl Index {
         Ok(folders.into_iter().map(seen).collect())
     }
 
-    /// Returns everything that people have added to the runs of the library.
+    /// Returns all annotations of the runs of the library.
     fn annotations(&self) -> Result<Annotations, StoreError> {
         Ok(Library::at(&self.root).annotations()?)
     }
@@ -171,8 +171,7 @@ impl Index {
 
     /// Brings the store up to date with the library.
     ///
-    /// # Errors
-    /// If the library cannot be read, or the database fails. What was committed until then remains.
+    /// # Errors If the library cannot be read, or the database fails. Transactions committed before the error remain.
     pub fn update(&mut self, in_progress: InProgress) -> Result<Updated, StoreError> {
         let folders = sources::folders(&self.root)?;
         let annotations = self.annotations()?;
@@ -377,14 +376,14 @@ struct ReadRun {
     annotations: Option<String>,
 }
 
-/// From what the rows of a run were made.
+/// What the rows of a run were made from.
 struct Folded {
     run_id: String,
     annotations: Option<String>,
     source: Source,
 }
 
-/// Returns whether the rows of a run were made from its files as they are, and from all that was added to it.
+/// Returns whether the rows of a run were made from the current state of its files and annotations.
 fn is_current(
     known: &BTreeMap<String, Folded>,
     folder: &str,

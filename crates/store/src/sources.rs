@@ -1,4 +1,4 @@
-//! The files of runs, as far as they decide whether the rows of a run are up to date.
+//! The state of a run's files, which decides whether its rows are up to date.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

@@ -48,7 +48,7 @@ impl Sqlite {
         if !exists && access == Access::Read {
             return Err(missing());
         }
-        // Nobody else can replace the file at this path, which has no links.
+        // The path contains no symbolic links, and no other user can replace the file.
         let path = folder.path().join(INDEX);
         let mode = match access {
             Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -147,7 +147,7 @@ fn rows_of(
 
 impl Engine for Sqlite {
     fn has_table(&mut self, name: &str) -> Result<bool, StoreError> {
-        // A query, because `table_exists` answers from a schema that another process may have changed since.
+        // A query, because `table_exists` answers from a cached schema that another process may have changed.
         let found = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)";
         self.connection.query_row(found, [name], |row| row.get(0)).map_err(self.failed("read"))
     }
@@ -215,7 +215,7 @@ impl Engine for Sqlite {
     }
 }
 
-/// Allows reading, and nothing else: no other file, no setting, no extension.
+/// Allows reading only: no other files, settings or extensions.
 fn authorized(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,

@@ -53,7 +53,7 @@ impl Value {
 
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
-        // PostgreSQL cannot store this character in text, and no name has it.
+        // PostgreSQL cannot store this character in text, and no name contains it.
         Self::Text(text.replace('\0', "\u{fffd}"))
     }
 }
@@ -78,7 +78,7 @@ impl From<f64> for Value {
 
 impl From<u64> for Value {
     fn from(number: u64) -> Self {
-        // Counters of drives beyond 2^63 are nonsense that no engine can store.
+        // Drive counters above 2^63 are implausible, and no engine can store them.
         i64::try_from(number).map_or(Self::Null, Self::Integer)
     }
 }
@@ -146,7 +146,7 @@ pub fn csv(answer: &Answer) -> Vec<u8> {
     let mut out = csv::Writer::from_writer(Vec::new());
     let rows = answer.rows.iter().map(|row| row.iter().map(ToString::to_string).collect());
     for row in std::iter::once(answer.columns.clone()).chain(rows) {
-        // Rows have the same length, and memory does not fail.
+        // All rows have the same length, and writing to memory cannot fail.
         let _ = out.write_record(&row);
     }
     out.into_inner().unwrap_or_default()
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_times_are_ordered_like_the_times() {
+    fn times_as_text_sort_chronologically() {
         let texts = ["2026-11-25T02:00:00Z", "2026-11-25T02:00:00.000000001Z", "2026-11-25T02:00:00.5Z"]
             .map(|text| Value::from(text.parse::<jiff::Timestamp>().expect("a time")).to_string());
         assert!(texts.is_sorted(), "{texts:?}");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_engine_can_store_is_unknown() {
+    fn values_that_no_engine_can_store_are_unknown() {
         assert_eq!(Value::from(f64::NAN), Value::Null);
         assert_eq!(Value::from(u64::MAX), Value::Null);
         assert_eq!(Value::from("a\0b"), Value::Text("a\u{fffd}b".into()));

@@ -1,7 +1,7 @@
-//! Hides which addresses a trace accesses, so that it can be passed on, while it replays alike.
+//! Hides which addresses a trace accesses, so that it can be shared but still replays the same way.
 //!
-//! The volume is divided into extents, which are put in a different order. Within an extent, nothing changes:
-//! sequential runs, reuse and hot spots remain, except for runs across the end of an extent.
+//! Divides the volume into extents and shuffles them. Nothing changes within an extent, so sequential runs, reuse and
+//! hot spots are preserved, except for runs that cross the end of an extent.
 
 use std::io::{Read, Write};
 
@@ -11,7 +11,7 @@ use stdx::rng::split_mix;
 use crate::file::{Origin, Reader, Summary, Writer};
 use crate::{Io, Op, TraceError};
 
-/// Length of an extent: longer than any I/O of usual hosts, and short enough for many of them.
+/// Length of an extent: longer than any I/O of a typical host, and short enough that a volume has many.
 const EXTENT_BYTES: u64 = 64 << 20;
 
 /// A permutation of the numbers below `count`: a Feistel network over the next power of four, repeated until the result
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_extent_has_its_own_place() {
+    fn extents_are_permuted() {
         for count in [1, 2, 3, 5, 64, 65, 1000] {
             let permutation = Permutation::new(count, 7);
             let mut all: Vec<u64> = (0..count).map(|value| permutation.of(value)).collect();

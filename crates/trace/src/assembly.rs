@@ -1,4 +1,4 @@
-//! A trace that is written while its I/Os happen: issues and completions in, a file out.
+//! Writes a trace while its I/Os happen, from their issue and completion events.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ impl<W: Write> Timed<W> {
     }
 }
 
-/// A trace in the making.
+/// A trace being written.
 pub struct Assembly<W> {
     pairs: Pairs,
     order: Order,
@@ -45,7 +45,7 @@ impl<W: Write> Assembly<W> {
         self.issued
     }
 
-    /// Adds an event. Events come in the order of time.
+    /// Adds an event. Events must arrive in chronological order.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.

@@ -1,7 +1,7 @@
-//! What a workload is like: its streams, their course over time, where they access the volume and how often the same data, how many
-//! I/Os are outstanding, and how evenly they arrive.
+//! The characteristics of a workload: its streams, their development over time, locality and reuse, the number of
+//! outstanding I/Os, and how evenly I/Os arrive.
 //!
-//! Everything is collected in one pass with memory that does not depend on the length of the trace.
+//! Everything is collected in one pass, with memory that is independent of the length of the trace.
 
 mod bursts;
 mod idle;
@@ -33,7 +33,7 @@ use streams::Streams;
 /// The characteristics of a trace.
 #[derive(Debug)]
 pub struct Characteristics {
-    /// What the header says.
+    /// The header.
     pub origin: Origin,
     /// Totals.
     pub summary: Summary,
@@ -45,7 +45,7 @@ pub struct Characteristics {
     pub steps: Vec<Step>,
     /// Response times of reads and of writes.
     pub responses: [Histogram; 2],
-    /// Number of outstanding I/Os at the issue of each, itself included; empty if completions are unknown.
+    /// Number of outstanding I/Os when each I/O is issued, itself included; empty if completions are unknown.
     pub depths: Histogram,
     /// Length of a region.
     pub region_bytes: u64,

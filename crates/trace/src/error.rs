@@ -11,7 +11,7 @@ pub enum TraceError {
     /// Writing the output failed.
     #[error("cannot write the trace")]
     Write(#[source] io::Error),
-    /// The file does not begin like a trace.
+    /// The file does not begin with the magic bytes of a trace.
     #[error("it is not a trace of Plateau")]
     NotATrace,
     /// A newer version wrote the file.

@@ -20,7 +20,7 @@ const LONGEST_PAYLOAD: usize = BLOCK_IOS * 36;
 const BLOCK_HEAD: usize = 12;
 const SUMMARY_BYTES: usize = 8 * 10;
 
-/// What the header of a trace says.
+/// The header of a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
     /// Where the I/Os come from, such as `msr: web_0.csv`; empty if unknown or anonymised.
@@ -252,7 +252,7 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// What the header says.
+    /// The header.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }

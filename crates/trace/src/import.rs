@@ -14,11 +14,11 @@ use crate::order::Order;
 use crate::pairs::Pairs;
 use crate::sink::{Sink, State, Volumes};
 
-/// Number of lines among which the format is searched.
+/// Number of lines from which the format is detected.
 const LINES_TO_RECOGNIZE: usize = 100;
-/// Complaints that are kept with their lines.
+/// Number of complaints that are kept with their lines.
 const KEPT_COMPLAINTS: usize = 20;
-/// Longest part of a line that a complaint quotes.
+/// Maximum length of the part of a line that a complaint quotes.
 const QUOTED_BYTES: usize = 80;
 /// Lines between two calls of the progress function.
 const PROGRESS_LINES: u64 = 1 << 16;
@@ -27,7 +27,7 @@ const PROGRESS_LINES: u64 = 1 << 16;
 pub struct Choice<'a> {
     /// The format; None to recognize it.
     pub format: Option<&'static Format>,
-    /// The volume, disk or file whose I/Os to import; None for the first one.
+    /// The volume, disk or file whose I/Os are imported; None for the first one.
     pub volume: Option<&'a str>,
     /// Name of the input, for the header.
     pub name: &'a str,
@@ -131,7 +131,7 @@ impl<W: Write> Conversion<W> {
         }
     }
 
-    /// Writes everything that still waits, and the summary.
+    /// Writes all pending I/Os and the summary.
     fn finish(mut self, format: &'static Format, bytes: u64) -> Result<(W, Imported), TraceError> {
         let State { mut order, mut pairs, volumes, lost_events, .. } = self.state;
         while let Some(io) = pairs.pop() {

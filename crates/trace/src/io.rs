@@ -46,7 +46,7 @@ pub struct Io {
     pub offset_bytes: u64,
     /// Length.
     pub length_bytes: u32,
-    /// What it does.
+    /// The operation.
     pub op: Op,
 }
 

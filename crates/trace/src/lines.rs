@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_split_wherever_the_input_pauses() {
+    fn lines_are_split_regardless_of_read_boundaries() {
         let some = |text: &str| Some(text.as_bytes().to_vec());
         assert_eq!(all(b"one\r\n\ntwo\nlast"), [some("one"), some(""), some("two"), some("last")]);
         assert_eq!(all(b""), [None::<Vec<u8>>; 0]);

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_exactly_or_not_at_all() {
+    fn numbers_are_parsed_exactly_or_rejected() {
         assert_eq!(whole(b"18446744073709551615"), Some(u64::MAX));
         for wrong in [&b""[..], b"-1", b"18446744073709551616", b"1x", b"000000000000000000001"] {
             assert_eq!(whole(wrong), None);

@@ -1,4 +1,4 @@
-//! Puts I/Os in the order in which they were issued. Sources are almost sorted; a window of fixed length sorts the rest.
+//! Sorts I/Os by issue time. Sources are almost sorted, so a window of fixed length suffices.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ const WINDOW: usize = 4096;
 pub struct Order {
     waiting: VecDeque<Io>,
     last_ns: u64,
-    /// I/Os that arrived after one with a later time had left the window. They get the time of the latter.
+    /// I/Os that arrived after a later one had left the window. They get the time of that I/O.
     pub moved: u64,
 }
 

@@ -7,9 +7,9 @@ use stdx::units::{amount_base2, amount_base10, grouped, span};
 
 use crate::characteristics::{Characteristics, Step};
 
-/// Streams in tables, as commonly used for the composite of a workload.
+/// Number of streams in tables, as is common for the composite of a workload.
 pub const TOP_STREAMS: usize = 9;
-/// Streams with a line of their own.
+/// Number of streams that have their own line in charts.
 const DRAWN_STREAMS: usize = 6;
 const MIB: f64 = 1024.0 * 1024.0;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::{Io, Op};
 
-/// Number of I/Os that wait for their completion. If more are outstanding, the oldest is passed on without one.
+/// Limit on I/Os waiting for their completion. Beyond it, the oldest is passed on without one.
 const WINDOW: usize = 1 << 16;
 
 /// I/Os in the order of issue, from the oldest that is not complete.
@@ -19,7 +19,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Adds an issued I/O. Returns the oldest one if too many wait.
+    /// Adds an issued I/O. Returns the oldest one if too many are waiting.
     pub fn issue(&mut self, io: Io) -> Option<Io> {
         let number = self.first + self.waiting.len() as u64;
         self.outstanding.entry((io.offset_bytes, io.op)).or_default().push_back(number);

@@ -9,7 +9,7 @@ use crate::characteristics::{Characteristics, Stream, StreamKind};
 
 /// Streams of a composite.
 const MOST_STREAMS: usize = 9;
-/// Limits of a plan: block sizes are multiples of this, up to the second number.
+/// Block sizes of a plan: multiples of the first number, up to the second.
 const BLOCK_UNIT: u32 = 512;
 const LARGEST_BLOCK: u32 = 16 << 20;
 /// Largest queue depth of a plan.

@@ -1,4 +1,4 @@
-//! What a replay sends to a target: reads and writes with due times, at offsets that the target has.
+//! Plans what a replay sends to a target: reads and writes with due times, at offsets within the target.
 
 use stdx::access::Access;
 
@@ -8,13 +8,13 @@ use crate::{Io, Op};
 /// Largest I/O that is replayed.
 const LARGEST_BYTES: u64 = 64 << 20;
 
-/// Usual size of a block of drives and file systems.
+/// Common block size of drives and file systems.
 const ALIGNMENT: u64 = 4096;
 
 /// How the offsets of a trace become offsets of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mapping {
-    /// They stay the same; a trace that accesses more than the target has is refused.
+    /// They stay the same; a trace that accesses offsets beyond the target is refused.
     Refuse,
     /// Offsets beyond the end continue at the start.
     Wrap,
@@ -40,7 +40,7 @@ pub enum NoReplay {
     /// The trace has neither reads nor writes.
     #[error("the trace has neither reads nor writes")]
     Nothing,
-    /// The trace accesses more than the target has.
+    /// The trace accesses offsets beyond the target.
     #[error(
         "the trace accesses the first {end_bytes} bytes of its volume, and the target has {capacity_bytes}"
     )]
@@ -108,7 +108,7 @@ impl ReplayPlan {
             Mapping::Scale => {
                 let scaled = u128::from(io.offset_bytes) * u128::from(self.capacity_bytes);
                 let offset = (scaled / u128::from(self.end_bytes.max(1))) as u64;
-                // Aligned offsets stay aligned, so that an I/O does not touch more blocks than in the trace.
+                // Aligned offsets stay aligned, so that no I/O touches more blocks than in the trace.
                 let is_aligned = io.offset_bytes.is_multiple_of(ALIGNMENT);
                 offset - offset % if is_aligned { ALIGNMENT } else { self.sector_bytes }
             }

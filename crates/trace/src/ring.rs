@@ -8,13 +8,13 @@ use crate::formats::op_of_letters;
 use crate::{Io, Op};
 
 const SECTOR: u64 = 512;
-/// Bytes before the events of a page: its time, and the length of its events.
+/// Header of a page: its time and the length of its events.
 const PAGE_HEAD: usize = 16;
 const LENGTH_MASK: u64 = (1 << 27) - 1;
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
-/// Bits of a time in the first word of an event.
+/// Number of bits of the time in the first word of an event.
 const DELTA_BITS: u32 = 27;
 
 /// What an event means.
@@ -26,7 +26,7 @@ pub enum Role {
     Complete,
 }
 
-/// Where the fields of an event are.
+/// The positions of an event's fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventLayout {
     role: Role,

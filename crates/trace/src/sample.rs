@@ -1,5 +1,5 @@
-//! A made-up trace, to try out what can be done with one: a database that answers queries, writes its log, and every half second
-//! writes a checkpoint in a burst.
+//! A synthetic trace for trying out commands: a database that answers queries, writes its log, and writes a checkpoint
+//! in a burst every half second.
 
 use std::io::Write;
 

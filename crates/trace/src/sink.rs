@@ -14,7 +14,7 @@ pub struct Sink<'a> {
     pub state: &'a mut State,
 }
 
-/// What was read and is not yet part of the trace.
+/// I/Os that were read but are not yet part of the trace.
 pub struct State {
     pub order: Order,
     pub pairs: Pairs,

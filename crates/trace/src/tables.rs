@@ -83,7 +83,7 @@ pub fn csv(of: &Characteristics) -> String {
     out
 }
 
-/// Everything that was found, for programs.
+/// All results, for programs.
 #[must_use]
 pub fn json(of: &Characteristics) -> Value {
     let summary = of.summary;

@@ -1,4 +1,4 @@
-//! What happened, in words.
+//! Results in words.
 
 use stdx::units::{amount_base10, grouped, span};
 
@@ -31,7 +31,7 @@ impl Imported {
         format!("{} ({})", self.summary.text_about(&volume), self.format.name)
     }
 
-    /// What to know about the input: bad lines, other volumes, missing events.
+    /// Notes on the input: bad lines, other volumes, missing events.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all: Vec<String> = self.complaints.iter().map(ToString::to_string).collect();

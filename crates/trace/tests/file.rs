@@ -1,4 +1,4 @@
-//! What is written to a trace is read again, and damage is never overlooked.
+//! Traces are read back as written, and damage is always detected.
 
 use proptest::prelude::*;
 use trace::{Io, Op, Origin, Reader, Summary, TraceError, Writer, anonymise};
@@ -37,13 +37,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(ios in ios()) {
+    fn traces_are_read_back_as_written(ios in ios()) {
         let (bytes, summary) = written(&ios);
         prop_assert_eq!(read(&bytes).expect("intact"), (ios, summary));
     }
 
     #[test]
-    fn no_changed_byte_goes_unnoticed(ios in ios(), place: prop::sample::Index, change in 1u8..) {
+    fn every_changed_byte_is_detected(ios in ios(), place: prop::sample::Index, change in 1u8..) {
         let (mut bytes, _) = written(&ios);
         let place = place.index(bytes.len());
         bytes[place] ^= change;
@@ -51,7 +51,7 @@ proptest! {
     }
 
     #[test]
-    fn no_missing_end_goes_unnoticed(ios in ios(), length: prop::sample::Index) {
+    fn every_truncation_is_detected(ios in ios(), length: prop::sample::Index) {
         let (bytes, _) = written(&ios);
         prop_assert!(read(&bytes[..length.index(bytes.len())]).is_err());
     }

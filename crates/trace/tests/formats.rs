@@ -178,7 +178,7 @@ fn complaints_are_bounded_and_their_text_is_safe_to_print() {
 }
 
 #[test]
-fn what_no_format_recognizes_is_refused() {
+fn input_in_an_unknown_format_is_refused() {
     let error = imported("hello\nworld\n", &Choice::default()).expect_err("not a trace");
     assert!(matches!(error, TraceError::UnknownFormat));
     let chosen = Choice { format: FORMATS.iter().find(|format| format.name == "spc"), ..Choice::default() };

@@ -1,4 +1,4 @@
-//! What a sender needs from the place to which it sends.
+//! What a sender requires of its destination.
 
 use record::Digest;
 use serde::{Deserialize, Serialize};

@@ -39,13 +39,13 @@ pub enum TransferError {
         /// Id of the run.
         id: String,
     },
-    /// The destination has the run itself, which only its own process may continue.
+    /// The destination has the original run, which only its own process may continue.
     #[error("the destination has run {id} itself, not a copy of it, with fewer records; nothing was changed")]
     Original {
         /// Id of the run.
         id: String,
     },
-    /// Bytes are missing between what the destination has and what was sent.
+    /// There is a gap between the bytes at the destination and those that were sent.
     #[error("the destination has {have_bytes} bytes of run {id}, but received bytes from {at}")]
     Gap {
         /// Id of the run.
@@ -67,13 +67,13 @@ pub enum TransferError {
         /// Id of the run.
         id: String,
     },
-    /// The destination cannot be reached, or did not answer as expected; it may be tried again.
+    /// The destination cannot be reached, or did not answer as expected; the transfer may be retried.
     #[error("{text}")]
     Unreachable {
         /// What happened.
         text: String,
     },
-    /// The destination refuses the sender or what it sends; trying again does not help.
+    /// The destination refuses the sender or what it sends; retrying does not help.
     #[error("{text}")]
     Refused {
         /// What happened.

@@ -1,9 +1,9 @@
-//! Runs from one library to another, by bytes from an offset.
+//! Copies runs from one library to another, as bytes from an offset.
 //!
-//! A journal is append-only and hash-chained, so a copy is always a beginning of its source, and both ends can verify
-//! this without trusting each other: the receiver reports how many bytes it has and their digest, the sender compares
-//! the digest with its own, and sends what follows. Records are verified before they are stored; nothing that is
-//! stored is ever changed. A transfer that was interrupted anywhere is therefore continued by starting it again.
+//! A journal is append-only and hash-chained, so a copy is always a prefix of its source, and both ends can verify this
+//! without trusting each other: the receiver reports how many bytes it has and their digest, the sender compares the
+//! digest with its own, and sends the rest. Records are verified before they are stored, and stored records never
+//! change. A transfer that was interrupted at any point can therefore be continued by starting it again.
 //!
 //! A copy carries a [`Mark`] in its directory until someone removes it, so that it is never mistaken for the run
 //! itself or resumed.

@@ -45,7 +45,7 @@ impl Receiver {
 
     /// Returns the run `id`, whose directory has that name.
     fn find(&self, id: &str) -> Result<Option<Run>, TransferError> {
-        // Reject what is not the name of a directory of the library, such as `..`.
+        // Reject names that are not those of directories in the library, such as `..`.
         if id.is_empty() || id.contains('/') || id.starts_with('.') {
             return Err(TransferError::Unknown { id: id.into() });
         }
@@ -135,7 +135,7 @@ impl Destination for Receiver {
                 self.remember(&run, verified);
                 Ok(received)
             }
-            // The answer to the same request may have been lost.
+            // The answer to an earlier, identical request may have been lost.
             Err(LibraryError::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {
                 self.append(id, 0, first.journal)
             }
@@ -176,7 +176,7 @@ impl Destination for Receiver {
             has_all: copy.verified.bytes() == state.bytes,
             ..was.clone()
         };
-        // A mark that would only have a later time is left alone.
+        // A mark is not rewritten if only its time would change.
         if (Mark { last: was.last, ..now.clone() }) == was { Ok(()) } else { now.write(&copy.run.dir) }
     }
 }

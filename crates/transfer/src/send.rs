@@ -15,12 +15,12 @@ pub struct Sent {
     pub bytes: u64,
     /// Whether a process was working on the run when its last byte was read.
     pub was_in_progress: bool,
-    /// Whether everything was sent; false if `on_progress` ended the transfer.
+    /// Whether everything was sent; false if `on_progress` stopped the transfer.
     pub has_all: bool,
 }
 
-/// Sends what the destination does not have of a run. Calls `on_progress` with the number of bytes at the destination
-/// after each piece; a transfer that it ends continues with the next call.
+/// Sends the part of a run that the destination does not have. Calls `on_progress` with the number of bytes at the
+/// destination after each piece; a transfer that it ends continues with the next call.
 ///
 /// # Errors
 /// Returns an error if the run is damaged, the destination has another run with its id, or the source or the
@@ -34,7 +34,7 @@ pub fn send(
     let (mut at, mut new_bytes) = match destination.received(&id)? {
         Some(there) => {
             if there.bytes > source.length()? {
-                // The destination may have a later state of the same run; nothing can be sent either way.
+                // The destination may have a later state of the same run; in either case, there is nothing to send.
                 return Err(TransferError::OtherRun { id });
             }
             if source.digest_at(there.bytes)?.as_deref() != Some(&there.digest) {

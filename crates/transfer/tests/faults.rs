@@ -139,9 +139,9 @@ fn journals_at_both_ends_are_identical_after_two_hundred_faults() {
         let receiver = Receiver::of(library(to.path()), "host:/runs");
         let mut link = Link { receiver, state: seed, delayed: None, faults: 0 };
         let mut source = Source::of(run.clone());
-        // The run goes on while it is sent.
+        // The run continues while it is sent.
         for piece in 1..=10 {
-            // The writer lets go of the lock, because a lock that is held is only known after a wait.
+            // The writer releases the lock, because detecting a held lock takes a wait.
             let (mut journal, _) = run.reopen().expect("intact");
             append(&mut journal, piece);
             drop(journal);
@@ -168,7 +168,7 @@ fn journals_at_both_ends_are_identical_after_two_hundred_faults() {
 }
 
 #[test]
-fn a_copy_says_what_it_is_at_every_stage() {
+fn copies_are_marked_at_every_stage() {
     let (from, to) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (run, mut journal) = begun(from.path(), "a");
     append(&mut journal, 3);
@@ -231,7 +231,7 @@ fn remains_of_an_interrupted_append_are_removed() {
 }
 
 #[test]
-fn names_that_are_not_ids_reach_nothing() {
+fn invalid_ids_are_refused() {
     let to = tempfile::tempdir().expect("a folder");
     let mut receiver = Receiver::of(library(&to.path().join("runs")), "host:/runs");
     for id in ["", "..", ".", "../x", "a/b", "/etc"] {

@@ -11,11 +11,11 @@ pub enum Key {
     PageUp,
     /// The part of the run below.
     PageDown,
-    /// Leaves the program.
+    /// Quits the program.
     Quit,
 }
 
-/// Lines by which a page moves.
+/// Number of lines that Page Up and Page Down scroll.
 const PAGE: usize = 8;
 
 /// The state of the screen.
@@ -25,7 +25,7 @@ pub struct State {
     pub selected: Option<String>,
     /// Number of lines of the run above the screen.
     pub scroll: usize,
-    /// Whether to leave.
+    /// Whether to quit.
     pub is_over: bool,
 }
 

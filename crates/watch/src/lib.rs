@@ -1,9 +1,9 @@
-//! Runs in progress in a terminal (`plateau watch`): where a run is, how far its steady-state window is, what it measures
-//! this second, and how the drive is.
+//! Runs in progress in a terminal (`plateau watch`): where a run is, how far its steady-state window is, what it
+//! measures this second, and the health of the drive.
 //!
-//! Only reads journals and files `live`: it opens no device, writes no file and holds no lock, so that a run cannot notice
-//! it. `source` reads, `lines` turns what it found into lines, `screen` arranges them, and `terminal` follows the
-//! keys. Reading aside, everything is a pure function of a [`Shown`] and a size.
+//! Only reads journals and `live` files: it opens no device, writes no file and takes no lock, so it does not affect
+//! runs. `source` reads, `lines` turns the data into lines, `screen` arranges them, and `terminal` handles keys. Apart
+//! from reading, everything is a pure function of a [`Shown`] and a size.
 #![forbid(unsafe_code)]
 
 mod keys;

@@ -1,4 +1,4 @@
-//! What is known about a run at a moment.
+//! What is known about a run at one point in time.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct Item {
     pub shown: Result<Shown, String>,
 }
 
-/// A run at a moment.
+/// A run at one point in time.
 #[derive(Debug)]
 pub struct Shown {
     /// What its journal says.
@@ -38,7 +38,7 @@ impl Shown {
         self.live.as_ref().filter(is_fresh).filter(|_| self.is_running())
     }
 
-    /// Returns whether a process works on the run.
+    /// Returns whether a process is executing the run.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.snapshot.standing == Standing::Running

@@ -14,9 +14,9 @@ use crate::paint::Paint;
 use crate::screen;
 use crate::source::Source;
 
-/// Interval between looks at the runs.
+/// Interval at which the runs are polled.
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
-/// Longest time without a look at the signals.
+/// Longest interval between checks for signals.
 const WAIT: Duration = Duration::from_millis(200);
 
 /// Why runs cannot be shown on the terminal.
@@ -46,7 +46,7 @@ fn show(
     let (mut state, mut items, mut looked): (_, _, Option<Timestamp>) = (State::default(), Vec::new(), None);
     while !state.is_over && !stop.load(Ordering::Relaxed) {
         let now = wall_now();
-        // If the clock was set back, look at once.
+        // If the clock was set back, poll immediately.
         if looked.is_none_or(|looked| now < looked || gap_ns(looked, now) >= LOOK_EVERY_NS) {
             items = source.look();
             looked = Some(now);

@@ -111,7 +111,7 @@ fn a_process_that_has_stopped_writing_is_noticed() {
 }
 
 #[test]
-fn no_size_is_too_small() {
+fn every_terminal_size_can_be_drawn() {
     let dir = tempfile::tempdir().expect("a folder");
     let _runs = [one(dir.path()), fixture::run(dir.path(), "second", |_| {})];
     let items = items(dir.path());

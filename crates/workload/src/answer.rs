@@ -1,4 +1,4 @@
-//! What a command prints and writes.
+//! The output of a command.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The result of a command.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// What to know about the result.
+    /// Remarks about the result.
     pub warnings: Vec<String>,
     /// The result for people.
     pub text: String,

@@ -15,7 +15,7 @@ pub enum WorkloadError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: ReadError,
     },
     /// A file is not a trace, or is damaged.
@@ -23,7 +23,7 @@ pub enum WorkloadError {
     Trace {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: TraceError,
     },
     /// No seed could be drawn.
@@ -34,7 +34,7 @@ pub enum WorkloadError {
     NoPlan {
         /// The trace.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: NoComposite,
     },
     /// A device cannot be captured.
@@ -42,7 +42,7 @@ pub enum WorkloadError {
     Capture {
         /// The device.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: CaptureError,
     },
     /// The device had no I/O during the capture.
@@ -58,13 +58,13 @@ pub enum WorkloadError {
         path: PathBuf,
         /// The target.
         target: String,
-        /// Why not.
+        /// The reason.
         source: NoReplay,
     },
-    /// The size of the target is not a size.
+    /// The given size of the target is not valid.
     #[error("the size of the target: {0}")]
     Size(String),
-    /// The target refuses, or fails.
+    /// The target refused the replay or failed.
     #[error(transparent)]
     Drive(#[from] DriveError),
     /// A replay was interrupted.

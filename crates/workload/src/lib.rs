@@ -1,7 +1,7 @@
 //! The commands for real workloads, without their input and output on the terminal: options in, [`Answer`] out.
 //!
-//! Outputs are written by the program, which alone knows what must not be overwritten: a command that writes a trace receives
-//! the open file, and other files are part of its answer.
+//! The program writes all files, because only it knows what must not be overwritten: a command that writes a trace
+//! receives the open file, and other files are part of its answer.
 #![forbid(unsafe_code)]
 
 mod answer;

@@ -32,7 +32,7 @@ pub fn anonymise(options: &TraceAnonymise, output: &mut File) -> Result<Answer, 
     })
 }
 
-/// A seed that nobody knows.
+/// A random seed, so that nobody can restore the addresses.
 fn drawn() -> Result<u64, WorkloadError> {
     let mut bytes = [0; 8];
     let read = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());

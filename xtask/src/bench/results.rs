@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_do_not_mind_the_order() {
+    fn medians_do_not_depend_on_the_order() {
         assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median([]).is_nan());
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_not_met() {
+    fn an_unmeasured_target_is_not_met() {
         let row = |value, best_quarter| Row {
             limit: Some(1.0),
             best_quarter,

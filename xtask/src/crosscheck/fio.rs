@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ends_after_the_deadline_is_omitted() {
+    fn ios_completed_after_the_deadline_are_omitted() {
         let mut log: String = (1..=200).map(|i| format!("{i}, {}, {}, 4096, 0\n", i * 10, i % 2)).collect();
         assert_eq!(percentiles(&log, true, 1000).unwrap(), [1000.0, 1980.0]);
         assert_eq!(percentiles(&log, false, 1000).unwrap(), [990.0, 1970.0]);

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_is_what_is_idle_or_waits_for_devices() {
+    fn idle_time_includes_waiting_for_devices() {
         let before = parse("cpu  10 0 10 70 10 0 0 0 0 0\ncpu0 1 1").expect("a line");
         let after = parse("cpu  60 0 20 100 20 0 0 0 0 0\n").expect("a line");
         assert!((share(before, after) - 0.4).abs() < 1e-9);

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn who_repeats_better_must_agree_better() {
+    fn repeatable_results_must_agree_more_closely() {
         let (close, rough, loose) = ([99.0, 100.0, 101.0], [97.0, 100.0, 103.0], [90.0, 100.0, 110.0]);
         let times = |values: [f64; 3], factor: f64| values.map(|value| value * factor);
         assert_eq!(found(&close, &times(close, 1.028), 0.5), Finding::Agrees(CLOSE_IOPS));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_says_by_which_bound_it_judged() {
+    fn a_tally_reports_the_bound_it_applied() {
         let mut tally = Tally::of("cells", CLOSE_IOPS);
         let flat = |mean| spread(&[mean; 3]);
         tally.find(&flat(100.0), &flat(102.0), 0.5);

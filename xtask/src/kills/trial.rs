@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_are_spread_over_the_whole_run_and_every_kind_is_met() {
+    fn points_cover_the_whole_run_and_every_kind() {
         let counts = Counts { all: 5_000, relevant: 600 };
         let acts: Vec<Act> =
             (0..1_000).map(|index| act(index, 1_000, 1, counts, Duration::from_secs(1))).collect();

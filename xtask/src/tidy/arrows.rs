@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forbidden_arrow_is_found_wherever_it_hides() {
+    fn a_forbidden_dependency_is_found_in_every_section() {
         for dependency in [
             "[dependencies]\ndevice.workspace = true",
             "[dev-dependencies]\ndevice = { path = \"../device\" }",

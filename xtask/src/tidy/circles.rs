@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_with_code_that_uses_its_child_may_not_be_used_by_it() {
+    fn a_child_may_not_use_a_parent_whose_code_uses_it() {
         let child = ("a.rs", "use super::Shared; pub fn f(_: Shared) {}");
         assert_eq!(
             complaints(&[("lib.rs", "mod a; struct Shared; fn g() { a::f(Shared) }"), child]),

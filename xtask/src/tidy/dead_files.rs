@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_nobody_declares_is_found() {
+    fn an_undeclared_file_is_found() {
         let tree = Tree::of(&[
             ("crates/a/src/lib.rs", "mod b; // mod c;"),
             ("crates/a/src/b.rs", "pub mod d;"),

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_code_names_is_found() {
+    fn unused_dependencies_are_found() {
         let tree = Tree::of(&[
             (
                 "a/Cargo.toml",

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_format_needs_its_document() {
+    fn a_format_change_requires_a_change_of_its_document() {
         let document = blessed("pub enum Event { A, B }");
         assert_eq!(complaints(&document, "/// New words.\npub enum Event {\n    A,\n    B,\n}"), 0);
         assert_eq!(complaints(&document, "pub enum Event { A, B, C }"), 1);

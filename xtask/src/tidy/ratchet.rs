@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_may_not_grow_and_is_updated_when_it_shrinks() {
+    fn listed_counts_may_not_grow_and_shrink_when_blessed() {
         assert_eq!(texts("", &Counts::new()), [""; 0]);
         assert_eq!(texts("", &counts(7)), ["0 to 7"]);
         assert_eq!(texts("[s]\na = 9", &counts(9)), [""; 0]);

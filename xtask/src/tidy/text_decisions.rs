@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_nothing_passes() {
+    fn text_that_decides_nothing_passes() {
         for code in [
             "let a = error.to_string();",
             "let a = f(b == c).to_string();",

@@ -18,7 +18,7 @@ const READING: &str = "Mean over the rounds of the measurement window, with the 
                        bars are 95 % confidence intervals of the mean; outlines and pale numbers are values \
                        of runs without a valid result.";
 
-/// Place of a line in the comparison, by which the script finds the figure.
+/// Index of a line in the comparison, which the script uses to find the figure.
 fn key(comparison: &Comparison, line: &Line) -> usize {
     comparison.lines.iter().position(|known| known.key == line.key).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use crate::candidate::Candidate;
 use crate::noise::{Difference, Sample};
 use crate::wording::{mean_and_spread, parts};
 
-/// Classes of everything that belongs to a run; the script finds it by them.
+/// Classes of all elements that belong to a run; the script finds them by class.
 pub(super) fn run_class(index: usize) -> String {
     format!("run r{index}")
 }

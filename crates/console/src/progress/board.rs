@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_bar_shows_the_run_that_is_least_advanced() {
+    fn the_task_bar_shows_the_run_with_the_least_progress() {
         let seen = |shares: &[Option<f64>]| -> Vec<(&str, View)> {
             shares.iter().map(|share| ("", view(*share))).collect()
         };

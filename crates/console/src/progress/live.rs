@@ -1,4 +1,4 @@
-//! The file `live` of a run, written once a second by a thread of its own: neither a slow library nor a full one delays
+//! The file `live` of a run, written once a second by a separate thread, so that a slow or full library does not delay
 //! the thread that follows the load.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

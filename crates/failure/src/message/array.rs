@@ -1,4 +1,4 @@
-//! What to do after a failure of an array or of the program that creates it.
+//! The next step after a failure of an array or of the program that creates it.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What to type after an administrative command failed or is not possible.
+//! The next step after an administrative command has failed or is not possible.
 
 use device::{AdminError, DriveFault, LbaFormatError, Step};
 use record::WhyNot;

@@ -1,4 +1,4 @@
-//! What to do about a refusal.
+//! The next step after a refusal.
 
 use device::Refusal;
 

@@ -1,4 +1,4 @@
-//! What to type for a target that cannot be used as requested.
+//! The next step for a target that cannot be used as requested.
 
 use std::io;
 use std::path::Path;

@@ -108,7 +108,7 @@ fn options_that_do_not_fit_a_target_are_named() {
 }
 
 #[test]
-fn an_error_of_the_system_says_who_may() {
+fn permission_errors_say_who_has_access() {
     let of = |errno| of_drive(&target(io::Error::from_raw_os_error(errno).into()));
     assert!(of(13).ends_with("; run as root, or as a member of the group that owns it"));
     assert!(of(1).ends_with("; the kernel or the container denies it, even to root"));
@@ -116,7 +116,7 @@ fn an_error_of_the_system_says_who_may() {
 }
 
 #[test]
-fn a_purge_that_is_not_possible_says_what_would_be() {
+fn an_impossible_purge_suggests_alternatives() {
     let unknown =
         |meant: &[&'static str]| admin(AdminError::UnknownMethod { name: "x".into(), meant: meant.to_vec() });
     let end = "`plateau info TARGET` lists the methods of a target";
@@ -181,7 +181,7 @@ fn a_failed_command_says_how_to_continue() {
 }
 
 #[test]
-fn errors_within_errors_keep_their_next_steps() {
+fn nested_errors_keep_their_next_steps() {
     let missing = || {
         let source = io::Error::from(io::ErrorKind::NotFound);
         DriveError::from(ArrayError::Program { program: "mdadm", source })
@@ -209,7 +209,7 @@ fn errors_within_errors_keep_their_next_steps() {
 }
 
 #[test]
-fn a_setting_that_is_refused_is_one_of_an_option() {
+fn a_refused_setting_names_its_option() {
     let setting = "scheduler of sdb".to_owned();
     let shown = "bfq".to_owned();
     let ignored = TuningError::Ignored { setting, path: "/s".into(), value: "none".into(), shown };

@@ -1,4 +1,4 @@
-//! Annotations that a forge shows at the lines of the rules file.
+//! Annotations that a forge shows next to the lines of the rules file.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,13 +12,13 @@ use crate::verdict::{RuleOutcome, RuleVerdict, Verdict};
 /// Annotations as requested: `github`, `github=FILE`, `gitlab=FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotations {
-    /// What shows them.
+    /// The forge that shows them.
     pub forge: Forge,
     /// Where they are written; None for standard output, after the verdict.
     pub file: Option<PathBuf>,
 }
 
-/// What shows the annotations.
+/// The forge that shows the annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forge {
     /// GitHub, Gitea or Forgejo.
@@ -71,7 +71,7 @@ pub fn github(verdict: &Verdict) -> String {
 pub fn gitlab(verdict: &Verdict) -> String {
     let path = verdict.rules_file.strip_prefix("./").unwrap_or(&verdict.rules_file);
     let entry = |rule: &RuleVerdict| {
-        // The same rule has the same fingerprint in every pipeline, wherever it is in the file.
+        // A rule keeps its fingerprint in every pipeline, regardless of its position in the file.
         let fingerprint = Digest::of(format!("{path}\n{}\n{}", rule.list.name(), rule.rule).as_bytes());
         let is_warning = rule.outcome == RuleOutcome::SpreadUnknown && verdict.spread_unknown_is_met;
         json!({
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_forge_may_have_a_file() {
+    fn annotations_may_be_written_to_a_file() {
         let of = |text: &str| text.parse::<Annotations>();
         assert_eq!(of("github"), Ok(Annotations { forge: Forge::Github, file: None }));
         assert_eq!(of("GitLab=a=b"), Ok(Annotations { forge: Forge::Gitlab, file: Some("a=b".into()) }));

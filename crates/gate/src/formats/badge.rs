@@ -4,8 +4,8 @@ use charts::markup::escape;
 
 use crate::verdict::Verdict;
 
-/// Width of a character of the badge's font at its size; lines are stretched to exactly their box, so that other fonts
-/// fit as well.
+/// Width of a character in the badge's font; lines are stretched to exactly fill their box, so that other fonts fit as
+/// well.
 const CHARACTER: usize = 7;
 const PADDING: usize = 7;
 

@@ -29,7 +29,7 @@ pub fn junit(verdict: &Verdict) -> String {
 fn is_failure(verdict: &Verdict, rule: &RuleVerdict) -> bool {
     match rule.outcome {
         RuleOutcome::Passed => false,
-        // Whether it counts depends on the rules file. If the gate is open, it does not.
+        // The rules file decides whether an unknown spread counts; it does not if the gate is open.
         RuleOutcome::SpreadUnknown => !verdict.spread_unknown_is_met,
         RuleOutcome::NoValue | RuleOutcome::Failed => true,
     }

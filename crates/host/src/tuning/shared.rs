@@ -41,7 +41,7 @@ pub fn restore_left_over(state: &(impl State + ?Sized), host: &dyn Host) -> Done
         return Ok(());
     }
     let _locked = lock(&*folder)?;
-    restore_if_nobody_lives(&*folder, host)
+    restore_if_no_run_is_alive(&*folder, host)
 }
 
 impl Shared {
@@ -50,7 +50,7 @@ impl Shared {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let folder = state.make().map_err(failed)?;
         let _locked = lock(&*folder)?;
-        restore_if_nobody_lives(&*folder, &*host)?;
+        restore_if_no_run_is_alive(&*folder, &*host)?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let own = format!("{RUN}{}-{number}", std::process::id());
         let alive = folder.lock(&own).map_err(failed)?;
@@ -114,7 +114,7 @@ impl Shared {
 
 /// After a crash of the last live run: restores the settings. Requires the lock. A failure is retried at the next
 /// start.
-fn restore_if_nobody_lives(folder: &dyn StateFolder, host: &dyn Host) -> Done {
+fn restore_if_no_run_is_alive(folder: &dyn StateFolder, host: &dyn Host) -> Done {
     if living(folder) > 0 {
         return Ok(());
     }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_several_runs_puts_it_back() {
+    fn the_last_of_several_runs_restores_the_setting() {
         let dir = tempfile::tempdir().expect("a folder");
         let tuning = governor(dir.path());
         let first = join(dir.path()).expect("joined");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_runs_found_at_once_is_put_back_to_what_it_was_first() {
+    fn settings_found_by_two_runs_are_restored_to_the_first_value() {
         let dir = tempfile::tempdir().expect("a folder");
         let tuning = governor(dir.path());
         let (first, second) = (join(dir.path()).expect("joined"), join(dir.path()).expect("joined"));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_crash_of_all_the_next_start_puts_it_back() {
+    fn after_all_runs_crash_the_next_start_restores() {
         let dir = tempfile::tempdir().expect("a folder");
         let tuning = governor(dir.path());
         let runs = [join(dir.path()).expect("joined"), join(dir.path()).expect("joined")];
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_start_of_the_host_is_over() {
+    fn records_of_an_earlier_boot_are_ignored() {
         let dir = tempfile::tempdir().expect("a folder");
         let tuning = governor(dir.path());
         let content = json!({ "boot": "another", "tunings": [written(&tuning)] });
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_cannot_be_set_leaves_none_changed() {
+    fn a_failed_change_leaves_no_setting_changed() {
         let dir = tempfile::tempdir().expect("a folder");
         let tuning = governor(dir.path());
         let gone = Tuning { path: dir.path().join("no/such"), ..tuning.clone() };
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_come_and_go_leave_it_as_it_was() {
+    fn concurrent_runs_restore_the_original_value() {
         let dir = tempfile::tempdir().expect("a folder");
         let tuning = governor(dir.path());
         std::thread::scope(|scope| {

@@ -1,11 +1,11 @@
-//! What a browser sees that is not signed in.
+//! The page for browsers that are not signed in.
 
 use maud::{Markup, html};
 
 use super::account;
 use super::frame::Page;
 
-/// The page that says how to enter.
+/// The page that explains how to sign in.
 pub fn page(text: &str, is_stranger: bool) -> Markup {
     let content = html! {
         h1 { "Plateau" }

@@ -54,7 +54,7 @@ pub fn problem(title: &str, text: &str) -> Markup {
     Page { title, section: "", follows: None, content: html! { h1 { (title) } p { (text) } } }.html()
 }
 
-/// The state of a run as a coloured word; the word alone carries the meaning.
+/// The state of a run as a coloured word; the colour adds no information.
 pub fn badge(state: &State) -> Markup {
     html! { span class={ "badge " (state.word()) } { (state.word()) } }
 }
@@ -76,7 +76,7 @@ pub fn figure(figure: &Figure) -> Markup {
     }
 }
 
-/// A moment, to the minute: `2026-11-25 02:33 UTC`.
+/// A time, to the minute: `2026-11-25 02:33 UTC`.
 pub fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }

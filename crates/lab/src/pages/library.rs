@@ -1,4 +1,4 @@
-//! The list of runs. Every selection is a link.
+//! The list of runs. Every filter is a link.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ const RUNS_PER_PAGE: usize = 100;
 /// Number of figures in a row.
 const FIGURES: usize = 3;
 
-/// What is selected, from the query.
+/// The filters in the query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Words that must all occur in the description of a run.
@@ -21,7 +21,7 @@ pub struct Selection {
     pub state: String,
     pub test: String,
     pub drive: String,
-    /// Whether archived runs are listed, and no others.
+    /// Whether only archived runs are listed.
     pub archived: bool,
     /// Number of the page, from 0.
     pub page: usize,
@@ -40,7 +40,7 @@ impl Selection {
         }
     }
 
-    /// Whether a run is selected.
+    /// Whether a run matches the filters.
     pub fn includes(&self, row: &Row) -> bool {
         let file = &row.file;
         let labels = &file.labels;
@@ -62,7 +62,7 @@ impl Selection {
             })
     }
 
-    /// The link to the same selection on another page.
+    /// The link to another page with the same filters.
     fn page(&self, page: usize) -> String {
         let page = if page == 0 { String::new() } else { page.to_string() };
         let (words, state) = (self.words.as_str(), self.state.as_str());

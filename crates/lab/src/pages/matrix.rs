@@ -1,4 +1,4 @@
-//! The round that is being measured, filling up over the previous one.
+//! The matrix of the round being measured, with the values of the previous round where there are none yet.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ const UNCHANGED: f64 = 0.02;
 /// Block size and share of reads, which distinguish the cells of a round.
 type Key = (u32, u8);
 
-/// The matrix of the current round; nothing if the phase has no rounds or the cells differ in other respects.
+/// The matrix of the current round; nothing if the phase has no rounds or the cells also differ in other parameters.
 pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
     let Phase::Round { round, cell, .. } = &live.phase else { return html! {} };
     let (current, previous) = rounds(&snapshot.loaded.entries);
     let order: Vec<Key> = previous.iter().chain(&current).map(|each| key(each)).collect();
     let distinct: BTreeSet<Key> = order.iter().copied().collect();
     let longest = previous.len().max(current.len());
-    // Cells that differ only in demand, for example, have no place of their own.
+    // Cells that differ only in demand, for example, would share a place.
     if distinct.len() < longest || longest < 2 {
         return html! {};
     }
@@ -60,7 +60,7 @@ pub fn round(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
     }
 }
 
-/// The change since the round before, as a sign with words.
+/// The change since the previous round, as a symbol with a description.
 fn change(value: f64, before: Option<f64>) -> Markup {
     let share = before.filter(|before| *before > 0.0).map(|before| value / before - 1.0);
     html! {
@@ -94,7 +94,7 @@ fn key(segment: &Segment) -> Key {
     (segment.workload.block_bytes, segment.workload.read_percent)
 }
 
-/// Each value once, in the order of its first occurrence.
+/// The distinct values, in the order of first occurrence.
 fn in_order<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut known = Vec::new();
     for value in values {

@@ -19,10 +19,10 @@ const MOST_ROUNDS: usize = 16;
 const MOST_LABELS: usize = 8;
 /// Rounds after the latest one that are shown.
 const AHEAD: u32 = 3;
-/// Number of points of a line by second.
+/// Maximum number of points in a per-second line.
 const MOST_POINTS: usize = 600;
 
-/// The rectangle of a chart, from values to places.
+/// The plot area of a chart, which maps values to coordinates.
 struct Area {
     x: (f64, f64),
     top: f64,
@@ -129,7 +129,7 @@ fn fitted(window: &[(f64, f64)]) -> Option<[(f64, f64); 2]> {
     Some([first.0, last.0].map(|x| (x, mean + slope * (x - middle))))
 }
 
-/// A line by second. Of more points than a screen can show, the highest of each group is drawn.
+/// A per-second line. If there are more points than a screen can show, the highest of each group is drawn.
 pub fn seconds(points: &[(f64, f64)]) -> Markup {
     const LOW: f64 = 150.0;
     let group = points.len().div_ceil(MOST_POINTS);
@@ -178,7 +178,7 @@ fn nice(step: f64) -> f64 {
     steps.into_iter().find(|nice| *nice >= step).unwrap_or(step)
 }
 
-/// A value in few characters.
+/// A value in as few characters as possible.
 pub fn short(value: f64) -> String {
     match value.abs() {
         large if large >= 1e7 => format!("{} M", grouped(value / 1e6, 1)),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fitted_line_goes_through_values_on_a_line() {
+    fn the_fitted_line_passes_through_collinear_values() {
         let ends = fitted(&[(2.0, 10.0), (3.0, 20.0), (4.0, 30.0)]).expect("a line");
         assert!((ends[0].1 - 10.0).abs() < 1e-9 && (ends[1].1 - 30.0).abs() < 1e-9, "{ends:?}");
         assert_eq!(fitted(&[(2.0, 10.0)]), None);

@@ -24,11 +24,11 @@ use crate::catalogue::State;
 use crate::live::{Live, Place, Variable, estimate_text};
 use crate::snapshot::Snapshot;
 
-/// Rounds before the current one that have a part of their own in the course of the run.
+/// Number of rounds before the current one that are shown as separate parts.
 const MOST_ROUNDS: u32 = 10;
 /// Expected rounds after the current one that are shown.
 const MOST_AHEAD: u32 = 6;
-/// Values of the latest cells in a small line.
+/// Number of latest cells in the sparkline.
 const TEMPERATURES: usize = 60;
 
 /// `/runs/{id}`
@@ -133,7 +133,7 @@ fn current<'a>(snapshot: &'a Snapshot, live: &Live<'_>) -> Option<&'a Outcome> {
     by_phase.or_else(|| outcomes.last())
 }
 
-/// The course of the run: parts of the current test in their order, with the uncertain future hatched.
+/// The progress of the run: the parts of the current test in order; uncertain future parts are hatched.
 fn strip(live: &Live<'_>) -> Markup {
     let round = match &live.phase {
         Phase::Round { round, cell, cells, .. } => {
@@ -141,7 +141,7 @@ fn strip(live: &Live<'_>) -> Markup {
         }
         _ => None,
     };
-    // No more parts than fit: earlier rounds are one part.
+    // Earlier rounds are merged into one part so that all parts fit.
     let first = round.map_or(1, |(round, _)| round.saturating_sub(MOST_ROUNDS).max(1));
     let expected = live.variables.iter().map(|variable| variable.forecast).max().flatten();
     html! {
@@ -218,7 +218,7 @@ fn amplification(live: &Live<'_>) -> Option<f64> {
 
 fn window(live: &Live<'_>) -> Markup {
     let variables = &live.variables;
-    // Of several, the first one.
+    // The first one if there are several.
     let worst = variables.iter().rev().max_by(|a, b| a.excess().total_cmp(&b.excess()));
     let measuring = match &live.phase {
         Phase::Round { round, .. } => Some(*round),
@@ -305,7 +305,7 @@ fn window_row(variable: &Variable) -> Markup {
     }
 }
 
-/// A bar that is full at the limit.
+/// A bar that is full when the value reaches its limit.
 fn limit(share: f64, allowed: f64) -> Markup {
     const WIDTH: f64 = 90.0;
     let filled = (share / allowed).clamp(0.0, 1.0) * WIDTH;

@@ -10,7 +10,7 @@ use super::plot;
 use crate::app::{Answer, App, Call};
 use crate::snapshot::Snapshot;
 
-/// Age from which a file describes the past.
+/// Age above which the file is considered stale.
 const MOST_AGE_NS: u64 = 10_000_000_000;
 
 /// `/runs/{id}/second`: the part of the page of a run that changes every second.
@@ -34,7 +34,7 @@ pub fn content(snapshot: &Snapshot) -> Markup {
     }
 }
 
-/// The seconds of the current load: the latest ones with ascending times.
+/// The seconds of the current load: the latest ones in ascending order of time.
 fn current(live: &Live) -> &[LiveSecond] {
     let seconds = &live.seconds[..];
     let restart =

@@ -1,4 +1,4 @@
-//! A line of values the height of a word.
+//! A line chart with the height of a word.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ const WIDTH: f64 = 96.0;
 const HEIGHT: f64 = 22.0;
 const INSET: f64 = 3.0;
 
-/// Draws values in their order, from zero upwards; `label` says in words what they are.
+/// Draws values in order, on an axis that starts at zero; `label` describes them in words.
 pub fn sparkline(values: &[f64], label: &str) -> Markup {
     let highest = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let step = (WIDTH - 2.0 * INSET) / (values.len().max(2) - 1) as f64;

@@ -12,14 +12,14 @@ use super::started;
 use crate::app::{Answer, App, Call};
 use crate::starts::Stage;
 
-/// Profile that is chosen at first, as on the command line.
+/// Default profile, the same as on the command line.
 const USUAL_PROFILE: &str = "pts-e-2.0";
-/// What is chosen at first: a run of seconds, as of `plateau demo`.
+/// Default values: a run that takes seconds, like that of `plateau demo`.
 const USUAL_SCALE: &str = "1/16";
 
 /// `/start`
 pub fn form(app: &App, call: &Call) -> Answer {
-    // Links can fill in the form.
+    // Links can prefill the form.
     let call = Call { form: call.query.clone(), ..call.clone() };
     shown(app, &call, &[])
 }

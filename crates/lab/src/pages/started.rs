@@ -146,7 +146,7 @@ fn estimate(entry: &Entry) -> Markup {
 
 fn checks(checks: &Value) -> Markup {
     let all = checks["checks"].as_array().map(Vec::as_slice).unwrap_or_default();
-    // What is as it should be needs no attention.
+    // Checks that passed are not listed.
     let notable = |check: &&Value| !matches!(check["verdict"].as_str(), Some("ok" | "not_here"));
     html! {
         @if !all.is_empty() {

@@ -1,4 +1,4 @@
-//! A run that was planned, waits or was started.
+//! A run that was planned, queued or started.
 
 use jiff::Timestamp;
 use launch::Request;
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// What became of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
-    /// It was estimated, and its identity has not been typed yet.
+    /// It was estimated; the target's identity has not been typed yet.
     Planned,
     /// Another run uses its drive.
     Waiting,
@@ -15,7 +15,7 @@ pub enum Stage {
     Starting,
     /// Its run has begun or continues.
     Begun(String),
-    /// There is no run, because of this.
+    /// The run was not started, for this reason.
     Failed(String),
 }
 
@@ -35,7 +35,7 @@ impl Stage {
     }
 }
 
-/// A run that was planned, waits or was started.
+/// A run that was planned, queued or started.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub name: String,
@@ -52,7 +52,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The identity that must be typed.
+    /// The identity that the operator must type.
     pub fn identity(&self) -> &str {
         self.document["target"]["identity"].as_str().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The file of runs that wait for their drive.
+//! The file of queued runs.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ impl Queue {
         Self { folder: folder.into() }
     }
 
-    /// The entries that waited; none if the file cannot be trusted or read.
+    /// The queued entries; none if the file cannot be trusted or read.
     pub fn read(&self) -> Vec<Entry> {
         let read = || -> std::io::Result<Vec<Stored>> {
             let Some(folder) = OwnedFolder::open(&self.folder)? else { return Ok(Vec::new()) };
@@ -59,7 +59,7 @@ impl Queue {
         read().unwrap_or_default().into_iter().map(entry).collect()
     }
 
-    /// Stores the entries that wait.
+    /// Stores the queued entries.
     pub fn write(&self, entries: &[Entry]) -> Result<(), String> {
         let waiting = entries.iter().filter(|entry| entry.stage == Stage::Waiting);
         let stored: Vec<Stored> = waiting

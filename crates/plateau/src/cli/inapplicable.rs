@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_simulated_drives_refuse_them() {
+    fn only_simulated_drives_refuse_inapplicable_options() {
         let tune = [Given::new(setting("tune").unwrap(), Literal::Flag(true)).unwrap()];
         assert!(check("/dev/nvme0n1", &tune, &["S1".into()]).is_ok());
         let failure = check("sim:sas-slc-2011", &tune, &[]).expect_err("it means nothing");

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_least_one_means_that() {
+    fn at_least_one_excludes_zero() {
         assert_eq!((at_least_one("1"), at_least_one("0")), (Ok(1), Err("use 1 or more".into())));
         assert_eq!(at_least_one("x"), Err("use a whole number".into()));
     }

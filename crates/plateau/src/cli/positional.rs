@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_may_have_been_meant() {
+    fn errors_suggest_similar_words() {
         for (text, part) in [
             ("quik /dev/x", "did you mean 'quick'"),
             ("ipos /dev/x", "did you mean 'iops'"),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_of_a_plan_are_known_by_their_own_names() {
+    fn custom_tests_of_a_plan_are_found_by_name() {
         let words = ["Burst".to_owned(), "/dev/x".to_owned()];
         let own = ["Burst".to_owned()];
         assert_eq!(meaning(&words, Some(&own), &|_| false), Ok(meant(&["Burst"], None, &["/dev/x"])));

@@ -1,4 +1,4 @@
-//! `--since`: a point in time in the notation of people.
+//! `--since`: a point in time as people write it.
 
 use jiff::{Span, Timestamp, Zoned};
 
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_dates_or_so_long_ago() {
+    fn times_are_dates_or_ages() {
         let now: Zoned = "2026-11-23T12:00[UTC]".parse().expect("a time");
         for (text, expected) in [
             ("2026-11-01", "2026-11-01T00:00:00Z"),

@@ -114,7 +114,7 @@ fn link(from: &Path, report: &Path) -> Option<String> {
     Some(::compare::address(&folder, &report.canonicalize().ok()?))
 }
 
-/// The comparison, and where the report of each run would be.
+/// The comparison, and the path at which the report of each run is expected.
 fn read(cli: &Cli, options: &Compare) -> Done<(Comparison, Vec<PathBuf>)> {
     let library = places::library(cli.library.as_deref())?;
     let names: Vec<&String> = options.against.iter().chain(&options.runs).collect();

@@ -1,4 +1,4 @@
-//! `plateau doctor`: what is wrong in the library, and what to type.
+//! `plateau doctor`: reports the problems of a library and the next steps.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::output::printer;
 use crate::output::run_files::IMPORTED;
 use host::restore;
 
-/// With less space, a run may end early: journals of long runs have hundreds of megabytes.
+/// With less space, a run may end early: journals of long runs take hundreds of megabytes.
 const LITTLE_SPACE_BYTES: u64 = 1 << 30;
 
 pub fn run(cli: &Cli) -> Done {
@@ -42,11 +42,11 @@ pub fn run(cli: &Cli) -> Done {
     }
 }
 
-/// What is wrong around the runs: with the index, the restore records and the disk.
+/// Finds problems of the index, the restore records and the disk.
 fn around(library: &Library, runs: usize) -> Done<Vec<Finding>> {
     let mut found = Vec::new();
     let mut add = |path: &Path, problem| found.push(Finding { run: None, path: path.into(), problem });
-    // Without the journal of the library there is no index either, and removing the index would not help.
+    // Without the library's journal there can be no index, so removing the index would not help.
     if runs > 0 && library.annotations().is_ok() {
         match catalogue::stale(library) {
             Ok(0) => {}

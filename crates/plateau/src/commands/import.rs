@@ -57,7 +57,7 @@ pub fn store(library: &Library, bytes: &[u8], file: &str, id: String, format: Op
     for event in events {
         journal.append(event)?;
     }
-    // Opening it like any other run makes the names in it safe to print.
+    // Opening it like any other run sanitizes its names for printing.
     Ok(Run::open(&run.dir)?)
 }
 

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_says_why_it_is_not_used() {
+    fn unused_methods_have_a_reason() {
         let mut method = PurgeMethod {
             name: "ata-security-erase",
             label: "ATA Security Erase Unit",

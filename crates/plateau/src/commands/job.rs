@@ -1,8 +1,8 @@
 //! `plateau job RUN-ID TESTS TARGET`: begins a run, or continues it. Starting it again is always safe.
 //!
 //! A scheduler may start a job twice, requeue it while its first process is still writing, or kill it at any moment.
-//! Only one process at a time works on a run or on a target: it holds a lock on each, and the run exists from before
-//! its first purge. Whoever gets the locks next finds the run and continues it.
+//! Locks ensure that only one process at a time uses a run or a target. The run is created before its first purge, so
+//! the next process that acquires the locks finds it and continues it.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use crate::run::by_serial;
 use crate::run::lifecycle;
 use crate::run::request::RunRequest;
 
-/// How often a lock that is held is tried again.
+/// Interval at which a held lock is retried.
 const EVERY: Duration = Duration::from_millis(250);
 
 pub fn run(cli: &Cli, options: &Job) -> Done {
@@ -46,7 +46,7 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
     request.labels = options.labels.labels();
     let turn = wait(options.wait, || turn_of_run(library.root(), &options.id))?;
     let stored = existing(&library, &options.id)?;
-    // The target of a run is identified by the text that its operator typed, which is the same each time the job is
+    // The lock of a target is named after the text that the operator typed, which is the same each time the job is
     // started.
     let key = options.erase.first().unwrap_or(&request.target);
     let state = places::state()?;
@@ -65,7 +65,7 @@ pub fn run(cli: &Cli, options: &Job) -> Done {
     Ok(())
 }
 
-/// Takes a lock, and waits while another process holds it.
+/// Acquires a lock, waiting while another process holds it.
 fn wait(at_most: Duration, take: impl Fn() -> Result<Turn, TurnError>) -> Done<Turn> {
     let deadline = Instant::now() + at_most;
     loop {
@@ -113,7 +113,7 @@ fn proceed(cli: &Cli, options: &Job, library: &Library, request: &RunRequest, st
     resume::proceed(cli, library, stored, &resume, may_continue)
 }
 
-/// Refuses a job that requests something else than the run of this id.
+/// Refuses a job whose request differs from that of the run with this id.
 fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
     let file = &stored.file;
     let differs = [
@@ -144,8 +144,8 @@ fn check_same(request: &RunRequest, stored: &Run, erase: &[String]) -> Done {
     Ok(())
 }
 
-/// Returns whether the target of a job is not that of its run. Device nodes may have other names today: what is typed
-/// with `--erase` identifies a device.
+/// Returns whether the target of a job is not that of its run. Device nodes may have been renamed, so the identity
+/// typed with `--erase` decides.
 fn is_other_target(request: &RunRequest, target: &TargetFacts) -> bool {
     let is_simulated = request.target.starts_with("sim:");
     match &target.simulated {
@@ -184,7 +184,7 @@ fn needs_a_person(stored: &Run, entries: &[Entry], options: &Job) -> Option<Stri
     })
 }
 
-/// Returns the test that was interrupted after the purge with which it begins.
+/// Returns the test that was interrupted after its initial purge.
 fn interrupted_after_purge(entries: &[Entry]) -> Option<&str> {
     let mut interrupted = None;
     let mut current = None;

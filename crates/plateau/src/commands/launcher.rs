@@ -1,4 +1,4 @@
-//! `plateau launcher`: carries out one request that arrives on a socket, with the rights of this process.
+//! `plateau launcher`: carries out one request from a socket, with the privileges of this process.
 
 use std::io::stdin;
 use std::os::fd::AsFd as _;

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_in_use_says_by_whom() {
+    fn a_device_in_use_names_its_user() {
         let (device, at) = ("sda1".to_owned(), "/".to_owned());
         let mounted = device::Refusal::Mounted { device, at, namespace_of: None };
         let mut device = Listed {

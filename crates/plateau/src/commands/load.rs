@@ -437,7 +437,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_is_of_all_streams() {
+    fn displayed_rates_combine_all_streams() {
         let tick = |read_ios, share_done| Tick {
             elapsed_ns: SECOND_NS,
             interval_ns: SECOND_NS,

@@ -26,7 +26,7 @@ pub fn run(cli: &Cli, options: &Resume) -> Done {
     let library = places::library(cli.library.as_deref())?;
     library.sweep()?;
     let stored = library.find(&options.run)?;
-    // Whoever types the command has decided how the run continues.
+    // Typing the command is the decision on how the run continues.
     proceed(cli, &library, stored, options, |_, _| Ok(()))
 }
 
@@ -46,7 +46,7 @@ pub fn proceed(
     if is_own.is_ok() {
         let labels = stored.file.labels;
         stored = Run::open(&stored.dir)?;
-        // What was added later is not in the directory.
+        // Annotations added later are not in the directory.
         stored.file.labels = labels;
     }
     if stored.file.origin.is_some() {
@@ -285,7 +285,7 @@ mod tests {
     use crate::run::course;
 
     #[test]
-    fn what_is_read_under_the_lock_decides_whether_a_run_continues() {
+    fn the_state_read_under_the_lock_decides_whether_a_run_continues() {
         let dir = tempfile::tempdir().expect("a folder");
         let words = ["iops", "sim:sas-slc-2011", "--scale", "1/1024"];
         let file = course::run_file(&words, "a", jiff::Timestamp::UNIX_EPOCH).expect("a run file");

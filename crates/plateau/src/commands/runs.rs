@@ -120,7 +120,7 @@ fn page_of(options: &Runs, runs: Vec<Known>, page: Page) -> (Vec<Listed>, usize)
     (listed.drain(page.range(total)).collect(), total)
 }
 
-/// Says why no run is listed.
+/// Explains why no run is listed.
 fn nothing(options: &Runs, library: &Library, count: usize, page: Page, total: usize) -> String {
     let root = library.root().display();
     if count == 0 {

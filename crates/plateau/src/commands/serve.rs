@@ -43,7 +43,7 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
         .map_err(failure)
 }
 
-/// Folder for users, plans that wait and the journal of changes.
+/// Folder for users, queued plans and the journal of changes.
 pub fn folder() -> Done<PathBuf> {
     Ok(places::state()?.join("lab"))
 }

@@ -1,4 +1,4 @@
-//! `plateau user`: who may sign in to `plateau serve`.
+//! `plateau user`: manages the users who may sign in to `plateau serve`.
 
 use lab::{Role, Users};
 use serde_json::json;

@@ -11,7 +11,7 @@ use crate::output::places;
 use crate::output::printer;
 use crate::run::signals;
 
-/// Columns of text that is not printed on a terminal.
+/// Width of text that is not printed on a terminal.
 const COLUMNS: usize = 80;
 
 pub fn run(cli: &Cli, options: &Watch) -> Done {
@@ -36,7 +36,7 @@ pub fn run(cli: &Cli, options: &Watch) -> Done {
         .map_err(|error| Failure::new(Exit::Internal, error))
 }
 
-/// Without a run, the newest one in progress.
+/// By default, the newest run in progress.
 fn which(library: &Library, options: &Watch) -> Done<Which> {
     if options.all {
         return Ok(Which::InProgress);

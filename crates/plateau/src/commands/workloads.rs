@@ -13,7 +13,7 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::{file, places, printer};
 use crate::run::signals;
 
-/// Time between two visits of the tracer's buffers.
+/// Interval at which the tracer's buffers are read.
 const VISIT: Duration = Duration::from_millis(20);
 
 pub fn trace(cli: &Cli, action: &TraceCommand) -> Done {

@@ -10,7 +10,7 @@ pub fn warning<'a>(facts: &TargetFacts, workloads: impl IntoIterator<Item = &'a 
     if facts.kind != TargetKind::File || !workloads.into_iter().any(|workload| workload.read_percent > 0) {
         return None;
     }
-    // Something else may be at the path by now; do not wait for the other end of a pipe.
+    // The file may have been replaced, for example by a pipe; do not wait for the pipe's other end.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(&facts.path, flags, Mode::empty()).ok()?);
     // The end of a file counts as a hole.

@@ -1,4 +1,4 @@
-//! Adding to a run what its own files do not contain: records in the journal of its library.
+//! Annotates runs, with records in the journal of the library rather than in the run's own files.
 
 use record::{Annotations, Change, Labels, Library, LibraryJournalError, Run};
 use serde_json::json;
@@ -9,16 +9,16 @@ use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
 
-/// What a change is derived from, while no other process changes the journal of the library.
+/// The state from which a change is derived, while no other process can change the library's journal.
 pub struct Subject<'a> {
     pub library: &'a Library,
     pub id: &'a str,
-    /// The labels of the run, as they are.
+    /// The current labels of the run.
     pub labels: Labels,
     pub annotations: &'a Annotations,
 }
 
-/// Why nothing was added.
+/// The reason why nothing was added.
 enum Stopped {
     Journal(LibraryJournalError),
     Refused(Failure),
@@ -30,7 +30,7 @@ impl From<LibraryJournalError> for Stopped {
     }
 }
 
-/// Appends the changes that `decide` derives from the state of a run, and prints the labels that the run has then.
+/// Appends the changes that `decide` derives from the state of a run, and prints the resulting labels of the run.
 pub fn annotate(cli: &Cli, requested: &str, decide: impl FnOnce(&Subject<'_>) -> Done<Vec<Change>>) -> Done {
     let library = places::library(cli.library.as_deref())?;
     let run = own(&library, library.find(requested)?)?;
@@ -52,7 +52,7 @@ pub fn annotate(cli: &Cli, requested: &str, decide: impl FnOnce(&Subject<'_>) ->
     printer::print(&text(id, &labels))
 }
 
-/// Returns the run as it was started. It must be one of the library, because only its journal is changed.
+/// Returns the run as it was started. It must be part of the library, because only the library's journal is changed.
 fn own(library: &Library, run: Run) -> Done<Run> {
     let is_own = || {
         let folder = run.dir.canonicalize().ok()?;

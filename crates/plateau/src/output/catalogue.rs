@@ -1,4 +1,4 @@
-//! The runs of the library, from its index where that is up to date, otherwise from their files.
+//! The runs of the library, read from its index if that is up to date, otherwise from their files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub enum Found {
 }
 
 /// Returns all runs, newest first, and an error for each directory that could not be read as a run. The index is
-/// brought up to date if possible; whatever prevents that only costs time.
+/// brought up to date if possible; a failure to do so only costs time.
 ///
 /// # Errors
 /// If the library itself cannot be read.
@@ -73,7 +73,7 @@ fn indexed(library: &Library) -> Result<BTreeMap<String, Seen>, StoreError> {
     };
     let seen = Index::with(library.root(), &judged_by, up_to_date).map(|(_, seen)| seen);
     seen.or_else(|error| {
-        // What is up to date can still be used.
+        // Up-to-date rows can still be used.
         log::info!("the index is not updated: {}", with_causes(&error));
         Index::open(library.root(), &judged_by, Access::Read)?.survey()
     })

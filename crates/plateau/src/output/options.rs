@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_name_chooses_the_format() {
+    fn the_extension_selects_the_format() {
         for (path, name) in
             [("a/b.pdf", "pdf"), ("R.HTML", "html"), ("x.json", "json-file"), ("x.xml", "tkperf-xml")]
         {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_name_fits_the_option() {
+    fn the_extension_must_match_the_option() {
         let named = |option: &str| FORMATS.iter().find(|format| format.name == option).expect("a format");
         for (option, path, part) in [
             ("pdf", "x.html", "did you mean --html x.html, or a name that ends in .pdf?"),

@@ -1,4 +1,4 @@
-//! Says that a run in the library is a copy, or that its directory was renamed.
+//! Reports that a run in the library is a copy, or that its directory was renamed.
 
 use record::Run;
 

@@ -305,7 +305,7 @@ fn verdict(outcome: &Outcome, is_in_progress: bool) -> String {
     }
     match (outcome.converged, outcome.window.first()) {
         (Some(true), Some((_, w))) => format!("steady state in rounds {}-{}", w.first_round, w.last_round),
-        // The source of an imported run stated this without the values.
+        // The source of an imported run stated a verdict without the values.
         (Some(true), None) => {
             format!("steady state in rounds {}, as stated by the source", outcome.header.rounds)
         }

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_identity_names_one_drive_or_none() {
+    fn an_identity_matches_at_most_one_drive() {
         let device = |path: &str| Listed {
             path: path.into(),
             kind: "NVMe".into(),

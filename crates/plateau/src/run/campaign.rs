@@ -35,7 +35,7 @@ struct Begun {
     usual_purge: Option<Duration>,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 type Ended = (StoredRun, Done);
 
 pub fn run(cli: &Cli, requests: Vec<RunRequest>, erase: &[String]) -> Done {

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_short_lines_that_mean_nothing_else() {
+    fn labels_are_short_lines_and_not_reserved_words() {
         assert_eq!(name(" shelf 3 "), Ok("shelf 3".into()));
         for bad in ["", "  ", "latest", "last~2", "a/b", "a\nb", "\u{1b}[2J", &"x".repeat(201)] {
             assert!(name(bad).is_err(), "{bad:?}");

@@ -1,4 +1,5 @@
-//! The source of power of a run: who may name it, when it is opened, and the idle power before the first test.
+//! The source of power of a run: which sources are allowed, when they are opened, and the idle power before the first
+//! test.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_is_found_by_its_identity_and_size_and_only_for_certain() {
+    fn a_drive_is_found_only_by_a_unique_identity_and_size() {
         let file = std::env::temp_dir().join("plateau-a-file-that-nobody-makes");
         let open = device::OpenOptions { size_bytes: Some(16 << 20), ..device::OpenOptions::default() };
         let facts =

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_plan_the_only_name_is_the_target() {
+    fn with_a_plan_a_single_word_is_the_target() {
         let request = request(&options("/dev/x", Some("tkperf"))).unwrap();
         assert_eq!(request.target, "/dev/x");
         assert_eq!(request.tests[..2], ["iops", "lat"]);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_values_are_named() {
         let missing = |options: &RequestOptions| request(options).unwrap_err().message();
         assert!(missing(&options("", None)).contains("needs tests and a target"));
         assert!(missing(&options("iops", None)).contains("iops needs a target"));

@@ -22,7 +22,7 @@ struct Browser {
     from: BufReader<File>,
     session: Option<String>,
     last: u64,
-    /// What the browser complained about.
+    /// Errors that the browser reported.
     complaints: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ impl Browser {
         self.wait("document.readyState === 'complete' && location.protocol === 'http:'");
     }
 
-    /// Puts the focus on an element, types a text and presses Enter.
+    /// Focuses an element, types a text and presses Enter.
     fn enter(&mut self, selector: &str, text: &str) {
         self.wait(&format!("document.querySelector(\"{selector}\") !== null"));
         self.evaluate(&format!("document.querySelector(\"{selector}\").focus()"));

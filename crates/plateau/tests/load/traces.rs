@@ -30,7 +30,7 @@ fn an_imported_trace_names_bad_lines_and_other_volumes() {
 }
 
 #[test]
-fn what_is_not_a_trace_is_refused_with_the_next_step() {
+fn invalid_traces_are_refused_with_the_next_step() {
     let bench = Bench::new();
     let file = bench.path("file");
     std::fs::write(&file, "hello\n").expect("a file");

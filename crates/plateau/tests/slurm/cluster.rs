@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far longer than anything here takes.
+/// Timeout, far longer than any step takes.
 const PATIENCE: Duration = Duration::from_secs(300);
 const PROGRAMS: [&str; 5] = ["slurmctld", "slurmd", "munged", "sbatch", "runuser"];
 
@@ -179,7 +179,7 @@ impl Drop for Cluster {
         if !std::thread::panicking() {
             return;
         }
-        // What the daemons and the jobs printed.
+        // The output of the daemons and the jobs.
         for entry in std::fs::read_dir(self.dir.path()).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|extension| extension == "out" || extension == "log") {

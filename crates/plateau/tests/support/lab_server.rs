@@ -89,7 +89,7 @@ impl Server {
         rest.split_once('"').expect("the end of the token").0.to_owned()
     }
 
-    /// Enters with the link and returns the `Cookie` header.
+    /// Signs in with the link and returns the `Cookie` header.
     pub fn enter(&self) -> String {
         let path = self.link.split_once(&self.address).expect("the link names the address").1;
         let response = self.get(path, "");

@@ -99,7 +99,7 @@ impl Bench {
     }
 
     /// Returns the runs of the library, including the remains of runs that never began. The folder with the locks of
-    /// `plateau job` is no run.
+    /// `plateau job` is not a run.
     pub fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = std::fs::read_dir(self.library()) else { return Vec::new() };
         let paths = entries.map(|entry| entry.expect("a folder entry").path());
@@ -136,7 +136,7 @@ pub struct Held(pub u32);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // It may have been killed meanwhile.
+        // It may have been killed in the meantime.
         drop(Command::new("kill").args(["-CONT", &self.0.to_string()]).stderr(Stdio::null()).status());
     }
 }

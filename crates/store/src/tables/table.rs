@@ -25,7 +25,7 @@ pub struct Column {
     pub name: &'static str,
     /// Type.
     pub kind: Kind,
-    /// What it contains.
+    /// Description of its content.
     pub about: &'static str,
 }
 
@@ -58,7 +58,7 @@ pub struct Folded<'a> {
     pub figures: &'a [Figure],
     /// State.
     pub state: Standing,
-    /// What people have added to the runs of the library.
+    /// Annotations of the runs of the library.
     pub annotations: &'a Annotations,
 }
 

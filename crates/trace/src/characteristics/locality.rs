@@ -1,4 +1,4 @@
-//! Where I/Os access the volume: equal regions. When there are too many, each two become one.
+//! Where I/Os access the volume: equal regions. When there are too many, pairs of regions are merged.
 
 use crate::{Io, Op};
 

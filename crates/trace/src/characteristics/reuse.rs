@@ -12,7 +12,7 @@ use crate::Io;
 const BLOCK_BYTES: u64 = 4096;
 /// Largest number of blocks that are tracked.
 const MOST_BLOCKS: usize = 8192;
-/// Number of accesses after which they are numbered anew.
+/// Number of accesses after which they are renumbered.
 const PLACES: usize = 4 * MOST_BLOCKS;
 /// Hashes are below this number; blocks with a hash below the threshold are tracked.
 const HASHES: u64 = 1 << 32;
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(reuse.first, 100.0);
         assert_eq!(reuse.again.iter().sum::<f64>(), 49_900.0);
         assert_eq!(reuse.again[7], 49_900.0);
-        // The same block again and again has no others in between.
+        // Repeated accesses to one block have no others in between.
         assert_eq!(of([5, 5, 5].into_iter()).again, [2.0]);
     }
 

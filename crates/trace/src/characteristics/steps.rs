@@ -1,4 +1,4 @@
-//! The course of a workload in equal steps. When there are too many steps, each two become one.
+//! The development of a workload in equal time steps. When there are too many steps, pairs are merged.
 
 use crate::{Io, Op};
 
@@ -82,7 +82,7 @@ impl Steps {
         }
     }
 
-    /// Makes the steps so long that one of the permitted number contains this time.
+    /// Lengthens the steps until the permitted number of them covers this time.
     fn fit(&mut self, at_ns: u64) {
         while at_ns / self.step_ns >= MOST_STEPS as u64 {
             self.step_ns *= 2;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use crate::{Io, Op};
 
-/// Number of places at which a sequential run may continue, per operation: concurrent runs are recognized up to this number.
+/// Number of concurrent sequential runs that are recognized per operation.
 const RUNS: usize = 16;
-/// Number of streams that are told apart exactly; the sizes of further ones are rounded up to a power of two.
+/// Number of streams that are distinguished by exact size; the sizes of further ones are rounded up to a power of two.
 const EXACT: usize = 1024;
 
 /// The properties that the I/Os of a stream have in common.
@@ -23,7 +23,7 @@ pub struct StreamKind {
 /// A stream and its I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stream {
-    /// What they have in common.
+    /// The properties that its I/Os have in common.
     pub kind: StreamKind,
     /// Number of I/Os.
     pub ios: u64,

@@ -1,5 +1,5 @@
-//! The payload of a block. Each I/O is a byte with flags, followed by what they leave open: the time since the previous I/O, the
-//! distance from its end, the length and the response time.
+//! The payload of a block. Each I/O is a byte with flags, followed by the values that the flags do not imply: the time
+//! since the previous I/O, the distance from its end, the length and the response time.
 
 use super::varint::{folded, put, take, unfolded};
 use crate::{Io, Op};
@@ -15,7 +15,7 @@ const SAME_LENGTH: u8 = 1 << 3;
 const HAS_RESPONSE: u8 = 1 << 4;
 const KNOWN: u8 = OP | CONTINUES | SAME_LENGTH | HAS_RESPONSE;
 
-/// Each block can be decoded without the previous ones: its first I/O follows one at zero.
+/// Each block can be decoded on its own: its first I/O is relative to an I/O at time and offset zero.
 const START: Io = Io { issue_ns: 0, response_ns: None, offset_bytes: 0, length_bytes: 0, op: Op::Read };
 
 pub fn encode(ios: &[Io], out: &mut Vec<u8>) {
@@ -45,7 +45,7 @@ pub fn encode(ios: &[Io], out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes a block whose first I/O must not be issued before `from_ns`; None if the bytes are not those of a block.
+/// Decodes a block whose first I/O must not be issued before `from_ns`; None if the bytes are not a valid block.
 pub fn decode(mut bytes: &[u8], count: usize, from_ns: u64, out: &mut Vec<Io>) -> Option<()> {
     out.clear();
     let mut previous = START;

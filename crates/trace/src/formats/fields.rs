@@ -1,4 +1,4 @@
-//! Fields of a line, separated by commas or by white space.
+//! Fields of a line, separated by commas or white space.
 
 use super::format::Bad;
 use crate::numbers::whole;

@@ -17,7 +17,7 @@ pub const FORMAT: Format = Format {
     parser: || Box::new(Msr),
 };
 
-/// An hour: how much earlier than the first line others may be and keep their time, because files are not sorted.
+/// One hour: lines may precede the first one by up to this time, because files are not sorted.
 const MARGIN: u64 = 36_000_000_000;
 
 struct Msr;
@@ -38,7 +38,8 @@ impl Parse for Msr {
             return Ok(());
         }
         let ticks = |field, name| number(field, name)?.checked_mul(100).ok_or(Bad::Field(name));
-        // Since 1601, in units of 100 ns: too large for nanoseconds in 64 bits without a closer origin.
+        // Times count units of 100 ns since 1601; in nanoseconds, they would not fit into 64 bits without a later
+        // origin.
         let time = number(time, "Timestamp")?;
         let time = time.saturating_sub(sink.origin(time, MARGIN));
         let time = time.checked_mul(100).ok_or(Bad::Field("Timestamp"))?;

@@ -1,4 +1,4 @@
-//! What the run does this second, or did last.
+//! What the run is doing this second, or did last.
 
 use follow::live::Live;
 use ratatui::text::{Line, Span};

@@ -123,7 +123,7 @@ mod tests {
     use super::closed_form;
 
     #[test]
-    fn the_closed_form_is_the_known_one() {
+    fn the_closed_form_matches_published_values() {
         for (spare, factor) in [(0.07, 7.69), (0.28, 2.482), (1.0, 1.255)] {
             assert!((closed_form(spare) / factor - 1.0).abs() < 0.02, "{spare}: {}", closed_form(spare));
         }

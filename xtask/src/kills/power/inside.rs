@@ -75,7 +75,7 @@ impl Chore for Inside {
         let disk = Disk::make(file_system, Path::new(AT))?;
         let mut trials = Trials::prepare(disk, target)?;
         println!("{name}: a run takes {:.1} s", trials.took.as_secs_f64());
-        trials.lies_are_found_out()?;
+        trials.lost_output_is_detected()?;
         let begun = Instant::now();
         for index in 0..times {
             for (fault, text) in trials.trial(index, times, seed).with_context(|| format!("trial {index}"))? {
@@ -165,7 +165,7 @@ impl Trials {
 
     /// Proves that the check can fail: output that was displayed while all writes were dropped must be
     /// detected as lost.
-    fn lies_are_found_out(&self) -> anyhow::Result<()> {
+    fn lost_output_is_detected(&self) -> anyhow::Result<()> {
         self.disk.drop_writes()?;
         let ended = self.plain(&self.run);
         let err = text(ERR)?;

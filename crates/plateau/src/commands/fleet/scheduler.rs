@@ -8,7 +8,7 @@ use fleet::{Queued, SQUEUE_FORMAT, queue};
 use super::files::failure;
 use crate::failure::{Done, Exit, Failure};
 
-/// The queue of Slurm, as far as this host can see it.
+/// Slurm's queue, as seen from this host.
 pub enum Queue {
     /// The jobs of this user.
     Known(Vec<Queued>),

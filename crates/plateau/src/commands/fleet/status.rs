@@ -21,7 +21,7 @@ use crate::output::summary::Summary;
 /// Number of bytes at the end of the output of a job that may contain its last message.
 const TAIL_BYTES: u64 = 4096;
 
-/// What became of a job.
+/// The state of a job.
 struct Known {
     word: &'static str,
     detail: String,
@@ -77,7 +77,7 @@ pub fn run(cli: &Cli, options: &FleetStatus) -> Done {
     printer::print(&out)
 }
 
-/// Counts jobs by their words: `3 complete, 1 waits`.
+/// Counts jobs by state: `3 complete, 1 waits`.
 fn counts<'a>(all: impl Iterator<Item = &'a Known>) -> String {
     let mut counts: Vec<(&str, u32)> = Vec::new();
     for known in all {
@@ -89,7 +89,7 @@ fn counts<'a>(all: impl Iterator<Item = &'a Known>) -> String {
     counts.iter().map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What the queue, if it is known, and the library say about a job.
+/// Returns the state of a job according to the library and, if known, the queue.
 fn known(job: &Job, queue: Option<&[Queued]>, library: &Library, logs: &Path) -> Known {
     let said = || last_message(&logs.join(format!("{}.log", job.id)));
     let of = |word, detail: String| Known { word, detail };
@@ -109,7 +109,7 @@ fn known(job: &Job, queue: Option<&[Queued]>, library: &Library, logs: &Path) ->
     match Run::open(&dir).map_err(Into::into).and_then(Summary::live) {
         Ok(summary) => match summary.standing() {
             Standing::Running => of("runs", summary.in_progress().unwrap_or_default()),
-            // It may be waiting in a queue that is not known.
+            // It may be waiting in a queue that could not be read.
             Standing::Incomplete if queue.is_none() => of("incomplete", said()),
             Standing::Incomplete => of("failed", said()),
             _ if summary.is_rejected() => of("rejected", said()),

@@ -171,11 +171,12 @@ fn write<'a>(dir: &std::path::Path, scripts: impl Iterator<Item = (&'a Job, Stri
     Ok(json!(names))
 }
 
-/// Submits each job that is neither complete nor in the queue, so that submitting a campaign again adds what is missing.
+/// Submits each job that is neither complete nor in the queue, so that resubmitting a campaign adds only the missing
+/// jobs.
 fn submit<'a>(cli: &Cli, library: &Library, scripts: impl Iterator<Item = (&'a Job, String)>) -> Done<Value> {
     let queued = match scheduler::queued()? {
         Queue::Known(queued) => queued,
-        // Here sbatch is missing as well, and its failure says so.
+        // sbatch is missing here as well, and its error message says so.
         Queue::Absent => Vec::new(),
         // Without the queue, jobs could be submitted twice.
         Queue::Unknown(message) => return Err(scheduler::failed("squeue", &message)),

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_wins_and_must_be_possible() {
+    fn typed_values_take_precedence_and_are_validated() {
         let typed = Endurance::of(Some(600.0), &health(3, 1)).unwrap().unwrap();
         assert!((typed.share_percent(6_000_000_000_000) - 1.0).abs() < 1e-9);
         for wrong in [0.0, -1.0, f64::NAN, 1e12] {
