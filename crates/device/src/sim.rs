@@ -315,7 +315,7 @@ fn series(interval_ns: u64, ticks: &[nandsim::Tick], times: Option<Columns>) -> 
             .map(|t| t.latency_sum_ns.checked_div(t.read_ios + t.write_ios).unwrap_or(0))
             .collect(),
         latency_max_ns: ticks.iter().map(|t| t.latency_max_ns).collect(),
-        times,
+        times: times.map(Into::into),
     }
 }
 

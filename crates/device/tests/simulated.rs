@@ -304,7 +304,7 @@ fn life(ramp_ns: u64) -> (record::Cut, Segment, record::Health) {
 fn a_loss_of_power_is_reported_with_what_was_cut_and_the_drive_is_back() {
     let (cut, after, health) = life(0);
     let intervals = &cut.series.write_ios;
-    assert!(intervals.len() > 10 && intervals[..10].iter().all(|&ios| ios > 0), "{intervals:?}");
+    assert!(intervals.len() > 10 && intervals.range(0..10).all(|ios| ios > 0), "{intervals:?}");
     assert!(after.start_ns > cut.start_ns && after.write.ios > 0);
     assert_eq!(health.unsafe_shutdowns, Some(1));
     assert_eq!(life(0), (cut, after, health), "to be repeated to the bit");
