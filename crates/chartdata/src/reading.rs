@@ -54,6 +54,8 @@ pub enum ReadingHint {
     TimesByOutstanding,
     /// Rates by number of outstanding I/Os, one series per run.
     Runs,
+    /// Any quantity, one series per run.
+    OverlaidRuns,
     /// Columns of CPU load by threads and queue depth.
     Processor,
     /// The rate of a load that lasts for hours.

@@ -49,6 +49,8 @@ const TIMES_BY_OUTSTANDING: &str = "By outstanding I/Os (TC x QD): where respons
      only wait.";
 const RUNS: &str = "Each line is one run: the highest is the fastest at that number of outstanding I/Os, and \
      where a line stops rising, that drive is saturated.";
+const OVERLAID_RUNS: &str =
+    "Each line is one run, named in the legend: where two lines lie on each other, the runs do not differ.";
 const PROCESSOR: &str =
     "Each column is the CPU load at one TC and QD: near 100 % the host may limit the result.";
 const ENDURANCE: &str = "The rate of the load in each interval: a sound drive shows a level line, and a lasting fall \
@@ -98,6 +100,7 @@ pub const fn sentence(hint: ReadingHint) -> &'static str {
         ReadingHint::ByOutstanding => BY_OUTSTANDING,
         ReadingHint::TimesByOutstanding => TIMES_BY_OUTSTANDING,
         ReadingHint::Runs => RUNS,
+        ReadingHint::OverlaidRuns => OVERLAID_RUNS,
         ReadingHint::Processor => PROCESSOR,
         ReadingHint::Endurance => ENDURANCE,
         ReadingHint::Trend => TREND,

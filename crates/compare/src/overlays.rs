@@ -41,7 +41,7 @@ impl Overlay {
         if self.is_split() {
             "Each small chart shows one run in front of the lines of all others, on the same axes."
         } else {
-            charts::sentence(ReadingHint::Runs)
+            charts::sentence(self.lines.reading)
         }
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn overlays(runs: &[Candidate], each: &[(usize, &Lines)]) -> Vec<Over
         let (runs, series): (Vec<usize>, Vec<Series>) = found.unzip();
         let (_, first) = each.first()?;
         let title = if is_single { String::new() } else { (*name).to_owned() };
-        let lines = Lines { reading: ReadingHint::Runs, series, marked: None, ..(*first).clone() };
+        let lines = Lines { reading: ReadingHint::OverlaidRuns, series, marked: None, ..(*first).clone() };
         // Single points are already compared by the bars.
         let is_curve = lines.series.iter().any(|series| series.points.len() > 1);
         (runs.len() > 1 && is_curve).then_some(Overlay { title, lines, runs })

@@ -82,4 +82,4 @@ pub use signatures::{Format, Signature};
 pub use sim::model_of;
 pub use sysfs::Counters;
 pub use target::{FileState, SMALLEST_BYTES};
-pub use usage::built_on_file;
+pub use usage::built_on_files;

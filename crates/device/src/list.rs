@@ -40,7 +40,7 @@ pub fn list() -> Result<Vec<Listed>, DriveError> {
     let devices =
         roots.block_devices().map_err(|source| DriveError::System { path: "/sys/block", source })?;
     let filled = devices.into_iter().filter(|d| d.attribute("size").is_some_and(|size| size != "0"));
-    let usage = usage::gather(&roots, None).map_err(DriveError::Usage)?;
+    let usage = usage::gather(&roots, &[]).map_err(DriveError::Usage)?;
     Ok(filled.map(|device| look(&device, roots.clone(), &usage)).collect())
 }
 

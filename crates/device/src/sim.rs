@@ -179,7 +179,7 @@ impl Simulated {
         let load = self.load(workload);
         let mut progress = Progress::new(&load, self.ssd.now_ns());
         let (last_tick, virtual_ticks) = (&mut self.last_tick, self.virtual_ticks);
-        let tally = self.ssd.run_pattern(&load, &workload.pattern(), &mut |tick| {
+        let mut tally = self.ssd.run_pattern(&load, &workload.pattern(), &mut |tick| {
             progress.add(tick);
             // The host's clock affects only the display.
             if !virtual_ticks && last_tick.elapsed() < TICK_EVERY {
@@ -195,7 +195,7 @@ impl Simulated {
         if tally.stopped {
             return Ok(LoadOutcome::Stopped);
         }
-        Ok(LoadOutcome::Finished(segment(workload, load.tick_ns, tally)))
+        Ok(LoadOutcome::Finished(segment(workload, tally.limit_ticks(&load), tally)))
     }
 
     fn load(&self, workload: &Workload) -> Load {
@@ -228,10 +228,7 @@ struct Progress {
     shown_ns: u64,
     done_bytes: u64,
     shown_bytes: u64,
-    read_ios: u64,
-    write_ios: u64,
-    latency_sum_ns: u64,
-    latency_max_ns: u64,
+    not_shown: nandsim::Tick,
 }
 
 impl Progress {
@@ -242,23 +239,17 @@ impl Progress {
             shown_ns: start_ns,
             done_bytes: 0,
             shown_bytes: 0,
-            read_ios: 0,
-            write_ios: 0,
-            latency_sum_ns: 0,
-            latency_max_ns: 0,
+            not_shown: nandsim::Tick::default(),
         }
     }
 
     fn add(&mut self, tick: &nandsim::Tick) {
-        self.read_ios += tick.read_ios;
-        self.write_ios += tick.write_ios;
         self.done_bytes += tick.read_bytes + tick.write_bytes;
-        self.latency_sum_ns += tick.latency_sum_ns;
-        self.latency_max_ns = self.latency_max_ns.max(tick.latency_max_ns);
+        self.not_shown = self.not_shown.then(*tick);
     }
 
     fn take(&mut self, now_ns: u64) -> Tick {
-        let ios = self.read_ios + self.write_ios;
+        let shown = std::mem::take(&mut self.not_shown);
         let (done, all) = match self.until {
             nandsim::Until::ForNs(ns) => (now_ns - self.start_ns, ns),
             nandsim::Until::Bytes(bytes) => (self.done_bytes, bytes),
@@ -266,14 +257,13 @@ impl Progress {
         let tick = Tick {
             elapsed_ns: now_ns - self.start_ns,
             interval_ns: now_ns - self.shown_ns,
-            read_ios: self.read_ios,
-            write_ios: self.write_ios,
+            read_ios: shown.read_ios,
+            write_ios: shown.write_ios,
             bytes: self.done_bytes - self.shown_bytes,
-            latency_mean_ns: self.latency_sum_ns.checked_div(ios).unwrap_or(0),
-            latency_max_ns: self.latency_max_ns,
+            latency_mean_ns: shown.latency_mean_ns(),
+            latency_max_ns: shown.latency_max_ns,
             share_done: (done as f64 / all as f64).min(1.0),
         };
-        (self.read_ios, self.write_ios, self.latency_sum_ns, self.latency_max_ns) = (0, 0, 0, 0);
         (self.shown_ns, self.shown_bytes) = (now_ns, self.done_bytes);
         tick
     }
@@ -310,12 +300,9 @@ fn series(interval_ns: u64, ticks: &[nandsim::Tick], times: Option<Columns>) -> 
         interval_ns,
         read_ios: ticks.iter().map(|t| t.read_ios).collect(),
         write_ios: ticks.iter().map(|t| t.write_ios).collect(),
-        latency_mean_ns: ticks
-            .iter()
-            .map(|t| t.latency_sum_ns.checked_div(t.read_ios + t.write_ios).unwrap_or(0))
-            .collect(),
+        latency_mean_ns: ticks.iter().map(nandsim::Tick::latency_mean_ns).collect(),
         latency_max_ns: ticks.iter().map(|t| t.latency_max_ns).collect(),
-        times,
+        times: times.map(Into::into),
     }
 }
 

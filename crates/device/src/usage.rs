@@ -109,21 +109,30 @@ pub(crate) fn users(facts: &Facts, target: Thing) -> Vec<Refusal> {
     unique
 }
 
-/// Returns everything that is built on a regular file, under any name: loop devices, mounts, swap space, exports,
-/// and users of an unknown file that may be this one. Returns `None` if this cannot be determined: a user who may
-/// replace a file, for example inside a container, may lack the permission to query it.
-pub fn built_on_file(path: &Path) -> Vec<Refusal> {
-    let roots = &Roots::default();
-    let Some(file @ Thing::File { .. }) = thing_at(path) else { return Vec::new() };
-    let Ok(facts) = gather(roots, Some((file, path))) else { return Vec::new() };
-    let mut found = users(&facts, file);
-    found.retain(is_built_on_it);
-    // A mount that is in no visible table keeps the file open.
-    if found.is_empty()
-        && let Some(what) = facts.unseen_user_of_files()
-        && overlay::opened_nothing(path).is_some_and(|file| rings::is_open(&file))
-    {
-        found.push(Refusal::UnknownUser { what: what.to_owned() });
+/// Returns everything that is built on these regular files, under any name: loop devices, mounts, swap space, exports,
+/// and users of an unknown file that may be one of them. Other paths are ignored. Returns nothing if this cannot be
+/// determined: a user who may replace a file, for example inside a container, may lack the permission to query it.
+///
+/// All files are checked together, because the processes of the host are inspected for it.
+pub fn built_on_files<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<(&'p Path, Refusal)> {
+    let of = |path: &'p Path| thing_at(path).map(|thing| (thing, path));
+    let mut files: Vec<(Thing, &Path)> = paths.into_iter().filter_map(of).collect();
+    files.retain(|(thing, _)| matches!(thing, Thing::File { .. }));
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let Ok(facts) = gather(&Roots::default(), &files) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (file, path) in files {
+        let known = found.len();
+        found.extend(users(&facts, file).into_iter().filter(is_built_on_it).map(|user| (path, user)));
+        // A mount that is in no visible table keeps the file open.
+        if found.len() == known
+            && let Some(what) = facts.unseen_user_of_files()
+            && overlay::opened_nothing(path).is_some_and(|file| rings::is_open(&file))
+        {
+            found.push((path, Refusal::UnknownUser { what: what.to_owned() }));
+        }
     }
     found
 }

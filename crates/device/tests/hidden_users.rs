@@ -88,9 +88,9 @@ fn devices_over_an_image_that_is_mounted_out_of_sight() {
     let _alone = one_at_a_time();
     let Some(image) = Image::new() else { return };
     for (how, code, is_found) in HIDDEN {
-        assert_eq!(device::built_on_file(&image.path), []);
+        assert_eq!(built_on_file(&image.path), []);
         let Some(holder) = Holder::new(&format!("{MOUNT}\n{code}"), text(&image.path)) else { return };
-        let in_its_place = device::built_on_file(&image.path);
+        let in_its_place = built_on_file(&image.path);
         let Some(device) = Loop::over(&image.path, &["--offset", "32M"]) else { return };
         let found = refused(&device.path);
         drop(holder);
@@ -101,6 +101,11 @@ fn devices_over_an_image_that_is_mounted_out_of_sight() {
         assert!(!in_its_place.is_empty(), "{how}");
         drop(support::armed(&device.path, &OpenOptions::default()));
     }
+}
+
+/// Returns what is built on a file.
+fn built_on_file(path: &std::path::Path) -> Vec<Refusal> {
+    device::built_on_files([path]).into_iter().map(|(_, user)| user).collect()
 }
 
 fn is_mounted(refusal: &Refusal) -> bool {
@@ -145,12 +150,12 @@ fn a_loop_device_whose_file_server_has_stopped() {
     // longer.
     let file = support::file_of(SIZE);
     let _open = file.open();
-    assert_eq!(device::built_on_file(file.path()), []);
+    assert_eq!(built_on_file(file.path()), []);
     daemon.pause();
     // Until a process waits, the kernel still has the attributes of the backing file in its cache.
     let mut waiting = waiting_for(&fs::canonicalize(dir.path()).expect("a folder").join("export"));
     let (path, (answer, answers)) = (file.path().to_owned(), std::sync::mpsc::channel());
-    std::thread::spawn(move || answer.send(device::built_on_file(&path)));
+    std::thread::spawn(move || answer.send(built_on_file(&path)));
     let found = answers.recv_timeout(NO_HANG);
     daemon.continue_process();
     let ended = waiting.wait();
@@ -164,7 +169,7 @@ fn a_loop_device_whose_file_server_has_stopped() {
     assert!(ended.is_ok_and(|status| status.success()));
     // The answers arrive in any order.
     let begun = Instant::now();
-    while !device::built_on_file(file.path()).is_empty() {
+    while !built_on_file(file.path()).is_empty() {
         assert!(begun.elapsed() < NO_HANG, "it has answered");
     }
 }

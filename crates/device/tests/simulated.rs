@@ -74,6 +74,32 @@ fn short_cells_complete_enough_and_amounts_are_whole_blocks() {
     assert_eq!(finish(&mut target, &pass).write.bytes, capacity / (128 << 10) * (128 << 10));
 }
 
+/// An extended cell has coarser intervals instead of thousands of them; a long workload keeps its scaled seconds.
+#[test]
+fn the_series_of_an_extended_cell_has_a_limited_number_of_intervals() {
+    let cell = |until_ns| {
+        let mut target = scaled("1/1024");
+        let capacity = target.facts().capacity_bytes;
+        let many = Workload { threads: 32, queue_depth: 32, block_bytes: 128 << 10, ..workload(capacity) };
+        finish(&mut target, &Workload { until: Until::DurationNs(until_ns), ..many })
+    };
+    let short = cell(SECOND_NS);
+    let (series, elapsed_ns) = (&short.series, short.end_ns - short.start_ns);
+    assert!(elapsed_ns > 200 * SECOND_NS / 1024, "extended to {elapsed_ns} ns");
+    assert!(
+        series.interval_ns.is_multiple_of(SECOND_NS / 1024) && (32..=64).contains(&series.write_ios.len())
+    );
+    assert_eq!(series.write_ios.len() as u64, elapsed_ns.div_ceil(series.interval_ns));
+    assert_eq!(series.write_ios.iter().sum::<u64>(), short.write.ios);
+    assert_eq!(series.latency_max_ns.iter().max(), short.write.latency.max());
+    let times = series.times.as_ref().expect("recorded");
+    assert_eq!((times.len(), times.intervals_per_column()), (series.write_ios.len(), 1));
+    assert_eq!(times.iter().flatten().map(|(_, count)| count).sum::<u64>(), short.write.ios);
+    let long = cell(300 * SECOND_NS);
+    assert_eq!(long.series.interval_ns, SECOND_NS / 1024);
+    assert!(long.series.write_ios.len() >= 300);
+}
+
 /// A cell with a ramp is simulated command by command, under the same rules.
 #[test]
 fn short_cells_with_a_ramp_complete_enough_too() {
@@ -304,7 +330,7 @@ fn life(ramp_ns: u64) -> (record::Cut, Segment, record::Health) {
 fn a_power_loss_is_reported_with_the_interrupted_workload_and_power_returns() {
     let (cut, after, health) = life(0);
     let intervals = &cut.series.write_ios;
-    assert!(intervals.len() > 10 && intervals[..10].iter().all(|&ios| ios > 0), "{intervals:?}");
+    assert!(intervals.len() > 10 && intervals.range(0..10).all(|ios| ios > 0), "{intervals:?}");
     assert!(after.start_ns > cut.start_ns && after.write.ios > 0);
     assert_eq!(health.unsafe_shutdowns, Some(1));
     assert_eq!(life(0), (cut, after, health), "to be repeated to the bit");

@@ -153,7 +153,7 @@ impl Numbers {
         self.instants.push(length_ns);
         self.instants.extend(series.latency_mean_ns.iter().chain(&series.latency_max_ns).max());
         let ios = series.read_ios.iter().chain(&series.write_ios);
-        self.amounts.push(ios.fold(0, |sum, ios| sum.saturating_add(*ios)));
+        self.amounts.push(ios.fold(0, |sum, ios| sum.saturating_add(ios)));
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn series(interval_ns: u64, rows: usize) -> Series {
-        let zeros = || vec![0; rows];
+        let zeros = || vec![0; rows].into();
         Series {
             interval_ns,
             read_ios: zeros(),

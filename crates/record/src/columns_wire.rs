@@ -1,18 +1,30 @@
 //! Serialized form of response times over time: the non-empty rows of each column, with delta-encoded row
 //! numbers.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-use stdx::histogram::coarse::Columns;
+use std::fmt;
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use stdx::histogram::stored::{Building, StoredColumns};
+
+#[derive(Serialize)]
 struct Wire {
     intervals_per_column: u64,
     /// For each column: the distance from the previous non-empty row and the count, alternating.
     columns: Vec<Vec<u64>>,
 }
 
-pub fn serialize<S: Serializer>(columns: &Option<Columns>, serializer: S) -> Result<S::Ok, S::Error> {
+/// A journal has millions of columns, so they are not collected before they are stored.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    intervals_per_column: u64,
+    columns: ReadColumns,
+}
+
+struct ReadColumns(Building);
+
+pub fn serialize<S: Serializer>(columns: &Option<StoredColumns>, serializer: S) -> Result<S::Ok, S::Error> {
     let wire = columns.as_ref().map(|columns| Wire {
         intervals_per_column: columns.intervals_per_column(),
         columns: columns.iter().map(column).collect(),
@@ -30,21 +42,62 @@ fn column(rows: impl Iterator<Item = (usize, u64)>) -> Vec<u64> {
     written
 }
 
-pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Columns>, D::Error> {
-    let Some(wire) = Option::<Wire>::deserialize(deserializer)? else { return Ok(None) };
-    let columns: Option<Vec<_>> = wire.columns.iter().map(|written| rows(written)).collect();
-    let columns = columns.ok_or_else(|| D::Error::custom("a row has no count, or its number overflows"))?;
-    Columns::from_parts(wire.intervals_per_column, &columns).map(Some).map_err(D::Error::custom)
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<StoredColumns>, D::Error> {
+    let Some(read) = Option::<Read>::deserialize(deserializer)? else { return Ok(None) };
+    read.columns.0.finish(read.intervals_per_column).map(Some).map_err(D::Error::custom)
 }
 
-fn rows(written: &[u64]) -> Option<Vec<(usize, u64)>> {
-    let (pairs, rest) = written.as_chunks::<2>();
-    let mut row = 0usize;
-    let mut numbered = |&[distance, count]: &[u64; 2]| {
-        row = row.checked_add(usize::try_from(distance).ok()?)?;
-        Some((row, count))
-    };
-    if rest.is_empty() { pairs.iter().map(&mut numbered).collect() } else { None }
+impl<'de> Deserialize<'de> for ReadColumns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(AllColumns)
+    }
+}
+
+struct AllColumns;
+
+impl<'de> Visitor<'de> for AllColumns {
+    type Value = ReadColumns;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of columns")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut columns: A) -> Result<ReadColumns, A::Error> {
+        let mut all = Building::default();
+        while columns.next_element_seed(OneColumn(&mut all))?.is_some() {}
+        Ok(ReadColumns(all))
+    }
+}
+
+/// Adds a column to those before it.
+struct OneColumn<'a>(&'a mut Building);
+
+impl<'de> DeserializeSeed<'de> for OneColumn<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneColumn<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of distances and counts")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<(), A::Error> {
+        let mut row = 0usize;
+        while let Some(distance) = numbers.next_element::<u64>()? {
+            let next = usize::try_from(distance).ok().and_then(|distance| row.checked_add(distance));
+            row = next.ok_or_else(|| A::Error::custom("a row number overflows"))?;
+            let count = numbers.next_element()?.ok_or_else(|| A::Error::custom("a row has no count"))?;
+            self.0.add(row, count).map_err(A::Error::custom)?;
+        }
+        self.0.end_column();
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +135,9 @@ mod tests {
             assert!(error.contains(why), "{error}");
         };
         refused("[[1]]", "has no count");
+        refused("[[5,1,4]]", "has no count");
+        refused("[[true,1]]", "expected u64");
+        refused("[5]", "an array of distances and counts");
         refused("[[5,1,18446744073709551615,1]]", "overflows");
         refused("[[5,1,0,1]]", "are not in ascending order");
         refused("[[232,1]]", "out of range");

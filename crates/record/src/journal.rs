@@ -9,6 +9,7 @@ mod held;
 mod line;
 mod verifier;
 
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -345,7 +346,8 @@ fn lock(file: &dyn Stored, path: &Path) -> Result<(), JournalError> {
 }
 
 fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
-    parse_journal(&file.read(MOST_BYTES).map_err(|e| io("read", path, e))?, path)
+    let failed = |e| io("read", path, e);
+    parse(&mut file.reader(MOST_BYTES).map_err(failed)?, path)
 }
 
 /// Parses a journal; `path` is used in error messages. Strings in the result are safe to print.
@@ -353,9 +355,16 @@ fn load(file: &mut dyn Stored, path: &Path) -> Result<Loaded, JournalError> {
 /// # Errors
 /// Same as [`read_journal`].
 pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> {
-    let mut lines = bytes.split_inclusive(|&b| b == b'\n').peekable();
-    let header = lines.next().unwrap_or_default();
-    let version = version_in(header, MAGIC).ok_or_else(|| JournalError::NotAJournal { path: path.into() })?;
+    let mut rest = bytes;
+    parse(&mut rest, path)
+}
+
+/// Parses a journal line by line: its text may take more memory than all of its records.
+fn parse(input: &mut dyn BufRead, path: &Path) -> Result<Loaded, JournalError> {
+    let failed = |e| io("read", path, e);
+    let (mut line, mut last_line) = (Vec::new(), Vec::new());
+    input.read_until(b'\n', &mut line).map_err(failed)?;
+    let version = version_in(&line, MAGIC).ok_or_else(|| JournalError::NotAJournal { path: path.into() })?;
     if version > VERSION {
         return Err(JournalError::Newer { path: path.into(), found: version });
     }
@@ -365,16 +374,18 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
     let mut loaded = Loaded {
         entries: Vec::new(),
         torn: None,
-        digest: Digest::of(header),
-        whole_bytes: header.len() as u64,
+        digest: Digest::of(&line),
+        whole_bytes: line.len() as u64,
         last_line: Vec::new(),
         amounts: Amounts::default(),
     };
-    let mut last_line: &[u8] = &[];
-    while let Some(line) = lines.next() {
-        let is_last = lines.peek().is_none();
+    loop {
+        line.clear();
+        if input.read_until(b'\n', &mut line).map_err(failed)? == 0 {
+            break;
+        }
         let seq = loaded.entries.len() as u64;
-        let parsed = parse_line(line, seq, loaded.digest).and_then(|(entry, digest)| {
+        let parsed = parse_line(&line, seq, loaded.digest).and_then(|(entry, digest)| {
             loaded.amounts.take(&entry.event)?;
             Ok((entry, digest))
         });
@@ -383,16 +394,19 @@ pub fn parse_journal(bytes: &[u8], path: &Path) -> Result<Loaded, JournalError> 
                 loaded.entries.push(entry);
                 loaded.digest = digest;
                 loaded.whole_bytes += line.len() as u64;
-                last_line = line;
+                std::mem::swap(&mut line, &mut last_line);
             }
-            Err(_) if is_unfinished(line, is_last) => {
+            Err(problem) => {
+                let is_last = input.fill_buf().map_err(failed)?.is_empty();
+                if !is_unfinished(&line, is_last) {
+                    return Err(JournalError::Damaged { path: path.into(), seq, problem });
+                }
                 let zero_bytes = line.iter().filter(|byte| **byte == 0).count() as u64;
                 loaded.torn = Some(TornTail { bytes: line.len() as u64, zero_bytes });
             }
-            Err(problem) => return Err(JournalError::Damaged { path: path.into(), seq, problem }),
         }
     }
-    loaded.last_line = last_line.to_vec();
+    loaded.last_line = last_line;
     Ok(loaded)
 }
 

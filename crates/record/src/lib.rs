@@ -28,6 +28,7 @@ mod library;
 mod library_journal;
 mod live;
 mod order;
+mod packed_wire;
 mod plain;
 mod power;
 mod purge_evidence;

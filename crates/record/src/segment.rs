@@ -1,9 +1,9 @@
 //! Results of one completed workload.
 
 use serde::{Deserialize, Serialize};
-use stdx::Histogram;
-use stdx::histogram::coarse::Columns;
+use stdx::histogram::stored::StoredColumns;
 use stdx::units::SECOND_NS;
+use stdx::{Histogram, Packed};
 
 use crate::{HostLoad, IoEngine, IoPath, OnFile, Power, Until, Verified, Workload};
 
@@ -56,7 +56,7 @@ pub struct Direction {
     pub latency: Histogram,
 }
 
-/// Totals per interval (one second, or one scaled second on a scaled simulated drive). All vectors have the
+/// Totals per interval (one second, or one scaled second on a scaled simulated drive). All lists have the
 /// same length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,17 +64,21 @@ pub struct Series {
     /// Length of each interval; the last one may be shorter.
     pub interval_ns: u64,
     /// Reads completed in each interval.
-    pub read_ios: Vec<u64>,
+    #[serde(with = "crate::packed_wire")]
+    pub read_ios: Packed,
     /// Writes completed in each interval.
-    pub write_ios: Vec<u64>,
+    #[serde(with = "crate::packed_wire")]
+    pub write_ios: Packed,
     /// Mean response time of each interval in ns; 0 for an interval without I/O.
-    pub latency_mean_ns: Vec<u64>,
+    #[serde(with = "crate::packed_wire")]
+    pub latency_mean_ns: Packed,
     /// Largest response time in each interval, in ns.
-    pub latency_max_ns: Vec<u64>,
+    #[serde(with = "crate::packed_wire")]
+    pub latency_max_ns: Packed,
     /// Response times in ns, reads and writes combined, one coarse histogram per column of one or more intervals;
     /// `None` if not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::columns_wire")]
-    pub times: Option<Columns>,
+    pub times: Option<StoredColumns>,
 }
 
 /// A workload interrupted by a device failure. It is never used as a result; it documents how the device

@@ -4,10 +4,14 @@
 //! to `u64::MAX`. A value is read back as the middle of its slot, which is within 1/256 (0.4 %) of the
 //! recorded value; minimum, maximum and sum are exact.
 //!
-//! Only the slots between the smallest and the largest value use memory: a day-long run keeps thousands of
-//! histograms, and most values of a histogram lie within a few powers of two.
+//! Only the slots between the smallest and the largest value use memory while values are recorded, because most values of
+//! a histogram lie within a few powers of two. A histogram that is read back stores only the slots that are not empty,
+//! until it is changed: a run of several days has tens of thousands of histograms.
 
 pub mod coarse;
+pub mod stored;
+
+use crate::Packed;
 
 const SUB_BITS: u32 = 7;
 const SUB_SLOTS: usize = 1 << SUB_BITS;
@@ -20,15 +24,35 @@ pub struct Histogram {
     /// Counts of the slots starting at `first`; all other slots are empty.
     slots: Vec<u64>,
     first: usize,
+    /// All counts, if `slots` is empty; no slots are in both.
+    filled: Option<Box<Filled>>,
     count: u64,
     sum: u128,
     min: u64,
     max: u64,
 }
 
+/// The slots that are not empty, in ascending order.
+#[derive(Clone, Default)]
+struct Filled {
+    /// The distance of each from the previous one; for the first, its number.
+    distances: Packed,
+    counts: Packed,
+}
+
+impl Filled {
+    fn iter(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let numbers = self.distances.iter().scan(0, |slot, distance| {
+            *slot += distance as usize;
+            Some(*slot)
+        });
+        numbers.zip(&self.counts)
+    }
+}
+
 impl Default for Histogram {
     fn default() -> Self {
-        Self { slots: Vec::new(), first: 0, count: 0, sum: 0, min: u64::MAX, max: 0 }
+        Self { slots: Vec::new(), first: 0, filled: None, count: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 }
 
@@ -112,6 +136,10 @@ impl Histogram {
 
     /// Extends the allocated slots to include `first` to `last`.
     fn make_room(&mut self, first: usize, last: usize) {
+        if let Some(filled) = self.filled.take() {
+            self.make_room(slot_of(self.min), slot_of(self.max));
+            filled.iter().for_each(|(slot, count)| self.slots[slot - self.first] = count);
+        }
         if self.slots.is_empty() {
             self.first = first;
         }
@@ -197,44 +225,57 @@ impl Histogram {
     /// Returns the non-empty slots as (slot, count), in ascending order.
     pub fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let numbered = (self.first..).zip(&self.slots);
-        numbered.filter(|(_, count)| **count > 0).map(|(slot, count)| (slot, *count))
+        let recorded = numbered.filter(|(_, count)| **count > 0).map(|(slot, count)| (slot, *count));
+        recorded.chain(self.filled.iter().flat_map(|filled| filled.iter()))
     }
 
-    /// Returns the number of allocated slots: those from the smallest to the largest value.
+    /// Returns the number of slots that are allocated, or will be when the histogram is changed: those from the smallest
+    /// to the largest value.
     #[must_use]
     pub fn span(&self) -> usize {
-        self.slots.len()
+        match &self.filled {
+            Some(_) => slot_of(self.max) + 1 - slot_of(self.min),
+            None => self.slots.len(),
+        }
     }
 
-    /// Builds a histogram from the results of [`filled`](Self::filled), [`sum`](Self::sum), [`min`](Self::min) and
-    /// [`max`](Self::max).
+    /// Builds a histogram from the results of [`filled`](Self::filled), in ascending order, [`sum`](Self::sum),
+    /// [`min`](Self::min) and [`max`](Self::max).
     ///
     /// # Errors
     /// Returns an error if the parts are inconsistent; the error says why.
     pub fn from_parts(filled: &[(usize, u64)], sum: u128, min: u64, max: u64) -> Result<Self, &'static str> {
-        let mut built = Self::default();
-        let numbers = || filled.iter().map(|(slot, _)| *slot);
-        let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else {
-            return if sum == 0 { Ok(built) } else { Err("a sum without values") };
+        let Some((first, last)) = ends(filled)? else {
+            return if sum == 0 { Ok(Self::default()) } else { Err("a sum without values") };
         };
-        if last >= SLOTS {
-            return Err("slot number out of range");
-        }
-        built.make_room(first, last);
-        for &(slot, count) in filled {
-            let place = &mut built.slots[slot - first];
-            if *place != 0 || count == 0 {
-                return Err("duplicate or empty slot");
-            }
-            *place = count;
-            built.count = built.count.checked_add(count).ok_or("count overflows")?;
+        let mut count = 0u64;
+        for (_, its) in filled {
+            count = count.checked_add(*its).ok_or("count overflows")?;
         }
         if slot_of(min) != first || slot_of(max) != last {
             return Err("minimum or maximum lies outside the filled slots");
         }
-        (built.sum, built.min, built.max) = (sum, min, max);
-        Ok(built)
+        let before = std::iter::once(0).chain(filled.iter().map(|(slot, _)| *slot));
+        let distances = filled.iter().zip(before).map(|((slot, _), before)| (slot - before) as u64).collect();
+        let counts = filled.iter().map(|(_, count)| *count).collect();
+        let filled = Some(Box::new(Filled { distances, counts }));
+        Ok(Self { slots: Vec::new(), first: 0, filled, count, sum, min, max })
     }
+}
+
+/// Returns the first and the last of these slots; `None` if there are none.
+///
+/// # Errors
+/// Returns an error if a slot is not one, is empty, or does not follow the one before it.
+fn ends(filled: &[(usize, u64)]) -> Result<Option<(usize, usize)>, &'static str> {
+    let (Some((first, _)), Some((last, _))) = (filled.first(), filled.last()) else { return Ok(None) };
+    if filled.iter().any(|(slot, _)| *slot >= SLOTS) {
+        return Err("slot number out of range");
+    }
+    if filled.iter().any(|(_, count)| *count == 0) || !filled.is_sorted_by(|a, b| a.0 < b.0) {
+        return Err("duplicate or empty slot");
+    }
+    Ok(Some((*first, *last)))
 }
 
 #[cfg(test)]
@@ -276,7 +317,7 @@ mod tests {
         let filled: Vec<_> = histogram.filled().collect();
         assert_eq!(filled, [20_000, 90_000, 5_000_000].map(|ns| (slot_of(ns), 1)));
         let back = Histogram::from_parts(&filled, 5_110_000, 20_000, 5_000_000).unwrap();
-        assert_eq!(back.slots.capacity(), slot_of(5_000_000) - slot_of(20_000) + 1);
+        assert_eq!((back.slots.capacity(), back.span()), (0, slot_of(5_000_000) - slot_of(20_000) + 1));
         assert_eq!(back, histogram);
         assert_ne!(back, of(&[20_000, 91_000, 5_000_000]));
     }
@@ -326,6 +367,31 @@ mod tests {
             let filled: Vec<_> = histogram.filled().collect();
             let back = Histogram::from_parts(&filled, histogram.sum(), histogram.min().unwrap(), histogram.max().unwrap());
             prop_assert_eq!(back.unwrap(), histogram);
+        }
+
+        #[test]
+        fn a_histogram_that_is_read_back_takes_more_values(
+            known in prop::collection::vec(any::<u32>(), 1..50), more in prop::collection::vec(any::<u32>(), 0..50)
+        ) {
+            let wide = |v: &[u32]| v.iter().map(|&x| u64::from(x)).collect::<Vec<_>>();
+            let histogram = of(&wide(&known));
+            let filled: Vec<_> = histogram.filled().collect();
+            let (min, max) = (histogram.min().unwrap(), histogram.max().unwrap());
+            let back = Histogram::from_parts(&filled, histogram.sum(), min, max).unwrap();
+            prop_assert_eq!(back.span(), slot_of(max) + 1 - slot_of(min));
+            let rows = |histogram: &Histogram| {
+                let mut rows = [0; coarse::ROWS];
+                histogram.add_rows(&mut rows);
+                rows
+            };
+            prop_assert_eq!(rows(&back), rows(&histogram));
+            let (mut recorded, mut merged) = (back.clone(), back);
+            wide(&more).iter().for_each(|&value| recorded.record(value));
+            merged.merge(&of(&wide(&more)));
+            let all = of(&wide(&[known, more].concat()));
+            prop_assert_eq!(&recorded, &all);
+            prop_assert_eq!(rows(&recorded), rows(&all));
+            prop_assert_eq!(merged, all);
         }
     }
 }

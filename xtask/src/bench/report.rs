@@ -15,7 +15,7 @@ use record::{
 };
 use stdx::histogram::coarse::{Columns, ROWS, row_bounds};
 use stdx::units::SECOND_NS;
-use stdx::{Histogram, Rng};
+use stdx::{Histogram, Packed, Rng};
 
 use super::results::{Benchmark, Measured, Results, Row, median};
 
@@ -239,7 +239,7 @@ impl Recorder {
         let reads = ios * u64::from(workload.read_percent) / 100;
         let (read, write) = (self.direction(workload, reads), self.direction(workload, ios - reads));
         let seconds = (nanoseconds / SECOND_NS).min(3600) as usize;
-        let each = |rng: &mut Rng, sum: u64| -> Vec<u64> {
+        let each = |rng: &mut Rng, sum: u64| -> Packed {
             let mean = sum / seconds.max(1) as u64;
             (0..seconds).map(|_| mean * 9 / 10 + rng.below(mean / 5 + 1)).collect()
         };
@@ -249,7 +249,7 @@ impl Recorder {
             write_ios: each(&mut self.rng, ios - reads),
             latency_mean_ns: each(&mut self.rng, 300_000 * seconds as u64),
             latency_max_ns: each(&mut self.rng, 30_000_000 * seconds as u64),
-            times: Some(self.times(ios / seconds.max(1) as u64, seconds)),
+            times: Some(self.times(ios / seconds.max(1) as u64, seconds).into()),
         };
         let start_ns = self.clock_ns;
         self.clock_ns += nanoseconds;

@@ -31,6 +31,7 @@ const FORMAT: &[&str] = &[
     "journal",
     "histogram_wire",
     "columns_wire",
+    "packed_wire",
     "verified",
     "chain",
     "annotations",

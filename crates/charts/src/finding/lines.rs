@@ -29,7 +29,9 @@ pub(super) fn finding(lines: &Lines) -> Option<String> {
         ReadingHint::Tail => tail(lines),
         ReadingHint::Returns => first_course(lines, "minutes"),
         ReadingHint::Idling | ReadingHint::AccessGroups | ReadingHint::CellsOverTime => means(lines),
-        ReadingHint::ByDepth | ReadingHint::ByOutstanding | ReadingHint::Runs => peak(lines),
+        ReadingHint::ByDepth | ReadingHint::ByOutstanding | ReadingHint::Runs | ReadingHint::OverlaidRuns => {
+            peak(lines)
+        }
         ReadingHint::TimesByOutstanding => from_first_to_last(lines),
         ReadingHint::Intensity => intensity(lines),
         // Separate kinds of exhibit.

@@ -150,6 +150,16 @@ pub(super) fn statistics(comparison: &Comparison) -> String {
     out + &remark(statistics::READING)
 }
 
+/// Returns the class of a table with a column for each run, by how far it must shrink to fit on paper.
+const fn crowd(runs: usize) -> &'static str {
+    match runs {
+        0..=5 => "",
+        6..=8 => "many",
+        9..=12 => "crowded",
+        _ => "dense",
+    }
+}
+
 /// Every figure that is not selected, with one column per run.
 pub(super) fn every(comparison: &Comparison) -> String {
     let lines = || comparison.lines.iter().filter(|line| !line.selected);
@@ -183,8 +193,9 @@ pub(super) fn every(comparison: &Comparison) -> String {
     };
     let legend = crate::wording::marks(lines());
     format!(
-        "<section><h2>Every figure</h2>\n<div class=\"wide\"><table class=\"every\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n\
+        "<section><h2>Every figure</h2>\n<div class=\"wide\"><table class=\"every {}\"><thead><tr><th>Figure</th><th>Unit</th>{head}</tr></thead>\n\
          <tbody>{}</tbody></table></div>\n{}{}</section>\n",
+        crowd(comparison.runs.len()),
         lines().map(row).collect::<String>(),
         legend.iter().map(|text| remark(text)).collect::<String>(),
         sections::labels(&comparison.runs).iter().map(|label| remark(label)).collect::<String>()

@@ -387,7 +387,7 @@ impl Block {
 /// Returns all users of the device, its partitions, and everything below it.
 fn users(roots: &Roots, number: DeviceNumber, libraries: &[PathBuf]) -> Vec<Refusal> {
     let target = Thing::Device(number);
-    let facts = match usage::gather(roots, None) {
+    let facts = match usage::gather(roots, &[]) {
         Ok(facts) => facts,
         Err(error) => return vec![Refusal::Unknown { what: reason(&error) }],
     };

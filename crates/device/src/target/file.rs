@@ -171,7 +171,7 @@ impl RegularFile {
         let Some(Identity { thing, .. }) = Identity::of(file) else {
             return unknown(TargetError::Replaced.to_string());
         };
-        let facts = match usage::gather(&self.roots, Some((thing, &self.path))) {
+        let facts = match usage::gather(&self.roots, &[(thing, &self.path)]) {
             Ok(facts) => facts,
             Err(error) => return unknown(reason(&error)),
         };

@@ -22,11 +22,11 @@ const SECTOR_BYTES: u64 = 512;
 ///
 /// # Errors
 /// Returns an error if a required list cannot be read, because the target may then be in use.
-pub(crate) fn gather(roots: &Roots, file: Option<(Thing, &Path)>) -> io::Result<Facts> {
+pub(crate) fn gather(roots: &Roots, files: &[(Thing, &Path)]) -> io::Result<Facts> {
     let mut facts = Facts::default();
     let namespaces = mounts::all_namespaces(roots)?;
     let overlays = Overlays::of(&namespaces);
-    if let Some((thing, path)) = file {
+    for &(thing, path) in files {
         let node = facts.node(thing, "it");
         match overlays.stored(thing, path) {
             // Writes to the target go to a copy, not to this file.

@@ -340,7 +340,7 @@ fn series(rows: &[Interval], times: Columns, interval_ns: u64) -> Series {
         write_ios: rows.iter().map(|r| r.write_ios).collect(),
         latency_mean_ns: rows.iter().map(Interval::latency_mean_ns).collect(),
         latency_max_ns: rows.iter().map(|r| r.latency_max_ns).collect(),
-        times: Some(times),
+        times: Some(times.into()),
     }
 }
 
@@ -348,6 +348,7 @@ fn series(rows: &[Interval], times: Columns, interval_ns: u64) -> Series {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use stdx::histogram::stored::StoredColumns;
 
     #[test]
     fn the_ramp_does_not_count() {
@@ -389,7 +390,7 @@ mod tests {
             prop_assert!(ramp > 0 || read.ios + write.ios == (ios.len() * workers) as u64);
             prop_assert_eq!(read.bytes, read.ios * 512);
             let max = read.latency.max().max(write.latency.max()).unwrap_or(0);
-            prop_assert_eq!(series.latency_max_ns.iter().copied().max(), Some(max));
+            prop_assert_eq!(series.latency_max_ns.iter().max(), Some(max));
             let times = series.times.as_ref().expect("a recorder notes them");
             let (mut columns, mut exact) = ([0; ROWS], [0; ROWS]);
             times.iter().flatten().for_each(|(row, count)| columns[row] += count);
@@ -400,7 +401,7 @@ mod tests {
             prop_assert!(times.intervals_per_column() == 1 && ios.eq(sums));
             let finished = series.read_ios.len() / 2;
             let cut = course(notes.iter(), 1000, finished);
-            let ios = |times: &Columns| -> Vec<u64> {
+            let ios = |times: &StoredColumns| -> Vec<u64> {
                 times.iter().map(|column| column.map(|(_, count)| count).sum()).collect()
             };
             let whole = cut.times.as_ref().expect("noted as well");

@@ -115,7 +115,7 @@ pub fn without_amounts(
 ) -> Segment {
     let end_ns = end_ns.max(start_ns + 1);
     let intervals = (end_ns - start_ns).div_ceil(interval_ns.max(1)) as usize;
-    let none = || vec![0; intervals];
+    let none = || vec![0; intervals].into();
     let series = Series {
         interval_ns,
         read_ios: none(),

@@ -80,8 +80,8 @@ fn complete(segment: &Segment, reads: bool) -> Vec<f64> {
     let seconds = series.interval_ns as f64 / 1e9;
     match counts.len() {
         0 => Vec::new(),
-        1 => vec![per_second(counts[0] as f64, segment.seconds().min(seconds))],
-        more => counts[..more - 1].iter().map(|count| per_second(*count as f64, seconds)).collect(),
+        1 => counts.iter().map(|count| per_second(count as f64, segment.seconds().min(seconds))).collect(),
+        more => counts.range(0..more - 1).map(|count| per_second(count as f64, seconds)).collect(),
     }
 }
 

@@ -69,12 +69,10 @@ fn of_segment(segment: &Segment) -> Markup {
     let series = &segment.series;
     let seconds = series.interval_ns as f64 / 1e9;
     let length = series.read_ios.len().max(series.write_ios.len());
-    let ios = |index: usize| {
-        let of = |all: &[u64]| all.get(index).copied().unwrap_or(0);
-        of(&series.read_ios) + of(&series.write_ios)
-    };
+    let (mut reads, mut writes) = (series.read_ios.iter(), series.write_ios.iter());
+    let mut ios = || reads.next().unwrap_or(0) + writes.next().unwrap_or(0);
     let points: Vec<(f64, f64)> =
-        (0..length).map(|index| (seconds * index as f64, ios(index) as f64 / seconds)).collect();
+        (0..length).map(|index| (seconds * index as f64, ios() as f64 / seconds)).collect();
     html! {
         @if points.len() > 2 && seconds > 0.0 {
             section.box {

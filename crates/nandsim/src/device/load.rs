@@ -41,6 +41,11 @@ pub struct Load {
     pub tick_ns: u64,
 }
 
+/// Requested length of a run, in ticks, from which on its ticks are never merged, because tests divide long runs.
+const LONG_TICKS: u64 = 300;
+/// Maximum number of ticks of a shorter run, unless more were requested.
+const MOST_TICKS: u64 = 64;
+
 impl Load {
     /// The access pattern.
     #[must_use]
@@ -79,6 +84,29 @@ pub struct Tick {
     pub latency_sum_ns: u64,
     /// Largest latency of both directions in ns.
     pub latency_max_ns: u64,
+}
+
+impl Tick {
+    /// Returns one tick that covers this one and the `next`.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self {
+            start_ns: self.start_ns,
+            end_ns: next.end_ns,
+            read_ios: self.read_ios + next.read_ios,
+            write_ios: self.write_ios + next.write_ios,
+            read_bytes: self.read_bytes + next.read_bytes,
+            write_bytes: self.write_bytes + next.write_bytes,
+            latency_sum_ns: self.latency_sum_ns + next.latency_sum_ns,
+            latency_max_ns: self.latency_max_ns.max(next.latency_max_ns),
+        }
+    }
+
+    /// Returns the mean latency of both directions in ns; 0 without commands.
+    #[must_use]
+    pub fn latency_mean_ns(&self) -> u64 {
+        self.latency_sum_ns.checked_div(self.read_ios + self.write_ios).unwrap_or(0)
+    }
 }
 
 /// The results of a run.
@@ -143,6 +171,27 @@ impl Failed {
 }
 
 impl Tally {
+    /// Merges the ticks of a short run that was extended until there are at most 64, or at most one more than were
+    /// requested. Returns the new length of a tick; the last one may be shorter.
+    pub fn limit_ticks(&mut self, load: &Load) -> u64 {
+        let requested = match load.until {
+            Until::ForNs(ns) => ns.div_ceil(load.tick_ns.max(1)),
+            Until::Bytes(_) => LONG_TICKS,
+        };
+        let most = MOST_TICKS.max(requested + 1);
+        let mut merged = 1;
+        while requested < LONG_TICKS && (self.ticks.len() as u64).div_ceil(merged) > most {
+            merged *= 2;
+        }
+        self.ticks = self
+            .ticks
+            .chunks(merged as usize)
+            .filter_map(|some| some.iter().copied().reduce(Tick::then))
+            .collect();
+        self.times.merge_intervals(merged);
+        load.tick_ns * merged
+    }
+
     /// Returns the length of the run in ns of virtual time.
     #[must_use]
     pub fn elapsed_ns(&self) -> u64 {

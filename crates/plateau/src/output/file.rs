@@ -2,7 +2,7 @@
 //! objects are never overwritten.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use record::Run;
 use stdx::files::Folder;
@@ -26,13 +26,18 @@ pub fn is_stdout(path: &Path) -> bool {
 /// for a JSON document.
 pub fn check<'a>(files: impl IntoIterator<Item = &'a Path>, json: bool) -> Done {
     let mut streams = usize::from(json);
+    let mut on_disk = Vec::new();
     for path in files {
         if is_stdout(path) {
             streams += 1;
         } else {
-            check_file(path)?;
+            path.parent().map_or(Ok(()), check_folder)?;
+            let (folder, name) = Folder::around(path)?;
+            check_name(&folder, name, path)?;
+            on_disk.push(path);
         }
     }
+    check_unused(on_disk)?;
     if streams < 2 {
         return Ok(());
     }
@@ -58,14 +63,7 @@ pub fn check_folder_of_many(path: &Path) -> Done {
     Folder::make(path, false).map(drop).map_err(Failure::from)
 }
 
-/// Checks one file.
-fn check_file(path: &Path) -> Done {
-    path.parent().map_or(Ok(()), check_folder)?;
-    let (folder, name) = Folder::around(path)?;
-    check_name(&folder, name, path)
-}
-
-/// Checks that a name in a folder may be written; the files of a run and the images of loop devices are never replaced.
+/// Checks that a name in a folder may be written; the files of a run are never replaced.
 fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
     folder.check(name)?;
     let begin = folder.beginning(name, BEGINNING_BYTES).map_err(|source| {
@@ -77,15 +75,23 @@ fn check_name(folder: &Folder, name: &OsStr, path: &Path) -> Done {
         Some(name) => is_of_run(name) && (folder.has("run.json") || folder.has("journal")),
         None => false,
     };
-    let problem = if is_named_so || record::begins_as_file_of_run(&begin) {
-        "is part of a run".to_owned()
-    } else if let Some(use_of_it) = device::built_on_file(path).first() {
-        format!("is in use ({use_of_it})")
-    } else {
-        return Ok(());
-    };
+    if is_named_so || record::begins_as_file_of_run(&begin) {
+        return Err(never_overwritten(path, "is part of a run"));
+    }
+    Ok(())
+}
+
+/// Checks that nothing is built on any of these files: the images of loop devices are never replaced.
+fn check_unused<'p>(files: impl IntoIterator<Item = &'p Path>) -> Done {
+    match device::built_on_files(files).first() {
+        Some((path, use_of_it)) => Err(never_overwritten(path, &format!("is in use ({use_of_it})"))),
+        None => Ok(()),
+    }
+}
+
+fn never_overwritten(path: &Path, problem: &str) -> Failure {
     let text = format!("{} {problem}, which is never overwritten; choose another path", path.display());
-    Err(Failure::text(Exit::Usage, text))
+    Failure::text(Exit::Usage, text)
 }
 
 /// Returns whether a run may store a file of this name next to its `run.json` and journal.
@@ -100,6 +106,7 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
     }
     let (folder, name) = Folder::around(path)?;
     check_name(&folder, name, path)?;
+    check_unused([path])?;
     folder.replace(name, bytes).map_err(Failure::from)
 }
 
@@ -107,6 +114,7 @@ pub fn file(path: &Path, bytes: &[u8]) -> Done {
 pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>) -> Done<T> {
     let (folder, name) = Folder::around(path)?;
     check_name(&folder, name, path)?;
+    check_unused([path])?;
     folder.replace_with(name, write)
 }
 
@@ -114,7 +122,9 @@ pub fn stream<T>(path: &Path, write: impl FnOnce(&mut std::fs::File) -> Done<T>)
 /// meantime is not recreated.
 pub fn of_run(run: &Run, name: &OsStr, bytes: &[u8]) -> Done {
     let folder = Folder::known(&run.dir, run.identity())?;
-    check_name(&folder, name, &run.dir.join(name))?;
+    let path = run.dir.join(name);
+    check_name(&folder, name, &path)?;
+    check_unused([path.as_path()])?;
     folder.replace(name, bytes).map_err(Failure::from)
 }
 
@@ -141,6 +151,8 @@ pub fn folder(path: &Path, files: &[(String, Vec<u8>)]) -> Done {
     check_folder_of_output(path)?;
     let folder = Folder::make(path, false)?;
     // Check all names first, so that either all files or none are written.
-    files.iter().try_for_each(|(name, _)| check_name(&folder, OsStr::new(name), &path.join(name)))?;
+    let paths: Vec<PathBuf> = files.iter().map(|(name, _)| path.join(name)).collect();
+    files.iter().zip(&paths).try_for_each(|((name, _), path)| check_name(&folder, OsStr::new(name), path))?;
+    check_unused(paths.iter().map(PathBuf::as_path))?;
     files.iter().try_for_each(|(name, bytes)| folder.replace(OsStr::new(name), bytes).map_err(Failure::from))
 }

@@ -41,7 +41,7 @@ pub struct Session<'a> {
     pub journal: &'a mut Journal,
     pub progress: &'a mut dyn Audience,
     pub interrupted: &'a AtomicBool,
-    replay: Replay,
+    replay: Replay<'static>,
     purge: PurgeOptions,
     /// Time of the last health reading, on the drive's clock.
     health_read_ns: Option<u64>,
@@ -122,7 +122,7 @@ impl<'a> Session<'a> {
         let (replay, event) = match (earlier, gap) {
             (Some(entries), Some(gap)) => {
                 self.gap = Some(gap);
-                (Replay::of(test.name(), entries), None)
+                (Replay::of(test.name(), entries).into_owned(), None)
             }
             (Some(_), None) => (Replay::of(test.name(), &[]), Some(Event::Restarted { test: name })),
             (None, _) => (Replay::of(test.name(), &[]), Some(Event::TestStarted { test: name })),

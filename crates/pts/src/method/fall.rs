@@ -60,7 +60,7 @@ pub(crate) fn intervals(segment: &Segment, most: usize) -> Vec<Interval> {
     let part = |index: usize| {
         let (from, to) = (index * column.len() / parts, (index + 1) * column.len() / parts);
         let end_ns = if to == column.len() { length_ns } else { to as u64 * segment.series.interval_ns };
-        let ios: u64 = column[from..to].iter().sum();
+        let ios: u64 = column.range(from..to).sum();
         let ns = end_ns.saturating_sub(from as u64 * segment.series.interval_ns);
         Interval { bytes: ios * u64::from(segment.workload.block_bytes), seconds: ns as f64 / 1e9 }
     };

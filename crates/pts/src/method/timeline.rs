@@ -2,6 +2,7 @@
 //! with their histograms would take too much memory.
 
 use record::{Direction, Segment};
+use stdx::Packed;
 
 use crate::method::history::Tracked;
 
@@ -62,16 +63,16 @@ pub(crate) fn course(segment: &Segment, start: f64, minutes: f64, most: usize) -
         let end_ns = if to == intervals { length_ns } else { to as u64 * series.interval_ns };
         let seconds = end_ns.saturating_sub(from as u64 * series.interval_ns) as f64 / 1e9;
         let rate = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
-        let ios = |column: &[u64]| column[from..to].iter().sum::<u64>();
+        let ios = |column: &Packed| column.range(from..to).sum::<u64>();
         let (read, written) = (ios(&series.read_ios), ios(&series.write_ios));
         let total = read + written;
-        let weighted: u128 = (from..to)
-            .map(|i| {
-                let count = u128::from(series.read_ios[i] + series.write_ios[i]);
-                count * u128::from(series.latency_mean_ns.get(i).copied().unwrap_or(0))
-            })
+        let counts = series.read_ios.range(from..to).zip(series.write_ios.range(from..to));
+        let weighted: u128 = counts
+            .zip(series.latency_mean_ns.range(from..to))
+            .map(|((reads, writes), mean_ns)| u128::from(reads + writes) * u128::from(mean_ns))
             .sum();
-        let maximum = series.latency_max_ns.get(from..to).and_then(|column| column.iter().copied().max());
+        let maximum =
+            series.latency_max_ns.range(from..to).max().filter(|_| to <= series.latency_max_ns.len());
         Sample {
             minute: start + minutes * (index + 1) as f64 / samples as f64,
             iops: rate(total),
@@ -129,10 +130,10 @@ pub(crate) mod tests {
             write,
             series: Series {
                 interval_ns: 1_000_000_000,
-                read_ios: vec![0; count],
-                latency_mean_ns: vec![2_000_000; count],
+                read_ios: vec![0; count].into(),
+                latency_mean_ns: vec![2_000_000; count].into(),
                 latency_max_ns: (0..count as u64).map(|i| i * 1_000_000).collect(),
-                write_ios,
+                write_ios: write_ios.into(),
                 times: None,
             },
             errors: Vec::new(),

@@ -1,5 +1,6 @@
 //! A bench that answers from a journal: for reports, for repeated evaluation, and for resuming.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use record::{Entry, Event, Health, Note, Purged, RunFile, Segment, Workload};
@@ -14,19 +15,22 @@ use crate::quality::temperature;
 use crate::{Bench, Context, Outcome, Stop, Task};
 
 /// Answers a test with its recorded events, then returns [`Stop::EndOfJournal`].
+///
+/// The answers stay where they are, because a run of several days has hundreds of megabytes of them; each is copied when it
+/// is given.
 #[derive(Debug, Clone)]
-pub struct Replay {
-    answers: VecDeque<Event>,
+pub struct Replay<'a> {
+    answers: VecDeque<Cow<'a, Event>>,
     /// Notes recorded after the last answer. A note emitted before that answer must already be in the journal.
     notes: VecDeque<Note>,
     /// Readings from the start of the test up to the next one.
     health: Vec<Health>,
 }
 
-impl Replay {
+impl<'a> Replay<'a> {
     /// Collects the answers to `test` from `entries`; after a restart, only those since the restart.
     #[must_use]
-    pub fn of(test: &str, entries: &[Entry]) -> Self {
+    pub fn of(test: &str, entries: &'a [Entry]) -> Self {
         let mut replay = Self { answers: VecDeque::new(), notes: VecDeque::new(), health: Vec::new() };
         let (mut inside, mut is_latest) = (false, false);
         for entry in entries {
@@ -46,13 +50,20 @@ impl Replay {
                 Event::Purged(_) | Event::Preconditioned(_) | Event::Measured(_) | Event::Idled { .. }
                     if inside =>
                 {
-                    replay.answers.push_back(entry.event.clone());
+                    replay.answers.push_back(Cow::Borrowed(&entry.event));
                     replay.notes.clear();
                 }
                 _ => {}
             }
         }
         replay
+    }
+
+    /// Copies the answers, so that they do not depend on the entries any more.
+    #[must_use]
+    pub fn into_owned(self) -> Replay<'static> {
+        let answers = self.answers.into_iter().map(|answer| Cow::Owned(answer.into_owned())).collect();
+        Replay { answers, notes: self.notes, health: self.health }
     }
 
     /// Returns true if no answers are left, so that the next one must come from elsewhere.
@@ -63,7 +74,7 @@ impl Replay {
 
     /// Returns the workloads among the remaining answers, measured or not.
     fn workloads(&self) -> impl Iterator<Item = &Segment> {
-        self.answers.iter().filter_map(|event| match event {
+        self.answers.iter().filter_map(|event| match &**event {
             Event::Measured(segment) | Event::Preconditioned(segment) => Some(segment),
             _ => None,
         })
@@ -71,7 +82,7 @@ impl Replay {
 
     /// Returns the measured cells among the remaining answers.
     fn measured(&self) -> impl Iterator<Item = &Segment> {
-        self.answers.iter().filter_map(|event| match event {
+        self.answers.iter().filter_map(|event| match &**event {
             Event::Measured(segment) => Some(segment),
             _ => None,
         })
@@ -91,7 +102,7 @@ impl Replay {
     }
 
     fn next(&mut self) -> Result<Event, Stop> {
-        self.answers.pop_front().ok_or(Stop::EndOfJournal)
+        self.answers.pop_front().map(Cow::into_owned).ok_or(Stop::EndOfJournal)
     }
 }
 
@@ -120,7 +131,7 @@ fn diverged<T>(requested: &str, found: &Event) -> Result<T, Stop> {
     Err(Stop::Diverged(format!("it requests {requested}, the journal contains {found}{other}")))
 }
 
-impl Bench for Replay {
+impl Bench for Replay<'_> {
     fn purge(&mut self) -> Result<Purged, Stop> {
         match self.next()? {
             Event::Purged(purged) => Ok(purged),
@@ -227,11 +238,11 @@ mod tests {
         Note::Judged(Judgement { round, steady: false, variables: vec![variable] })
     }
 
-    fn replay_of(events: Vec<Event>) -> Replay {
+    fn replay_of(events: Vec<Event>) -> Replay<'static> {
         let started = Event::TestStarted { test: "iops".into() };
         let entry = |(seq, event)| Entry { seq, wall: jiff::Timestamp::UNIX_EPOCH, event };
         let entries: Vec<Entry> = (0..).zip([started].into_iter().chain(events)).map(entry).collect();
-        Replay::of("iops", &entries)
+        Replay::of("iops", &entries).into_owned()
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn recorded<'a>(test: &str, entries: &'a [Entry]) -> Option<Recorded<'a>> {
     found
 }
 
-fn differences(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> Vec<Difference> {
+fn differences(recorded: &Recorded<'_>, now: &Listener<'_>, outcome: &Outcome) -> Vec<Difference> {
     let mut all = Vec::new();
     for (index, (seq, then)) in recorded.judged.iter().enumerate() {
         let text = match now.judged.get(index) {
@@ -108,7 +108,7 @@ fn differences(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> Ve
     all
 }
 
-fn contrast_ends(recorded: &Recorded<'_>, now: &Listener, outcome: &Outcome) -> Option<Difference> {
+fn contrast_ends(recorded: &Recorded<'_>, now: &Listener<'_>, outcome: &Outcome) -> Option<Difference> {
     let verdict = |converged: Option<bool>| match converged {
         Some(true) => "steady state",
         Some(false) => "steady state not reached",
@@ -180,12 +180,12 @@ fn equal(a: Option<f64>, b: Option<f64>) -> bool {
 }
 
 /// A replay that also records the evaluations of rounds.
-struct Listener {
-    replay: Replay,
+struct Listener<'a> {
+    replay: Replay<'a>,
     judged: Vec<Judgement>,
 }
 
-impl Bench for Listener {
+impl Bench for Listener<'_> {
     fn purge(&mut self) -> Result<Purged, Stop> {
         self.replay.purge()
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, BufRead};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -80,6 +80,14 @@ pub trait Stored: Debug + Send {
     /// # Errors
     /// Returns an error if the operation fails, or the content is longer than `limit_bytes`.
     fn read(&mut self, limit_bytes: u64) -> io::Result<Vec<u8>>;
+
+    /// Reads the content from the beginning, piece by piece, without holding all of it in memory.
+    ///
+    /// # Errors
+    /// Returns an error if the operation fails, or the content is longer than `limit_bytes`.
+    fn reader(&mut self, limit_bytes: u64) -> io::Result<Box<dyn BufRead + '_>> {
+        Ok(Box::new(io::Cursor::new(self.read(limit_bytes)?)))
+    }
 
     /// Appends `bytes` to the file. An error may leave some of them written.
     ///

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
@@ -10,6 +10,9 @@ use std::path::Path;
 use stdx::files::{self, Links, ReadError};
 
 use super::interface::{Extent, Found, FoundKind, Storage, Stored};
+
+/// Bytes that a reader reads at a time.
+const PIECE_BYTES: usize = 1 << 18;
 
 /// The file system of this host.
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,6 +74,14 @@ impl Stored for File {
         } else {
             Ok(bytes)
         }
+    }
+
+    fn reader(&mut self, limit_bytes: u64) -> io::Result<Box<dyn BufRead + '_>> {
+        if self.metadata()?.len() > limit_bytes {
+            return Err(ReadError::TooLarge { limit_bytes }.into());
+        }
+        self.seek(SeekFrom::Start(0))?;
+        Ok(Box::new(BufReader::with_capacity(PIECE_BYTES, self.take(limit_bytes))))
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -33,8 +33,8 @@ pub(super) fn segment(from_minute: u64) -> Segment {
         write: Direction::default(),
         series: Series {
             interval_ns: MINUTE_NS,
-            write_ios: vec![600],
-            read_ios: vec![0],
+            write_ios: vec![600].into(),
+            read_ios: vec![0].into(),
             ..Series::default()
         },
         errors: Vec::new(),

@@ -6,6 +6,7 @@ mod writer;
 
 use pts::Unit;
 use pts::exhibit::{Cell, Exhibit};
+use stdx::Packed;
 
 use super::format::{Files, Format, Make, Source};
 use crate::facts::answers::{Answer, answers};
@@ -54,17 +55,19 @@ fn seconds(source: Source<'_>) -> Result<Vec<u8>, String> {
     let has_maxima = source.document.run.scale_divisor() == 1;
     let rows = all.iter().flat_map(|Answer { test, record, segment, .. }| {
         let series = &segment.series;
+        let mut columns =
+            [&series.write_ios, &series.latency_mean_ns, &series.latency_max_ns].map(Packed::iter);
         series.read_ios.iter().enumerate().map(move |(i, reads)| {
-            let at = |column: &[u64]| optional(column.get(i));
+            let [writes, mean_ns, max_ns] = columns.each_mut().map(|column| optional(column.next()));
             let row = vec![
                 (*test).to_owned(),
                 record.to_string(),
                 (segment.start_ns + series.interval_ns * i as u64).to_string(),
                 series.interval_ns.to_string(),
                 reads.to_string(),
-                at(&series.write_ios),
-                at(&series.latency_mean_ns),
-                if has_maxima { at(&series.latency_max_ns) } else { String::new() },
+                writes,
+                mean_ns,
+                if has_maxima { max_ns } else { String::new() },
             ];
             (row, NAMED.to_owned())
         })

@@ -16,7 +16,8 @@ pub const MAX_COLUMNS: usize = 4096;
 pub const MAX_CELLS: usize = 1 << 17;
 
 const COUNT_BITS: u32 = 56;
-const MAX_COUNT: u64 = (1 << COUNT_BITS) - 1;
+/// Maximum of a count, and of the sum of all counts that are read back.
+pub(super) const MAX_COUNT: u64 = (1 << COUNT_BITS) - 1;
 
 /// The counts of all rows.
 pub type Rows = [u64; ROWS];
@@ -49,6 +50,8 @@ impl Histogram {
     /// Adds the counts of all slots to their rows.
     pub fn add_rows(&self, rows: &mut Rows) {
         add_slots(self.first, &self.slots, rows);
+        let stored = self.filled.iter().flat_map(|filled| filled.iter());
+        stored.for_each(|(slot, count)| rows[slot / SLOTS_IN_ROW] += count);
     }
 }
 
@@ -172,6 +175,14 @@ impl Columns {
         let columns = (intervals / self.length).min(self.len() as u64) as usize;
         self.cells.truncate(self.start(columns));
         self.ends.truncate(columns);
+    }
+
+    /// Treats every `count` intervals, a power of two, as one.
+    pub fn merge_intervals(&mut self, count: u64) {
+        while self.length < count {
+            self.fold();
+        }
+        self.length /= count.max(1);
     }
 
     /// Adds an interval whose number, `interval`, falls in the last column or the one after it.
@@ -384,6 +395,20 @@ mod tests {
         assert_eq!(of(&cut), of(&columns)[..2]);
         cut.truncate(9);
         assert_eq!(cut.len(), 2);
+    }
+
+    #[test]
+    fn intervals_are_merged_to_the_length_of_columns_or_beyond() {
+        let (mut columns, all) = kept(&[vec![10], vec![20], vec![], vec![], vec![300, 300]]);
+        columns.merge_intervals(1);
+        assert_eq!((columns.intervals_per_column(), columns.len()), (1, 5));
+        columns.merge_intervals(4);
+        assert_eq!((columns.intervals_per_column(), columns.len()), (1, 2));
+        assert_eq!(columns.column(1).map(|(_, count)| count).sum::<u64>(), 2);
+        columns.length = 8;
+        columns.merge_intervals(2);
+        assert_eq!((columns.intervals_per_column(), columns.len()), (4, 2));
+        assert_eq!(sum(&columns), rows_of(&all));
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn loop_devices_whose_driver_cannot_be_asked_are_found_by_their_path() {
     host.loop_without_node(&image);
     let users_of = |path: &Path| {
         let file = usage::thing_at(path).expect("a file");
-        usage::users(&usage::gather(&host.roots, Some((file, path))).expect("facts"), file)
+        usage::users(&usage::gather(&host.roots, &[(file, path)]).expect("facts"), file)
     };
     assert_eq!(users_of(&image), [Refusal::LoopBacking { by: "loop99999".into() }]);
     assert_eq!(users_of(&other), []);
@@ -152,10 +152,10 @@ fn file_systems_in_files_that_were_renamed_may_be_in_any_file_but_in_no_device()
     let host = Host::new();
     host.write("proc/self/mountinfo", "22 1 0:31 / /data ro - erofs /no/such/image ro\n");
     assert_eq!(host.users(), []);
-    let facts = usage::gather(&host.roots, None).expect("facts");
+    let facts = usage::gather(&host.roots, &[]).expect("facts");
     assert!(facts.unseen_user_of_files().is_some_and(|what| what.contains("/data")));
     host.write("proc/self/mountinfo", "22 1 0:31 / /data rw - btrfs /dev/no-such-device rw\n");
-    let facts = usage::gather(&host.roots, None).expect("facts");
+    let facts = usage::gather(&host.roots, &[]).expect("facts");
     assert_eq!(facts.unseen_user_of_files(), None);
 }
 
@@ -170,7 +170,7 @@ fn files_of_a_ring_that_cannot_be_found_may_be_any_file_but_no_device() {
     symlink("/", process.join("root")).expect("a link");
     let unseen = |path: &str| {
         host.write("proc/4242/fdinfo/5", format!("UserFiles:\t1\n    0: {path}\nUserBufs:\t0\n"));
-        let facts = usage::gather(&host.roots, None).expect("facts");
+        let facts = usage::gather(&host.roots, &[]).expect("facts");
         assert_eq!(usage::users(&facts, Thing::Device(DISK)), []);
         facts.unseen_user_of_files().map(str::to_owned)
     };
@@ -209,7 +209,7 @@ fn a_file_on_an_overlay_with_invisible_layers_may_be_any_file() {
     symlink(at("merged/file"), host.roots.proc.join("4242/fd/3")).expect("a link");
     let unseen = |flags: &str| {
         host.write("proc/4242/fdinfo/3", format!("pos:\t0\nflags:\t{flags}\n"));
-        let facts = usage::gather(&host.roots, None);
+        let facts = usage::gather(&host.roots, &[]);
         facts.expect("facts").unseen_user_of_files().map(str::to_owned)
     };
     let found = [unseen("0100002"), unseen("0100000")];
@@ -275,7 +275,7 @@ fn mounts_without_a_device_use_no_unknown_file() {
     let kinds = "nodev\ttmpfs\nnodev\tfuse\n\tfuseblk\n\text4\n\terofs\n\tbtrfs\n";
     let unseen = |line: &str| {
         host.write("proc/self/mountinfo", format!("{line}\n"));
-        usage::gather(&host.roots, None).expect("facts").unseen_user_of_files().map(str::to_owned)
+        usage::gather(&host.roots, &[]).expect("facts").unseen_user_of_files().map(str::to_owned)
     };
     host.write("proc/filesystems", kinds);
     for line in [
@@ -304,8 +304,7 @@ fn files_of_a_ring_are_not_what_happens_to_be_at_their_path() {
     let decoy = host.dir.path().join("decoy");
     fs::write(&decoy, "").expect("a file");
     host.write("proc/4242/fdinfo/5", format!("UserFiles:\t1\n    0: {}\nUserBufs:\t0\n", decoy.display()));
-    let unseen =
-        || usage::gather(&host.roots, None).expect("facts").unseen_user_of_files().map(str::to_owned);
+    let unseen = || usage::gather(&host.roots, &[]).expect("facts").unseen_user_of_files().map(str::to_owned);
     assert!(unseen().is_some_and(|what| what.contains("process 4242")));
     // If a descriptor has the same path, it is the registered file.
     symlink(&decoy, process.join("fd/6")).expect("a link");

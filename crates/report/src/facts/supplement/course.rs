@@ -53,8 +53,7 @@ fn intervals(timed: &TimedWorkload<'_>) -> Vec<Interval> {
 pub(super) fn course(timing: &Timing<'_>, to_minutes: f64) -> Curves {
     let strand = |phase: Phase, name: &str| {
         let of_phase = timing.workloads.iter().filter(|workload| workload.phase == phase);
-        let intervals: Vec<Interval> = of_phase.flat_map(intervals).collect();
-        Strand { name: name.into(), pieces: pieces(&intervals, to_minutes / POINTS as f64) }
+        Strand { name: name.into(), pieces: pieces(of_phase.flat_map(intervals), to_minutes / POINTS as f64) }
     };
     let mut strands = vec![strand(Phase::Measure, "measured")];
     let preconditioning = strand(Phase::Precondition, "preconditioning");
@@ -70,29 +69,24 @@ pub(super) fn course(timing: &Timing<'_>, to_minutes: f64) -> Curves {
 }
 
 /// IOPS over intervals of at least `width` minutes; a gap starts a new piece.
-fn pieces(intervals: &[Interval], width: f64) -> Vec<Vec<(f64, f64)>> {
+fn pieces(intervals: impl Iterator<Item = Interval>, width: f64) -> Vec<Vec<(f64, f64)>> {
     let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut last_to = f64::NEG_INFINITY;
-    let mut rest = intervals;
-    while let Some(first) = rest.first() {
-        let mut end = first.to;
-        let mut count = 1;
+    let mut rest = intervals.peekable();
+    while let Some(first) = rest.next() {
+        let Interval { to: mut end, mut seconds, mut ios, .. } = first;
         // Do not merge across a gap.
-        while let Some(next) =
-            rest.get(count).filter(|next| end - first.from < width && next.from - end < width)
-        {
+        while let Some(next) = rest.next_if(|next| end - first.from < width && next.from - end < width) {
             end = next.to;
-            count += 1;
+            seconds += next.seconds;
+            ios = ios.saturating_add(next.ios);
         }
-        let (taken, left) = rest.split_at(count);
-        let seconds: f64 = taken.iter().map(|interval| interval.seconds).sum();
-        let ios = taken.iter().fold(0_u64, |sum, interval| sum.saturating_add(interval.ios));
         let point = ((first.from + end) / 2.0, ios as f64 / seconds);
         match pieces.last_mut().filter(|_| first.from - last_to < width.max(end - first.from)) {
             Some(piece) => piece.push(point),
             None => pieces.push(vec![point]),
         }
-        (last_to, rest) = (end, left);
+        last_to = end;
     }
     pieces
 }
@@ -111,7 +105,7 @@ mod tests {
         let seconds = ios.len() as u64 - u64::from(rest_ns > 0);
         (segment.start_ns, segment.end_ns) = (start_ns, start_ns + seconds * 1_000_000_000 + rest_ns);
         segment.series.interval_ns = 1_000_000_000;
-        (segment.series.read_ios, segment.series.write_ios) = (vec![0; ios.len()], ios.to_vec());
+        (segment.series.read_ios, segment.series.write_ios) = (vec![0; ios.len()].into(), ios.into());
         segment
     }
 

@@ -22,24 +22,21 @@ struct Part<'a> {
 /// Returns the heat map columns of a test that lasts `to_minutes` minutes.
 pub(super) fn columns(timing: &Timing<'_>, to_minutes: f64) -> Vec<HeatColumn> {
     let width = to_minutes / COLUMNS as f64;
-    let parts: Vec<Part<'_>> = timing.workloads.iter().flat_map(parts).collect();
     let mut columns = Vec::new();
-    let mut rest = parts.as_slice();
-    while let Some(first) = rest.first() {
+    // A test has millions of parts, so they are not collected.
+    let mut rest = timing.workloads.iter().flat_map(parts).peekable();
+    while let Some(first) = rest.next() {
         let mut end = first.to;
-        let mut count = 1;
-        let fits = |next: &&Part<'_>, end: f64| {
+        let mut rows = [0; ROWS];
+        first.add_to(&mut rows);
+        let fits = |next: &Part<'_>, end: f64| {
             next.phase == first.phase && next.to - first.from <= width && next.from - end < width
         };
-        while let Some(next) = rest.get(count).filter(|next| fits(next, end)) {
+        while let Some(next) = rest.next_if(|next| fits(next, end)) {
             end = next.to;
-            count += 1;
+            next.add_to(&mut rows);
         }
-        let (taken, left) = rest.split_at(count);
-        let mut rows = [0; ROWS];
-        taken.iter().for_each(|part| part.add_to(&mut rows));
         columns.push(HeatColumn { from_minutes: first.from, to_minutes: end, cells: cells(&rows) });
-        rest = left;
     }
     columns
 }
@@ -104,7 +101,7 @@ mod tests {
         segment.series.interval_ns = SECOND_NS;
         seconds.iter().for_each(|&ns| segment.write.latency.record(ns));
         let rows: Vec<_> = seconds.iter().map(|&ns| vec![(slot_of(ns) / IN_ROW, 1)]).collect();
-        segment.series.times = recorded.then(|| Columns::from_parts(1, &rows).expect("columns"));
+        segment.series.times = recorded.then(|| Columns::from_parts(1, &rows).expect("columns").into());
         segment
     }
 

@@ -8,7 +8,6 @@ use krilla::num::NormalizedF32;
 use krilla::paint::{Fill, Stroke};
 use krilla::surface::Surface;
 use krilla::tagging::{Artifact, ArtifactType, ContentTag, SpanTag, Tag, TagGroup, TagKind};
-use krilla::text::TextDirection;
 use krilla_svg::{SurfaceExt as _, SvgSettings};
 
 use super::fonts::{Fonts, Style};
@@ -175,8 +174,8 @@ impl<'s, 'd> Sheet<'s, 'd> {
     fn glyphs(&mut self, (at, text): (Point, &str), style: Style) {
         self.surface.set_stroke(None);
         self.surface.set_fill(Some(filled(style.colour)));
-        let font = self.fonts.font(style);
-        self.surface.draw_text(at, font, style.size as f32, text, false, TextDirection::LeftToRight);
+        let glyphs = self.fonts.glyphs(text, style);
+        self.surface.draw_glyphs(at, &glyphs, self.fonts.font(style), text, style.size as f32, false);
     }
 
     /// Draws `text` in as many lines as needed, starting at upper edge `y`; returns the height.

@@ -1,0 +1,219 @@
+//! Numbers that are kept but rarely read, in as few bits each as the largest of them needs.
+
+/// A list of numbers that does not change. Zeros take one bit each if there are many.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Packed {
+    /// The numbers one after the other, from the lowest bit on.
+    words: Box<[u64]>,
+    /// One bit for each number, which is not set if it is 0; numbers that are 0 are then not in `words`. `None` if all
+    /// numbers are.
+    present: Option<Box<[u64]>>,
+    length: usize,
+    /// Bits of each number; 0 if all numbers are 0.
+    bits: u32,
+}
+
+impl std::fmt::Debug for Packed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+impl From<&[u64]> for Packed {
+    fn from(numbers: &[u64]) -> Self {
+        // The highest bit set in any number is that of the largest one.
+        let bits = 64 - numbers.iter().fold(0, |all, number| all | number).leading_zeros();
+        let zeros = numbers.iter().filter(|number| **number == 0).count();
+        let has_many_zeros = zeros * bits as usize > numbers.len();
+        let stored = numbers.iter().copied().filter(|number| !has_many_zeros || *number > 0);
+        let count = numbers.len() - if has_many_zeros { zeros } else { 0 };
+        let words = words_of(stored, count, bits);
+        let present = has_many_zeros.then(|| {
+            let bits = numbers.iter().map(|number| u64::from(*number > 0));
+            words_of(bits, numbers.len(), 1)
+        });
+        Self { words, present, length: numbers.len(), bits }
+    }
+}
+
+/// Returns `count` numbers of `bits` bits, one after the other.
+fn words_of(numbers: impl Iterator<Item = u64>, count: usize, bits: u32) -> Box<[u64]> {
+    let mut words = vec![0; (count * bits as usize).div_ceil(64)].into_boxed_slice();
+    if bits > 0 {
+        for (index, number) in numbers.enumerate() {
+            let (word, shift) = place(index, bits);
+            words[word] |= number << shift;
+            if shift + bits > 64 {
+                words[word + 1] = number >> (64 - shift);
+            }
+        }
+    }
+    words
+}
+
+fn is_set(present: &[u64], index: usize) -> bool {
+    present[index / 64] >> (index % 64) & 1 == 1
+}
+
+/// Returns how many of the first `index` bits are set.
+fn set_before(present: &[u64], index: usize) -> usize {
+    let whole: u32 = present[..index / 64].iter().map(|word| word.count_ones()).sum();
+    let rest = present.get(index / 64).map_or(0, |word| (word & ((1 << (index % 64)) - 1)).count_ones());
+    (whole + rest) as usize
+}
+
+impl From<Vec<u64>> for Packed {
+    fn from(numbers: Vec<u64>) -> Self {
+        numbers.as_slice().into()
+    }
+}
+
+impl FromIterator<u64> for Packed {
+    fn from_iter<I: IntoIterator<Item = u64>>(numbers: I) -> Self {
+        numbers.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+/// Returns the word in which a number begins, and its lowest bit there.
+const fn place(index: usize, bits: u32) -> (usize, u32) {
+    let bit = index * bits as usize;
+    (bit / 64, (bit % 64) as u32)
+}
+
+impl Packed {
+    /// Returns how many numbers there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Returns whether there are no numbers.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Returns a number by its position; `None` beyond the last one. To read many of them, [`range`](Self::range) is
+    /// faster.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<u64> {
+        self.range(index..index.saturating_add(1)).next()
+    }
+
+    /// Returns a number by its position in `words`.
+    #[inline]
+    fn stored(&self, index: usize) -> u64 {
+        if self.bits == 0 {
+            return 0;
+        }
+        let (word, shift) = place(index, self.bits);
+        let mut number = self.words[word] >> shift;
+        if shift + self.bits > 64 {
+            number |= self.words[word + 1] << (64 - shift);
+        }
+        number & (u64::MAX >> (64 - self.bits))
+    }
+
+    /// Returns all numbers, in order.
+    pub fn iter(&self) -> Iter<'_> {
+        self.range(0..self.length)
+    }
+
+    /// Returns the numbers in a range of positions; those beyond the last number are omitted.
+    pub fn range(&self, range: std::ops::Range<usize>) -> Iter<'_> {
+        let rest = range.start.min(self.length)..range.end.min(self.length);
+        let stored = self.present.as_ref().map_or(rest.start, |present| set_before(present, rest.start));
+        Iter { packed: self, rest, stored }
+    }
+}
+
+impl<'a> IntoIterator for &'a Packed {
+    type Item = u64;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// Numbers of a [`Packed`].
+#[derive(Debug, Clone)]
+pub struct Iter<'a> {
+    packed: &'a Packed,
+    rest: std::ops::Range<usize>,
+    /// Position of the next number among those that are stored.
+    stored: usize,
+}
+
+impl Iterator for Iter<'_> {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        let index = self.rest.next()?;
+        if self.packed.present.as_ref().is_some_and(|present| !is_set(present, index)) {
+            return Some(0);
+        }
+        self.stored += 1;
+        Some(self.packed.stored(self.stored - 1))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rest.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_take_as_many_bits_as_the_largest_needs() {
+        let words = |numbers: Vec<u64>| Packed::from(numbers).words.len();
+        assert_eq!(words(vec![0; 1000]), 0);
+        assert_eq!(words(vec![1; 128]), 2);
+        assert_eq!(words(vec![1; 129]), 3);
+        assert_eq!(words(vec![u64::MAX, 1]), 2);
+    }
+
+    #[test]
+    fn zeros_take_a_bit_if_there_are_many() {
+        let numbers: Vec<u64> = (0..256).map(|index| if index % 4 == 0 { index << 20 } else { 0 }).collect();
+        let packed = Packed::from(&numbers[..]);
+        // 63 numbers of 28 bits, because the first one is 0 too, and 256 bits.
+        assert_eq!(packed.words.len() + packed.present.as_ref().expect("many zeros").len(), 28 + 4);
+        assert_eq!(packed.iter().collect::<Vec<_>>(), numbers);
+        assert!((0..256).all(|index| packed.get(index) == Some(numbers[index])));
+        assert_eq!(packed.range(100..999).collect::<Vec<_>>(), numbers[100..]);
+        assert_eq!(packed.range(300..400).next(), None);
+        assert!(Packed::from(vec![0, 1, 1, 1, 1]).present.is_none());
+    }
+
+    #[test]
+    fn there_is_nothing_beyond_the_last_number() {
+        let packed = Packed::from(vec![0, 0, 0]);
+        assert_eq!((packed.get(2), packed.get(3), packed.len()), (Some(0), None, 3));
+        assert_eq!(packed.range(1..9).collect::<Vec<_>>(), [0, 0]);
+        assert_eq!(Packed::default().iter().next(), None);
+        assert!(Packed::default().is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_read_as_they_were(
+            wide in prop::collection::vec(any::<u64>(), 0..200), shift in 0u32..64, filled in 1u64..10
+        ) {
+            let number = |wide: &u64| if wide % 10 < filled { wide >> shift } else { 0 };
+            let numbers: Vec<u64> = wide.iter().map(number).collect();
+            let packed: Packed = numbers.iter().copied().collect();
+            prop_assert_eq!(packed.iter().len(), numbers.len());
+            prop_assert_eq!(packed.iter().collect::<Vec<_>>(), &numbers[..]);
+            let (from, to) = (numbers.len() / 3, numbers.len() / 2);
+            prop_assert_eq!(packed.range(from..to).collect::<Vec<_>>(), &numbers[from..to]);
+            prop_assert_eq!(packed == Packed::from(numbers), true);
+        }
+    }
+}
