@@ -59,6 +59,14 @@ pub fn run_package<'a>(
     if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
 }
 
+/// Runs the program of another package of the workspace as an optimised build, in the current directory.
+pub fn run_optimised(root: &Path, package: &str, arguments: &[String]) -> anyhow::Result<()> {
+    let words = ["build", "--release", "--package", package];
+    let status = Command::new(program(root, &words, package)?).args(arguments).status();
+    let status = status.with_context(|| format!("cannot start {package}"))?;
+    if status.success() { Ok(()) } else { bail!("{package} ended with {status}") }
+}
+
 /// Arguments of cargo that build every test of the workspace, and the programs of packages with integration tests.
 /// With fewer packages, cargo would select other features and build most crates again.
 pub const TESTS: &[&str] = &["test", "--workspace", "--no-run"];

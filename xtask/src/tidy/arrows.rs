@@ -58,6 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("swarm", &["stdx", "record", "engine", "device", "pts", "plateau"]),
     ("dist", &[]),
+    ("crosscheck", &["device", "engine", "pts", "record", "stdx"]),
     (
         "fuzz",
         &[
