@@ -242,6 +242,20 @@ pub struct TargetFacts {
     pub array: Option<ArrayFacts>,
 }
 
+impl TargetFacts {
+    /// Returns what distinguishes the drive from others: runs of the same drive have the same text. It is the identity
+    /// and, of a simulated drive, its seed, which does what the serial number of a real drive does.
+    #[must_use]
+    pub fn drive(&self) -> String {
+        match &self.simulated {
+            Some(simulated) => format!("sim:{} seed {}", simulated.model, simulated.seed),
+            None if !self.identity.is_empty() => self.identity.clone(),
+            // Results of other tools do not contain an identity.
+            None => self.serial.as_ref().or(self.model.as_ref()).unwrap_or(&self.path).clone(),
+        }
+    }
+}
+
 /// An array that is created for each test, with its member drives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
