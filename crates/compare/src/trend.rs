@@ -363,8 +363,9 @@ fn narrow(cells: &[[String; 6]], width: Option<usize>) -> String {
         runs.iter().all(|row| row[column] == *first).then_some(first)
     };
     let names = [(2, "drive"), (3, "firmware")];
+    let known = |column: usize| common(column).filter(|text| *text != "-");
     let once: Vec<String> =
-        names.iter().filter_map(|(column, name)| Some(format!("{name} {}", common(*column)?))).collect();
+        names.iter().filter_map(|(column, name)| Some(format!("{name} {}", known(*column)?))).collect();
     let differ = names.iter().map(|(column, _)| *column).filter(|column| common(*column).is_none());
     let shown: Vec<usize> = [0, 1, 4, 5].into_iter().chain(differ).collect();
     let rows: Vec<Vec<String>> =

@@ -243,16 +243,18 @@ pub struct TargetFacts {
 }
 
 impl TargetFacts {
-    /// Returns what distinguishes the drive from others: runs of the same drive have the same text. It is the identity
-    /// and, of a simulated drive, its seed, which does what the serial number of a real drive does.
+    /// Returns what distinguishes the drive from others: runs of the same drive have the same text. It is the serial
+    /// number, or the identity of a target without one. The seed of a simulated drive does what the serial number of a
+    /// real drive does.
     #[must_use]
     pub fn drive(&self) -> String {
-        match &self.simulated {
-            Some(simulated) => format!("sim:{} seed {}", simulated.model, simulated.seed),
-            None if !self.identity.is_empty() => self.identity.clone(),
-            // Results of other tools do not contain an identity.
-            None => self.serial.as_ref().or(self.model.as_ref()).unwrap_or(&self.path).clone(),
+        if let Some(simulated) = &self.simulated {
+            return format!("sim:{} seed {}", simulated.model, simulated.seed);
         }
+        let serial = self.serial.as_ref().filter(|serial| !serial.trim().is_empty());
+        // Results of other tools do not contain an identity.
+        let identity = Some(&self.identity).filter(|identity| !identity.is_empty());
+        serial.or(identity).or(self.model.as_ref()).unwrap_or(&self.path).clone()
     }
 }
 
