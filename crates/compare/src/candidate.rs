@@ -58,13 +58,8 @@ impl Candidate {
         !self.document.marks(None).iter().any(|mark| invalid(mark.kind))
     }
 
-    /// Identifies the drive: runs of the same drive have the same text.
+    /// What distinguishes the drive from others.
     pub(crate) fn drive(&self) -> String {
-        let target = &self.document.run.target;
-        match (&target.serial, &target.simulated) {
-            (Some(serial), None) => serial.clone(),
-            (_, Some(sim)) => format!("{} seed {}", sim.model, sim.seed),
-            (None, None) => target.path.clone(),
-        }
+        self.document.run.target.drive()
     }
 }

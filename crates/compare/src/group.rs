@@ -26,7 +26,10 @@ impl GroupBy {
             Self::Firmware => {
                 format!("{model}, firmware {}", target.firmware.as_deref().unwrap_or("unknown"))
             }
-            Self::Drive => format!("{model}, {}", run.drive()),
+            Self::Drive => match run.drive() {
+                drive if drive.contains(model) => drive,
+                drive => format!("{model}, {drive}"),
+            },
         }
     }
 }

@@ -19,8 +19,8 @@ use crate::wording::{
 };
 
 const CHART: Size = Size { width: 900.0, height: 430.0 };
-/// Size of a chart that contains all runs.
-const WIDE_CHART: Size = Size { width: 1047.0, height: 330.0 };
+/// Size of a chart that contains all runs: two of them fit on a page, with the headings above and the sentences below.
+const WIDE_CHART: Size = Size { width: 1047.0, height: 288.0 };
 /// Size of one of many small charts, and how many fit in a row and on a page.
 const SMALL: Size = Size { width: 198.0, height: 126.0 };
 const SMALL_IN_ROW: usize = 5;
@@ -63,9 +63,10 @@ pub fn pdf(comparison: &Comparison, authored: &Authored) -> Result<Vec<u8>, Stri
     }
     for section in sections::sections(&comparison.runs) {
         blocks.push(Block::Heading(section.title.clone()));
+        // Notes after the pictures could be alone on a page.
+        blocks.extend(section.notes.iter().cloned().map(Block::Text));
         blocks.extend(section.overlays.iter().flat_map(|chart| overlay(chart, &section.title)));
         section.rows.iter().for_each(|row| blocks.extend(side_by_side(row)));
-        blocks.extend(section.notes.into_iter().map(Block::Text));
     }
     blocks.extend(every(comparison));
     blocks.extend(headers(comparison));

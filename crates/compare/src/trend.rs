@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use report::parts::Better;
+use stdx::table::fitted;
 use stdx::text::on_one_line;
 use stdx::units::{count_of, grouped};
 
@@ -36,8 +37,8 @@ pub struct Point {
     /// Id of the run.
     pub run: String,
     /// Start of the run.
-    pub started: Timestamp,
-    /// Identity of the drive.
+    pub created: Timestamp,
+    /// What distinguishes the drive from others.
     pub drive: String,
     /// Firmware revision, if known.
     pub firmware: Option<String>,
@@ -97,7 +98,7 @@ pub struct Control {
 /// A change of the firmware of a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirmwareChange {
-    /// Identity of the drive.
+    /// What distinguishes the drive from others.
     pub drive: String,
     /// First run with the new firmware.
     pub run: String,
@@ -123,9 +124,9 @@ impl Trend {
 
     /// Days from the first run to each run.
     pub(crate) fn days(&self) -> Vec<f64> {
-        let first = self.points.first().map(|point| point.started);
+        let first = self.points.first().map(|point| point.created);
         let days = |point: &Point| {
-            first.map_or(0.0, |first| point.started.duration_since(first).as_secs_f64() / SECONDS_PER_DAY)
+            first.map_or(0.0, |first| point.created.duration_since(first).as_secs_f64() / SECONDS_PER_DAY)
         };
         self.points.iter().map(days).collect()
     }
@@ -183,7 +184,7 @@ impl Trend {
                 changes.push(FirmwareChange {
                     drive: point.drive.clone(),
                     run: point.run.clone(),
-                    at: point.started,
+                    at: point.created,
                     difference: self.difference(&point.drive, &before, &after),
                     revisions: (before, after),
                 });
@@ -200,7 +201,7 @@ impl Trend {
         Difference::of(&values(before), &values(after), self.better)
     }
 
-    /// Identities of the drives, in the order of their first runs.
+    /// The drives, in the order of their first runs.
     #[must_use]
     pub fn drives(&self) -> Vec<&str> {
         let mut drives: Vec<&str> = Vec::new();
@@ -309,7 +310,7 @@ impl Trend {
             let mark = if point.host_limited { "*" } else { "" };
             [
                 point.run.clone(),
-                point.started.strftime("%Y-%m-%d %H:%M").to_string(),
+                point.created.strftime("%Y-%m-%d %H:%M").to_string(),
                 point.drive.clone(),
                 point.firmware.clone().unwrap_or_else(|| "-".into()),
                 format!("{}{mark}", Self::number(point.value)),
@@ -337,22 +338,38 @@ impl Trend {
     }
 }
 
-/// The trend as text: a table of the runs, then the findings.
+/// The trend as text: a table of the runs that fits `width` columns, then the findings.
 #[must_use]
-pub fn trend_text(trend: &Trend) -> String {
-    let rows = trend.cells();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..6).map(width).collect();
-    let line = |row: &[String; 6]| {
-        let cell = |(at, text): (usize, &String)| {
-            let width = widths[at];
-            if at >= 4 { format!("{text:>width$}") } else { format!("{text:<width$}") }
-        };
-        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let mut out = format!("{} ({}), {}: {}\n\n", trend.figure, trend.name, trend.unit, trend.subject);
-    rows.iter().for_each(|row| out.push_str(&(line(row) + "\n")));
+pub fn trend_text(trend: &Trend, width: Option<usize>) -> String {
+    let mut out = format!("{} ({}), {}: {}\n", trend.figure, trend.name, trend.unit, trend.subject);
+    let cells = trend.cells();
+    let wide = fitted(&cells, 4..6, None);
+    let is_wide = |line: &str| width.is_some_and(|width| line.chars().count() > width);
+    if wide.lines().any(is_wide) {
+        out.push_str(&narrow(&cells, width));
+    } else {
+        out.push_str(&format!("\n{wide}"));
+    }
     out.push('\n');
     trend.findings().iter().chain(&trend.remarks()).for_each(|text| out.push_str(&format!("{text}\n")));
     out
+}
+
+/// The values next to the runs. Drive and firmware are stated once if they are the same for all runs.
+fn narrow(cells: &[[String; 6]], width: Option<usize>) -> String {
+    let common = |column: usize| {
+        let (_, runs) = cells.split_first()?;
+        let first = &runs.first()?[column];
+        runs.iter().all(|row| row[column] == *first).then_some(first)
+    };
+    let names = [(2, "drive"), (3, "firmware")];
+    let known = |column: usize| common(column).filter(|text| *text != "-");
+    let once: Vec<String> =
+        names.iter().filter_map(|(column, name)| Some(format!("{name} {}", known(*column)?))).collect();
+    let differ = names.iter().map(|(column, _)| *column).filter(|column| common(*column).is_none());
+    let shown: Vec<usize> = [0, 1, 4, 5].into_iter().chain(differ).collect();
+    let rows: Vec<Vec<String>> =
+        cells.iter().map(|row| shown.iter().map(|column| row[*column].clone()).collect()).collect();
+    let once = if once.is_empty() { String::new() } else { format!("{}\n", once.join(", ")) };
+    format!("{once}\n{}", fitted(&rows, 2..4, width))
 }

@@ -65,7 +65,7 @@ fn table(trend: &Trend) -> String {
 
 /// The values over time: one line per drive, or per firmware revision if there is one drive.
 fn chart(trend: &Trend) -> Option<Exhibit> {
-    let first = trend.points.first()?.started;
+    let first = trend.points.first()?.created;
     let days = trend.days();
     let is_one_drive = trend.drives().len() == 1;
     let name = |point: &Point| match (is_one_drive, &point.firmware) {

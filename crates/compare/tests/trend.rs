@@ -9,7 +9,7 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 fn trend(values: &[(f64, f64, &str, &str)]) -> Trend {
     let point = |(number, (day, value, drive, firmware)): (usize, &(f64, f64, &str, &str))| Point {
         run: format!("run{number}"),
-        started: Timestamp::from_second(1_700_000_000 + (day * SECONDS_PER_DAY) as i64).expect("a time"),
+        created: Timestamp::from_second(1_700_000_000 + (day * SECONDS_PER_DAY) as i64).expect("a time"),
         drive: (*drive).into(),
         firmware: Some((*firmware).into()),
         state: "steady".into(),
@@ -72,7 +72,7 @@ fn a_change_of_firmware_is_marked_for_its_own_drive() {
     let difference = changes[0].difference.expect("two runs each");
     assert!((difference.percent - 100.0 / 100.5 * 100.0).abs() < 1e-9, "{difference:?}");
     assert_eq!(difference.finding.word(), "better");
-    let text = trend_text(&both);
+    let text = trend_text(&both, None);
     assert!(text.contains("firmware 1 -> 2 of A from run3 on: +99.5 %, better"), "{text}");
     assert_eq!(text.matches("2 (new)").count(), 1, "{text}");
     assert_eq!(both.drives(), ["A", "B"]);
@@ -93,7 +93,7 @@ fn control_limits_are_those_of_the_published_example() {
     let changed = trend(&[&runs[..], &[(10.0, 70.0, "A", "1")]].concat());
     let control = changed.control().expect("eleven runs");
     assert_eq!((&control.outside[..], control.is_newest_outside), (&["run10".to_owned()][..], true));
-    assert!(trend_text(&changed).contains("WARNING: the newest run"));
+    assert!(trend_text(&changed, None).contains("WARNING: the newest run"));
     assert_eq!(trend(&runs[..7]).control(), None);
     assert_eq!(trend(&[&runs[..], &[(10.0, 50.0, "B", "1")]].concat()).control(), None);
 }
@@ -112,7 +112,7 @@ fn different_settings_and_limits_of_the_host_are_reported() {
     let mut odd = trend(&[(0.0, 100.0, "A", "1"), (1.0, 101.0, "B", "1"), (2.0, 99.0, "B", "2")]);
     odd.points[0].settings = "pts-c-1.1, TC 2, QD 2".into();
     odd.points[1].host_limited = true;
-    let text = trend_text(&odd);
+    let text = trend_text(&odd, None);
     assert!(
         text.contains("the runs differ in their settings") && text.contains("* 1 value may reflect"),
         "{text}"
@@ -127,4 +127,37 @@ fn names_are_escaped_on_pages() {
     let page = trend_html(&odd);
     assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");
     assert!(page.contains("&lt;script&gt;") && page.contains("<svg"), "{page}");
+}
+
+#[test]
+fn a_trend_fits_the_terminal() {
+    let id = "h7x2k1-4-tests-nvme-tlc-2018";
+    let named = |values: &[(f64, f64, &str, &str)]| {
+        let mut trend = trend(values);
+        trend.points.iter_mut().for_each(|point| point.run = id.into());
+        trend
+    };
+    let one = named(&[(0.0, 21_461.0, "S4EWNX0R", "GXA7401Q"), (1.0, 21_470.0, "S4EWNX0R", "GXA7401Q")]);
+    let lines = |trend: &Trend, width| {
+        let text = trend_text(trend, width);
+        let (table, _) = text.split_once("mean ").expect("findings");
+        table.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let is_row = |line: &&String| line.starts_with(id);
+    let wide = lines(&one, None);
+    assert!(wide.iter().any(|line| line.contains("  S4EWNX0R  GXA7401Q  ")), "{wide:?}");
+    assert_eq!(lines(&one, Some(120)), wide, "a wide terminal has room for everything");
+    let narrow = lines(&one, Some(80));
+    assert!(narrow.iter().all(|line| line.chars().count() <= 80), "{narrow:?}");
+    assert!(narrow.contains(&"drive S4EWNX0R, firmware GXA7401Q".to_owned()), "{narrow:?}");
+    assert_eq!(narrow.iter().filter(is_row).count(), 2, "{narrow:?}");
+    assert!(narrow.iter().filter(is_row).all(|line| line.contains(" to ")), "with the interval: {narrow:?}");
+    let two = named(&[(0.0, 21_461.0, "S4EWNX0R", "GXA7401Q"), (1.0, 21_470.0, "S4EWNX0T", "GXA7401Q")]);
+    let narrow = lines(&two, Some(80));
+    assert!(narrow.iter().all(|line| line.chars().count() <= 80), "{narrow:?}");
+    assert!(narrow.contains(&"firmware GXA7401Q".to_owned()), "{narrow:?}");
+    assert!(
+        narrow.contains(&"  S4EWNX0R".to_owned()) && narrow.contains(&"  S4EWNX0T".to_owned()),
+        "{narrow:?}"
+    );
 }

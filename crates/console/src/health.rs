@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use record::{Entry, Event, Health};
-use stdx::units::amount_base10;
+use stdx::units::{CELSIUS, amount_base10};
 
 /// Formats the health of a drive on one line; `None` if the drive reports nothing.
 #[must_use]
 pub fn line(health: &Health) -> Option<String> {
     let mut parts = Vec::new();
     let mut add = |text: Option<String>| parts.extend(text);
-    add(health.temperature_celsius.map(|celsius| format!("{celsius} degrees C")));
+    add(health.temperature_celsius.map(|celsius| format!("{celsius} {CELSIUS}")));
     add(health
         .critical_warning
         .filter(|&bits| bits != 0)
@@ -39,9 +39,9 @@ pub fn over(entries: &[Entry]) -> Option<String> {
     let degrees = || readings.iter().filter_map(|health| health.temperature_celsius);
     if let (Some(low), Some(high)) = (degrees().min(), degrees().max()) {
         parts.push(if low == high {
-            format!("{low} degrees C")
+            format!("{low} {CELSIUS}")
         } else {
-            format!("{low} to {high} degrees C")
+            format!("{low} to {high} {CELSIUS}")
         });
     }
     let grown = |of: fn(&Health) -> Option<u64>| of(last)?.checked_sub(of(first)?);
@@ -111,7 +111,7 @@ mod tests {
         let text = over(&entries).expect("a line");
         assert_eq!(
             text,
-            "30 to 55 degrees C, 2 MB written, write amplification 2.50, 0 media errors, 2 unsafe shutdowns"
+            "30 to 55 °C, 2 MB written, write amplification 2.50, 0 media errors, 2 unsafe shutdowns"
         );
         assert_eq!(over(&[]), None);
         assert_eq!(over(&[reading(0, Health::default())]), None);

@@ -13,12 +13,10 @@ pub mod printer;
 pub mod progress;
 mod screen;
 mod secret;
-mod table;
 mod terminal;
 mod text_chart;
 
 pub use audience::{Audience, Nobody, Step};
 pub use secret::secret;
-pub use table::table;
 pub use terminal::{columns, in_ascii};
 pub use text_chart::bars;

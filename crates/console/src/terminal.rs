@@ -176,9 +176,36 @@ fn label_columns(line: &str, width: usize) -> usize {
     gaps.map(|end| columns(&line[..end])).filter(fits).max().unwrap_or(2)
 }
 
+/// Units that are not separated from their number.
+const UNITS: &[&str] = &[
+    "%", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "kB/s", "MB/s", "GB/s", "IOPS", "us", "ms", "s",
+    "min", "h", "d", "W", "\u{b0}C", "C",
+];
+
+/// Splits text at spaces, which remain at the ends of the pieces, but not between a number and its unit.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces: Vec<&str> = Vec::new();
+    let mut end = 0;
+    for piece in text.split_inclusive(' ') {
+        let start = end;
+        end += piece.len();
+        let word = piece.trim_end().trim_end_matches([')', ',', ';', ':', '.']);
+        let is_number = |last: &str| {
+            last.strip_suffix(' ').is_some_and(|last| last.ends_with(|c: char| c.is_ascii_digit()))
+        };
+        match pieces.last_mut() {
+            Some(last) if UNITS.contains(&word) && is_number(last) => {
+                *last = &text[start - last.len()..end];
+            }
+            _ => pieces.push(piece),
+        }
+    }
+    pieces
+}
+
 fn indented(text: &str, width: usize, indent: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for piece in text.split_inclusive(' ') {
+    for piece in pieces(text) {
         let word = piece.trim_end();
         let first = lines.len() == 1;
         let last = lines.last_mut().expect("never empty");
@@ -293,6 +320,13 @@ mod tests {
     fn bars_keep_their_columns_in_ascii() {
         assert_eq!(in_ascii("\u{2581}\u{2584}\u{2588} 41 \u{b0}C, m\u{fc}"), ".=# 41 C, m\\u{fc}");
         assert_eq!(clean("a\x1b[2J\u{202e}", false), "a\\u{1b}[2J\\u{202e}");
+    }
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        assert_eq!(wrapped("slope 12.4 % (limit 10 %): x", 25), ["slope 12.4 % (limit", "  10 %): x"]);
+        assert_eq!(wrapped("2 h 03 min", 8), ["2 h", "  03 min"]);
+        assert_eq!(wrapped("12  s", 3), ["12", "  s"], "columns of a table");
     }
 
     #[test]

@@ -48,16 +48,18 @@ pub struct Diagnosed {
 }
 
 impl Diagnosis {
-    /// Sorts the findings by severity and adds what to do about each.
+    /// Sorts the findings by severity and adds what to do about each. `options` are the words that make a command use
+    /// this library; empty if that is the default.
     #[must_use]
-    pub fn of(library: &Path, examined: &Examined) -> Self {
+    pub fn of(library: &Path, examined: &Examined, options: &str) -> Self {
+        let options = if options.is_empty() { String::new() } else { format!(" {options}") };
         let diagnosed = |finding: &Finding| Diagnosed {
             severity: finding.problem.severity(),
             kind: finding.problem.kind(),
             run: finding.run.clone(),
             path: finding.path.to_string_lossy().into_owned(),
             text: finding.problem.to_string(),
-            advice: advice(finding),
+            advice: advice(finding, &options),
         };
         let mut findings: Vec<Diagnosed> = examined.findings.iter().map(diagnosed).collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -110,8 +112,8 @@ impl Diagnosis {
     }
 }
 
-/// What to do about a problem.
-fn advice(finding: &Finding) -> String {
+/// What to do about a problem. `options` follow commands that use the library.
+fn advice(finding: &Finding, options: &str) -> String {
     // Anyone may have chosen the names in a library, and a person may paste the command into a shell.
     let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
     let path = word(&finding.path);
@@ -122,7 +124,8 @@ fn advice(finding: &Finding) -> String {
         }
         Problem::NoJournal => format!("copy it again, or remove it: rm -r {path}"),
         Problem::Torn { .. } => {
-            format!("nothing is lost but that record; continue the run: plateau resume {}", shell_word(run))
+            let run = shell_word(run);
+            format!("nothing is lost but that record; continue the run: plateau resume {run}{options}")
         }
         Problem::Unjudged { .. } => {
             "use the version of Plateau that wrote it (plateau_version in its run.json), or a newer one"
@@ -130,7 +133,7 @@ fn advice(finding: &Finding) -> String {
         }
         Problem::JudgedDifferently { .. } => format!("see where: plateau verify {path}"),
         Problem::ImportedFileChanged => {
-            "restore the file from a copy, or import it again: plateau import FILE".into()
+            format!("restore the file from a copy, or import it again: plateau import FILE{options}")
         }
         Problem::DuplicateId { .. } => {
             format!(
@@ -159,11 +162,13 @@ fn advice(finding: &Finding) -> String {
         Problem::UntrustedState { .. } => {
             "specify a folder that only you can write to with PLATEAU_STATE".into()
         }
-        Problem::StaleIndex { .. } => "plateau index".into(),
-        Problem::UnusableIndex { .. } => "remove it; `plateau index` creates it anew from the runs".into(),
+        Problem::StaleIndex { .. } => format!("plateau index{options}"),
+        Problem::UnusableIndex { .. } => {
+            format!("remove it; `plateau index{options}` creates it anew from the runs")
+        }
         Problem::Added(problem) => problem.advice(&path),
         Problem::LittleSpace { .. } => {
-            "remove runs (plateau rm RUN), or keep new ones in another library".into()
+            format!("remove runs (plateau rm RUN{options}), or keep new ones in another library")
         }
     }
 }
@@ -175,6 +180,7 @@ mod tests {
     #[test]
     fn a_name_in_a_library_is_one_word_of_what_to_type() {
         let finding = |path: &str, problem| Finding { run: None, path: path.into(), problem };
+        let advice = |finding: &Finding| advice(finding, "");
         assert_eq!(advice(&finding("/l/a", Problem::LeftOverFile)), "rm /l/a");
         assert_eq!(advice(&finding("/l/a; rm -r ~", Problem::LeftOverFile)), "rm '/l/a; rm -r ~'");
         assert_eq!(advice(&finding("/l/'$(id)'", Problem::LeftOverFile)), r"rm '/l/'\''$(id)'\'''");
@@ -183,5 +189,14 @@ mod tests {
             ..finding("/l/a b", Problem::Renamed { folder: "a b".into() })
         };
         assert!(advice(&renamed).ends_with(r"mv -n '/l/a b' '/l/it'\''s'"), "{}", advice(&renamed));
+    }
+
+    #[test]
+    fn commands_use_the_examined_library() {
+        let torn = Problem::Torn { bytes: 3 };
+        let finding = |problem| Finding { run: Some("a".into()), path: "/l/a".into(), problem };
+        assert!(advice(&finding(torn), " -L x").ends_with("plateau resume a -L x"));
+        assert_eq!(advice(&finding(Problem::StaleIndex { runs: 1 }), " -L x"), "plateau index -L x");
+        assert_eq!(advice(&finding(Problem::StaleIndex { runs: 1 }), ""), "plateau index");
     }
 }

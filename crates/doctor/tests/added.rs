@@ -55,7 +55,7 @@ impl Bench {
         fs::create_dir_all(self.folder.path().join("lost")).expect("a folder");
         let caller = Caller { uid: self.uid, imported_file: "imported", most_imported_bytes: 1 };
         let examined = examine(&self.library, caller).expect("a library");
-        let mut findings = Diagnosis::of(self.folder.path(), &examined).findings;
+        let mut findings = Diagnosis::of(self.folder.path(), &examined, "").findings;
         assert_eq!(findings.len(), 1, "{findings:?}");
         findings.remove(0)
     }

@@ -70,6 +70,8 @@ pub struct Live<'a> {
     pub phase: Phase,
     /// One sentence that describes the position of the run and what it means.
     pub sentence: String,
+    /// The part of the sentence that does not repeat round and cell; None if the run is not in a round.
+    pub meaning: Option<String>,
     /// The parts of the run, in order.
     pub steps: Vec<Step>,
     /// The tracking variables of the current test.
@@ -109,6 +111,12 @@ impl<'a> Live<'a> {
         };
         Self {
             sentence: sentence(snapshot, &phase, &variables),
+            meaning: match phase {
+                Phase::Round { .. } if snapshot.standing == Standing::Running => {
+                    Some(window_sentence(&variables))
+                }
+                _ => None,
+            },
             steps: steps(file, entries, &phase),
             latest: entries.iter().rev().find_map(segment),
             health: entries.iter().rev().find_map(|entry| health(entry).map(|(_, health)| health)),
@@ -193,7 +201,7 @@ fn variables(test: Option<&str>, entries: &[Entry], explained: &[Explanation]) -
         let found = explained.iter().find(|explanation| explanation.variable == name)?;
         match found.forecast? {
             Forecast::Round(round) => Some(round),
-            Forecast::Beyond | Forecast::TooFew | Forecast::NoCurve => None,
+            Forecast::TooLate { .. } | Forecast::Beyond | Forecast::TooFew | Forecast::NoCurve => None,
         }
     };
     let variable = |judged: &record::VariableJudgement| Variable {

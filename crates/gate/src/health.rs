@@ -2,6 +2,7 @@
 
 use record::{Entry, Event, Health};
 use stdx::nearest;
+use stdx::units::CELSIUS;
 
 const PREFIX: &str = "health.";
 
@@ -19,7 +20,7 @@ pub(crate) const VALUES: &[HealthValue] = &[
     HealthValue {
         key: "health.temperature",
         name: "highest temperature",
-        unit: "°C",
+        unit: CELSIUS,
         of: |all| largest(all, |h| h.temperature_celsius.map(f64::from)),
     },
     HealthValue {

@@ -61,14 +61,11 @@ pub struct Row {
 }
 
 impl Row {
-    /// What distinguishes the drive from others: the model of a simulated or imported drive, else the identity.
+    /// What distinguishes the drive from others.
     pub fn drive(&self) -> String {
-        let target = &self.file.target;
-        match (&target.simulated, &self.file.origin) {
-            (Some(simulated), _) => format!("sim:{}", simulated.model),
-            (None, Some(_)) => format!("imported:{}", target.model.as_deref().unwrap_or(&target.path)),
-            (None, None) => target.identity.clone(),
-        }
+        let drive = self.file.target.drive();
+        // Results that others measured are not mixed with those of this library.
+        if self.file.origin.is_some() { format!("imported:{drive}") } else { drive }
     }
 
     /// Marks that must be shown with its figures.

@@ -140,13 +140,10 @@ impl Starts {
                 return Ok(());
             }
             let Request::Start(mut start) = entry.request.clone() else { return Ok(()) };
-            // The run itself checks the identity of a real target when it opens the drive.
-            if start.target.is_simulated() && typed != entry.identity() {
-                return Err(format!(
-                    "'{}' is not the identity of {}",
-                    typed.escape_debug(),
-                    start.target.path
-                ));
+            // The run checks the identity again when it opens the drive, which may have been replaced since. A typing
+            // error is reported here, because the plan is kept.
+            if typed != entry.identity() {
+                return Err(mistyped(typed, entry.identity(), &start.target.path));
             }
             start.identity = typed.into();
             start.check().map_err(|error| error.to_string())?;
@@ -307,6 +304,15 @@ impl Starts {
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn mistyped(typed: &str, identity: &str, path: &str) -> String {
+    let typed = match typed {
+        "" => "No identity was typed".to_owned(),
+        typed => format!("'{}' is not the identity of {path}", typed.escape_debug()),
+    };
+    let identity = identity.escape_debug();
+    format!("{typed}. Nothing was started, and the plan is unchanged: type {identity} to start it.")
 }
 
 /// What distinguishes a drive from others; None for a simulated one, because each run has its own.

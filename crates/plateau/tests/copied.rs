@@ -50,3 +50,20 @@ fn a_copied_run_is_a_copy_until_its_source_is_gone() {
     assert!(shown.contains("its directory has another name: renamed"), "{shown}");
     assert!(bench.fails(2, &["copy", &id, bench.library().to_str().expect("text")]).contains("already in"));
 }
+
+#[test]
+fn all_runs_are_copied_at_once_or_refused() {
+    let bench = Bench::new();
+    let (dest, wrong) = (bench.path("all"), bench.path("wrong"));
+    let (dest, wrong) = (dest.to_str().expect("text"), wrong.to_str().expect("text"));
+    assert!(bench.fails(6, &["copy", "--all", dest]).contains("no runs in"));
+    bench.ok(&["examples", "--install", "slc-a", "mlc-a"]);
+    bench.fails(2, &["copy", dest]);
+    bench.fails(2, &["copy", "--all", "example-slc-a", wrong]);
+    let document = bench.json(&["copy", "--all", dest]);
+    assert_eq!(document["copied"].as_array().map(Vec::len), Some(2), "{document}");
+    let listed = bench.json(&["runs", "--library", dest]);
+    assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
+    assert_eq!(bench.ok(&["copy", dest, "--all"]).matches("nothing new").count(), 2);
+    assert!(!std::path::Path::new(wrong).exists());
+}

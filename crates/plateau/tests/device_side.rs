@@ -14,7 +14,7 @@ fn info_describes_a_simulated_drive() {
     for part in [
         "serial     none (seed 1)",
         "firmware   model version ",
-        "health     32 degrees C, 0 % used",
+        "health     32 °C, 0 % used",
         "purge      nvme-format-user            used by default",
         "purge      nvme-sanitize-block         if requested",
         "scale                      1/64",

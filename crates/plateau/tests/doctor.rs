@@ -105,6 +105,10 @@ fn every_problem_is_found_and_nothing_is_changed() {
     assert_eq!(output.status.code(), Some(6));
     let document = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(listing(), before, "doctor changed something");
+    let given = library.to_str().expect("text");
+    let output = bench.run(&["doctor", "--library", given]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains(&format!("plateau resume {torn} --library {given}\n")), "{text}");
     let library_name = library.file_name().expect("a name").to_string_lossy().into_owned();
     let expected = [
         ("duplicate_id", library_name.as_str()),

@@ -165,7 +165,7 @@ fn a_run_is_stopped_and_resumed() {
 }
 
 #[test]
-fn a_wrong_identity_is_refused_by_the_run_and_the_target_is_unchanged() {
+fn after_a_wrong_identity_the_plan_is_kept_and_the_target_is_unchanged() {
     let bench = Bench::new();
     let server = Server::start(&bench);
     let operator = Operator::of(&server);
@@ -178,12 +178,18 @@ fn a_wrong_identity_is_refused_by_the_run_and_the_target_is_unchanged() {
     let page = operator.plan(&form);
     let shown = server.get(&page, &operator.cookie).body;
     assert!(shown.contains("everything on") && shown.contains("target.bin"), "{shown}");
-    for wrong in ["", "target.bim", "--erase=target.bin"] {
-        let page = operator.plan(&form);
-        assert_eq!(operator.post(&page, &[("identity", wrong)]).status, 303);
-        let entry = operator.settled(&page);
-        assert_eq!(entry["stage"], "failed", "{entry}");
-        assert!(entry["problem"].as_str().expect("a reason").contains("is not its identity"), "{entry}");
+    for (wrong, reason) in [
+        ("", "No identity was typed"),
+        ("target.bim", "'target.bim' is not the identity of"),
+        ("TARGET.BIN", "is not the identity of"),
+        ("--erase=target.bin", "is not the identity of"),
+    ] {
+        let refused = operator.post(&page, &[("identity", wrong)]);
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        for text in [reason, "the plan is unchanged", "Type the identity of the drive", "name=\"identity\""] {
+            assert!(refused.body.contains(text), "{text}: {}", refused.body);
+        }
+        assert_eq!(operator.json("/api/starts")[0]["stage"], "planned");
     }
     assert!(bench.runs().is_empty());
     assert!(std::fs::read(&target).expect("the target") == content, "the target was changed");
@@ -193,6 +199,14 @@ fn a_wrong_identity_is_refused_by_the_run_and_the_target_is_unchanged() {
     assert_eq!(operator.post(&page, &[("identity", "target.bin")]).status, 303);
     let entry = operator.settled(&page);
     assert_eq!(entry["stage"], "failed", "{entry}");
+    // A failed start is planned again from the same plan.
+    let shown = server.get(&page, &operator.cookie).body;
+    let again = page.replace("/start/", "/start?again=");
+    assert!(shown.contains(&again), "{shown}");
+    let filled_in = server.get(&again, &operator.cookie).body;
+    for text in [path, "cell-seconds = 0.05", "value=\"text\" checked"] {
+        assert!(filled_in.contains(text), "{text}: {filled_in}");
+    }
     assert!(std::fs::read(bench.path("other.bin")).expect("the target") == content, "the target was changed");
 }
 

@@ -78,7 +78,7 @@ fn equal_seeds_yield_equal_runs_except_for_dates() {
     assert_ne!(first["tests"], other["tests"], "another seed is another run");
 }
 
-/// Dates are printed as `11/21/2026 06:05 AM UTC` or `21NOV26`.
+/// Dates are printed as `2026-11-21 06:05 UTC`, and as `11/21/2026 06:05 AM UTC` in page headers of PTS 1.0.
 fn without_dates(html: &str) -> String {
     let mut out = String::new();
     let mut rest = html;

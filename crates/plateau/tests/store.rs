@@ -310,6 +310,8 @@ fn a_trend_has_the_figures_of_the_runs_of_one_drive_or_model() {
     for _ in 0..3 {
         bench.ok(&["run", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--max-rounds", "5"]);
     }
+    let other = ["run", "lat", "sim:sas-slc-2011", "--scale", "1/256", "--max-rounds", "5", "--seed", "2"];
+    bench.ok(&other);
     bench.ok(&["run", "lat", "sim:sata-mlc-2011", "--scale", "1/256", "--max-rounds", "5"]);
     let keys = bench.json(&[
         "query",
@@ -318,7 +320,25 @@ fn a_trend_has_the_figures_of_the_runs_of_one_drive_or_model() {
     let key = keys["rows"][0][0].as_str().expect("a key").to_owned();
     let trend = bench.json(&["trend", "sas-slc-2011", "--figure", &key]);
     let runs = trend["runs"].as_array().expect("runs");
-    assert_eq!(runs.len(), 3, "{trend}");
+    assert_eq!(runs.len(), 4, "{trend}");
+    let listed = bench.json(&["runs", "--model", "sas-slc", "--sort", "oldest"]);
+    for (run, listed) in runs.iter().zip(listed.as_array().expect("runs")) {
+        assert_eq!((&run["run"], &run["created"]), (&listed["run"], &listed["created"]));
+    }
+    // The seed of a simulated drive distinguishes it from others, in all commands.
+    let drives = |runs: &[Value]| runs.iter().map(|run| run["drive"].clone()).collect::<Vec<_>>();
+    let first = Value::from("sim:sas-slc-2011 seed 1");
+    assert_eq!(drives(runs), [first.clone(), first.clone(), first, "sim:sas-slc-2011 seed 2".into()]);
+    let known = bench.json(&["drives"]);
+    let known = drives(known.as_array().expect("drives"));
+    assert_eq!(known, ["sim:sata-mlc-2011 seed 1", "sim:sas-slc-2011 seed 2", "sim:sas-slc-2011 seed 1"]);
+    let ids: Vec<&str> = runs.iter().filter_map(|run| run["run"].as_str()).collect();
+    let compared = bench.ok(&[&["compare", "--group-by", "drive"], &ids[..]].concat());
+    for drive in &known[1..] {
+        assert!(compared.contains(drive.as_str().expect("text")), "{drive}: {compared}");
+    }
+    let one = bench.json(&["trend", "sim:sas-slc-2011 seed 2", "--figure", &key]);
+    assert_eq!(one["runs"].as_array().map(Vec::len), Some(1), "{one}");
     for run in runs {
         let id = run["run"].as_str().expect("an id");
         let query = format!(
@@ -328,12 +348,13 @@ fn a_trend_has_the_figures_of_the_runs_of_one_drive_or_model() {
     }
     assert!(trend["drift"]["percent"].is_number(), "{trend}");
     let text = bench.ok(&["trend", "slc", "--figure", &key]);
-    assert!(text.contains("SIMULATED sas-slc-2011") && text.contains("over 3 runs of 1 drive"), "{text}");
-    assert_eq!(bench.ok(&["trend", "slc", "--figure", &key, "--csv"]).lines().count(), 4);
+    assert!(text.contains("SIMULATED sas-slc-2011") && text.contains("over 4 runs of 2 drives"), "{text}");
+    assert_eq!(bench.ok(&["trend", "slc", "--figure", &key, "--csv"]).lines().count(), 5);
     let page = bench.path("trend.html");
     bench.ok(&["trend", "slc", "--figure", &key, "--html", page.to_str().expect("text")]);
     let page = std::fs::read_to_string(page).expect("a page");
     assert!(page.contains("<svg") && page.contains("SIMULATED sas-slc-2011"));
+    bench.fails(2, &["trend", "", "--figure", &key]);
     assert!(bench.fails(2, &["trend", "2011", "--figure", &key]).contains("several models"));
     assert!(bench.fails(2, &["trend", "nothing", "--figure", &key]).contains("plateau drives"));
     assert!(bench.fails(2, &["trend", "slc", "--figure", &format!("{key}x")]).contains(&key));

@@ -242,6 +242,22 @@ pub struct TargetFacts {
     pub array: Option<ArrayFacts>,
 }
 
+impl TargetFacts {
+    /// Returns what distinguishes the drive from others: runs of the same drive have the same text. It is the serial
+    /// number, or the identity of a target without one. The seed of a simulated drive does what the serial number of a
+    /// real drive does.
+    #[must_use]
+    pub fn drive(&self) -> String {
+        if let Some(simulated) = &self.simulated {
+            return format!("sim:{} seed {}", simulated.model, simulated.seed);
+        }
+        let serial = self.serial.as_ref().filter(|serial| !serial.trim().is_empty());
+        // Results of other tools do not contain an identity.
+        let identity = Some(&self.identity).filter(|identity| !identity.is_empty());
+        serial.or(identity).or(self.model.as_ref()).unwrap_or(&self.path).clone()
+    }
+}
+
 /// An array that is created for each test, with its member drives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

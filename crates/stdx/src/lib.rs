@@ -12,6 +12,7 @@ mod login;
 mod nearest;
 mod packed;
 pub mod rng;
+pub mod table;
 pub mod text;
 pub mod units;
 

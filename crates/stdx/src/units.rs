@@ -13,6 +13,9 @@ pub const GIB: u64 = 1 << 30;
 /// One second in nanoseconds.
 pub const SECOND_NS: u64 = 1_000_000_000;
 
+/// Unit of temperatures. Output in ASCII shows it as `C`.
+pub const CELSIUS: &str = "\u{b0}C";
+
 const SUFFIXES: &[(&str, u64)] = &[
     ("KiB", KIB),
     ("MiB", MIB),
@@ -101,11 +104,12 @@ fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     format!("{rounded} {}", units[unit])
 }
 
-/// Formats a duration: `850 ms`, `42 s`, `3 min 05 s`, `2 h 03 min`, `1 d 04 h`.
+/// Formats a duration: `0 s`, `850 ms`, `42 s`, `3 min 05 s`, `2 h 03 min`, `1 d 04 h`.
 #[must_use]
 pub fn span(nanoseconds: u64) -> String {
     let seconds = (nanoseconds as f64 / SECOND_NS as f64).round() as u64;
     match seconds {
+        0..=1 if nanoseconds < 1_000_000 => "0 s".to_owned(),
         0..=1 if nanoseconds < SECOND_NS => format!("{} ms", nanoseconds / 1_000_000),
         0..60 => format!("{seconds} s"),
         60..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),

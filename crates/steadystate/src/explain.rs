@@ -69,7 +69,8 @@ pub fn explain(history: &History) -> Vec<Explanation> {
         let window = window.get(index).copied();
         let diagnosis = window.filter(|w| !w.steady).and_then(|_| diagnose(&values));
         let latest = values.last()?.1;
-        let forecast = (!window.is_some_and(|w| w.steady)).then(|| Forecast::of(&values));
+        let forecast =
+            (!window.is_some_and(|w| w.steady)).then(|| Forecast::of(&values).until(history.last_round()));
         Some(Explanation { variable: name.clone(), latest, window, diagnosis, forecast })
     };
     history.variables().iter().enumerate().filter_map(explanation).collect()
@@ -283,5 +284,28 @@ mod tests {
               the values do not follow a curve"]
         );
         assert!(explained[1].to_string().ends_with("(limit 10 %): steady"));
+    }
+
+    #[test]
+    fn steady_state_after_the_last_round_is_not_expected() {
+        let mut history = History::of(vec!["RND 4KiB W".into()]);
+        let after = |history: &mut History, rounds: std::ops::RangeInclusive<u32>| {
+            for round in rounds {
+                drop(history.judge(round, vec![1000.0 + 4000.0 * 0.9_f64.powi(round as i32)]));
+            }
+            explain(history)[0].forecast
+        };
+        let Some(Forecast::Round(settled)) = after(&mut history, 1..=6) else { panic!("no forecast") };
+        history.limit(settled);
+        assert_eq!(explain(&history)[0].forecast, Some(Forecast::Round(settled)));
+        history.limit(settled - 1);
+        let late = explain(&history)[0].forecast.expect("a forecast");
+        assert_eq!(late, Forecast::TooLate { round: settled, last: settled - 1 });
+        let text = format!("not expected to settle within {} rounds, but in round {settled}", settled - 1);
+        assert_eq!(late.to_string(), text);
+        // The rounds before an interruption do not count.
+        history.restart();
+        assert_eq!(after(&mut history, 7..=11), Some(Forecast::Round(settled)));
+        assert_eq!(history.last_round(), Some(6 + settled - 1));
     }
 }

@@ -19,6 +19,13 @@ const SLOPE_OF_FIVE: f64 = 1.009;
 pub enum Forecast {
     /// The first window within the limits ends with this round.
     Round(u32),
+    /// The first window within the limits would end with `round`, but the test ends with the round `last`.
+    TooLate {
+        /// Round in which steady state would be reached.
+        round: u32,
+        /// Last round of the test.
+        last: u32,
+    },
     /// Steady state is not expected in the next 100 rounds.
     Beyond,
     /// Too few rounds for a forecast.
@@ -71,6 +78,15 @@ impl Forecast {
         }
         Self::Beyond
     }
+
+    /// Returns the forecast for a test whose last round is `last`; None if its rounds are not limited.
+    #[must_use]
+    pub fn until(self, last: Option<u32>) -> Self {
+        match (self, last) {
+            (Self::Round(round), Some(last)) if round > last => Self::TooLate { round, last },
+            _ => self,
+        }
+    }
 }
 
 /// Continues the values of consecutive rounds along the curve of the forecast; empty if there are too few rounds for one.
@@ -116,6 +132,9 @@ impl std::fmt::Display for Forecast {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Round(round) => write!(f, "expected to settle in round {round}"),
+            Self::TooLate { round, last } => {
+                write!(f, "not expected to settle within {last} rounds, but in round {round}")
+            }
             Self::Beyond => write!(f, "not expected to settle within {HORIZON_ROUNDS} more rounds"),
             Self::TooFew => {
                 write!(f, "no forecast before {ROUNDS_TO_FORECAST} rounds")

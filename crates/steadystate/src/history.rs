@@ -33,13 +33,26 @@ impl From<f64> for Tracked {
 pub struct History {
     variables: Vec<String>,
     rounds: Vec<(u32, Vec<Tracked>)>,
+    most_rounds: Option<u32>,
 }
 
 impl History {
     /// Creates an empty history of the named variables.
     #[must_use]
     pub fn of(variables: Vec<String>) -> Self {
-        Self { variables, rounds: Vec::new() }
+        Self { variables, rounds: Vec::new(), most_rounds: None }
+    }
+
+    /// Sets the number of uninterrupted rounds after which the test ends even if it is not steady.
+    pub fn limit(&mut self, most_rounds: u32) {
+        self.most_rounds = Some(most_rounds);
+    }
+
+    /// Returns the number of the round with which the test ends at the latest; None if that is unknown.
+    #[must_use]
+    pub fn last_round(&self) -> Option<u32> {
+        let (latest, _) = self.rounds.last()?;
+        Some(latest.saturating_add(self.most_rounds?.saturating_sub(self.len())))
     }
 
     /// Returns the number of rounds eligible for a window: all since the last interruption.

@@ -1,5 +1,7 @@
 //! The drives of a library, each with its runs.
 
+use jiff::Timestamp;
+
 use crate::error::StoreError;
 use crate::index::Index;
 use crate::value::Value;
@@ -7,7 +9,9 @@ use crate::value::Value;
 /// A drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drive {
-    /// Identity, by which the drive is recognized.
+    /// What distinguishes it from others.
+    pub drive: String,
+    /// Identity, as typed to confirm erasure.
     pub identity: String,
     /// `block`, `file`, `simulated` or `imported`.
     pub kind: String,
@@ -22,7 +26,7 @@ pub struct Drive {
     /// Number of runs.
     pub runs: u64,
     /// Start of its last run.
-    pub last_run_utc: String,
+    pub last_run_created: Timestamp,
     /// Id of its last run.
     pub last_run: String,
     /// Label of simulated results; None for all others.
@@ -31,7 +35,7 @@ pub struct Drive {
 
 const RUNS: &str = "\
     SELECT drive.identity, drive.kind, drive.model, drive.serial, drive.firmware, drive.capacity_bytes, \
-    run.started_utc, run.run_id, run.simulated, drive.simulated_model \
+    run.started_utc, run.run_id, run.simulated, drive.simulated_model, drive.drive \
     FROM drive JOIN run ON run.run_key = drive.run_key ORDER BY run.started_utc, run.run_id";
 
 impl Index {
@@ -43,26 +47,23 @@ impl Index {
         let mut drives: Vec<Drive> = Vec::new();
         for row in self.query(RUNS, &[])?.rows {
             let text = |at: usize| row.get(at).and_then(Value::text).map(str::to_owned);
-            let (Some(identity), Some(kind)) = (text(0), text(1)) else { continue };
-            let (model, serial) = (text(2).or(text(9)), text(3));
-            // Results of other tools do not contain an identity.
-            let is_same = |drive: &Drive| {
-                (&drive.identity, &drive.kind) == (&identity, &kind)
-                    && (!identity.is_empty() || (&drive.model, &drive.serial) == (&model, &serial))
-            };
+            let (Some(identity), Some(kind), Some(drive)) = (text(0), text(1), text(10)) else { continue };
+            let Some(last_run_created) = text(6).and_then(|text| text.parse().ok()) else { continue };
+            let is_same = |known: &Drive| (&known.drive, &known.kind) == (&drive, &kind);
             let known = drives.iter().position(is_same);
             let earlier = known.map(|at| drives.remove(at));
             let (runs, mut firmware) = earlier.map_or((0, Vec::new()), |drive| (drive.runs, drive.firmware));
             firmware.extend(text(4).filter(|found| !firmware.contains(found)));
             drives.push(Drive {
+                drive,
                 identity,
                 kind,
-                model,
-                serial,
+                model: text(2).or(text(9)),
+                serial: text(3),
                 firmware,
                 capacity_bytes: row.get(5).and_then(Value::integer).map_or(0, i64::unsigned_abs),
                 runs: runs + 1,
-                last_run_utc: text(6).unwrap_or_default(),
+                last_run_created,
                 last_run: text(7).unwrap_or_default(),
                 simulated: text(8),
             });

@@ -14,7 +14,7 @@ pub struct FigureOfRun {
     /// Id of the run.
     pub run: String,
     /// Start of the run.
-    pub started: Timestamp,
+    pub created: Timestamp,
     /// State of the run.
     pub state: String,
     /// Profile.
@@ -25,7 +25,9 @@ pub struct FigureOfRun {
     pub scale_divisor: i64,
     /// Label of simulated results.
     pub simulated: Option<String>,
-    /// Identity of the drive.
+    /// What distinguishes the drive from others.
+    pub drive: String,
+    /// Identity of the drive, as typed to confirm erasure.
     pub identity: String,
     /// Model of the drive, or of the simulated drive.
     pub model: Option<String>,
@@ -50,7 +52,7 @@ pub struct FigureOfRun {
 const FIGURES: &str = "\
     SELECT run.run_id, run.started_utc, run.state, run.profile, run.threads, run.queue_depth, run.scale_divisor, \
     run.simulated, drive.identity, drive.model, drive.simulated_model, drive.serial, drive.firmware, figure.name, \
-    figure.value, figure.unit, figure.smaller_is_better, figure.host_limited, figure.run_key, figure.number \
+    figure.value, figure.unit, figure.smaller_is_better, figure.host_limited, figure.run_key, figure.number, drive.drive \
     FROM figure JOIN run ON run.run_key = figure.run_key JOIN drive ON drive.run_key = figure.run_key \
     WHERE figure.figure_key = $1 AND figure.value IS NOT NULL ORDER BY run.started_utc, run.run_id, figure.number";
 
@@ -91,12 +93,13 @@ fn figure_of(row: &[Value], rounds: &mut BTreeMap<(String, i64), Vec<f64>>) -> O
     let integer = |at: usize| row.get(at)?.integer();
     Some(FigureOfRun {
         run: text(0)?,
-        started: text(1)?.parse().ok()?,
+        created: text(1)?.parse().ok()?,
         state: text(2)?,
         profile: text(3)?,
         demand: integer(4).zip(integer(5)),
         scale_divisor: integer(6)?,
         simulated: text(7),
+        drive: text(20)?,
         identity: text(8)?,
         model: text(9).or(text(10)),
         serial: text(11),

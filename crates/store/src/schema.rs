@@ -6,8 +6,11 @@ use crate::error::StoreError;
 use crate::value::Value;
 
 /// The statements that lead to each version, beginning with version 1.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/001-runs.sql"), include_str!("../migrations/002-annotations.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/001-runs.sql"),
+    include_str!("../migrations/002-annotations.sql"),
+    include_str!("../migrations/003-drive.sql"),
+];
 
 /// The newest version that this build knows.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -8,7 +8,7 @@ mod wrap;
 use follow::live::{Live, Place, estimate_text};
 use ratatui::text::{Line, Span};
 use record::Health;
-use stdx::units::{amount_base10, grouped, span};
+use stdx::units::{CELSIUS, amount_base10, grouped, span};
 
 use self::label::labelled;
 use self::wrap::wrapped;
@@ -123,7 +123,10 @@ fn head(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) -> Vec<Line<
         && !live.variables.is_empty()
         && live.variables.iter().all(|variable| variable.shares.is_some());
     if !is_repeated {
-        let sentence = wrapped(&paint.text(&live.sentence), width);
+        // While the run reports what it is doing, its round and cell are shown below. It does so once a second, so the
+        // numbers from the journal would contradict them.
+        let meaning = live.meaning.as_ref().filter(|_| shown.present().is_some());
+        let sentence = wrapped(&paint.text(meaning.unwrap_or(&live.sentence)), width);
         lines.extend(sentence.into_iter().map(|line| Line::from(paint.plain(&line))));
     }
     lines
@@ -195,7 +198,7 @@ fn written(shown: &Shown, live: &Live<'_>) -> String {
 fn health_texts(health: &Health, celsius: Option<i16>, paint: Paint) -> Vec<Span<'static>> {
     let mut texts = Vec::new();
     if let Some(celsius) = celsius.or(health.temperature_celsius) {
-        texts.push(paint.plain(&format!("{celsius} \u{b0}C")));
+        texts.push(paint.plain(&format!("{celsius} {CELSIUS}")));
     }
     if health.throttling == Some(true) {
         texts.push(paint.bad("throttling"));

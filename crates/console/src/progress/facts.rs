@@ -334,6 +334,7 @@ impl Facts {
     }
 
     fn judged(&mut self, judgement: &Judgement) -> Vec<String> {
+        let (_, last) = self.pace.round();
         self.pace.judged();
         for variable in &judgement.variables {
             let values = self.tracked.entry(variable.name.clone()).or_default();
@@ -342,14 +343,15 @@ impl Facts {
             values.push((judgement.round, variable.value));
         }
         let values_of = |name: &str| self.tracked.get(name).cloned().unwrap_or_default();
-        self.window = Some(Window::of(judgement, values_of));
+        self.window = Some(Window::of(judgement, last, values_of));
         let mark = match self.limited {
             (0, _) => String::new(),
             (limited, all) => format!("  host-limited: {limited} of {}", count_of(all, "cell")),
         };
         let unit = self.pace.tracked_unit();
         let line = |variable: &VariableJudgement| {
-            judgement_line(judgement.round, variable, &values_of(&variable.name), unit) + &mark
+            let forecast = Forecast::of(&values_of(&variable.name)).until(Some(last));
+            judgement_line(judgement.round, variable, forecast, unit) + &mark
         };
         judgement.variables.iter().map(line).collect()
     }
@@ -402,8 +404,7 @@ fn preconditioned(segment: &Segment) -> String {
     )
 }
 
-fn judgement_line(round: u32, v: &VariableJudgement, values: &[(u32, f64)], unit: Option<Unit>) -> String {
-    let forecast = Forecast::of(values);
+fn judgement_line(round: u32, v: &VariableJudgement, forecast: Forecast, unit: Option<Unit>) -> String {
     let verdict = match (v.steady, v.range_share.is_some()) {
         (true, _) => "  steady".to_owned(),
         (false, true) => format!("  not steady; {forecast}"),

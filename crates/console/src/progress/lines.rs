@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
-use stdx::units::{grouped, span};
+use stdx::units::{CELSIUS, grouped, span};
 
 use super::view::{Left, Phase, View, Window};
 use crate::screen::Line;
@@ -151,7 +151,7 @@ fn amounts(view: &View) -> Vec<Piece> {
     } else if matches!(view.phase, Phase::Purge | Phase::Settle) {
         pieces.extend(view.share_per_minute().map(|share| piece(4, format!("{:.1} %/min", share * 100.0))));
     }
-    pieces.extend(view.temperature_celsius.map(|celsius| piece(5, format!("{celsius} \u{b0}C"))));
+    pieces.extend(view.temperature_celsius.map(|celsius| piece(5, format!("{celsius} {CELSIUS}"))));
     if view.host_limited {
         pieces.push(piece(6, "host-limited").in_paint(Paint::Yellow));
     }

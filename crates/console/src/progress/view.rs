@@ -84,15 +84,15 @@ impl Window {
     pub const EMPTY: Self =
         Self { rounds: 0, variable: None, range_share: None, slope_share: None, forecast_round: None };
 
-    /// Returns the window after a round; `values_of` returns the values of a variable since the last interruption, by
-    /// round.
-    pub fn of(judgement: &Judgement, values_of: impl Fn(&str) -> Vec<(u32, f64)>) -> Self {
+    /// Returns the window after a round of a test that ends after the round `last`; `values_of` returns the values of a
+    /// variable since the last interruption, by round.
+    pub fn of(judgement: &Judgement, last: u32, values_of: impl Fn(&str) -> Vec<(u32, f64)>) -> Self {
         let one = |variable: &VariableJudgement| {
             let values = values_of(&variable.name);
             let latest = &values[values.len().saturating_sub(WINDOW_ROUNDS)..];
-            let forecast_round = match Forecast::of(&values) {
+            let forecast_round = match Forecast::of(&values).until(Some(last)) {
                 Forecast::Round(round) => Some(round),
-                Forecast::Beyond | Forecast::TooFew | Forecast::NoCurve => None,
+                Forecast::TooLate { .. } | Forecast::Beyond | Forecast::TooFew | Forecast::NoCurve => None,
             };
             Self {
                 rounds: latest.len() as u32,
@@ -169,7 +169,7 @@ mod tests {
             ("b", Some(0.12), Some(0.15)),
             ("c", Some(0.25), Some(0.01)),
         ]);
-        let window = Window::of(&judgement, |_| (1..=5).map(|round| (round, 1.0)).collect());
+        let window = Window::of(&judgement, 25, |_| (1..=5).map(|round| (round, 1.0)).collect());
         // 150 % of the limit is above 125 %.
         assert_eq!((window.variable.as_deref(), window.rounds), (Some("b"), 5));
         assert_eq!((window.range_share, window.slope_share), (Some(0.12), Some(0.15)));
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn before_five_rounds_the_range_covers_the_available_ones() {
         let values = |count: u32| (1..=count).map(|round| (round, 90.0 + f64::from(round) * 10.0));
-        let window = |count| Window::of(&judged(&[("a", None, None)]), |_| values(count).collect());
+        let window = |count| Window::of(&judged(&[("a", None, None)]), 25, |_| values(count).collect());
         assert_eq!((window(1).rounds, window(1).range_share), (1, None));
         assert_eq!(window(3).rounds, 3);
         // The values are 100, 110 and 120.

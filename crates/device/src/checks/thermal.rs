@@ -53,16 +53,16 @@ fn zone(dir: &Path) -> Option<Thermometer> {
 }
 
 fn judge(drive: Option<&Thermometer>, zones: &[Thermometer], throttled: Option<u64>) -> Finding {
-    let degrees = |thousandths: i64| thousandths as f64 / 1000.0;
+    let degrees = |thousandths: i64| format!("{:.0} {}", thousandths as f64 / 1000.0, stdx::units::CELSIUS);
     let mut findings: Vec<Finding> = Vec::new();
     for thermometer in drive.into_iter().chain(zones) {
         let (name, now) = (&thermometer.name, degrees(thermometer.now));
         match thermometer.limit {
             Some(limit) if thermometer.now >= limit => findings.push(Finding::invalid(
-                format!("{name} is at {now:.0} degrees C and throttles from {:.0}", degrees(limit)),
+                format!("{name} is at {now} and throttles from {}", degrees(limit)),
                 "let it cool down, and improve its airflow",
             )),
-            _ => findings.push(Finding::ok(format!("{name} is at {now:.0} degrees C"))),
+            _ => findings.push(Finding::ok(format!("{name} is at {now}"))),
         }
     }
     if let Some(times) = throttled.filter(|times| *times > 0) {

@@ -14,7 +14,7 @@ const fn refused(names: &'static [&'static str], why: &'static str) -> Refused {
 
 const NETWORK: &str = "a load tests storage, not network transfers";
 const REMOTE: &str = "there are no clients for remote stores; attach the store as a block device or mount it";
-const ZONED: &str = "zoned access (zonemode) is not supported";
+const ZONED: &str = "a load does not manage the zones of zoned drives";
 const TRIM: &str = "loads do not trim; `plateau purge` trims a whole target";
 const FLOW: &str = "jobs are not coupled to each other; use rate_iops to set their ratio";
 const REPLAY: &str = "a load does not replay or record a list of I/Os";
@@ -29,7 +29,7 @@ const SEARCH: &str =
     "a load does not search for a rate or for a steady state; `plateau run wsat` runs to steady state";
 const LOGS: &str = "no log of single I/Os is written; the JSON result contains the histogram";
 const SYNCS: &str = "data is not flushed during a load, because direct writes do not stay in the page cache";
-const SG: &str = "SCSI commands of the sg engine are not supported";
+const SG: &str = "the sg engine, whose SCSI commands this option changes, is not available";
 const PROGRAMS: &str = "a load does not start other programs";
 const PAUSES: &str = "a closed loop does not pause between I/Os; rate_iops sets a rate";
 
@@ -266,7 +266,7 @@ pub const REFUSED: &[Refused] = &[
     refused(&["force_async"], "io_uring decides itself which I/Os need a worker thread"),
     refused(&["nowait"], "a load waits for each I/O"),
     refused(&["uncached"], "direct I/O does not use the page cache"),
-    refused(&["atomic"], "atomic writes are not supported"),
+    refused(&["atomic"], "a load writes without guarantees beyond those of the drive"),
     refused(&["device-names"], "there are no profiles"),
     refused(&["load"], "there are no profiles"),
     refused(&["test-duration"], "there are no profiles"),

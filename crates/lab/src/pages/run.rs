@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use pts::steady::{RANGE_LIMIT, SLOPE_LIMIT, WINDOW_ROUNDS};
 use pts::{Outcome, Standing};
 use record::{Segment, TargetKind};
-use stdx::units::{amount_base10, grouped};
+use stdx::units::{CELSIUS, amount_base10, grouped};
 
 use super::actions;
 use super::frame::{Page, age, badge, moment};
@@ -183,7 +183,7 @@ fn figures(snapshot: &Snapshot, live: &Live<'_>) -> Markup {
             }
             @if let Some(celsius) = live.health.and_then(|health| health.temperature_celsius) {
                 (one("Temperature", html! {
-                    (celsius) " \u{b0}C "
+                    (celsius) " " (CELSIUS) " "
                     @if recent.len() > 1 { (sparkline(recent, &format!("Temperature, {} readings", recent.len()))) }
                 }))
             }

@@ -1,6 +1,6 @@
 //! The form to start a run, and the changes that operators make.
 
-use launch::{Plan, Request, Target};
+use launch::{Plan, Request, Start, Target};
 use maud::{Markup, html};
 use pts::{PROFILES, TESTS};
 
@@ -20,8 +20,29 @@ const USUAL_SCALE: &str = "1/16";
 /// `/start`
 pub fn form(app: &App, call: &Call) -> Answer {
     // Links can prefill the form.
-    let call = Call { form: call.query.clone(), ..call.clone() };
+    let earlier = call.query("again").and_then(|name| app.starts.one(name));
+    let form = earlier.and_then(|entry| filled_in(app, &entry.request)).unwrap_or_else(|| call.query.clone());
+    let call = Call { form, ..call.clone() };
     shown(app, &call, &[])
+}
+
+/// The fields of the form from which an earlier run was planned; None if it was not started with the form.
+fn filled_in(app: &App, request: &Request) -> Option<Vec<(String, String)>> {
+    let Request::Start(Start { plan, target, .. }) = request else { return None };
+    let is_listed = || (app.devices)().iter().flatten().any(|device| device.path == target.path);
+    let field = if target.is_simulated() || is_listed() { "target" } else { "file" };
+    let mut form = vec![(field, target.path.as_str())];
+    form.extend(target.scale.as_deref().map(|scale| ("scale", scale)));
+    form.extend(target.size.as_deref().map(|size| ("size", size)));
+    match plan {
+        Plan::Tests { tests, profile } => {
+            form.extend([("kind", "tests"), ("profile", profile)]);
+            form.extend(tests.iter().map(|test| ("tests", test.as_str())));
+        }
+        Plan::Preset(preset) => form.extend([("kind", "preset"), ("preset", preset)]),
+        Plan::Text(text) => form.extend([("kind", "text"), ("plan", text)]),
+    }
+    Some(form.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
 fn shown(app: &App, call: &Call, mistakes: &[String]) -> Answer {

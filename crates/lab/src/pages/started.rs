@@ -79,7 +79,7 @@ fn state(entry: &Entry) -> Markup {
             Stage::Failed(why) => {
                 p.lead { "The run was not started." }
                 pre.mistakes role="alert" { (why) }
-                p { a href="/start" { "Plan again" } }
+                p { a href=(format!("/start?again={}", entry.name)) { "Plan again" } }
             }
         }
     }

@@ -12,14 +12,20 @@ use super::request::RequestOptions;
 use super::settings::ResumableSettings;
 
 #[derive(Debug, Args)]
-#[command(override_usage = "plateau copy [OPTIONS] RUN... DEST")]
+#[command(
+    override_usage = "plateau copy [OPTIONS] RUN... DEST\n       plateau copy [OPTIONS] --all DEST",
+    allow_missing_positional = true
+)]
 pub struct Copy {
     /// The runs
-    #[arg(required = true, value_name = "RUN", add = completion::run())]
+    #[arg(required_unless_present = "all", value_name = "RUN", add = completion::run())]
     pub runs: Vec<String>,
     /// Folder of the other library, which is created if it does not exist
     #[arg(required = true, value_name = "DEST")]
     pub dest: PathBuf,
+    /// Copy every run in the library
+    #[arg(long, conflicts_with = "runs")]
+    pub all: bool,
     /// Also copy runs in progress, with the records that they have so far
     #[arg(long)]
     pub in_progress: bool,

@@ -49,6 +49,9 @@ pub struct Runs {
     /// Only runs whose profile begins with this, such as pts-e
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
+    /// Only runs with this tag; repeatable, for runs with all of them
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
     /// Only runs in this state; repeatable
     #[arg(long, value_name = "STATE")]
     pub state: Vec<State>,
@@ -98,7 +101,7 @@ pub struct IndexOptions {
 #[derive(Debug, Args)]
 pub struct TrendOptions {
     /// Identity, serial number or model of drives, or a part of one
-    #[arg(value_name = "DRIVE|MODEL")]
+    #[arg(value_name = "DRIVE|MODEL", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub subject: String,
     /// Key of the figure, such as iops.rnd4k.w
     #[arg(long, value_name = "KEY")]

@@ -13,9 +13,11 @@ use crate::failure::{Exit, Failure};
 /// Names of commands in other programs, with the equivalent command here.
 const OTHER_NAMES: &[(&[&str], &str)] = &[
     (&["ls"], "`plateau runs` lists runs, `plateau list` block devices"),
-    (&["history", "results"], "`plateau runs` lists runs"),
-    (&["devices", "drives", "lsblk"], "`plateau list` lists block devices"),
+    (&["history", "result", "results"], "`plateau runs` lists runs"),
+    (&["device", "devices", "disk", "disks", "drives", "lsblk"], "`plateau list` lists block devices"),
     (&["delete", "del", "remove"], "`plateau rm RUN` removes a run"),
+    (&["rename"], "`plateau name RUN NAME` names a run"),
+    (&["untag"], "`plateau tag RUN TAG --remove` removes a tag"),
     (&["diff"], "`plateau compare RUN RUN` compares runs"),
     (&["html", "pdf", "csv"], "`plateau report RUN` writes a report"),
     (&["view", "cat"], "`plateau show RUN` shows the results of a run"),
@@ -69,17 +71,40 @@ fn hint(error: &clap::Error) -> Option<String> {
             })
         }
         ErrorKind::MissingRequiredArgument => match error.get(ContextKind::InvalidArg) {
-            Some(ContextValue::Strings(missing)) if missing.iter().any(|name| name.starts_with("<TARGET>")) => {
-                Some("TARGET is a block device, a file or sim:MODEL; `plateau list` lists the devices of this host.".into())
-            }
-            Some(ContextValue::Strings(missing)) if missing.iter().any(|name| name.starts_with("<RUN>")) => {
-                Some("RUN is an id, the beginning of one, the name of a run, or `latest`; `plateau runs` lists the runs.".into())
+            Some(ContextValue::Strings(missing)) => {
+                let is_missing = |start: &str| missing.iter().any(|name| name.starts_with(start));
+                MISSING.iter().find(|(start, _)| is_missing(start)).map(|(_, hint)| (*hint).to_owned())
             }
             _ => None,
         },
+        // An option without its value, such as `--erase` at the end.
+        ErrorKind::InvalidValue if text(ContextKind::InvalidValue)?.is_empty() => {
+            let hint = text(ContextKind::InvalidArg)?.starts_with("--erase");
+            hint.then(|| "IDENTITY is what `plateau info TARGET` shows as the identity of the target.".into())
+        }
         _ => None,
     }
 }
+
+/// Beginnings of arguments that are missing, with what they are.
+const MISSING: &[(&str, &str)] = &[
+    (
+        "<TARGET>",
+        "TARGET is a block device, a file or sim:MODEL; `plateau list` lists the devices of this host.",
+    ),
+    (
+        "--figure",
+        "KEY is the key of a figure, such as iops.rnd4k.w; `plateau query 'SELECT DISTINCT figure_key FROM figure'` \
+         lists all.",
+    ),
+    ("<DRIVE|MODEL>", "`plateau drives` lists the drives and models of the runs in the library."),
+    (
+        "<RUN>",
+        "RUN is an id, the beginning of one, the name of a run, or `latest`; `plateau runs` lists the runs.",
+    ),
+    ("<MODEL>", "`plateau sim list` lists the models of simulated drives."),
+    ("<SQL>", "SQL is one SELECT statement, such as `plateau query 'SELECT * FROM run LIMIT 5'`."),
+];
 
 /// Returns the hint for an unknown command, in lower case. `is_near` is set if clap suggests similar
 /// commands.
@@ -178,6 +203,9 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     if of("report") && argument == "--open" {
         return Some("`plateau open RUN` writes the report and opens it.".into());
     }
+    if of("compare") && ["-o", "--output", "--out", "--format", "-f"].contains(&argument) {
+        return Some("--html FILE, --pdf FILE and --csv FILE write the comparison.".into());
+    }
     if of("report") && ["-o", "--output", "--out", "--format", "-f"].contains(&argument) {
         return Some(
             "The file follows RUN, and its extension selects the format: `plateau report RUN out.pdf`."
@@ -215,6 +243,9 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
                 format!("`plateau examples --install NAME` adds one to the library: {}.", names.join(", "))
             }
         });
+    }
+    if of("drives") {
+        return Some(format!("`plateau runs {argument}` lists the runs that match."));
     }
     if of("show") {
         return Some("`plateau show` takes one run; `plateau compare RUN RUN` compares several.".into());

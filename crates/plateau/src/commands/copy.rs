@@ -1,4 +1,4 @@
-//! `plateau copy RUN… DEST`.
+//! `plateau copy RUN… DEST`, `plateau copy --all DEST`.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ pub fn run(cli: &Cli, options: &Copy) -> Done {
         std::fs::canonicalize(dir).is_ok_and(|dir| std::fs::canonicalize(&dest).is_ok_and(|dest| dest == dir))
     };
     // All runs are checked before the first one is copied.
-    let runs = options.runs.iter().map(|name| library.find(name)).collect::<Result<Vec<Run>, _>>()?;
+    let runs = places::chosen(&library, &options.runs, options.all)?;
     for run in &runs {
         if run.dir.parent().is_some_and(is_same) {
             let text = format!("run {} is already in {}", run.file.id, dest.display());

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ::doctor::{Caller, Diagnosis, Finding, Problem, Severity, examine};
 use record::Library;
+use stdx::text::shell_word;
 
 use crate::cli::Cli;
 use crate::failure::{Done, Exit, Failure};
@@ -27,7 +28,8 @@ pub fn run(cli: &Cli) -> Done {
         Failure::new(Exit::Run, anyhow::Error::new(error).context(context))
     })?;
     examined.findings.extend(around(&library, examined.runs)?);
-    let diagnosis = Diagnosis::of(library.root(), &examined);
+    let given = cli.library.as_ref().map(|dir| format!("--library {}", shell_word(&dir.to_string_lossy())));
+    let diagnosis = Diagnosis::of(library.root(), &examined, &given.unwrap_or_default());
     let document = serde_json::to_value(&diagnosis).map_err(|error| Failure::new(Exit::Internal, error))?;
     if !cli.json {
         printer::print(&diagnosis.text())?;

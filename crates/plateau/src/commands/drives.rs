@@ -1,7 +1,7 @@
 //! `plateau drives`: the drives of the runs in the library.
 
-use console::table;
 use serde_json::{Value, json};
+use stdx::table::fitted;
 use stdx::text::on_one_line;
 use stdx::units::amount_base10;
 use store::Drive;
@@ -21,17 +21,17 @@ pub fn run(cli: &Cli) -> Done {
     if drives.is_empty() {
         return printer::print(&format!("no runs in {}", library.root().display()));
     }
-    let head =
-        ["identity", "model", "firmware", "capacity", "runs", "last run (UTC)", "run"].map(str::to_owned);
+    let head = ["drive", "model", "firmware", "capacity", "runs", "last run (UTC)", "run"].map(str::to_owned);
     let rows: Vec<[String; 7]> = std::iter::once(head).chain(drives.iter().map(row)).collect();
-    printer::print(&table(&rows))
+    printer::print(&fitted(&rows, 0..0, printer::columns()))
 }
 
 fn document(drive: &Drive) -> Value {
     json!({
-        "identity": drive.identity, "kind": drive.kind, "model": drive.model, "serial": drive.serial,
+        "drive": drive.drive, "identity": drive.identity, "kind": drive.kind, "model": drive.model, "serial": drive.serial,
         "firmware": drive.firmware, "capacity_bytes": drive.capacity_bytes, "runs": drive.runs,
-        "last_run": drive.last_run, "last_run_utc": drive.last_run_utc, "simulated": drive.simulated,
+        "last_run": drive.last_run, "last_run_created": drive.last_run_created.to_string(),
+        "simulated": drive.simulated,
     })
 }
 
@@ -43,12 +43,12 @@ fn row(drive: &Drive) -> [String; 7] {
     };
     let model = drive.model.as_deref().unwrap_or("n/a");
     [
-        drive.identity.clone(),
+        drive.drive.clone(),
         format!("{label}{model}"),
         drive.firmware.join(", "),
         amount_base10(drive.capacity_bytes),
         drive.runs.to_string(),
-        drive.last_run_utc.get(..16).unwrap_or_default().replace('T', " "),
+        drive.last_run_created.strftime("%Y-%m-%d %H:%M").to_string(),
         drive.last_run.clone(),
     ]
     .map(|cell| on_one_line(&cell).into_owned())

@@ -30,16 +30,7 @@ pub fn run(cli: &Cli, options: &Export) -> Done {
         return Err(Failure::text(Exit::Usage, text));
     }
     let library = places::library(cli.library.as_deref())?;
-    let runs = if options.all {
-        let (runs, unreadable) = library.list()?;
-        // An incomplete export could be mistaken for the whole library.
-        unreadable.into_iter().next().map_or(Ok(runs), |error| Err(Failure::from(error)))?
-    } else {
-        options.runs.iter().map(|name| library.find(name)).collect::<Result<_, _>>()?
-    };
-    if runs.is_empty() {
-        return Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display())));
-    }
+    let runs = places::chosen(&library, &options.runs, options.all)?;
     let is_one = runs.len() == 1 && !options.all;
     if !is_one && let Some((format, _)) = outputs.iter().find(|(_, path)| file::is_stdout(path)) {
         let text = format!("--{} of several runs writes several files; specify a directory", format.name);

@@ -1,9 +1,9 @@
 //! `plateau runs`.
 
-use console::table;
 use nandsim::MODELS;
 use pts::{PROFILES, TESTS};
 use record::Library;
+use stdx::table::table;
 use stdx::text::on_one_line;
 use store::{Page, RunColumns, RunRow};
 

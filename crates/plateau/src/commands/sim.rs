@@ -5,7 +5,7 @@ mod fit;
 use fitting::{held_out, scores, verdict};
 use nandsim::{Calibration, Class, MODELS, Model};
 use serde_json::{Value, json};
-use stdx::units::{amount_base10, block_size, grouped};
+use stdx::units::{CELSIUS, amount_base10, block_size, grouped};
 
 use crate::cli::models::named_model;
 use crate::cli::{Cli, Sim};
@@ -77,7 +77,7 @@ fn parts(model: &Model) -> String {
         .as_ref()
         .map_or("none".to_owned(), |cache| format!("{}, SLC", amount_base10(cache.bytes)));
     let throttle = match model.thermal.throttle_c {
-        c if c > 0.0 => format!("{} MB/s from {c} degrees C", model.thermal.throttle_mb_per_s),
+        c if c > 0.0 => format!("{} MB/s from {c} {CELSIUS}", model.thermal.throttle_mb_per_s),
         _ => "never due to temperature".to_owned(),
     };
     let rows = [

@@ -33,6 +33,9 @@ pub fn run(cli: &Cli) -> Done {
         printer::print_json(&in_progress.iter().map(|found| document(found, now)).collect())?;
     } else if !in_progress.is_empty() {
         printer::print(&in_progress.iter().map(|found| line(found, now)).collect::<String>())?;
+    } else if printer::columns().is_some() {
+        // Scripts, which need only the exit code, get no output.
+        printer::notice("no run is in progress");
     }
     if let Some(last) = failures.pop() {
         failures.iter().for_each(|failure| printer::print_line(&format!("plateau: {}", failure.message())));

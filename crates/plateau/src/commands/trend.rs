@@ -28,7 +28,7 @@ pub fn run(cli: &Cli, options: &TrendOptions) -> Done {
         (true, ..) => printer::print_json(&document(&trend)),
         (false, true, _) => printer::print_bytes(&store::csv(&answer(&trend))),
         (false, false, Some(path)) if file::is_stdout(path) => Ok(()),
-        (false, false, _) => printer::print(&trend_text(&trend)),
+        (false, false, _) => printer::print(&trend_text(&trend, printer::columns())),
     }
 }
 
@@ -47,11 +47,11 @@ fn of_subject(figures: Vec<FigureOfRun>, subject: &str) -> Done<Vec<FigureOfRun>
     let subject = subject.to_lowercase();
     let is = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase() == subject);
     let has = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase().contains(&subject));
-    let is_drive = |run: &FigureOfRun| is(Some(&run.identity)) || is(run.serial.as_deref());
+    let is_drive =
+        |run: &FigureOfRun| is(Some(&run.drive)) || is(Some(&run.identity)) || is(run.serial.as_deref());
     let is_model = |run: &FigureOfRun| is(run.model.as_deref());
-    let is_like = |run: &FigureOfRun| {
-        has(Some(&run.identity)) || has(run.serial.as_deref()) || has(run.model.as_deref())
-    };
+    let is_like =
+        |run: &FigureOfRun| has(Some(&run.drive)) || has(run.serial.as_deref()) || has(run.model.as_deref());
     let choices: [&dyn Fn(&FigureOfRun) -> bool; 3] = [&is_drive, &is_model, &is_like];
     let choice = choices.into_iter().find(|choice| figures.iter().any(choice));
     let Some(choice) = choice else {
@@ -91,13 +91,11 @@ fn point(run: FigureOfRun) -> Point {
         1 => String::new(),
         divisor => format!(", scale 1/{divisor}"),
     };
-    // Results of other tools do not contain an identity.
-    let drive = if run.identity.is_empty() { run.model.unwrap_or_default() } else { run.identity };
     Point {
         settings: format!("{}{demand}{scale}", run.profile),
         run: run.run,
-        started: run.started,
-        drive,
+        created: run.created,
+        drive: run.drive,
         firmware: run.firmware,
         state: run.state,
         simulated: run.simulated,
@@ -111,7 +109,7 @@ fn point(run: FigureOfRun) -> Point {
 fn answer(trend: &Trend) -> Answer {
     let columns = [
         "run",
-        "started_utc",
+        "created",
         "drive",
         "firmware",
         "state",
@@ -128,7 +126,7 @@ fn answer(trend: &Trend) -> Answer {
         let (low, high) = point.interval().unzip();
         vec![
             Value::from(&*point.run),
-            point.started.into(),
+            point.created.to_string().into(),
             (&*point.drive).into(),
             point.firmware.as_deref().into(),
             (&*point.state).into(),
@@ -148,7 +146,7 @@ fn answer(trend: &Trend) -> Answer {
 fn document(trend: &Trend) -> Json {
     let runs = trend.points.iter().map(|point| {
         json!({
-            "run": point.run, "started": point.started.to_string(), "drive": point.drive,
+            "run": point.run, "created": point.created.to_string(), "drive": point.drive,
             "firmware": point.firmware, "state": point.state, "settings": point.settings,
             "simulated": point.simulated, "value": point.value, "interval": point.interval(),
             "host_limited": point.host_limited,

@@ -35,6 +35,9 @@ pub fn run(cli: &Cli, action: &User) -> Done {
                 let all = all.iter().map(|(name, role)| json!({ "name": name, "role": role.word() }));
                 return printer::print_json(&all.collect());
             }
+            if all.is_empty() {
+                return printer::print("no users; `plateau user add NAME` adds one");
+            }
             let lines = all.iter().map(|(name, role)| format!("{:<8}  {name}\n", role.word()));
             printer::print(&lines.collect::<String>())
         }

@@ -31,6 +31,7 @@ pub fn is_meant(run: &ListedRun, requested: &Runs) -> bool {
         requested.model.as_ref().is_none_or(|part| run.models.iter().any(|model| has(model, part)));
     has_serial
         && has_model
+        && requested.tag.iter().all(|tag| run.tags.iter().any(|own| own == tag.trim_start_matches('#')))
         && (requested.text.is_empty() || has_words(run, &requested.text))
         && requested.test.as_deref().is_none_or(|test| run.tests.iter().any(|name| is_test(name, test)))
         && requested.profile.as_deref().is_none_or(|profile| run.profile.starts_with(&profile.to_lowercase()))

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use record::Library;
+use record::{Library, Run};
 use stdx::files::{OwnedFolder, Unowned};
 
 use crate::failure::{Done, Exit, Failure};
@@ -25,6 +25,20 @@ pub fn library(option: Option<&Path>) -> Done<Library> {
         Failure::text(Exit::Run, text)
     });
     Ok(Library::at(whole?))
+}
+
+/// Returns the named runs of a library, or all of them.
+pub fn chosen(library: &Library, names: &[String], is_all: bool) -> Done<Vec<Run>> {
+    if !is_all {
+        return Ok(names.iter().map(|name| library.find(name)).collect::<Result<_, _>>()?);
+    }
+    let (runs, unreadable) = library.list()?;
+    // Without them, the result could be mistaken for the whole library.
+    unreadable.into_iter().next().map_or(Ok(()), |error| Err(Failure::from(error)))?;
+    match runs.is_empty() {
+        true => Err(Failure::text(Exit::Run, format!("no runs in {}", library.root().display()))),
+        false => Ok(runs),
+    }
 }
 
 /// Returns the folders whose files must not be used as targets; empty if this user has no library.

@@ -46,6 +46,7 @@ pub(crate) fn judge(
             return Ok(Verdict::Continue);
         }
     }
+    history.limit(context.settings.max_rounds);
     let judgement = history.judge(number, tracked);
     let steady = judgement.steady;
     bench.note(Note::Judged(judgement))?;

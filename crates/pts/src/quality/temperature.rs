@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use record::{Entry, Event, Note};
+use stdx::units::CELSIUS;
 
 /// Minimum number of rounds for a conclusion.
 const ROUNDS: usize = 8;
 /// Minimum correlation of a value with the round number (drift) and with the temperature.
 const CORRELATION: f64 = 0.8;
-/// Below this range of temperatures in degrees C, the drive's temperature counts as constant.
+/// Below this range of temperatures in °C, the drive's temperature counts as constant.
 const DEGREES: f64 = 3.0;
 
 /// Observations from the rounds of one test.
@@ -87,7 +88,7 @@ fn note(name: &str, rounds: &[(f64, f64)]) -> Option<String> {
     let warms = drift * thermal > 0.0;
     let (warming, from, to) = if warms { ("warms", low, high) } else { ("cools", high, low) };
     Some(format!(
-        "TEMPERATURE: {name} {way} while the drive {warming} from {from:.0} to {to:.0} degrees C \
+        "TEMPERATURE: {name} {way} while the drive {warming} from {from:.0} to {to:.0} {CELSIUS} \
          (correlation {thermal:.2}); the drift may come from its temperature rather than from its flash"
     ))
 }
@@ -134,12 +135,12 @@ mod tests {
         let reported = notes("iops", &journal(|round| 20_000.0 - 300.0 * f64::from(round), warming));
         assert_eq!(
             reported,
-            ["TEMPERATURE: RND 4KiB W falls while the drive warms from 39 to 63 degrees C (correlation \
+            ["TEMPERATURE: RND 4KiB W falls while the drive warms from 39 to 63 °C (correlation \
               -1.00); the drift may come from its temperature rather than from its flash"]
         );
         let cooling = |round: u32| Some(70 - round as i16);
         let reported = notes("iops", &journal(|round| 10_000.0 + 300.0 * f64::from(round), cooling));
-        assert!(reported[0].contains("rises while the drive cools from 69 to 45 degrees C"), "{reported:?}");
+        assert!(reported[0].contains("rises while the drive cools from 69 to 45 °C"), "{reported:?}");
     }
 
     #[test]

@@ -135,6 +135,11 @@ impl Document {
 
     /// Returns start and end of a test, or of the whole run, as text.
     pub(crate) fn dates_of(&self, outcome: Option<&Outcome>) -> (String, String) {
+        self.dates_in(dates::printed, outcome)
+    }
+
+    /// Returns start and end of a test, or of the whole run, in a format.
+    pub(crate) fn dates_in(&self, format: dates::Format, outcome: Option<&Outcome>) -> (String, String) {
         let name = outcome.map(|outcome| outcome.test.as_str());
         if let Some(origin) = &self.run.origin {
             let of_test = self.source_dates.iter().find(|dates| Some(dates.test.as_str()) == name);
@@ -147,7 +152,7 @@ impl Document {
             Some(dates) => (Some(dates.start), Some(dates.end)),
             None => (self.test_run_date, self.report_run_date),
         };
-        (dates::printed(start), dates::printed(end))
+        (format(start), format(end))
     }
 
     /// Standard deviation of the rounds of a key figure as a fraction of its mean; None if it is not a mean of rounds.

@@ -60,12 +60,22 @@ pub(crate) fn source_dates(run: &RunFile, entries: &[Entry]) -> Vec<SourceDate> 
     entries.iter().filter_map(of).collect()
 }
 
-/// A date in the format of the PTS, with its time zone: `11/21/2026 06:09 AM UTC`.
+/// How a date is printed.
+pub(crate) type Format = fn(Option<Timestamp>) -> String;
+
+/// A date as everything but the page header of PTS 1.0 shows it: `2026-11-21 06:09 UTC`.
 pub(crate) fn printed(at: Option<Timestamp>) -> String {
-    at.map_or_else(
-        || "n/a".to_owned(),
-        |at| at.to_zoned(TimeZone::UTC).strftime("%m/%d/%Y %I:%M %p UTC").to_string(),
-    )
+    formatted(at, "%Y-%m-%d %H:%M UTC")
+}
+
+/// A date as the header of the report pages of PTS 1.0 has it (MM/DD/YYYY HH:MM AM), with its time zone: `11/21/2026 06:09
+/// AM UTC`. The headers of later revisions name the fields, but no format.
+pub(crate) fn in_header_1_0(at: Option<Timestamp>) -> String {
+    formatted(at, "%m/%d/%Y %I:%M %p UTC")
+}
+
+fn formatted(at: Option<Timestamp>, format: &str) -> String {
+    at.map_or_else(|| "n/a".to_owned(), |at| at.to_zoned(TimeZone::UTC).strftime(format).to_string())
 }
 
 #[cfg(test)]
@@ -75,5 +85,13 @@ mod tests {
     #[test]
     fn a_missing_date_is_not_available() {
         assert_eq!(printed(None), "n/a");
+        assert_eq!(in_header_1_0(None), "n/a");
+    }
+
+    #[test]
+    fn only_the_page_header_of_pts_1_0_has_the_format_of_the_specification() {
+        let at = Some("2026-11-05T18:09:59Z".parse().expect("a time"));
+        assert_eq!(printed(at), "2026-11-05 18:09 UTC");
+        assert_eq!(in_header_1_0(at), "11/05/2026 06:09 PM UTC");
     }
 }

@@ -101,10 +101,10 @@ mod tests {
         assert_eq!(
             described,
             [
-                "11/21/2026 06:09 AM UTC: the run ended without a recorded reason; resumed after 1 min 30 s",
-                "11/21/2026 06:11 AM UTC: Ctrl-C; resumed after 5 s; the iops test was restarted at its \
+                "2026-11-21 06:09 UTC: the run ended without a recorded reason; resumed after 1 min 30 s",
+                "2026-11-21 06:11 UTC: Ctrl-C; resumed after 5 s; the iops test was restarted at its \
                  purge",
-                "11/21/2026 06:14 AM UTC: the device is gone; not resumed",
+                "2026-11-21 06:14 UTC: the device is gone; not resumed",
             ]
         );
     }

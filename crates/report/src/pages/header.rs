@@ -58,8 +58,8 @@ fn header_1_0(document: &Document, outcome: &Outcome, index: usize) -> Header {
     let target = &document.run.target;
     Header {
         dates: [
-            ("Test Run Date", document.dates_of(Some(outcome)).0),
-            ("Report Run Date", dates::printed(document.report_run_date)),
+            ("Test Run Date", document.dates_in(dates::in_header_1_0, Some(outcome)).0),
+            ("Report Run Date", dates::in_header_1_0(document.report_run_date)),
         ],
         title: title_line(document, outcome, "Report Page"),
         page: page_of(outcome, index),

@@ -25,6 +25,10 @@ pub(super) const TABLE: Table = Table {
         integer("rotational", "1 if the kernel reports it as rotational, 0 if not"),
         text("simulated_model", "Model of a simulated drive; null for all others"),
         text("array", "Description of an array of drives; null for a single drive"),
+        text(
+            "drive",
+            "What distinguishes the drive from others: serial number or identity, or model and seed of a simulated drive",
+        ),
     ],
     rows,
 };
@@ -53,5 +57,6 @@ fn rows(folded: &Folded<'_>) -> Vec<Vec<Value>> {
         target.rotational.into(),
         target.simulated.as_ref().map(|simulated| &*simulated.model).into(),
         target.array.as_ref().map(record::ArrayFacts::words).into(),
+        target.drive().into(),
     ]]
 }

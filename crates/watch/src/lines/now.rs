@@ -23,7 +23,8 @@ pub(super) fn lines(shown: &Shown, live: &Live<'_>, paint: Paint, width: usize) 
     let mut lines = vec![labelled("now", vec![paint.bold(&place(now))], paint)];
     lines.push(labelled("progress", progress(now, paint), paint));
     if let (Some(from), Some(to)) = (now.test_left_min_seconds, now.test_left_max_seconds) {
-        let text = format!("{} to {} for this test", duration(from), duration(to));
+        let (from, to) = (duration(from), duration(to));
+        let text = if from == to { from } else { format!("{from} to {to}") } + " for this test";
         lines.push(labelled("left", vec![paint.plain(&text)], paint));
     }
     if let Some(second) = now.seconds.last().filter(|_| is_load(now)) {
@@ -140,8 +141,12 @@ fn chart(label: &str, values: &[f64], unit: &str, room: usize, paint: Paint) -> 
 }
 
 fn duration(seconds: f64) -> String {
-    // The difference between two durations is not interesting below a second.
-    span((seconds.round() * 1e9) as u64)
+    match seconds {
+        // A cell may last less than a second.
+        0.05..0.95 => format!("{seconds:.1} s"),
+        // The difference between two longer durations is not interesting below a second.
+        _ => span((seconds.round().max(0.0) * 1e9) as u64),
+    }
 }
 
 #[cfg(test)]
@@ -161,5 +166,13 @@ mod tests {
         assert!(cut.ends_with(" to 59.0 IOPS") && cut.chars().count() <= 30, "{cut}");
         assert_eq!(text(&long, 5), None);
         assert_eq!(text(&[1.0], 60), None);
+    }
+
+    #[test]
+    fn no_part_of_a_short_cell_is_zero() {
+        assert_eq!(
+            [0.0, 0.2, 0.94, 0.96, 59.6].map(duration),
+            ["0 s", "0.2 s", "0.9 s", "1 s", "1 min 00 s"]
+        );
     }
 }

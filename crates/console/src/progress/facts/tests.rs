@@ -154,7 +154,7 @@ fn judged_values_have_the_unit_of_the_test() {
         slope_share: Some(0.001),
         steady: true,
     };
-    let line = judgement_line(5, &variable, &[], Some(Unit::Iops));
+    let line = judgement_line(5, &variable, Forecast::TooFew, Some(Unit::Iops));
     assert_eq!(
         line,
         "round  5  RND 4KiB W 21,399.5 IOPS  range 0.7 \u{2264} 20 %  slope 0.1 \u{2264} 10 %  steady"

@@ -15,7 +15,7 @@ use crate::commands::list;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::printer;
-use console::table;
+use stdx::table::table;
 
 const FILE: &str = "inventory.json";
 

@@ -19,7 +19,7 @@ use crate::output::printer;
 use crate::run::lifecycle::{self, Being};
 use crate::run::request::RunRequest;
 use crate::run::speeds;
-use console::table;
+use stdx::table::table;
 
 /// Time limits are at least this long.
 const LEAST_MINUTES: u64 = 10;

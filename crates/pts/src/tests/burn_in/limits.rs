@@ -1,6 +1,7 @@
 //! Length and limits of a burn-in: settings with defaults. Values that a drive does not report are not evaluated.
 
 use record::Health;
+use stdx::units::CELSIUS;
 
 use crate::Context;
 use crate::conclusions::acceptance::Reason;
@@ -62,7 +63,7 @@ impl Limits {
         let used = values(|health| health.percentage_used.map(i64::from)).max();
         at_most("endurance used", used, self.percentage_used, "%");
         let celsius = values(|health| health.temperature_celsius.map(i64::from)).max();
-        at_most("temperature", celsius, self.celsius, "degrees C");
+        at_most("temperature", celsius, self.celsius, CELSIUS);
         let (what, limit, unit) = ("available spare", self.spare_percent, "%");
         match values(|health| health.available_spare_percent.map(i64::from)).min() {
             None => unchecked.push(what),
@@ -77,7 +78,7 @@ impl Limits {
     /// Returns descriptions of the limits, in the order of the page.
     pub fn in_words(&self) -> String {
         format!(
-            "at most {} more media errors and {} more reallocated sectors, {} % endurance used, {} degrees C, at least {} % \
+            "at most {} more media errors and {} more reallocated sectors, {} % endurance used, {} {CELSIUS}, at least {} % \
              available spare, no critical warning",
             self.media_errors, self.reallocated, self.percentage_used, self.celsius, self.spare_percent
         )
@@ -145,10 +146,7 @@ mod tests {
             (|health| health.reallocated_sectors = Some(7), ""),
             (|health| health.percentage_used = Some(101), "endurance used 101 % (at most 100 %)"),
             (|health| health.percentage_used = Some(100), ""),
-            (
-                |health| health.temperature_celsius = Some(71),
-                "temperature 71 degrees C (at most 70 degrees C)",
-            ),
+            (|health| health.temperature_celsius = Some(71), "temperature 71 °C (at most 70 °C)"),
             (|health| health.available_spare_percent = Some(9), "available spare 9 % (at least 10 %)"),
             (|health| health.available_spare_percent = Some(10), ""),
             (|health| health.critical_warning = Some(4), "critical warning 04h"),

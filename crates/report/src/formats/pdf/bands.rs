@@ -11,7 +11,8 @@ pub(super) struct Band {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Width that a column needs and the width at which nothing wraps.
+/// Width that a column needs and the width at which no cell below its head wraps. A head that wraps takes up space once
+/// per page, but a row heading does so in every row.
 struct Demand {
     least: f64,
     natural: f64,
@@ -55,13 +56,14 @@ fn demand(fonts: &Fonts, (head, rows): (&[String], &[Vec<String>]), column: usiz
     // Slightly more than the text, because widths are added up in a different order when lines are broken.
     let width =
         |text: &str, style: Style| fonts.width(&fonts.printable(text, style), style) + 2.0 * PAD.0 + 0.5;
-    let cells = rows.iter().filter_map(|row| row.get(column)).map(|text| (text.as_str(), column == 0));
-    let cells = cells.chain([(head[column].as_str(), true)]);
-    let mut demand = Demand { least: 0.0, natural: 0.0 };
-    for (text, bold) in cells {
-        let style = if bold { style.bold() } else { style };
+    let widest_word =
+        |text: &str, style: Style| text.split(' ').map(|word| width(word, style)).fold(0.0, f64::max);
+    let least = widest_word(&head[column], style.bold());
+    let mut demand = Demand { least, natural: least };
+    let style = if column == 0 { style.bold() } else { style };
+    for text in rows.iter().filter_map(|row| row.get(column)) {
+        demand.least = demand.least.max(widest_word(text, style));
         demand.natural = demand.natural.max(width(text, style));
-        demand.least = text.split(' ').map(|word| width(word, style)).fold(demand.least, f64::max);
     }
     demand
 }

@@ -1,0 +1,89 @@
+//! Tables of text that fit a terminal.
+
+use std::ops::Range;
+
+/// Columns between two cells.
+const GAP: usize = 2;
+/// Indentation of the further lines of a row.
+const INDENT: usize = 2;
+
+/// Returns rows in aligned columns; the first row is the heading.
+#[must_use]
+pub fn table(rows: &[impl AsRef<[String]>]) -> String {
+    fitted(rows, 0..0, None)
+}
+
+/// Like [`table`], with the columns in `right` aligned to the right. If the table is wider than `width`, each row has
+/// several lines: the columns that do not fit follow on further lines, which are indented. No cell is broken.
+#[must_use]
+pub fn fitted(rows: &[impl AsRef<[String]>], right: Range<usize>, width: Option<usize>) -> String {
+    let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.as_ref().get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(widest).collect();
+    let lines = lines_of(&widths, width);
+    let mut out = String::new();
+    for row in rows {
+        for line in &lines {
+            let cells = row.as_ref().iter().zip(&widths).enumerate();
+            let cells = cells.skip(line.start).take(line.len()).map(|(column, (cell, width))| {
+                if right.contains(&column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+            });
+            let text = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
+            let indent = if line.start == 0 { 0 } else { INDENT };
+            if line.start == 0 || !text.trim().is_empty() {
+                out.push_str(&format!("{:indent$}{}\n", "", text.trim_end()));
+            }
+        }
+    }
+    out
+}
+
+/// Returns the columns of each line.
+fn lines_of(widths: &[usize], width: Option<usize>) -> Vec<Range<usize>> {
+    let mut lines = vec![0..widths.len().min(1)];
+    let mut used = widths.first().copied().unwrap_or(0);
+    for (column, own) in widths.iter().enumerate().skip(1) {
+        let last = lines.last_mut().expect("there is a line");
+        if width.is_none_or(|width| used + GAP + own <= width) {
+            used += GAP + own;
+            last.end = column + 1;
+        } else {
+            used = INDENT + own;
+            lines.push(column..column + 1);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<Vec<String>> {
+        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        vec![
+            row(["run", "IOPS", "drive", "state"]),
+            row(["a", "1,000", "S4EWNX0R", "steady"]),
+            row(["bcd", "50", "sim:x", ""]),
+        ]
+    }
+
+    #[test]
+    fn a_table_that_fits_has_one_line_per_row() {
+        let wide = "run   IOPS  drive     state\na    1,000  S4EWNX0R  steady\nbcd     50  sim:x\n";
+        assert_eq!(fitted(&rows(), 1..2, None), wide);
+        assert_eq!(fitted(&rows(), 1..2, Some(28)), wide);
+        assert_eq!(table(&rows()), wide.replace("   IOPS", "  IOPS ").replace("     50", "  50   "));
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_follow_on_indented_lines() {
+        let narrow = "run   IOPS  drive\n  state\na    1,000  S4EWNX0R\n  steady\nbcd     50  sim:x\n";
+        assert_eq!(fitted(&rows(), 1..2, Some(27)), narrow);
+        let one = fitted(&rows(), 1..2, Some(3));
+        assert_eq!(one.lines().take(4).collect::<Vec<_>>(), ["run", "   IOPS", "  drive", "  state"]);
+    }
+}
