@@ -11,7 +11,7 @@ use crate::statistics;
 use crate::wording::{decimals, difference, letter};
 
 /// Width of the ranked bars.
-const BARS: f64 = 520.0;
+const BARS: f64 = 470.0;
 const READING: &str = "Mean over the rounds of the measurement window, with the standard deviation over them. \
                        Differences are relative to the baseline, with the 95 % confidence interval in \
                        parentheses. If that interval contains zero, the difference is within noise. Whiskers of \
