@@ -5,13 +5,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use pts::{Bench, Context, Profile, Stop, Test};
 use record::{
-    Direction, Event, HostFacts, Journal, Library, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Series,
-    TargetFacts, TargetKind, Until, Workload,
+    Direction, Event, Journal, Library, Note, Purged, RUN_FILE_VERSION, RunFile, Segment, Series, Until,
+    Workload,
 };
 use stdx::histogram::coarse::{Columns, ROWS, row_bounds};
 use stdx::units::SECOND_NS;
@@ -27,6 +27,10 @@ pub const BENCHMARK: Benchmark = Benchmark::of::<Report>("report", false);
 struct Report {}
 
 const RUNS: usize = 5;
+/// All tests of PTS-E 2.0.
+const ALL: [&str; 9] = ["wsat", "iops", "tp-1024", "lat", "hir", "xsr", "ecw", "cbw", "dirth"];
+/// The model whose cells are extended most at a small scale.
+const SIMULATED: &str = "sim:sata-mlc-2011";
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Number of response times drawn per cell; each stands for many I/Os.
 const DRAWN: u64 = 3000;
@@ -49,24 +53,48 @@ fn rows(root: &Path, folder: &Path) -> anyhow::Result<Vec<Row>> {
         std::fs::remove_dir_all(&library)?;
     }
     let bundle = run(&library, "bundle", "pts-e-2.0", &["wsat", "iops", "tp-1024", "lat"])?;
+    let all = run(&library, "all", "pts-e-2.0", &ALL)?;
+    let scaled = scaled(&binary, &library)?;
     let day = run(&library, "day", "pts-c-1.0", &["wsat"])?;
-    let short = run(&library, "short", "pts-e-2.0", &["tp-1024"])?;
-    let (html, pdf, card) = (folder.join("bundle.html"), folder.join("bundle.pdf"), folder.join("card"));
     let mut rows = Vec::new();
-    let pages = costs(&binary, |command| {
-        command.arg("report").arg(&bundle).arg("--html").arg(&html).arg("--pdf").arg(&pdf);
-    })?;
-    rows.push(row("required tests of PTS-E 2.0 as HTML and PDF: CPU", "s", 1.0, pages.cpu_seconds));
-    rows.push(row("required tests of PTS-E 2.0 as HTML and PDF: memory", "MiB", 190.7, pages.resident_mib));
-    rows.push(row("the HTML file", "MB", 3.0, megabytes(&html)?));
-    rows.push(row("the PDF, with annexes", "MB", 2.0, megabytes(&pdf)?));
-    rows.push(row("journal of these tests", "MB", 60.0, megabytes(&bundle.join("journal"))?));
-    let cards = costs(&binary, |command| _ = command.arg("report").arg(&short).arg("--card").arg(&card))?;
-    rows.push(row("one of the six cards of a short run: CPU", "s", 0.1, cards.cpu_seconds / 6.0));
+    for (name, run) in [("4 required tests", &bundle), ("9 tests", &all), ("9 tests at 1/1024", &scaled)] {
+        report(&binary, folder, name, run, &mut rows)?;
+    }
     rows.push(row("journal of 24 h WSAT", "MB", 60.0, megabytes(&day.join("journal"))?));
     let fold = costs(&binary, |command| _ = command.arg("show").arg(&day))?;
     rows.push(row("24 h WSAT, loading and folding: CPU", "s", 3.0, fold.cpu_seconds));
     Ok(rows)
+}
+
+/// Measures the report and the cards of a run.
+fn report(binary: &Path, folder: &Path, name: &str, run: &Path, rows: &mut Vec<Row>) -> anyhow::Result<()> {
+    let (html, pdf, cards) = (folder.join("run.html"), folder.join("run.pdf"), folder.join("cards"));
+    let mut add =
+        |what: &str, unit, limit, value| rows.push(row(&format!("{name}: {what}"), unit, limit, value));
+    add("journal", "MB", 200.0, megabytes(&run.join("journal"))?);
+    let pages = costs(binary, |command| {
+        command.arg("report").arg(run).arg("--html").arg(&html).arg("--pdf").arg(&pdf);
+    })?;
+    add("HTML and PDF, CPU", "s", 1.0, pages.cpu_seconds);
+    add("HTML and PDF, elapsed", "s", 1.0, pages.elapsed_seconds);
+    add("HTML and PDF, memory", "MiB", 190.7, pages.resident_mib);
+    add("the HTML file", "MB", 7.0, megabytes(&html)?);
+    add("the PDF, with annexes", "MB", 4.0, megabytes(&pdf)?);
+    let six = costs(binary, |command| _ = command.arg("report").arg(run).arg("--card").arg(&cards))?;
+    add("one of six cards, CPU", "s", 0.1, six.cpu_seconds / 6.0);
+    Ok(())
+}
+
+/// Runs all tests on a simulated drive at a small scale, as users do to see a report.
+fn scaled(binary: &Path, library: &Path) -> anyhow::Result<PathBuf> {
+    let mut command = Command::new(binary);
+    command.arg("run").args(ALL).args([SIMULATED, "--scale", "1/1024", "--profile", "pts-e-2.0"]);
+    command.arg("--library").arg(library.join("scaled"));
+    // The exit code depends on whether the drive became steady.
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    let mut found =
+        std::fs::read_dir(library.join("scaled"))?.filter_map(Result::ok).map(|entry| entry.path());
+    found.find(|path| path.join("journal").exists()).context("the run was not recorded")
 }
 
 fn row(what: &str, unit: &str, limit: f64, value: f64) -> Row {
@@ -95,6 +123,7 @@ fn built(root: &Path) -> anyhow::Result<PathBuf> {
 
 struct Costs {
     cpu_seconds: f64,
+    elapsed_seconds: f64,
     resident_mib: f64,
 }
 
@@ -108,14 +137,16 @@ fn costs(binary: &Path, arguments: impl Fn(&mut Command)) -> anyhow::Result<Cost
     }
     Ok(Costs {
         cpu_seconds: median(all.iter().map(|c| c.cpu_seconds)),
+        elapsed_seconds: median(all.iter().map(|c| c.elapsed_seconds)),
         resident_mib: median(all.iter().map(|c| c.resident_mib)),
     })
 }
 
 /// Runs a command to completion while sampling its memory and CPU time.
 fn watched(command: &mut Command) -> anyhow::Result<Costs> {
+    let started = Instant::now();
     let mut child = command.stdout(Stdio::null()).spawn()?;
-    let mut costs = Costs { cpu_seconds: 0.0, resident_mib: 0.0 };
+    let mut costs = Costs { cpu_seconds: 0.0, elapsed_seconds: 0.0, resident_mib: 0.0 };
     loop {
         let folder = format!("/proc/{}", child.id());
         if let Some(kib) = peak_kib(&folder) {
@@ -124,6 +155,7 @@ fn watched(command: &mut Command) -> anyhow::Result<Costs> {
         if let Some(seconds) = cpu_seconds(&folder) {
             costs.cpu_seconds = seconds;
         }
+        costs.elapsed_seconds = started.elapsed().as_secs_f64();
         match child.try_wait()? {
             None => std::thread::sleep(LOOK_EVERY),
             Some(status) if status.success() => return Ok(costs),
@@ -149,47 +181,15 @@ fn cpu_seconds(folder: &str) -> Option<f64> {
 /// rounds.
 fn run(library: &Path, id: &str, profile: &str, tests: &[&str]) -> anyhow::Result<PathBuf> {
     let profile = Profile::named(profile).map_err(anyhow::Error::msg)?;
-    let file = RunFile {
-        version: RUN_FILE_VERSION,
-        id: id.into(),
-        created: jiff::Timestamp::UNIX_EPOCH,
-        plateau_version: "bench".into(),
-        plateau_commit: None,
-        command: vec!["cargo xtask bench report".into()],
-        tests: tests.iter().map(|name| (*name).to_owned()).collect(),
-        profile: profile.name.into(),
-        settings: Some(profile.settings(1)),
-        target: TargetFacts {
-            kind: TargetKind::Block,
-            path: "/dev/null".into(),
-            identity: "none".into(),
-            attachment: None,
-            vendor: None,
-            model: Some("synthetic, for a benchmark".into()),
-            serial: None,
-            firmware: None,
-            interface: None,
-            nand: None,
-            capacity_bytes: CAPACITY_BYTES,
-            logical_block_bytes: 512,
-            physical_block_bytes: 4096,
-            rotational: None,
-            simulated: None,
-            array: None,
-        },
-        host: HostFacts::default(),
-        ceiling: None,
-        placement: None,
-        plan: None,
-        driving: None,
-        concurrent: None,
-        file_system: None,
-        power: None,
-        labels: record::Labels::default(),
-        stated: record::Stated::default(),
-        handling: record::Handling::default(),
-        origin: None,
-    };
+    // Everything else is absent.
+    let file: RunFile = serde_json::from_value(serde_json::json!({
+        "version": RUN_FILE_VERSION, "id": id, "created": jiff::Timestamp::UNIX_EPOCH, "plateau_version": "bench",
+        "command": ["cargo xtask bench report"], "tests": tests, "profile": profile.name,
+        "settings": profile.settings(1), "host": {},
+        "target": { "kind": "block", "path": "/dev/null", "identity": "none",
+            "model": "synthetic, for a benchmark", "capacity_bytes": CAPACITY_BYTES,
+            "logical_block_bytes": 512, "physical_block_bytes": 4096 },
+    }))?;
     let (run, journal) = Library::at(library).create(file)?;
     let mut bench = Recorder { journal, rng: Rng::from_seed(1), clock_ns: 0, cells: 0, shares: shares() };
     let context = Context::of(&run.file).map_err(anyhow::Error::msg)?;
