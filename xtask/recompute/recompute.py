@@ -5,7 +5,7 @@ Written from docs/reference/journal-format.md, the specification and docs/refere
 with any other reader of journals, so that an error has to be made twice to stay hidden. `PTS n` in a comment is a
 clause of the specification as summarised for this project.
 
-    recompute.py --plateau PROGRAM [--jobs N] [--self-test] RUN...
+    recompute.py --plateau PROGRAM [--jobs N] [--self-test | --complete] RUN...
 
 RUN is the directory of a run. Prints one line for each run and each mismatch with both values. Exit code 1 if there
 is one, or if the self-test finds an alteration that goes unnoticed.
@@ -25,6 +25,7 @@ from typing import Any, Callable
 
 import burn_in
 import client_write
+import custom
 import disks
 import document
 import imported
@@ -83,7 +84,7 @@ def recompute_test(run: Run, name: str, shown: dict[str, Any], checks: Checks) -
     """Recomputes one test."""
     script = Script(run, name, checks)
     try:
-        result = TESTS[name](script)
+        result = TESTS.get(name, custom.custom)(script)
     except Stopped as stopped:
         checks.holds(f"{name}: {stopped}, but the test is reported as complete", shown["stopped"] is not None)
         return
@@ -102,6 +103,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
     parser.add_argument("--self-test", action="store_true",
                         help="alter copies of the first run, and check that every alteration is found")
+    parser.add_argument("--complete", action="store_true", help="fail if no run has one of the tests")
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="directory of a run")
     arguments = parser.parse_args()
     folders = [folder.resolve() for folder in arguments.runs]
@@ -120,7 +122,11 @@ def main() -> int:
             if len(mismatches) > PRINTED:
                 print(f"  and {len(mismatches) - PRINTED} more")
     print(f"{len(folders)} runs, {total:,} checks, mismatches in {failed} of them")
-    return 1 if failed else 0
+    made = {name for folder in folders for name in json.loads((folder / "run.json").read_text())["tests"]}
+    missing = sorted(TESTS.keys() - made) if arguments.complete else []
+    if missing:
+        print(f"no run has the tests {', '.join(missing)}")
+    return 1 if failed or missing else 0
 
 
 if __name__ == "__main__":

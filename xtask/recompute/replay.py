@@ -40,6 +40,8 @@ class Rounds:
     #: The first round that may be part of a window.
     first: int = 1
     windows: dict[str, steady.Window] | None = None
+    #: The first steady window.
+    entered: dict[str, steady.Window] | None = None
     converged: bool = False
 
     def is_steady(self) -> bool:
@@ -193,6 +195,9 @@ class Script:
         self.checks.equal(f"{where}: gap_before", self._gap_expected, segment.gap_before is not None)
         self._gap_expected = False
         until, load = segment.workload["until"], segment.workload
+        limit_ns = load.get("regime", {}).get("limit_ns")
+        if limit_ns is not None and segment.length_ns >= limit_ns // self.setup.scale:
+            return
         if "amount_bytes" in until:
             missing = until["amount_bytes"] - segment.bytes
             self.checks.holds(f"{where}: {missing} of {until['amount_bytes']} bytes are missing",
@@ -210,15 +215,16 @@ class Script:
             self.checks.holds(f"{where}: lasts {segment.length_ns} ns instead of {length}", exact or extended)
 
     def rounds(self, cells: list[dict[str, Any]], track: dict[str, Callable[[list[Segment]], float]],
-               before: dict[str, Any] | None = None, continues: bool = False) -> Rounds:
+               before: dict[str, Any] | None = None, continues: bool = False, fixed: int | None = None) -> Rounds:
         """PTS 1.12: repeats the cells until steady state, or for the allowed number of rounds.
 
-        If it continues, each cell begins where the last one of its direction ended.
+        If it continues, each cell begins where the last one of its direction ended. A fixed number of rounds does not
+        end at steady state, and its window is the first steady one; without a tracking variable, nothing is judged.
         """
         rounds = Rounds(values={name: [] for name in track})
         streams = {cell["read_percent"]: 0 for cell in cells}
         self.loops.append(rounds)
-        for number in range(1, self.setup.settings["max_rounds"] + 1):
+        for number in range(1, (fixed or self.setup.settings["max_rounds"]) + 1):
             started = self.note("round_started")
             self.checks.equal(f"round {number}: round_started", {"round": number, "cells": len(cells)}, started)
             first = len(self.cells)
@@ -232,16 +238,21 @@ class Script:
                     streams[cell["read_percent"]] += blocks_of_thread(segments[-1])
             for name, value in track.items():
                 rounds.values[name].append(value(segments))
-            self._restart_window(rounds, number, first)
             rounds.complete.append(segments)
+            if not track:
+                continue
+            self._restart_window(rounds, number, first)
             rounds.windows = steady.windows(rounds.values, rounds.first, number)
             rounds.converged = rounds.is_steady()
             # A round that an interruption split is not judged.
             if number >= rounds.first:
                 self.judged(rounds, number)
             if rounds.converged:
-                break
+                rounds.entered = rounds.entered or rounds.windows
+                if fixed is None:
+                    break
         self.note("rounds_ended")
+        rounds.windows = rounds.entered or rounds.windows
         return rounds
 
     def _restart_window(self, rounds: Rounds, number: int, first: int) -> None:

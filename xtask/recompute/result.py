@@ -64,6 +64,10 @@ class Result:
     reasons: list[tuple[str, int | None]] | None = None
     #: Computed marks of WSAT, by their names on the command line.
     marks: dict[str, float | None] = field(default_factory=dict)
+    #: Clause and requirement of a test that is not in a profile, and what stands for the purge of a test without one.
+    clause: str = "n/a"
+    requirement: str = "NOT IN THE PROFILE"
+    no_purge: str = "None"
 
 
 def levels_table(page: str, histogram: Histogram) -> Table:
@@ -86,14 +90,14 @@ def highest_level(histograms: list[Histogram]) -> str | None:
 def compare(result: Result, script: Script, shown: dict[str, Any], checks: Checks) -> None:
     """Compares a test with the JSON document of its report."""
     where = shown["test"]
-    clause, required = script.setup.profile.tests.get(result.family, ("n/a", None))
-    requirement = {True: "REQUIRED", False: "OPTIONAL", None: "NOT IN THE PROFILE"}[required]
+    clause, required = script.setup.profile.tests.get(result.family, (result.clause, None))
+    requirement = {True: "REQUIRED", False: "OPTIONAL", None: result.requirement}[required]
     scalars = {"title": result.title, "clause": clause, "requirement": requirement, "threads": result.demand[0],
                "queue_depth": result.demand[1], "rounds": result.rounds, "converged": result.converged,
                "stopped": None}
     for name, value in scalars.items():
         checks.equal(f"{where}: {name}", value, shown[name])
-    purge = script.purge_record.body["method"] if script.purge_record else "None"
+    purge = script.purge_record.body["method"] if script.purge_record else result.no_purge
     checks.equal(f"{where}: purge", purge, shown["purge"])
     _compare_extended(where, script, shown["modified"], checks)
     for mark in shown.get("marks", []):

@@ -2,7 +2,7 @@
 //!
 //! The recomputation is `xtask/recompute/recompute.py`, which is based only on the description of the format
 //! and on the specification. If no runs are given, this module first creates small simulated ones: every test
-//! of every profile, and runs that were interrupted, signed or imported. A self-test alters a run and must
+//! of every profile, presets and other custom tests, and runs that were interrupted, signed or imported. A self-test alters a run and must
 //! detect each alteration.
 
 mod made;
@@ -22,7 +22,7 @@ const LANES: usize = 2;
 
 /// Recompute runs from their journals in Python and compare them with what Plateau reports
 ///
-/// If no runs are given, small simulated runs of every test and profile are recomputed, followed by a
+/// If no runs are given, small simulated runs of every test, profile and most presets are recomputed, followed by a
 /// self-test.
 #[derive(Default, clap::Args)]
 pub struct Recompute {
@@ -73,7 +73,7 @@ fn perform(root: &Path, options: &Recompute) -> anyhow::Result<Option<String>> {
     for altered in &made.altered {
         recompute(root, &binary, &["--self-test"], std::slice::from_ref(altered))?;
     }
-    match recompute(root, &binary, &[], &made.all) {
+    match recompute(root, &binary, &["--complete"], &made.all) {
         Ok(()) => Ok(None),
         Err(error) => Err(error.context(format!("see the runs in {}", place.keep().display()))),
     }

@@ -1,10 +1,12 @@
-//! The test of sustained client writes finds the SLC cache of a simulated drive's model, and none if the model has
-//! none. On files, the test completes.
+//! The test of sustained client writes on simulated drives finds the SLC cache of the model, and finds none if the
+//! model has none. On files and loop devices, the recovery after every idle time is measured.
 
 mod support;
 
+use record::Event;
 use serde_json::Value;
 use support::Bench;
+use support::loop_device::{attach, identity};
 
 /// Largest relative difference from the size in the model.
 const TOLERANCE: f64 = 0.08;
@@ -94,14 +96,53 @@ fn the_test_is_labelled_as_outside_the_standard() {
     assert!(modified.iter().any(says), "{modified:?}");
 }
 
-#[test]
-fn it_runs_on_a_file() {
-    let bench = Bench::on_build_disk();
-    let file = bench.path("target.bin");
-    let file = file.to_str().unwrap();
-    let args = ["run", "client-write", file, "--size", "64MiB", "--cell-seconds", "0.01"];
-    let document = bench.json(&args);
+/// Idle times of the test, in minutes.
+const IDLE_MINUTES: [u64; 4] = [1, 5, 15, 60];
+const CELL: [&str; 2] = ["--cell-seconds", "0.01"];
+const CELL_NS: u64 = 10_000_000;
+
+/// The journal of a completed run on a real target contains all idle times, and the recovery after each of them is
+/// measured: a rate, and the size of the emptied cache or the reason why it has none.
+fn check_recovery(bench: &Bench, document: &Value) {
     let test = &document["tests"][0];
     assert!(test["stopped"].is_null(), "{test}");
     assert!(figure(test, "Sustained rate").is_some_and(|rate| rate > 0.0), "{test}");
+    let entries = bench.journal().expect("a journal").entries;
+    let idle = entries.iter().filter_map(|entry| match entry.event {
+        Event::Idled { length_ns } => Some(length_ns),
+        _ => None,
+    });
+    assert_eq!(idle.collect::<Vec<_>>(), IDLE_MINUTES.map(|minutes| minutes * CELL_NS));
+    let rows = test["tables"][0]["rows"].as_array().unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
+    let lines = bench.ok(&["show", document["run"].as_str().unwrap()]);
+    for (column, minutes) in IDLE_MINUTES.into_iter().enumerate() {
+        let cell = |name: &str| row(name)["values"][column].as_f64();
+        let rate = figure(test, &format!("Rate after {minutes} min"));
+        assert!(rate.is_some_and(|rate| rate > 0.0), "{minutes} min: {test}");
+        assert_eq!(cell("Rate (MB/s)"), rate);
+        let cache = figure(test, &format!("Cache after {minutes} min"));
+        assert_eq!(cell("Cache (GB)"), cache, "{minutes} min");
+        let stated = format!("Cache after {minutes} min no fall");
+        assert!(cache.is_some() || lines.contains(&stated), "{stated}: {lines}");
+    }
+}
+
+#[test]
+fn recovery_is_measured_on_a_file() {
+    let bench = Bench::on_build_disk();
+    let file = bench.path("target.bin");
+    let file = file.to_str().unwrap();
+    let document = bench.json(&[&["run", "client-write", file, "--size", "64MiB"], &CELL[..]].concat());
+    check_recovery(&bench, &document);
+}
+
+#[test]
+fn recovery_is_measured_on_a_loop_device() {
+    let bench = Bench::on_build_disk();
+    let Some(device) = attach(&bench.path("image"), &[]) else { return };
+    let identity = identity(&bench, &device.path);
+    let run = ["run", "client-write", &device.path, "--erase", &identity];
+    let document = bench.json(&[&run[..], &CELL[..]].concat());
+    check_recovery(&bench, &document);
 }

@@ -84,6 +84,7 @@ pub fn runs(binary: &Path, place: &Path, lanes: usize) -> anyhow::Result<Made> {
     std::fs::create_dir_all(&library)?;
     std::fs::write(place.join("small.toml"), small_drive(binary)?)?;
     std::fs::write(place.join("key.pem"), KEY)?;
+    std::fs::write(place.join("custom.toml"), CUSTOM)?;
     let meter = place.join("meter");
     std::fs::write(&meter, METER)?;
     std::fs::set_permissions(&meter, Permissions::from_mode(0o755))?;
@@ -114,17 +115,21 @@ fn jobs() -> Vec<Job> {
             Job::run(profile.name, &["all", DRIVE, "--scale", SCALE, "--profile", profile.name])
         })
         .collect();
-    jobs.push(Job::run("zones", &["hdd-tp", "sim:../small.toml", "--cell-seconds", "0.02"]));
-    jobs.push(Job::run("zones-iops", &["hdd-iops", "sim:../small.toml", "--cell-seconds", "0.02"]));
-    // Drives with and without a cache.
+    jobs.push(Job::run("zones", &["hdd-tp,hdd-iops", "sim:../small.toml", "--cell-seconds", "0.02"]));
+    // `tssdr` has 25 rounds at 256 outstanding I/Os, which take minutes; `custom` has a test of its kind.
+    for name in
+        ["quick", "map", "tkperf", "anandtech-qd", "anandtech-qd-random", "anandtech-qd-mixed", "ezfio"]
+    {
+        jobs.push(Job::run(name, &[name, DRIVE, "--scale", SCALE]));
+    }
+    jobs.push(Job::run("custom", &["--plan", "../custom.toml", "sim:../small.toml"]));
     let cached = ["client-write", "sim:nvme-tlc-2018", "--scale", "1/256"];
     jobs.push(Job::run("cached", &cached));
     jobs.push(Job::run("uncached", &["client-write", DRIVE, "--scale", "1/256", "--tc", "2", "--qd", "4"]));
     let small = ["tp,lat", "sim:../small.toml", "--cell-seconds", "0.1"];
     jobs.push(Job::run(ALTERED[0], &small));
     jobs.push(Job::run("signed", &small).then(vec!["report", "signed", "--sign", "../key.pem"]));
-    // Segments that are not a multiple of the sector size at this scale, a different demand, and no steady
-    // state in five rounds.
+    // Segments of partial sectors at this scale, another demand, and no steady state in five rounds.
     let amount = ["--ar-amount", "16GiB", "--tc", "3", "--qd", "8", "--max-rounds", "5", "--seed", "7"];
     let large = ["tp,lat,xsr,iops", "sim:nvme-tlc-2018", "--scale", "1/1000", "--profile", "pts-c-2.0"];
     jobs.push(Job::run("amount", &[&large[..], &amount].concat()));
@@ -211,13 +216,8 @@ fn directories(library: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// A program that acts as a meter with varying values.
-const METER: &str = "#!/bin/sh
-echo '# tolerance=0.5% resolution=0.01 measures=drive'
-while :; do echo 4.9; sleep 0.01; echo 5.3; sleep 0.01; done
-";
-
+const METER: &str = include_str!("../../recompute/meter.sh");
 /// A private key that is used only for these runs: the byte 7 repeated 32 times, as PKCS #8.
-const KEY: &str = "-----BEGIN PRIVATE KEY-----
-MC4CAQAwBQYDK2VwBCIEIAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH
------END PRIVATE KEY-----
-";
+const KEY: &str = include_str!("../../recompute/key.pem");
+/// A plan of custom tests.
+const CUSTOM: &str = include_str!("../../recompute/custom.toml");
