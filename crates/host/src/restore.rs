@@ -4,6 +4,7 @@
 //! After a crash, the next start on the same drive can therefore restore them. Other processes ignore a record
 //! while the process that wrote it is alive.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use record::storage::Stored;
@@ -14,14 +15,12 @@ use stdx::text::with_causes;
 
 use console::printer;
 use failure::{Done, Exit, Failure};
-use state::{self, State, StateFolder};
+use state::{self, State, StateFolder, UNFINISHED, unfinished};
 
 /// Size limit, larger than any record.
 const MOST_BYTES: u64 = 1 << 20;
 /// File systems limit names to 255 bytes.
 const MOST_NAME_BYTES: usize = 200;
-/// Suffix of a record that is being written; one left by a crash is ignored.
-const UNFINISHED: &str = ".new";
 /// Prefixes of record names; records in a library are ignored.
 const BEGINNINGS: [&str; 4] = [".write-cache-", ".lba-format-", ".tuning-", ".array-"];
 
@@ -55,13 +54,12 @@ impl Note {
             return Err(busy());
         }
         // The old record may contain the original settings, so it remains until the new one is on disk.
-        let temporary = unfinished(&name);
-        let mut file = folder.make_file(&temporary).map_err(untrusted)?;
-        if !file.try_lock().map_err(failed)? {
-            return Err(busy());
-        }
-        state::replace(&mut *file, content.to_string().as_bytes()).map_err(failed)?;
-        folder.rename(&temporary, &name).and_then(|()| folder.sync()).map_err(untrusted)?;
+        let file = state::replace(&*folder, &name, content.to_string().as_bytes());
+        let file = file.map_err(|error| match error {
+            Unowned::System { source, .. } if source.kind() == ErrorKind::WouldBlock => busy(),
+            Unowned::System { source, .. } => failed(source),
+            error => untrusted(error),
+        })?;
         drop(old);
         Ok(Self { folder, name, _file: file })
     }
@@ -96,11 +94,6 @@ impl Note {
         drop(self.folder.remove(&unfinished(&self.name)));
         drop(self.folder.remove(&self.name));
     }
-}
-
-/// Returns the name of a record that is being written. Only the process that holds the lock of the record uses it.
-fn unfinished(name: &str) -> String {
-    format!("{name}{UNFINISHED}")
 }
 
 /// Returns whether the name still refers to this file: before it was locked, it may have been removed or replaced.

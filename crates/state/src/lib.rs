@@ -194,12 +194,78 @@ impl Host for KnownSettings {
     }
 }
 
-/// Replaces the content of a newly opened file; returns when it is on disk.
+/// Suffix of a file that is being written; one that a crash left means nothing.
+pub const UNFINISHED: &str = ".new";
+
+/// Returns the name of a file until all of its content is on disk.
+#[must_use]
+pub fn unfinished(name: &str) -> String {
+    format!("{name}{UNFINISHED}")
+}
+
+/// Replaces a file as a whole: after a crash or a power cut, `name` has either its old content or the new one. Returns
+/// the new file, which this process has locked, when it is on disk under its name.
 ///
 /// # Errors
-/// Returns an error if a system call fails.
-pub fn replace(file: &mut dyn Stored, content: &[u8]) -> io::Result<()> {
-    file.set_len(0)?;
-    file.append(content)?;
-    file.sync_all()
+/// Returns an error of kind `WouldBlock` if another process is replacing the same file, and an error if the file is not
+/// trusted or a system call fails.
+pub fn replace(folder: &dyn StateFolder, name: &str, content: &[u8]) -> Result<Box<dyn Stored>, Unowned> {
+    let temporary = unfinished(name);
+    let failed = |source| Unowned::System { path: folder.path().join(name), source };
+    let mut file = folder.make_file(&temporary)?;
+    if !file.try_lock().map_err(failed)? {
+        return Err(failed(io::ErrorKind::WouldBlock.into()));
+    }
+    file.set_len(0).and_then(|()| file.append(content)).and_then(|()| file.sync_all()).map_err(failed)?;
+    folder.rename(&temporary, name)?;
+    folder.sync()?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Read as _;
+
+    /// A power cut may keep any part of a write that is not yet synced, so no file is written in place.
+    #[test]
+    fn a_file_has_its_old_content_until_the_new_one_is_on_disk() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = State::make(dir.path()).expect("ours");
+        drop(replace(&*folder, "note", b"first").expect("written"));
+        let mut old = File::open(dir.path().join("note")).expect("a file");
+        let new = replace(&*folder, "note", b"second").expect("written");
+        let mut kept = String::new();
+        old.read_to_string(&mut kept).expect("readable");
+        assert_eq!(kept, "first", "not changed in place");
+        assert_eq!(fs::read_to_string(dir.path().join("note")).expect("a file"), "second");
+        assert_eq!(folder.names().expect("names"), ["note"], "nothing else remains");
+        let again = folder.file("note").expect("ours").expect("a file");
+        assert!(again.is_locked().expect("locks"), "until the new file is dropped");
+        drop(new);
+        // What a crash left unfinished is overwritten.
+        fs::write(dir.path().join(unfinished("note")), "longer than the next").expect("a file");
+        drop(replace(&*folder, "note", b"third").expect("written"));
+        assert_eq!(fs::read_to_string(dir.path().join("note")).expect("a file"), "third");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_replaced_keeps_its_content() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = State::make(dir.path()).expect("ours");
+        drop(replace(&*folder, "note", b"first").expect("written"));
+        let other = folder.make_file(&unfinished("note")).expect("a file");
+        assert!(other.try_lock().expect("locks"));
+        let refused = replace(&*folder, "note", b"second").expect_err("another process is writing it");
+        assert!(
+            matches!(&refused, Unowned::System { source, .. } if source.kind() == io::ErrorKind::WouldBlock),
+            "{refused}"
+        );
+        drop(other);
+        fs::remove_file(dir.path().join(unfinished("note"))).expect("removed");
+        fs::create_dir(dir.path().join(unfinished("note"))).expect("a folder in the way");
+        assert!(replace(&*folder, "note", b"second").is_err());
+        assert_eq!(fs::read_to_string(dir.path().join("note")).expect("a file"), "first");
+    }
 }

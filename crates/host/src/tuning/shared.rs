@@ -160,11 +160,7 @@ fn write(folder: &dyn StateFolder, host: &dyn Host, all: &[Tuning]) -> Done {
         return folder.remove(ORIGINALS).map_err(failed);
     }
     let content = json!({ "boot": host.boot(), "tunings": all.iter().map(written).collect::<Vec<_>>() });
-    let temporary = format!("{ORIGINALS}.new");
-    let mut file = folder.make_file(&temporary).map_err(failed)?;
-    state::replace(&mut *file, content.to_string().as_bytes())
-        .map_err(|source| failed(Unowned::System { path: folder.path().join(&temporary), source }))?;
-    folder.rename(&temporary, ORIGINALS).and_then(|()| folder.sync()).map_err(failed)
+    state::replace(folder, ORIGINALS, content.to_string().as_bytes()).map(drop).map_err(failed)
 }
 
 fn lock(folder: &dyn StateFolder) -> Done<Box<dyn Stored>> {
