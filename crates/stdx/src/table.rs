@@ -43,7 +43,8 @@ pub fn fitted(rows: &[impl AsRef<[String]>], right: Range<usize>, width: Option<
 
 /// Returns the columns of each line.
 fn lines_of(widths: &[usize], width: Option<usize>) -> Vec<Range<usize>> {
-    let mut lines = vec![0..widths.len().min(1)];
+    let mut lines = Vec::new();
+    lines.push(0..widths.len().min(1));
     let mut used = widths.first().copied().unwrap_or(0);
     for (column, own) in widths.iter().enumerate().skip(1) {
         let last = lines.last_mut().expect("there is a line");

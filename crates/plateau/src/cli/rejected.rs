@@ -212,9 +212,11 @@ fn of_argument(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
                 .into(),
         );
     }
-    if argument.starts_with('-') {
-        return None;
-    }
+    if argument.starts_with('-') { None } else { of_word(argument, of) }
+}
+
+/// Returns a hint for an argument that is not an option.
+fn of_word(argument: &str, of: impl Fn(&str) -> bool) -> Option<String> {
     if of("load") && argument.bytes().all(|byte| byte.is_ascii_digit()) {
         // `threads` is a switch of fio.
         return Some("--numjobs N sets the number of threads, and --iodepth N the queue depth.".into());
