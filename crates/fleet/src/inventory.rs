@@ -160,6 +160,15 @@ fn is_node_name(host: &str) -> bool {
         && host.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
+fn check_host(host: &str) -> Result<(), FleetError> {
+    if is_node_name(host) {
+        return Ok(());
+    }
+    let host = host.escape_debug();
+    let problem = format!("'{host}' is not the name of a node: use letters, digits, '-', '_' and '.'");
+    Err(invalid("the inventory", problem))
+}
+
 impl Inventory {
     /// Returns the inventory of hosts, from the devices of each.
     ///
@@ -168,12 +177,7 @@ impl Inventory {
     pub fn of(hosts: &BTreeMap<String, Vec<Listed>>) -> Result<Self, FleetError> {
         let mut inventory = Self { version: VERSION, ..Self::default() };
         let mut by_gres: BTreeMap<String, String> = BTreeMap::new();
-        if let Some(host) = hosts.keys().find(|host| !is_node_name(host)) {
-            let host = host.escape_debug();
-            let problem =
-                format!("'{host}' is not the name of a node: use letters, digits, '-', '_' and '.'");
-            return Err(invalid("the inventory", problem));
-        }
+        hosts.keys().try_for_each(|host| check_host(host))?;
         for (host, devices) in hosts {
             for device in devices {
                 let (host, path) = (host.clone(), device.path.clone());
@@ -223,7 +227,7 @@ impl Inventory {
     /// Parses an inventory.
     ///
     /// # Errors
-    /// Returns an error if it is not one, or of a newer version.
+    /// Returns an error if it is not one, or of a newer version, or contains a name that no host has.
     pub fn parse(json: &str) -> Result<Self, FleetError> {
         let inventory: Self = serde_json::from_str(json).map_err(|error| invalid("the inventory", error))?;
         if inventory.version != VERSION {
@@ -232,6 +236,10 @@ impl Inventory {
                 format!("its version is {}, not {VERSION}", inventory.version),
             ));
         }
+        let hosts = inventory.drives.iter().map(|drive| &drive.host);
+        hosts
+            .chain(inventory.unusable.iter().map(|device| &device.host))
+            .try_for_each(|host| check_host(host))?;
         Ok(inventory)
     }
 

@@ -1,6 +1,7 @@
 //! The jobs of a campaign, and their scripts.
 
 use crate::campaign::{Campaign, Contention, Work};
+use crate::error::{FleetError, invalid};
 use crate::inventory::{Drive, Inventory};
 use crate::words::{name, quoted};
 
@@ -52,8 +53,10 @@ pub fn jobs(campaign: &Campaign, inventory: &Inventory, drives: &[&Drive]) -> Ve
 }
 
 /// Returns the script of a job for `sbatch`.
-#[must_use]
-pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> String {
+///
+/// # Errors
+/// Returns an error if the folder of the logs, or another option, does not fit on a line.
+pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> Result<String, FleetError> {
     let drive = &job.drive;
     let mut options = vec![
         format!("--job-name={}", job.id),
@@ -71,6 +74,11 @@ pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> String {
         let each: Vec<String> = job.licenses.iter().map(|license| format!("{license}:1")).collect();
         options.push(format!("--licenses={}", each.join(",")));
     }
+    // Quotes do not keep a line break from ending the comment that has the option. A shell would execute the rest.
+    if let Some(option) = options.iter().find(|option| option.chars().any(char::is_control)) {
+        let problem = format!("the option '{}' contains a control character", option.escape_debug());
+        return Err(invalid("the script of a job", problem));
+    }
     let target = if drive.is_simulated() { drive.path.clone() } else { format!("serial:{}", drive.identity) };
     let mut words =
         vec![program.path.clone(), "--library".into(), program.library.clone(), "job".into(), job.id.clone()];
@@ -81,5 +89,5 @@ pub fn script(job: &Job, program: &Program, time_limit_minutes: u32) -> String {
     let options: String = options.iter().map(|option| format!("#SBATCH {}\n", quoted(option))).collect();
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     // `exec`: the signal before the time limit reaches Plateau itself.
-    format!("#!/bin/sh\n{options}exec {}\n", words.join(" "))
+    Ok(format!("#!/bin/sh\n{options}exec {}\n", words.join(" ")))
 }

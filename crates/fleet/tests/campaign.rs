@@ -40,8 +40,10 @@ fn configuration_and_scripts_are_as_in_the_golden_files() {
         library: "/srv/plateau runs".into(),
         logs: "/srv/logs".into(),
     };
-    let scripts: Vec<String> =
-        jobs(&campaign, &inventory, &drives).iter().map(|job| script(job, &program, 90)).collect();
+    let scripts: Vec<String> = jobs(&campaign, &inventory, &drives)
+        .iter()
+        .map(|job| script(job, &program, 90).expect("a script"))
+        .collect();
     assert_eq!(scripts.len(), drives.len() * 2 * 2);
     golden("scripts.txt", &scripts.join("\n"));
 }
@@ -80,7 +82,14 @@ fn simulated_drives_have_a_separate_gres_name() {
     let drives = campaign.select(&inventory).expect("drives");
     let program = Program { path: "p".into(), library: "l".into(), logs: "o".into() };
     let jobs = jobs(&campaign, &inventory, &drives);
-    assert!(script(&jobs[0], &program, 10).contains("#SBATCH --gres=simulated:D1:1\n"));
+    let text = script(&jobs[0], &program, 10).expect("a script");
+    assert!(text.contains("#SBATCH --gres=simulated:D1:1\n"), "{text}");
+    // The rest of such an option would be a command of the script.
+    for logs in ["/srv/logs\ntouch /tmp/x #", "/srv/logs\r", "/srv/\u{1b}logs"] {
+        let program = Program { logs: logs.into(), ..program.clone() };
+        let error = script(&jobs[0], &program, 10).expect_err("a control character").to_string();
+        assert!(error.contains("control character") && !error.contains('\n'), "{error}");
+    }
 }
 
 #[test]
@@ -106,7 +115,20 @@ fn hosts_have_names_that_slurm_accepts() {
         let error = error.expect_err("a name that no node has").to_string();
         assert!(error.contains("is not the name of a node"), "{error}");
     }
-    assert!(Inventory::of(&BTreeMap::from([("lab-1.example_2".to_owned(), Vec::new())])).is_ok());
+    let listed = Inventory::parse_list("lab-1.example_2", &list("S1")).expect("a list");
+    let inventory = Inventory::of(&BTreeMap::from([("lab-1.example_2".to_owned(), listed)]));
+    // Anyone may have edited the file.
+    let json = inventory.expect("an inventory").json();
+    assert!(Inventory::parse(&json).is_ok());
+    for host in ["a\\nNodeName=b", "a b", "", "-oProxyCommand=x"] {
+        let edited = json.replace("lab-1.example_2", host);
+        let error = Inventory::parse(&edited).expect_err("a name that no node has").to_string();
+        assert!(error.contains("is not the name of a node"), "{error}");
+        let unusable = format!(
+            r#"{{"version": 1, "drives": [], "unusable": [{{"host": "{host}", "path": "/dev/sda", "identity": null, "reason": "r"}}]}}"#
+        );
+        assert!(Inventory::parse(&unusable).is_err(), "{host}");
+    }
 }
 
 fn list(identity: &str) -> String {

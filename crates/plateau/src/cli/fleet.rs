@@ -61,7 +61,7 @@ pub struct Job {
     pub handling: ResumableSettings,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let number = numbers::whole::<u32>(text)?;
     Ok(Duration::from_secs(number.into()))
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
-use ::fleet::{Drive, Expected, Job, Program, outlook, script};
+use ::fleet::{Drive, Expected, FleetError, Job, Program, outlook, script};
 use clap::Parser as _;
 use record::{Library, RunFile, TargetFacts, TargetKind};
 use serde_json::{Value, json};
 use stdx::files::Folder;
 use stdx::text::{in_quotes, on_one_line};
 
-use super::files::{campaign, read, read_inventory};
+use super::files::{campaign, failure, read, read_inventory};
 use super::scheduler::{self, Queue};
 use crate::cli::{Assumptions, Cli, Command, FleetSubmit};
 use crate::failure::{Done, Exit, Failure};
@@ -53,8 +53,11 @@ pub fn run(cli: &Cli, options: &FleetSubmit) -> Done {
         let minutes = campaign.time_limit_minutes.map_or(twice.max(LEAST_MINUTES), u64::from);
         u32::try_from(minutes).unwrap_or(u32::MAX)
     };
-    let scripts =
-        jobs.iter().zip(&each).map(|(job, expected)| (job, script(job, &program, minutes(expected))));
+    let scripts = jobs.iter().zip(&each);
+    let scripts = scripts.map(|(job, expected)| Ok((job, script(job, &program, minutes(expected))?)));
+    let scripts = scripts.collect::<Result<Vec<_>, FleetError>>().map_err(failure)?.into_iter();
+    std::fs::create_dir_all(&program.logs)
+        .map_err(|error| Failure::text(Exit::Run, format!("cannot create {}: {error}", program.logs)))?;
     let done = match &options.scripts {
         Some(dir) => write(dir, scripts)?,
         None => submit(cli, &library, scripts)?,
@@ -146,13 +149,10 @@ fn check_confirmed(jobs: &[Job], options: &FleetSubmit) -> Done {
 
 fn program(library: &Library, options: &FleetSubmit) -> Done<Program> {
     let own = || std::env::current_exe().map(|path| places::text_of(&path));
-    let logs = std::path::absolute(&options.logs)?;
-    std::fs::create_dir_all(&logs)
-        .map_err(|error| Failure::text(Exit::Run, format!("cannot create {}: {error}", logs.display())))?;
     Ok(Program {
         path: options.program.clone().map_or_else(own, Ok)?,
         library: places::text_of(library.root()),
-        logs: places::text_of(&logs),
+        logs: places::text_of(&std::path::absolute(&options.logs)?),
     })
 }
 
