@@ -37,6 +37,15 @@ pub enum LaunchError {
         /// The run.
         run: String,
     },
+    /// It cannot be determined whether a process works on the run.
+    #[error("run {run} may be in progress, so it was not continued")]
+    Unclear {
+        /// The run.
+        run: String,
+        /// Why it is unknown.
+        #[source]
+        source: record::LibraryError,
+    },
     /// A file or process could not be used.
     #[error("cannot use {}", path.display())]
     Io {

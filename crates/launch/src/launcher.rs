@@ -22,11 +22,10 @@ use crate::request::{Invalid, Plan, Request, Target};
 
 /// Interval at which a started process is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Number of polls within which a run must begin or continue: 15 minutes. Replaying the steps of a simulated drive
-/// takes longest.
-const LOOKS_FOR_RUN: u32 = 45_000;
-/// Number of polls within which a query must be answered: one minute.
-const LOOKS_FOR_ANSWER: u32 = 3000;
+/// How often it is looked at after a minute.
+const LOOK_LATER: Duration = Duration::from_secs(1);
+/// Number of looks in the first minute.
+const LOOKS: u32 = 3000;
 /// Size limit of an answer.
 const MOST_ANSWER_BYTES: u64 = 8 << 20;
 /// Limit on the stored part of the output of a process.
@@ -109,14 +108,14 @@ impl Launcher {
             let read = stdout.take(MOST_ANSWER_BYTES).read_to_end(&mut bytes);
             read.map(|_| bytes)
         });
-        let mut looks = 0..LOOKS_FOR_ANSWER;
+        let mut looks = 0..LOOKS;
         while child.try_wait().map_err(failed())?.is_none() {
             if looks.next().is_none() {
                 drop(child.kill());
                 drop(child.wait());
                 return Err(failed()(broken("it did not answer within a minute")));
             }
-            pause(&child).map_err(failed())?;
+            pause(&child, LOOK_EVERY).map_err(failed())?;
         }
         let bytes = reader.join().map_err(|_| failed()(broken("no output")))?.map_err(failed())?;
         serde_json::from_slice(&bytes).map_err(|error| failed()(error.into()))
@@ -148,12 +147,7 @@ impl Launcher {
 
     /// Starts a process and waits until it has begun a run, or continues `run`.
     fn begin(&self, words: &[OsString], name: &str, run: Option<&str>) -> Result<Launched, LaunchError> {
-        let before = run.map(|run| self.open(run).map(|run| run.journal_path())).transpose()?;
-        if let (Some(run), Some(journal)) = (run, &before)
-            && holder(journal).is_some()
-        {
-            return Err(LaunchError::Running { run: run.into() });
-        }
+        let before = run.map(|run| self.resumable(run)).transpose()?;
         let length = |journal: &Path| std::fs::metadata(journal).map_or(0, |found| found.len());
         let was = before.as_deref().map_or(0, length);
         let log = self.log(name)?;
@@ -163,7 +157,9 @@ impl Launcher {
         command.arg("--quiet").args(words).stdout(out).stderr(err);
         let since = record::wall_now();
         let mut child = command.spawn().map_err(at(&self.program))?;
-        let mut looks = 0..LOOKS_FOR_RUN;
+        // There is no limit on the time: until the run begins, the process may be formatting the drive, and ending it would
+        // leave the drive half formatted. A process that hangs waits for a device, and no signal would end it.
+        let mut looks = 0..LOOKS;
         loop {
             let ended = child.try_wait().map_err(at(&self.program))?;
             let begun = match (run, &before) {
@@ -182,13 +178,10 @@ impl Launcher {
                         None => Err(printed(log).map_or_else(at(&self.folder), ended)),
                     };
                 }
-                (None, None) if looks.next().is_none() => {
-                    drop(child.kill());
-                    drop(child.wait());
-                    let text = "the run did not begin within 15 minutes".to_owned();
-                    return Err(LaunchError::Ended { code: None, text });
+                (None, None) => {
+                    let every = if looks.next().is_some() { LOOK_EVERY } else { LOOK_LATER };
+                    pause(&child, every).map_err(at(&self.program))?;
                 }
-                (None, None) => pause(&child).map_err(at(&self.program))?,
             }
         }
     }
@@ -202,6 +195,16 @@ impl Launcher {
             run.file.created >= since && typed.take(words.len()).eq(words.iter().rev().cloned())
         });
         runs.max_by_key(|run| run.file.created).map(|run| run.file.id)
+    }
+
+    /// Returns the journal of a run that no process is working on. In doubt, one is.
+    fn resumable(&self, run: &str) -> Result<PathBuf, LaunchError> {
+        let opened = self.open(run)?;
+        match opened.is_in_progress() {
+            Ok(false) => Ok(opened.journal_path()),
+            Ok(true) => Err(LaunchError::Running { run: run.into() }),
+            Err(source) => Err(LaunchError::Unclear { run: run.into(), source }),
+        }
     }
 
     /// Sends the run the signal of Ctrl-C.
@@ -227,11 +230,11 @@ impl Launcher {
     }
 }
 
-/// Waits until the next poll is due or the child has exited.
-fn pause(child: &Child) -> std::io::Result<()> {
+/// Waits until it is time for the next look, or the child has ended.
+fn pause(child: &Child, every: Duration) -> std::io::Result<()> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let process = pidfd_open(pid.ok_or_else(|| broken("no process"))?, PidfdFlags::empty())?;
-    let timeout = Timespec::try_from(LOOK_EVERY).map_err(|_| broken("no time"))?;
+    let timeout = Timespec::try_from(every).map_err(|_| broken("no time"))?;
     match poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout)) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(errno) => Err(errno.into()),

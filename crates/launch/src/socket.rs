@@ -17,8 +17,8 @@ use crate::error::{LaunchError, at};
 use crate::launcher::{Launched, Launcher};
 use crate::request::{MOST_REQUEST_BYTES, Request};
 
-/// Time that a client waits for a run to begin.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(16 * 60);
+/// Time that a client waits until a run was sent the signal to stop.
+const STOPPED_WITHIN: Duration = Duration::from_secs(60);
 /// Time that a client has to send its request.
 const SENT_WITHIN: Duration = Duration::from_secs(10);
 /// Size limit of an answer.
@@ -136,7 +136,10 @@ pub fn through(socket: &Path, request: &Request) -> Result<String, LaunchError> 
     request.check()?;
     let exchange = || -> std::io::Result<Vec<u8>> {
         let mut stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(ANSWERED_WITHIN))?;
+        // Otherwise the launcher answers when the run has begun, which may take as long as formatting the drive; if it
+        // ends without an answer, so does the connection.
+        let limit = matches!(request, Request::Stop { .. }).then_some(STOPPED_WITHIN);
+        stream.set_read_timeout(limit)?;
         stream.write_all(&serde_json::to_vec(request)?)?;
         stream.shutdown(Shutdown::Write)?;
         let mut bytes = Vec::new();
