@@ -262,8 +262,16 @@ impl From<JournalError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let is_mistake = matches!(error, StoreError::Query(_) | StoreError::TooManyRows { .. });
-        Self::new(if is_mistake { Exit::Usage } else { Exit::Run }, error)
+        match error {
+            StoreError::TooSlow { .. } => {
+                let hint = "make it simpler, or raise the limit with --time-limit SECONDS";
+                Self::text(Exit::Usage, format!("{error}; {hint}"))
+            }
+            StoreError::Query(_) | StoreError::TooManyRows { .. } | StoreError::TooLarge { .. } => {
+                Self::new(Exit::Usage, error)
+            }
+            error => Self::new(Exit::Run, error),
+        }
     }
 }
 

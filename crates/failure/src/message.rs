@@ -13,7 +13,8 @@ use device::{DriveError, PurgeError, TuningError, Unconfirmed, WorkloadProblem};
 use engine::{Disturbance, EngineError};
 
 pub use command::why_not;
-use next::{erase, then};
+pub use next::erase;
+use next::then;
 pub use refusal::of_refusal;
 use workload::{CaptureError, NoReplay, TraceError, WorkloadError};
 

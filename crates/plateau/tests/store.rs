@@ -254,6 +254,16 @@ fn queries_and_drives_answer_from_all_runs() {
     for bad in ["DELETE FROM run", "SELECT", "SELECT 1; SELECT 2", "ATTACH 'x' AS y"] {
         bench.fails(2, &["query", bad]);
     }
+    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)";
+    let count = format!("{endless} SELECT COUNT(*) FROM n");
+    let errors = bench.fails(2, &["query", "--time-limit", "1", &count]);
+    assert!(errors.contains("interrupted after 1 s") && errors.contains("--time-limit"), "{errors}");
+    for large in
+        ["SELECT hex(zeroblob(900000000))", &format!("{endless} SELECT hex(zeroblob(4000000)) FROM n")]
+    {
+        let errors = bench.fails(2, &["query", large]);
+        assert!(errors.contains("needs more than 256 MiB"), "{large}: {errors}");
+    }
     assert_eq!(bench.json(&["query", "SELECT COUNT(*) FROM run"])["rows"][0][0], 3);
     bench.ok(&["examples", "--install", "mlc-a", "mlc-b"]);
     let after = bench.json(&["drives"]).as_array().expect("drives").len();

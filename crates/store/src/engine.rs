@@ -1,11 +1,29 @@
 //! What the store requires of a database. Statements are the same for all engines: parameters are `$1`, `$2`, in this
 //! order, and types are 64-bit integers, double precision and text.
 
+use std::time::Duration;
+
 use crate::error::StoreError;
 use crate::value::{Answer, Value};
 
-/// Limit on the rows of a query, so that its answer fits into memory.
-pub const MOST_ROWS: usize = 1_000_000;
+/// Limits on a query of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Rows of the answer.
+    pub rows: usize,
+    /// Size of the answer, and of the memory for finding it.
+    pub bytes: usize,
+    /// Time.
+    pub time: Duration,
+}
+
+impl Limits {
+    /// The limits of a query that may take this long.
+    #[must_use]
+    pub const fn within(time: Duration) -> Self {
+        Self { rows: 1_000_000, bytes: 256 << 20, time }
+    }
+}
 
 /// A database.
 pub trait Engine {
@@ -57,6 +75,6 @@ pub trait Engine {
     /// Executes one query of a user, which can neither change anything nor read anything but the store.
     ///
     /// # Errors
-    /// If it is not a query, has more than `limit` rows, or the database fails.
-    fn ask(&mut self, query: &str, limit: usize) -> Result<Answer, StoreError>;
+    /// If it is not a query, exceeds a limit, or the database fails.
+    fn ask(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError>;
 }

@@ -1,6 +1,7 @@
 //! Why the store cannot be used.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use stdx::files::Unowned;
 
@@ -54,6 +55,18 @@ pub enum StoreError {
     TooManyRows {
         /// The limit.
         limit: usize,
+    },
+    /// A query took too long.
+    #[error("the query was interrupted after {} s", limit.as_secs())]
+    TooSlow {
+        /// The limit.
+        limit: Duration,
+    },
+    /// A query needs too much memory.
+    #[error("the query needs more than {} MiB of memory; select fewer columns or rows", limit_bytes >> 20)]
+    TooLarge {
+        /// The limit.
+        limit_bytes: usize,
     },
     /// The annotations of the runs cannot be read, so an answer would be incomplete.
     #[error(transparent)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pts::Standing;
 use record::{Annotations, Library, Run};
 
-use crate::engine::{Engine, MOST_ROWS};
+use crate::engine::{Engine, Limits};
 use crate::error::StoreError;
 use crate::fold::{Rows, fold, run_key};
 use crate::listing::{self, ListedRun};
@@ -321,9 +321,9 @@ impl Index {
     /// Executes a query of a user.
     ///
     /// # Errors
-    /// If it is not a query, or the database fails.
-    pub fn ask(&mut self, query: &str) -> Result<Answer, StoreError> {
-        self.engine.ask(query, MOST_ROWS)
+    /// If it is not a query, exceeds a limit, or the database fails.
+    pub fn ask(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
+        self.engine.ask(query, limits)
     }
 
     /// Executes a query of this program.

@@ -22,6 +22,7 @@ mod value;
 
 pub use columns::{Page, RUN_COLUMNS, RunColumn, RunColumns, RunRow};
 pub use drives::Drive;
+pub use engine::Limits;
 pub use error::StoreError;
 pub use figures::FigureOfRun;
 pub use fold::{Rows, fold, run_key};

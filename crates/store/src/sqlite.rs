@@ -4,14 +4,15 @@
 //! the folder, unlike a write-ahead log.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use stdx::files::OwnedFolder;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Limits};
 use crate::error::StoreError;
 use crate::value::{Answer, Value};
 
@@ -19,6 +20,9 @@ use crate::value::{Answer, Value};
 pub const INDEX: &str = "index.sqlite";
 /// A transaction takes milliseconds; a process that has waited longer than this reads the journals instead.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Number of steps of the database between two looks at the clock, about a millisecond.
+const STEPS: i32 = 10_000;
 
 /// How the index is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,22 +129,43 @@ fn value(found: ValueRef<'_>) -> Value {
     }
 }
 
-/// Reads all rows of a statement; the error is None if there are more than `limit`.
+/// Why the rows of a statement cannot be read.
+enum Unread {
+    TooManyRows,
+    TooLarge,
+    Failed(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Unread {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Reads all rows of a statement.
 fn rows_of(
     statement: &mut rusqlite::Statement<'_>,
     values: &[Value],
-    limit: usize,
-) -> Result<Answer, Option<rusqlite::Error>> {
+    most_rows: usize,
+    most_bytes: usize,
+) -> Result<Answer, Unread> {
     let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let width = columns.len();
     let mut answer = Answer { columns, rows: Vec::new() };
     let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+    let mut bytes = 0_usize;
     while let Some(row) = rows.next()? {
-        if answer.rows.len() == limit {
-            return Err(None);
+        if answer.rows.len() == most_rows {
+            return Err(Unread::TooManyRows);
         }
         let cells = (0..width).map(|column| row.get_ref(column).map(value));
-        answer.rows.push(cells.collect::<Result<_, _>>()?);
+        let cells = cells.collect::<Result<Vec<_>, _>>()?;
+        let text = cells.iter().filter_map(Value::text).map(str::len).sum::<usize>();
+        bytes = bytes.saturating_add(text).saturating_add(size_of_val(&*cells));
+        if bytes > most_bytes {
+            return Err(Unread::TooLarge);
+        }
+        answer.rows.push(cells);
     }
     Ok(answer)
 }
@@ -183,14 +208,17 @@ impl Engine for Sqlite {
 
     fn query(&mut self, query: &str, values: &[Value]) -> Result<Answer, StoreError> {
         let mut prepared = self.connection.prepare_cached(query).map_err(self.failed("read"))?;
-        rows_of(&mut prepared, values, usize::MAX).map_err(|error| match error {
-            Some(error) => failure(&self.path, "read", error),
-            None => StoreError::TooManyRows { limit: usize::MAX },
+        rows_of(&mut prepared, values, usize::MAX, usize::MAX).map_err(|error| match error {
+            Unread::Failed(error) => failure(&self.path, "read", error),
+            Unread::TooManyRows | Unread::TooLarge => StoreError::TooManyRows { limit: usize::MAX },
         })
     }
 
-    fn ask(&mut self, query: &str, limit: usize) -> Result<Answer, StoreError> {
+    fn ask(&mut self, query: &str, limits: Limits) -> Result<Answer, StoreError> {
+        let too_large = || StoreError::TooLarge { limit_bytes: limits.bytes };
         let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => StoreError::TooSlow { limit: limits.time },
+            Some(ErrorCode::OutOfMemory | ErrorCode::TooBig) => too_large(),
             Some(ErrorCode::AuthorizationForStatementDenied) => {
                 StoreError::Query("only queries of the store are possible: begin with SELECT".into())
             }
@@ -200,16 +228,26 @@ impl Engine for Sqlite {
             Some(ErrorCode::Unknown) | None => StoreError::Query(error.to_string()),
             Some(_) => failure(&self.path, "query", error),
         };
+        // Memory of the whole process; a limit can only be lowered. Functions can make a value of any size from nothing.
+        let heap = format!("PRAGMA hard_heap_limit = {}", limits.bytes);
+        self.connection.query_row(&heap, [], |_| Ok(())).map_err(wrong)?;
+        let most_bytes = i32::try_from(limits.bytes).unwrap_or(i32::MAX);
+        self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, most_bytes).map_err(wrong)?;
+        let begun = Instant::now();
+        let is_late = move || begun.elapsed() >= limits.time;
+        self.connection.progress_handler(STEPS, Some(is_late)).map_err(wrong)?;
         self.connection.authorizer(Some(authorized)).map_err(wrong)?;
         let answer = self.connection.prepare(query).map_err(wrong).and_then(|mut statement| {
             if !statement.readonly() || statement.column_count() == 0 {
                 return Err(StoreError::Query("it is not a query".into()));
             }
-            rows_of(&mut statement, &[], limit).map_err(|error| match error {
-                Some(error) => wrong(error),
-                None => StoreError::TooManyRows { limit },
+            rows_of(&mut statement, &[], limits.rows, limits.bytes).map_err(|error| match error {
+                Unread::Failed(error) => wrong(error),
+                Unread::TooManyRows => StoreError::TooManyRows { limit: limits.rows },
+                Unread::TooLarge => too_large(),
             })
         });
+        self.connection.progress_handler(0, None::<fn() -> bool>).map_err(wrong)?;
         self.connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(wrong)?;
         answer
     }

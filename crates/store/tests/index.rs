@@ -5,15 +5,17 @@ mod fixture;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use fixture::Scenario;
 use pts::{PROFILES, TESTS};
 use record::{Loaded, Run};
 use report::formats::{FORMATS, Make, Source};
 use serde_json::Value as Json;
-use store::{Access, InProgress, Index, Kind, Seen, StoreError, TABLES, Updated, Value};
+use store::{Access, InProgress, Index, Kind, Limits, Seen, StoreError, TABLES, Updated, Value};
 
 const BUILD: &str = "this build";
+const LIMITS: Limits = Limits::within(Duration::from_secs(60));
 
 fn open(root: &Path) -> Index {
     Index::open(root, BUILD, Access::Write).expect("an index")
@@ -264,7 +266,7 @@ fn queries_read_the_store_and_nothing_else() {
     updated(root.path());
     let mut index = open(root.path());
     let answer =
-        index.ask("SELECT figure_key, MAX(value) AS most FROM figure WHERE unit = 'IOPS' GROUP BY 1");
+        index.ask("SELECT figure_key, MAX(value) AS most FROM figure WHERE unit = 'IOPS' GROUP BY 1", LIMITS);
     let answer = answer.expect("an answer");
     assert_eq!(answer.columns, ["figure_key", "most"]);
     assert!(answer.rows.len() > 50);
@@ -282,10 +284,10 @@ fn queries_read_the_store_and_nothing_else() {
         "SELECT * FROM nothing",
         "",
     ] {
-        let error = index.ask(bad).err().unwrap_or_else(|| panic!("accepted: {bad}"));
+        let error = index.ask(bad, LIMITS).err().unwrap_or_else(|| panic!("accepted: {bad}"));
         assert!(matches!(error, StoreError::Query(_)), "{bad}: {error:?}");
     }
-    assert_eq!(index.ask("SELECT COUNT(*) FROM run").expect("an answer").rows, [[Value::Integer(1)]]);
+    assert_eq!(index.ask("SELECT COUNT(*) FROM run", LIMITS).expect("an answer").rows, [[Value::Integer(1)]]);
     // Later updates are still possible.
     assert_eq!(index.rebuild().expect("a rebuild").indexed, 1);
 }

@@ -9,8 +9,8 @@ pub(super) fn then(what: &impl ToString, next: Option<&str>) -> String {
     }
 }
 
-/// Returns `--erase 'A' --erase 'B'`.
-pub(super) fn erase<'a>(identities: impl IntoIterator<Item = &'a String>) -> String {
+/// Returns `--erase 'A' --erase 'B'`, as a shell reads it.
+pub fn erase<'a>(identities: impl IntoIterator<Item = &'a String>) -> String {
     let options: Vec<String> = identities
         .into_iter()
         .map(|identity| format!("--erase {}", stdx::text::in_quotes(identity)))

@@ -1,6 +1,7 @@
 //! The commands that manage the runs in the library.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use record::Labels;
@@ -122,6 +123,9 @@ pub struct Query {
     /// Print comma-separated values
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+    /// Interrupt the query after this time
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = super::fleet::seconds)]
+    pub time_limit: Duration,
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use stdx::table::table;
 use stdx::text::on_one_line;
-use store::{Answer, StoreError, TABLES, Value};
+use store::{Answer, Limits, StoreError, TABLES, Value};
 
 use crate::cli::{Cli, Query};
 use crate::failure::{Done, Exit, Failure};
@@ -13,13 +13,15 @@ use crate::output::printer;
 
 pub fn run(cli: &Cli, options: &Query) -> Done {
     let library = places::library(cli.library.as_deref())?;
-    let answer = catalogue::current(&library)?.ask(&options.sql).map_err(|error| match error {
-        StoreError::Query(why) => {
-            let tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
-            Failure::text(Exit::Usage, format!("{why}; the tables are {}", tables.join(", ")))
-        }
-        error => error.into(),
-    })?;
+    let answer = catalogue::current(&library)?
+        .ask(&options.sql, Limits::within(options.time_limit))
+        .map_err(|error| match error {
+            StoreError::Query(why) => {
+                let tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
+                Failure::text(Exit::Usage, format!("{why}; the tables are {}", tables.join(", ")))
+            }
+            error => error.into(),
+        })?;
     if cli.json {
         return printer::print_json(&json!({
             "columns": answer.columns,
