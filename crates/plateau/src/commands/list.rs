@@ -2,11 +2,12 @@
 
 use device::Listed;
 use serde_json::{Value, json};
+use stdx::text::on_one_line;
 use stdx::units::amount_base10;
 
 use crate::cli::Cli;
 use crate::failure::Done;
-use crate::failure::message::{of_drive, of_refusal};
+use crate::failure::message::{erase, of_drive, of_refusal};
 use crate::output::printer;
 
 pub fn run(cli: &Cli) -> Done {
@@ -45,8 +46,9 @@ fn text(device: &Listed) -> String {
     let capacity = device.capacity_bytes.map_or_else(String::new, amount_base10);
     let verdict = match reasons(device).as_slice() {
         [] => format!(
-            "can be tested; everything on it is lost with --erase '{}'",
-            device.identity.as_deref().unwrap_or_default()
+            "can be tested; everything on it is lost with {}",
+            // A line break would begin another line of the list.
+            on_one_line(&erase(&device.identity))
         ),
         [first, rest @ ..] => {
             let more = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
@@ -80,5 +82,8 @@ mod tests {
         assert_eq!(document(&device)["can_be_tested"], false);
         device.refusals.clear();
         assert!(text(&device).contains("--erase 'S1'"));
+        device.identity = Some("it's; rm\n".into());
+        assert!(text(&device).contains(r"--erase 'it'\''s; rm"), "{}", text(&device));
+        assert_eq!(text(&device).lines().count(), 1);
     }
 }

@@ -11,7 +11,7 @@ use record::{Entry, Event, Journal, Library, Loaded, Run, RunFile, TargetFacts, 
 use stdx::text::in_quotes;
 
 use crate::cli::{Cli, Resume};
-use crate::failure::{Done, Exit, Failure};
+use crate::failure::{Done, Exit, Failure, message};
 use crate::output::places;
 use crate::run::course::Resumption;
 use crate::run::driving;
@@ -217,13 +217,11 @@ fn members_confirmed(run: &Run, is_own: Result<(), String>, erase: &[String]) ->
             Some(array) => array.members.iter().map(|member| &member.identity).collect(),
             None => vec![&target.identity],
         };
-        let add: Vec<String> =
-            identities.iter().map(|identity| format!("--erase {}", in_quotes(identity))).collect();
         let text = format!(
             "{why}, so the confirmation recorded in it cannot be trusted; if {} is the right target, confirm \
              with {}",
             target.path,
-            add.join(" ")
+            message::erase(identities)
         );
         return Err(Failure::text(Exit::Refused, text));
     }

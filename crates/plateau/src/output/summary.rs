@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use stdx::text::on_one_line;
 use stdx::units::{count_of, grouped, span};
 
+use crate::failure::message::erase;
 use crate::failure::{Done, Exit, Failure};
 use crate::output::places;
 use crate::output::provenance::provenance;
@@ -227,13 +228,9 @@ fn elapsed(since: jiff::Timestamp, now: jiff::Timestamp) -> String {
 
 /// Returns the options that confirm erasing the target; one for each member of an array.
 pub fn erase_options(target: &TargetFacts) -> String {
-    let option = |identity: &str| format!("--erase '{identity}'");
     match &target.array {
-        None => option(&target.identity),
-        Some(array) => {
-            let all: Vec<String> = array.members.iter().map(|member| option(&member.identity)).collect();
-            all.join(" ")
-        }
+        None => erase([&target.identity]),
+        Some(array) => erase(array.members.iter().map(|member| &member.identity)),
     }
 }
 
