@@ -44,6 +44,7 @@
     source = new EventSource(`/api/runs/${id}/events?after=${last}`);
     source.addEventListener("record", (event) => { last = Number(event.lastEventId); soon(); });
     source.addEventListener("end", () => { source.close(); location.reload(); });
+    source.addEventListener("signed-out", () => { source.close(); location.reload(); });
     source.addEventListener("error", () => document.body.classList.add("stale"));
     source.addEventListener("open", () => document.body.classList.remove("stale"));
   };

@@ -75,6 +75,7 @@ pub fn starts(app: &App, _: &Call) -> Answer {
             "stage": entry.stage.word(),
             "run": match &entry.stage { Stage::Begun(run) => Some(run), _ => None },
             "problem": match &entry.stage { Stage::Failed(why) => Some(why), _ => None },
+            "waits_for": match entry.stage { Stage::Waiting => entry.waits_for.as_deref(), _ => None },
             "command": app.starts.command(&entry.request, &entry.name),
             "plan": entry.document,
             "checks": entry.checks,

@@ -23,6 +23,8 @@ pub struct Options {
     pub behind_proxy: bool,
     /// Whether the server is read-only.
     pub read_only: bool,
+    /// Whether a person reads what the server prints. Otherwise it may be kept in a log, which others may read.
+    pub is_terminal: bool,
     /// The library to show.
     pub library: Library,
     /// Folder for users, queued plans and the journal of changes; only this user can write to it.
@@ -64,6 +66,7 @@ pub struct App {
     pub starts: Arc<Starts>,
     pub models: Vec<&'static str>,
     pub devices: Box<dyn Fn() -> Result<Vec<Device>, String> + Send + Sync>,
+    is_terminal: bool,
     stopping: AtomicBool,
 }
 
@@ -79,8 +82,15 @@ impl App {
             starts,
             models: options.models,
             devices: options.devices,
+            is_terminal: options.is_terminal,
             stopping: AtomicBool::new(false),
         }
+    }
+
+    /// The token of the link to print; None if it must not be printed, because others may read it in a log. Before there
+    /// are users, a link is the only way in.
+    pub fn invitation(&self) -> Option<String> {
+        (self.is_terminal || !self.gate.users.may_exist()).then(|| self.gate.token())
     }
 
     /// Ends the open event streams.
@@ -103,6 +113,8 @@ pub struct Call {
     pub query: Vec<(String, String)>,
     /// The fields of the form that was submitted, in order.
     pub form: Vec<(String, String)>,
+    /// Whether only the headers of the answer are wanted.
+    pub is_head: bool,
     /// Who sent it; None on public routes.
     pub visitor: Option<Visitor>,
 }

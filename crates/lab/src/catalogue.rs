@@ -2,13 +2,19 @@
 //! and modification time are unchanged, so listing thousands of runs costs one `stat` per run.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use follow::Stamp;
 use jiff::Timestamp;
 use pts::{Outcome, Standing, Unit};
-use record::{Annotations, Change, LIBRARY_JOURNAL, Library, LibraryJournalError, Run, RunFile};
+use record::{
+    Annotations, Change, LIBRARY_JOURNAL, Library, LibraryError, LibraryJournalError, Run, RunFile,
+    TargetFacts, is_run_id,
+};
+use stdx::text::with_causes;
 
 /// State of a run, or why it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,12 +66,25 @@ pub struct Row {
     pub archived: bool,
 }
 
+/// What the folder of a library contains.
+#[derive(Default)]
+struct Scan {
+    rows: Rows,
+    /// Folders that may be runs, and why they cannot be opened.
+    unopened: Vec<(PathBuf, LibraryError)>,
+}
+
 impl Row {
     /// What distinguishes the drive from others.
     pub fn drive(&self) -> String {
         let drive = self.file.target.drive();
         // Results that others measured are not mixed with those of this library.
         if self.file.origin.is_some() { format!("imported:{drive}") } else { drive }
+    }
+
+    /// Whether no process will work on it any more.
+    const fn is_over(&self) -> bool {
+        matches!(self.state, State::Known(Standing::Steady | Standing::Unsteady | Standing::Complete))
     }
 
     /// Marks that must be shown with its figures.
@@ -102,27 +121,7 @@ impl Catalogue {
 
     /// All runs, newest first.
     pub fn rows(&self) -> Result<Vec<Arc<Row>>, String> {
-        let root = self.library.root();
-        let names = match std::fs::read_dir(root) {
-            Ok(names) => names,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(format!("cannot list {}: {error}", root.display())),
-        };
-        let known = self.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut rows = BTreeMap::new();
-        for entry in names.flatten() {
-            let dir = entry.path();
-            // Runs that are being created or removed begin with a dot.
-            if entry.file_name().as_encoded_bytes().starts_with(b".") {
-                continue;
-            }
-            let stamp = Stamp::of(&dir.join("journal"));
-            let row = match known.get(&dir) {
-                Some((at, row)) if *at == stamp && is_current(row, &dir) => Some(Arc::clone(row)),
-                _ => row_of(&dir).map(Arc::new),
-            };
-            rows.extend(row.map(|row| (dir, (stamp, row))));
-        }
+        let rows = self.scan()?.rows;
         let added = self.added();
         let labelled = |row: &Arc<Row>| match added.digest(&row.file.id) {
             Some(_) => Arc::new(with_labels(row, &added)),
@@ -132,6 +131,59 @@ impl Catalogue {
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
         listed.sort_by(|a, b| b.file.created.cmp(&a.file.created).then_with(|| a.file.id.cmp(&b.file.id)));
         Ok(listed)
+    }
+
+    /// Why a run may be using a target; None if no run of the library uses it. In doubt, the target is in use: whatever
+    /// cannot be read may be a run in progress on it.
+    pub fn used_by(&self, is_its: impl Fn(&TargetFacts) -> bool) -> Option<String> {
+        let scan = match self.scan() {
+            Ok(scan) => scan,
+            Err(why) => return Some(why),
+        };
+        let its = scan.rows.iter().filter(|(_, (_, row))| !row.is_over() && is_its(&row.file.target));
+        let of_row = |(dir, (_, row)): (&PathBuf, &(Option<Stamp>, Arc<Row>))| {
+            let id = &row.file.id;
+            match Run::open(dir).and_then(|run| run.is_in_progress()) {
+                Ok(false) => None,
+                Ok(true) => Some(format!("run {id} is in progress")),
+                Err(error) => Some(format!("run {id} may be in progress: {}", with_causes(&error))),
+            }
+        };
+        let of_unopened = |(dir, error): &(PathBuf, LibraryError)| {
+            may_be_in_progress(&self.library, dir)
+                .then(|| format!("a run that cannot be read may be in progress: {}", with_causes(error)))
+        };
+        { its }.find_map(of_row).or_else(|| scan.unopened.iter().find_map(of_unopened))
+    }
+
+    fn scan(&self) -> Result<Scan, String> {
+        let root = self.library.root();
+        let failed = |error: std::io::Error| format!("cannot list {}: {error}", root.display());
+        let names = match std::fs::read_dir(root) {
+            Ok(names) => names,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Scan::default()),
+            Err(error) => return Err(failed(error)),
+        };
+        let known = self.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut scan = Scan::default();
+        for entry in names {
+            let entry = entry.map_err(failed)?;
+            let dir = entry.path();
+            // Runs that are being created or removed begin with a dot.
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let stamp = Stamp::of(&dir.join("journal"));
+            let row = match known.get(&dir) {
+                Some((at, row)) if *at == stamp && is_current(row, &dir) => Ok(Arc::clone(row)),
+                _ => row_of(&dir).map(Arc::new),
+            };
+            match row {
+                Ok(row) => drop(scan.rows.insert(dir, (stamp, row))),
+                Err(error) => scan.unopened.push((dir, error)),
+            }
+        }
+        Ok(scan)
     }
 
     /// Opens a run by its id.
@@ -184,16 +236,29 @@ fn is_current(row: &Row, dir: &Path) -> bool {
     }
 }
 
-/// Folds a run; None if the directory is not a run.
-fn row_of(dir: &Path) -> Option<Row> {
-    let run = Run::open(dir).ok()?;
+/// Whether a process may be working on a folder that cannot be opened as a run.
+fn may_be_in_progress(library: &Library, dir: &Path) -> bool {
+    // Other folders, such as `lost+found`, are not runs.
+    if !dir.file_name().and_then(OsStr::to_str).is_some_and(is_run_id) {
+        return false;
+    }
+    let journal = library.storage().open(&dir.join("journal"));
+    match journal.and_then(|journal| journal.is_locked()) {
+        Ok(is_locked) => is_locked,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    }
+}
+
+/// Folds a run.
+fn row_of(dir: &Path) -> Result<Row, LibraryError> {
+    let run = Run::open(dir)?;
     let in_progress = run.is_in_progress().unwrap_or(false);
     let file = Arc::new(run.file.clone());
     let judged = run.load().map_err(|error| error.to_string()).and_then(|loaded| {
         let replayed = pts::replay(&run.file, &loaded.entries)?;
         Ok((loaded, replayed))
     });
-    Some(match judged {
+    Ok(match judged {
         Ok((loaded, replayed)) => Row {
             file,
             state: State::Known(Standing::of(&loaded.entries, &replayed.outcomes, in_progress)),

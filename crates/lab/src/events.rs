@@ -13,6 +13,7 @@ use serde_json::json;
 use stdx::units::grouped;
 
 use crate::app::App;
+use crate::gate::Visitor;
 use crate::live::segment;
 use follow::Stamp;
 
@@ -26,6 +27,7 @@ const MOST_RECORDS: usize = 500;
 /// Position of a reader in a journal.
 struct Reader {
     app: Arc<App>,
+    visitor: Visitor,
     id: String,
     /// Number of the next record to send.
     next: u64,
@@ -34,9 +36,14 @@ struct Reader {
     ended: bool,
 }
 
-/// The records of run `id` from number `next` on.
-pub fn events(app: Arc<App>, id: String, next: u64) -> Sse<impl Stream<Item = Result<Sent, Infallible>>> {
-    let reader = Reader { app, id, next, seen: None, waiting: Vec::new().into_iter(), ended: false };
+/// The records of run `id` from number `next` on, as long as the session of the visitor lasts.
+pub fn events(
+    app: Arc<App>,
+    visitor: Visitor,
+    id: String,
+    next: u64,
+) -> Sse<impl Stream<Item = Result<Sent, Infallible>>> {
+    let reader = Reader { app, visitor, id, next, seen: None, waiting: Vec::new().into_iter(), ended: false };
     let stream = stream::unfold(reader, |mut reader| async move {
         loop {
             if let Some(sent) = reader.waiting.next() {
@@ -61,6 +68,12 @@ pub fn events(app: Arc<App>, id: String, next: u64) -> Sse<impl Stream<Item = Re
 impl Reader {
     /// Collects the new events. The stream ends after the last record of a run that no process works on.
     fn look(&mut self) {
+        if !self.app.gate.lasts(&self.visitor) {
+            self.waiting =
+                vec![Sent::default().event("signed-out").data("the session has ended")].into_iter();
+            self.ended = true;
+            return;
+        }
         let Some(run) = self.app.catalogue.run(&self.id) else {
             self.ended = true;
             return;

@@ -6,18 +6,19 @@
 //! origin can use it; the check of `Host` keeps names that resolve to this server (DNS rebinding) out.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::ServeError;
 use crate::secrets::{same, secret};
-use crate::users::{Role, Users};
+use crate::sessions::Sessions;
+use crate::users::{Account, Role, Users};
 
-/// Limit on signed-in browsers; beyond it, the oldest is signed out.
-const MOST_SESSIONS: usize = 64;
-/// Number of failed logins within [`LOGINS_WITHIN`] after which further ones are refused.
+/// Number of logins within [`LOGINS_WITHIN`] that failed or are still being checked, after which further ones are
+/// refused.
 const MOST_FAILED_LOGINS: usize = 10;
-const LOGINS_WITHIN: SignedDuration = SignedDuration::from_secs(60);
+const LOGINS_WITHIN: Duration = Duration::from_secs(60);
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +94,7 @@ impl Refusal {
             Self::NoToken => {
                 "the form is not from this session; reload the page that contains it and submit it again"
             }
-            Self::TooManyLogins => "too many failed logins; wait a minute",
+            Self::TooManyLogins => "too many logins failed or are being checked; wait a minute",
             Self::WrongPassword => "there is no user with this name and password",
         }
     }
@@ -105,26 +106,32 @@ pub struct Gate {
     hosts: Vec<String>,
     schemes: &'static [&'static str],
     cookie: String,
+    /// Attributes of the cookie.
+    attributes: &'static str,
     /// Whether the server is read-only.
     read_only: bool,
     pub users: Users,
     secrets: Mutex<Secrets>,
-    /// Times of failed logins. Passwords are checked one at a time.
-    failed: Mutex<Vec<Timestamp>>,
+    /// Times of logins that failed or are still being checked.
+    attempts: Mutex<Vec<Duration>>,
+    /// Time since some moment; it also advances while the host is suspended, and is never set back.
+    clock: Box<dyn Fn() -> Duration + Send + Sync>,
+}
+
+/// A login that is being checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt(Duration);
+
+fn since_boot() -> Duration {
+    let now = clock_gettime(ClockId::Boottime);
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
 #[derive(Default)]
 struct Secrets {
     /// The token of the link that is valid now.
     token: String,
-    /// Newest last.
-    sessions: Vec<Session>,
-}
-
-struct Session {
-    secret: String,
-    csrf: String,
-    user: Option<String>,
+    sessions: Sessions,
 }
 
 impl Gate {
@@ -146,10 +153,13 @@ impl Gate {
             let has_port = name.rsplit_once(':').is_some_and(|(_, end)| end.parse::<u16>().is_ok());
             hosts.push(if has_port && !name.starts_with('[') { name } else { format!("{name}:{port}") });
         }
-        let secrets = Mutex::new(Secrets { token: secret()?, sessions: Vec::new() });
+        let secrets = Mutex::new(Secrets { token: secret()?, sessions: Sessions::default() });
         let schemes: &[&str] = if behind_proxy { &["https", "http"] } else { &["http"] };
+        // Browsers send a cookie that is `Secure` only to the proxy, which encrypts the connection.
+        let attributes = if behind_proxy { "; Secure" } else { "" };
         let cookie = format!("plateau_{port}");
-        Ok(Self { hosts, schemes, cookie, read_only, users, secrets, failed: Mutex::default() })
+        let (attempts, clock) = (Mutex::default(), Box::new(since_boot));
+        Ok(Self { hosts, schemes, cookie, attributes, read_only, users, secrets, attempts, clock })
     }
 
     /// Decides whether a request to a route with this `access` is answered; returns its sender, if known.
@@ -180,20 +190,30 @@ impl Gate {
     }
 
     fn visitor(&self, cookies: Option<&str>) -> Option<Visitor> {
-        let (user, csrf) = {
-            let secrets = self.secrets();
-            let mut found = self
-                .cookies(cookies)
-                .filter_map(|found| secrets.sessions.iter().find(|known| same(&known.secret, found)));
-            let session = found.next()?;
-            (session.user.clone(), session.csrf.clone())
+        let (account, csrf) = {
+            let mut secrets = self.secrets();
+            let session = secrets.sessions.used(self.cookies(cookies), (self.clock)())?;
+            (session.account.clone(), session.csrf.clone())
         };
-        // Removing a user or changing a role takes effect immediately.
-        let role = match &user {
-            Some(name) => self.users.role(name)?,
-            None => Role::Operator,
-        };
+        let role = self.role(account.as_ref())?;
+        let user = account.map(|account| account.name);
         Some(Visitor { user, role: if self.read_only { Role::Viewer } else { role }, csrf })
+    }
+
+    /// The current role of someone who has signed in; None if the session has ended. A user who was removed or has a
+    /// new role or password is signed out at once.
+    fn role(&self, account: Option<&Account>) -> Option<Role> {
+        account.map_or(Some(Role::Operator), |account| self.users.role(account))
+    }
+
+    /// Whether the session of a visitor still lasts. Asking does not prolong it.
+    pub fn lasts(&self, visitor: &Visitor) -> bool {
+        let account = {
+            let secrets = self.secrets();
+            let session = secrets.sessions.of_token(&visitor.csrf, (self.clock)());
+            session.map(|session| session.account.clone())
+        };
+        account.is_some_and(|account| self.role(account.as_ref()).is_some())
     }
 
     /// Exchanges a valid token for the value of `Set-Cookie` and invalidates the token.
@@ -209,35 +229,44 @@ impl Gate {
         self.admit(None).map(Some)
     }
 
-    /// Exchanges a name and a password for the value of `Set-Cookie`.
-    pub fn login(&self, name: &str, password: &str) -> Result<Result<String, Refusal>, ServeError> {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = record::wall_now();
-        failed.retain(|at| now.duration_since(*at).abs() < LOGINS_WITHIN);
-        if failed.len() >= MOST_FAILED_LOGINS {
-            return Ok(Err(Refusal::TooManyLogins));
+    /// Counts a login, until it succeeds or is long past. The number of logins that are checked at the same time is
+    /// therefore bounded as well.
+    pub fn attempt(&self) -> Result<Attempt, Refusal> {
+        let now = (self.clock)();
+        let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+        attempts.retain(|at| now.saturating_sub(*at) < LOGINS_WITHIN);
+        if attempts.len() >= MOST_FAILED_LOGINS {
+            return Err(Refusal::TooManyLogins);
         }
-        if !self.users.verify(name, password) {
-            failed.push(now);
-            return Ok(Err(Refusal::WrongPassword));
-        }
-        self.admit(Some(name.to_owned())).map(Ok)
+        attempts.push(now);
+        Ok(Attempt(now))
     }
 
-    fn admit(&self, user: Option<String>) -> Result<String, ServeError> {
-        let session = Session { secret: secret()?, csrf: secret()?, user };
-        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie, session.secret);
-        let mut secrets = self.secrets();
-        if secrets.sessions.len() == MOST_SESSIONS {
-            secrets.sessions.remove(0);
+    /// Exchanges a name and a password for the value of `Set-Cookie`. Holds no lock while the password is checked.
+    pub fn login(
+        &self,
+        attempt: Attempt,
+        name: &str,
+        password: &str,
+    ) -> Result<Result<String, Refusal>, ServeError> {
+        let Some(account) = self.users.verify(name, password) else { return Ok(Err(Refusal::WrongPassword)) };
+        {
+            let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(position) = attempts.iter().position(|at| *at == attempt.0) {
+                attempts.swap_remove(position);
+            }
         }
-        secrets.sessions.push(session);
-        Ok(cookie)
+        self.admit(Some(account)).map(Ok)
+    }
+
+    fn admit(&self, account: Option<Account>) -> Result<String, ServeError> {
+        let secret = self.secrets().sessions.open(account, (self.clock)())?;
+        Ok(format!("{}={secret}; Path=/; HttpOnly; SameSite=Strict{}", self.cookie, self.attributes))
     }
 
     /// Ends the session of a visitor.
     pub fn leave(&self, visitor: &Visitor) {
-        self.secrets().sessions.retain(|session| session.csrf != visitor.csrf);
+        self.secrets().sessions.end(&visitor.csrf);
     }
 
     /// The token of the link that is valid now.
@@ -257,7 +286,11 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
+    use crate::sessions::{LONGEST, LONGEST_IDLE, MOST_SESSIONS};
 
     fn gate() -> Gate {
         Gate::new(&["127.0.0.1".into(), "localhost".into()], 7070, false, false, Users::none())
@@ -324,7 +357,9 @@ mod tests {
         users.add("bob", Role::Operator, "battery staple").expect("added");
         let names = ["localhost".to_owned()];
         let gate = Gate::new(&names, 7070, false, false, users.clone()).expect("random bytes");
-        let login = |name: &str, password: &str| gate.login(name, password).expect("random bytes");
+        let login = |name: &str, password: &str| {
+            gate.attempt().and_then(|attempt| gate.login(attempt, name, password).expect("random bytes"))
+        };
         let change = |cookie: &str, csrf: Option<&str>| {
             let facts = Facts { csrf, is_change: true, ..facts("localhost:7070", cookie) };
             gate.judge(&facts, Access::Operator).map(|_| ())
@@ -343,7 +378,10 @@ mod tests {
         assert_eq!(change(&ann, Some(&of_ann)), Err(Refusal::NotOperator));
         assert_eq!(change("", Some(&of_bob)), Err(Refusal::NotSignedIn));
         users.add("bob", Role::Viewer, "battery staple").expect("changed");
-        assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotOperator), "the role changes at once");
+        assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotSignedIn), "he has a new role and password");
+        let bob = login("bob", "battery staple").expect("a viewer");
+        let of_bob = csrf(&bob);
+        assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotOperator));
         users.remove("bob").expect("removed");
         assert_eq!(change(&bob, Some(&of_bob)), Err(Refusal::NotSignedIn));
         let login_form = Facts { is_change: true, ..facts("localhost:7070", "") };
@@ -362,5 +400,78 @@ mod tests {
         let judged = |cookie: &str| gate.judge(&facts("localhost:7070", cookie), Access::Viewer).map(|_| ());
         assert_eq!(judged(&first), Err(Refusal::NotSignedIn));
         assert!(others.iter().all(|cookie| judged(cookie).is_ok()));
+    }
+
+    #[test]
+    fn sessions_end_when_they_are_unused_or_old() {
+        let seconds = Arc::new(AtomicU64::new(1));
+        let now = Arc::clone(&seconds);
+        let clock = Box::new(move || Duration::from_secs(now.load(Ordering::Relaxed)));
+        let gate = Gate { clock, ..gate() };
+        let wait = |duration: Duration| seconds.fetch_add(duration.as_secs(), Ordering::Relaxed);
+        let visitor = |cookie: &str| gate.judge(&facts("localhost:7070", cookie), Access::Viewer);
+        let second = Duration::from_secs(1);
+        let (unused, used) = (signed_in(&gate), signed_in(&gate));
+        let who = visitor(&unused).expect("signed in").expect("a visitor");
+        wait(LONGEST_IDLE - second);
+        assert!(visitor(&used).is_ok() && gate.lasts(&who), "asking whether it lasts is no use of it");
+        wait(second);
+        assert_eq!(visitor(&unused), Err(Refusal::NotSignedIn));
+        assert!(!gate.lasts(&who));
+        let mut uses = 0;
+        while visitor(&used).is_ok() {
+            uses += 1;
+            wait(LONGEST_IDLE / 2);
+        }
+        let most = LONGEST.as_secs() / (LONGEST_IDLE / 2).as_secs();
+        assert!((most - 3..=most).contains(&uses), "{uses} uses");
+        assert_eq!(visitor(&used), Err(Refusal::NotSignedIn));
+    }
+
+    #[test]
+    fn a_session_ends_with_its_user_its_password_and_its_logout() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let users = Users::at(&dir.path().join("lab"));
+        let gate = Gate::new(&["localhost".to_owned()], 7070, false, false, users.clone()).expect("bytes");
+        let login = || {
+            users.add("ann", Role::Operator, "correct horse").expect("added");
+            let attempt = gate.attempt().expect("few attempts");
+            let cookie = gate.login(attempt, "ann", "correct horse").expect("random bytes").expect("in");
+            let judged = gate.judge(&facts("localhost:7070", &cookie), Access::Viewer);
+            (judged.expect("signed in").expect("a visitor"), cookie)
+        };
+        let (ann, cookie) = login();
+        assert!(gate.lasts(&ann));
+        users.add("ann", Role::Operator, "battery staple").expect("a new password");
+        assert!(!gate.lasts(&ann), "a new password ends her sessions");
+        let judged = gate.judge(&facts("localhost:7070", &cookie), Access::Viewer);
+        assert_eq!(judged, Err(Refusal::NotSignedIn));
+        let (ann, _) = login();
+        users.remove("ann").expect("removed");
+        assert!(!gate.lasts(&ann));
+        let (ann, _) = login();
+        gate.leave(&ann);
+        assert!(!gate.lasts(&ann));
+    }
+
+    #[test]
+    fn logins_that_are_being_checked_count_and_block_nobody() {
+        let gate = gate();
+        let all: Vec<Attempt> =
+            (0..MOST_FAILED_LOGINS).map(|_| gate.attempt().expect("few attempts")).collect();
+        assert_eq!(gate.attempt(), Err(Refusal::TooManyLogins));
+        assert!(gate.judge(&facts("localhost:7070", ""), Access::Public).is_ok());
+        assert_eq!(gate.login(all[0], "ann", "x").expect("bytes"), Err(Refusal::WrongPassword));
+        assert_eq!(gate.attempt(), Err(Refusal::TooManyLogins), "it failed");
+    }
+
+    #[test]
+    fn only_a_proxy_makes_cookies_secure() {
+        for behind_proxy in [false, true] {
+            let gate =
+                Gate::new(&["lab.example".into()], 7070, behind_proxy, false, Users::none()).expect("bytes");
+            let cookie = gate.enter(&gate.token()).expect("random bytes").expect("the token is valid");
+            assert_eq!(cookie.split("; ").any(|part| part == "Secure"), behind_proxy, "{cookie}");
+        }
     }
 }

@@ -20,6 +20,7 @@ mod pages;
 mod routes;
 mod secrets;
 mod server;
+mod sessions;
 mod starts;
 mod users;
 

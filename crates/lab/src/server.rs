@@ -10,11 +10,12 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Query, RawPathParams, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures_util::future::{Either, select};
+use tokio::sync::Semaphore;
 
 use crate::app::{Answer, App, Call, Handler, Method, Options, Route};
 use crate::error::ServeError;
@@ -31,6 +32,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_millis(1500);
 /// Size limit of a form, with room for the encoded text of a plan.
 const MOST_FORM_BYTES: usize = 256 << 10;
+/// Number of passwords that are checked at the same time: each check takes 19 MiB and most of a core.
+const MOST_CHECKS: usize = 2;
 const FORM: &str = "application/x-www-form-urlencoded";
 /// Content security policy of all pages: nothing from other origins, and no inline style or script.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
@@ -71,13 +74,14 @@ impl Server {
         self.address
     }
 
-    /// The link that admits the next browser.
+    /// The link that admits the next browser; None if users must sign in, because what is printed may be kept in a log.
     #[must_use]
-    pub fn link(&self) -> String {
-        link(self.address, &self.app.gate.token())
+    pub fn link(&self) -> Option<String> {
+        self.app.invitation().map(|token| link(self.address, &token))
     }
 
-    /// Answers requests until `stop` is set. Calls `announce` with the next link whenever one was used.
+    /// Answers requests until `stop` is set. Calls `announce` with the next link whenever one was used, unless it must
+    /// not be printed.
     ///
     /// # Errors
     /// If the server cannot be started.
@@ -139,6 +143,8 @@ type Announce = Arc<dyn Fn(&str) + Send + Sync>;
 struct Shared {
     app: Arc<App>,
     announce: Announce,
+    /// One permit for each password that may be checked now.
+    checks: Arc<Semaphore>,
 }
 
 /// The router, derived from the table of routes.
@@ -146,12 +152,14 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
         let handler = move |State(shared): State<Shared>,
+                            method: HttpMethod,
                             params: RawPathParams,
                             Query(query): Query<Vec<(String, String)>>,
                             headers: HeaderMap,
                             body: Bytes| async move {
             let path = params.iter().map(|(_, value)| value.to_owned()).collect();
-            respond(route, shared, Call { path, query, ..Call::default() }, headers, body).await
+            let call = Call { path, query, is_head: method == HttpMethod::HEAD, ..Call::default() };
+            respond(route, shared, call, headers, body).await
         };
         router = router.route(
             route.path,
@@ -161,7 +169,7 @@ fn router(app: &Arc<App>, announce: Announce) -> Router {
             },
         );
     }
-    let shared = Shared { app: Arc::clone(app), announce };
+    let shared = Shared { app: Arc::clone(app), announce, checks: Arc::new(Semaphore::new(MOST_CHECKS)) };
     let unknown = |status: StatusCode| {
         move |State(shared): State<Shared>, headers: HeaderMap| async move {
             // Only visitors who are signed in learn which addresses exist.
@@ -209,21 +217,16 @@ async fn respond(
         Err(refusal) => return refused(refusal),
     }
     match route.handler {
+        // Programs that preview links ask for the head first, which must not use up the link.
+        Handler::Entrance if call.is_head => nothing_here(StatusCode::METHOD_NOT_ALLOWED),
         Handler::Entrance => enter(&shared, &call),
-        Handler::Login => {
-            let app = Arc::clone(&shared.app);
-            let login = move || app.gate.login(call.form("name"), call.form("password"));
-            match tokio::task::spawn_blocking(login).await {
-                Ok(Ok(Ok(cookie))) => admitted(cookie),
-                Ok(Ok(Err(refusal))) => refused(refusal),
-                Ok(Err(_)) | Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-            }
-        }
+        Handler::Login => login(shared, call).await,
         Handler::Events => {
             let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
             let last = last.or_else(|| call.query("after")).and_then(|text| text.parse::<u64>().ok());
             let next = last.map_or(0, |last| last.saturating_add(1));
-            events::events(Arc::clone(&shared.app), call.name().to_owned(), next).into_response()
+            let Some(visitor) = call.visitor.clone() else { return refused(Refusal::NotSignedIn) };
+            events::events(Arc::clone(&shared.app), visitor, call.name().to_owned(), next).into_response()
         }
         Handler::Answer(answer) => {
             let app = Arc::clone(&shared.app);
@@ -233,11 +236,35 @@ async fn respond(
     }
 }
 
+/// Signs a browser in with a name and a password. Logins wait for their turn here, so that they do not occupy the
+/// threads that answer other requests.
+async fn login(shared: Shared, call: Call) -> Response {
+    let failed = || StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    let attempt = match shared.app.gate.attempt() {
+        Ok(attempt) => attempt,
+        Err(refusal) => return refused(refusal),
+    };
+    let Ok(permit) = shared.checks.acquire_owned().await else { return failed() };
+    let app = shared.app;
+    let checked = tokio::task::spawn_blocking(move || {
+        // The check goes on even if the browser hangs up, so the permit is returned with its end.
+        let _permit = permit;
+        app.gate.login(attempt, call.form("name"), call.form("password"))
+    });
+    match checked.await {
+        Ok(Ok(Ok(cookie))) => admitted(cookie),
+        Ok(Ok(Err(refusal))) => refused(refusal),
+        Ok(Err(_)) | Err(_) => failed(),
+    }
+}
+
 /// Signs a browser in and shows it the first page.
 fn enter(shared: &Shared, call: &Call) -> Response {
     match shared.app.gate.enter(call.query("token").unwrap_or_default()) {
         Ok(Some(cookie)) => {
-            (shared.announce)(&shared.app.gate.token());
+            if let Some(next) = shared.app.invitation() {
+                (shared.announce)(&next);
+            }
             admitted(cookie)
         }
         Ok(None) => refused(Refusal::NotSignedIn),

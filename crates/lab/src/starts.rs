@@ -12,13 +12,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use launch::{LaunchError, Launcher, Plan, Request, Start, Target, as_typed, words};
-use pts::Standing;
 use record::{TargetFacts, TargetKind};
 use serde_json::Value;
 use stdx::text::with_causes;
 
 use crate::audit::Audit;
-use crate::catalogue::{Catalogue, State};
+use crate::catalogue::Catalogue;
 use crate::secrets::{hex, random};
 pub use entry::{Entry, Stage};
 use queue::Queue;
@@ -99,6 +98,11 @@ impl Starts {
         }
     }
 
+    /// Whether runs are started by a launcher, whose rights differ from those of the server.
+    pub const fn has_launcher(&self) -> bool {
+        self.socket.is_some()
+    }
+
     /// Estimates a plan; returns the name of its entry, or the errors in the plan.
     pub fn plan(&self, user: &str, plan: Plan, target: Target) -> Result<String, Vec<String>> {
         let one = |error: &LaunchError| vec![with_causes(error)];
@@ -116,7 +120,7 @@ impl Starts {
         let checks = if has_checks { self.launcher.ask(&words).unwrap_or_default() } else { Value::Null };
         let request = Request::Start(Start { plan, target, identity: String::new() });
         let drive = drive_of(&facts);
-        self.add(Entry {
+        let entry = Entry {
             name: name.clone(),
             user: user.into(),
             at: record::wall_now(),
@@ -125,7 +129,9 @@ impl Starts {
             checks,
             drive,
             stage: Stage::Planned,
-        });
+            waits_for: None,
+        };
+        add(&mut self.entries(), entry).map_err(|why| vec![why])?;
         Ok(name)
     }
 
@@ -158,53 +164,62 @@ impl Starts {
             let position = entries.iter().position(|entry| entry.name == name).unwrap_or_default();
             let entry = entries.remove(position);
             entries.push(entry);
-            if let Err(why) = self.queue.write(&entries) {
-                // No thread would wait for the entry, and it would block every later run of its drive.
+            self.store(&mut entries, |entries, why| {
+                // Nobody would follow an entry that waits, and every later run of its drive would wait for it.
                 if let Some(entry) = entries.last_mut() {
-                    entry.stage = Stage::Failed(why.clone());
+                    entry.stage = Stage::Failed(why.into());
                 }
-                return Err(why);
-            }
+            })?;
         }
         self.follow(name.to_owned());
         Ok(())
     }
 
-    /// Removes a queued run.
+    /// Removes a run that waits. If this cannot be stored, the run still waits: it would otherwise start after the server
+    /// has been restarted.
     pub fn withdraw(&self, user: &str, name: &str) -> Result<(), String> {
         let mut entries = self.entries();
-        let found = entries.iter_mut().find(|entry| entry.name == name && entry.stage == Stage::Waiting);
-        let Some(entry) = found else { return Err("this run is no longer waiting".into()) };
+        let is_its = |entry: &Entry| entry.name == name && entry.stage == Stage::Waiting;
+        let position = entries.iter().position(is_its).ok_or("this run is no longer waiting")?;
         self.audit.record(user, "withdraw", name, "")?;
-        entry.stage = Stage::Failed(format!("withdrawn by {user}"));
-        self.queue.write(&entries)
+        entries[position].stage = Stage::Failed(format!("withdrawn by {user}"));
+        let stored = self.store(&mut entries, |entries, _| entries[position].stage = Stage::Waiting);
+        stored.map_err(|why| format!("the run was not withdrawn and still waits: {why}"))
     }
 
     /// Resumes or restarts a run; returns the name of the entry. Repeating this while it starts changes nothing.
     pub fn continue_run(self: &Arc<Self>, user: &str, request: Request) -> Result<String, String> {
         request.check().map_err(|error| error.to_string())?;
+        let run = request.run().and_then(|run| self.catalogue.run(run));
+        let run = run.ok_or("this library does not contain that run")?;
         let name = new_name()?;
+        let what = if matches!(request, Request::Restart { .. }) { "restart" } else { "resume" };
+        let command = self.command(&request, &name);
         {
-            let entries = self.entries();
+            let mut entries = self.entries();
             let same = |entry: &&Entry| entry.request.run() == request.run() && entry.stage.is_active();
             if let Some(known) = entries.iter().find(same) {
                 return Ok(known.name.clone());
             }
+            add(
+                &mut entries,
+                Entry {
+                    name: name.clone(),
+                    user: user.into(),
+                    at: record::wall_now(),
+                    request,
+                    document: Value::Null,
+                    checks: Value::Null,
+                    drive: drive_of(&run.file.target),
+                    stage: Stage::Waiting,
+                    waits_for: None,
+                },
+            )?;
+            let recorded = self.audit.record(user, what, &run.file.id, &command);
+            let forget = |entries: &mut Vec<Entry>| drop(entries.pop());
+            recorded.inspect_err(|_| forget(&mut entries))?;
+            self.store(&mut entries, |entries, _| forget(entries))?;
         }
-        let run = request.run().and_then(|run| self.catalogue.run(run));
-        let run = run.ok_or("this library does not contain that run")?;
-        let what = if matches!(request, Request::Restart { .. }) { "restart" } else { "resume" };
-        self.audit.record(user, what, &run.file.id, &self.command(&request, &name))?;
-        self.add(Entry {
-            name: name.clone(),
-            user: user.into(),
-            at: record::wall_now(),
-            request,
-            document: Value::Null,
-            checks: Value::Null,
-            drive: drive_of(&run.file.target),
-            stage: Stage::Waiting,
-        });
         self.follow(name.clone());
         Ok(name)
     }
@@ -262,43 +277,44 @@ impl Starts {
 
     /// Whether an entry no longer needs to wait; if its drive is free, it is starting.
     fn take_if_free(&self, name: &str) -> bool {
-        let rows = self.catalogue.rows().unwrap_or_default();
+        // The library is read without the lock of the entries, because this can take long. A run ahead of this one is
+        // looked for before and after: what was read lacks a run that began in between.
+        let before = place(&self.entries(), name);
+        let Some((_, drive, before)) = before else { return true };
+        let is_its = |target: &TargetFacts| drive_of(target) == drive;
+        let used = before.or_else(|| drive.as_ref().and_then(|_| self.catalogue.used_by(is_its)));
         let mut entries = self.entries();
-        let Some(position) = entries.iter().position(|entry| entry.name == name) else { return true };
-        if entries[position].stage != Stage::Waiting {
-            return true;
-        }
-        let drive = entries[position].drive.clone();
-        let is_used = drive.is_some()
-            && (entries[..position].iter().any(|other| other.drive == drive && other.stage.is_active())
-                || rows.iter().any(|row| {
-                    row.state == State::Known(Standing::Running) && drive_of(&row.file.target) == drive
-                }));
-        if is_used {
+        let Some((position, _, ahead)) = place(&entries, name) else { return true };
+        entries[position].waits_for = ahead.or(used);
+        if entries[position].waits_for.is_some() {
             return false;
         }
         entries[position].stage = Stage::Starting;
-        // It is removed from the file first, so that a crash can lose a queued run but never start it twice.
-        if let Err(why) = self.queue.write(&entries) {
-            entries[position].stage = Stage::Failed(why);
-        }
-        true
+        // It is removed from the file first: after a crash, a run is rather not started than started twice.
+        self.store(&mut entries, |entries, why| {
+            entries[position].stage = Stage::Waiting;
+            entries[position].waits_for = Some(why.into());
+        })
+        .is_ok()
+    }
+
+    /// Stores the entries that wait; if this fails, undoes a change to them.
+    fn store(
+        &self,
+        entries: &mut Vec<Entry>,
+        undo: impl FnOnce(&mut Vec<Entry>, &str),
+    ) -> Result<(), String> {
+        self.queue.write(entries).inspect_err(|why| {
+            undo(entries, why);
+            // The file may have been replaced before the failure. If it cannot be replaced now, it most likely was not.
+            drop(self.queue.write(entries));
+        })
     }
 
     fn set(&self, name: &str, stage: Stage) {
         if let Some(entry) = self.entries().iter_mut().find(|entry| entry.name == name) {
             entry.stage = stage;
         }
-    }
-
-    fn add(&self, entry: Entry) {
-        let mut entries = self.entries();
-        if entries.len() >= MOST_ENTRIES
-            && let Some(oldest) = entries.iter().position(|entry| !entry.stage.is_active())
-        {
-            entries.remove(oldest);
-        }
-        entries.push(entry);
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
@@ -315,6 +331,27 @@ fn mistyped(typed: &str, identity: &str, path: &str) -> String {
     format!("{typed}. Nothing was started, and the plan is unchanged: type {identity} to start it.")
 }
 
+/// Position and drive of an entry that waits, and what it waits for in the queue; None if it does not wait.
+fn place(entries: &[Entry], name: &str) -> Option<(usize, Option<String>, Option<String>)> {
+    let is_its = |entry: &Entry| entry.name == name && entry.stage == Stage::Waiting;
+    let position = entries.iter().position(is_its)?;
+    let drive = entries[position].drive.clone();
+    let is_ahead = |other: &&Entry| drive.is_some() && other.drive == drive && other.stage.is_active();
+    let ahead = entries[..position].iter().find(is_ahead);
+    let why = ahead.map(|other| format!("the run that {} requested on this drive comes first", other.user));
+    Some((position, drive, why))
+}
+
+/// Adds an entry, and forgets the oldest one that neither waits nor starts if there are too many.
+fn add(entries: &mut Vec<Entry>, entry: Entry) -> Result<(), String> {
+    if entries.len() >= MOST_ENTRIES {
+        let oldest = entries.iter().position(|entry| !entry.stage.is_active());
+        entries.remove(oldest.ok_or("too many runs wait or are starting; withdraw some of them")?);
+    }
+    entries.push(entry);
+    Ok(())
+}
+
 /// What distinguishes a drive from others; None for a simulated one, because each run has its own.
 fn drive_of(target: &TargetFacts) -> Option<String> {
     match target.kind {
@@ -326,4 +363,138 @@ fn drive_of(target: &TargetFacts) -> Option<String> {
 
 fn new_name() -> Result<String, String> {
     random::<NAME_BYTES>().map(|bytes| hex(&bytes)).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Library;
+
+    struct Place {
+        dir: tempfile::TempDir,
+        starts: Arc<Starts>,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().expect("a folder");
+            let catalogue = Arc::new(Catalogue::of(Library::at(dir.path().join("runs"))));
+            let starts = Starts::of(catalogue, "/nonexistent/program".into(), dir.path().join("lab"), None);
+            Self { dir, starts }
+        }
+
+        /// Adds an entry that nobody follows.
+        fn waiting(&self, name: &str) {
+            let entry = Entry {
+                name: name.into(),
+                user: "ann".into(),
+                at: record::wall_now(),
+                request: Request::Resume { run: name.into(), identity: None },
+                document: Value::Null,
+                checks: Value::Null,
+                drive: Some("S1".into()),
+                stage: Stage::Waiting,
+                waits_for: None,
+            };
+            add(&mut self.starts.entries(), entry).expect("room");
+        }
+
+        fn stage(&self, name: &str) -> Stage {
+            self.starts.one(name).expect("an entry").stage
+        }
+
+        /// Makes writing the queue fail, or possible again.
+        fn block(&self, is_blocked: bool) {
+            let path = self.dir.path().join("lab/queue.json.next");
+            if is_blocked {
+                std::fs::create_dir_all(path).expect("a folder in the way");
+            } else {
+                std::fs::remove_dir(path).expect("removed");
+            }
+        }
+
+        /// The names of the entries that would wait if the server were restarted.
+        fn stored(&self) -> Vec<String> {
+            Queue::at(&self.dir.path().join("lab")).read().into_iter().map(|entry| entry.name).collect()
+        }
+    }
+
+    #[test]
+    fn a_run_is_withdrawn_only_if_the_queue_can_be_written() {
+        let place = Place::new();
+        place.waiting("a");
+        place.starts.queue.write(&place.starts.entries()).expect("written");
+        place.block(true);
+        let why = place.starts.withdraw("ann", "a").expect_err("the queue cannot be written");
+        assert!(why.contains("still waits") && why.contains("queue.json"), "{why}");
+        assert_eq!((place.stage("a"), place.stored()), (Stage::Waiting, vec!["a".to_owned()]));
+        place.block(false);
+        place.starts.withdraw("ann", "a").expect("withdrawn");
+        assert_eq!((place.stage("a"), place.stored()), (Stage::Failed("withdrawn by ann".into()), vec![]));
+        assert!(place.starts.withdraw("ann", "a").is_err());
+    }
+
+    #[test]
+    fn a_run_starts_only_if_the_queue_can_be_written() {
+        let place = Place::new();
+        place.waiting("a");
+        place.starts.queue.write(&place.starts.entries()).expect("written");
+        place.block(true);
+        assert!(!place.starts.take_if_free("a"));
+        assert_eq!((place.stage("a"), place.stored()), (Stage::Waiting, vec!["a".to_owned()]));
+        let waits_for = place.starts.one("a").and_then(|entry| entry.waits_for);
+        assert!(waits_for.is_some_and(|why| why.contains("queue.json")));
+        place.block(false);
+        assert!(place.starts.take_if_free("a"));
+        assert_eq!((place.stage("a"), place.stored()), (Stage::Starting, vec![]));
+    }
+
+    #[test]
+    fn a_library_that_cannot_be_read_frees_no_drive() {
+        let place = Place::new();
+        place.waiting("a");
+        let library = place.dir.path().join("runs");
+        let waits_for = || {
+            assert!(!place.starts.take_if_free("a"), "in doubt, the drive is in use");
+            place.starts.one("a").and_then(|entry| entry.waits_for).expect("a reason")
+        };
+        std::fs::write(&library, "not a folder").expect("a file");
+        let why = waits_for();
+        assert!(why.contains("cannot list"), "{why}");
+        std::fs::remove_file(&library).expect("removed");
+        // A run whose description cannot be read may have the drive as its target.
+        std::fs::create_dir_all(library.join("broken")).expect("folders");
+        std::fs::write(library.join("broken/run.json"), "{").expect("a file");
+        let journal = std::fs::File::create(library.join("broken/journal")).expect("a file");
+        journal.lock().expect("a lock");
+        let why = waits_for();
+        assert!(why.contains("broken"), "{why}");
+        std::fs::rename(library.join("broken"), library.join("lost+found")).expect("renamed");
+        std::fs::create_dir(library.join("notes")).expect("a folder");
+        assert!(place.starts.take_if_free("a"), "these are not runs");
+    }
+
+    #[test]
+    fn runs_of_a_drive_start_in_their_order() {
+        let place = Place::new();
+        place.waiting("a");
+        place.waiting("b");
+        assert!(!place.starts.take_if_free("b"));
+        let why = place.starts.one("b").and_then(|entry| entry.waits_for).expect("a reason");
+        assert!(why.contains("comes first"), "{why}");
+        assert!(place.starts.take_if_free("a") && !place.starts.take_if_free("b"), "a is starting");
+        place.starts.set("a", Stage::Failed("refused".into()));
+        assert!(place.starts.take_if_free("b"));
+    }
+
+    #[test]
+    fn the_number_of_runs_that_wait_is_bounded() {
+        let place = Place::new();
+        (0..MOST_ENTRIES).for_each(|number| place.waiting(&number.to_string()));
+        let entry = place.starts.one("0").expect("an entry");
+        assert!(add(&mut place.starts.entries(), entry.clone()).is_err());
+        place.starts.set("7", Stage::Failed("withdrawn".into()));
+        add(&mut place.starts.entries(), entry).expect("room");
+        assert!(place.starts.one("7").is_none());
+    }
 }

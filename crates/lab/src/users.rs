@@ -63,6 +63,14 @@ struct User {
     hash: String,
 }
 
+/// A user with the password that was valid when the user signed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    pub name: String,
+    /// Salt of its hash, which every new password changes.
+    salt: String,
+}
+
 /// The users of a server.
 #[derive(Debug, Clone)]
 pub struct Users {
@@ -91,7 +99,12 @@ impl Users {
         Ok(self.read()?.into_iter().map(|user| (user.name, user.role)).collect())
     }
 
-    /// Adds a user, or changes the password and role of an existing one.
+    /// Whether there are users, or may be: the file cannot be read, or others may have written to it.
+    pub fn may_exist(&self) -> bool {
+        self.read().map_or(true, |users| !users.is_empty())
+    }
+
+    /// Adds a user, or changes the password and role of an existing one, whose sessions end.
     ///
     /// # Errors
     /// If the name or the password is not usable, or the file cannot be written.
@@ -129,19 +142,22 @@ impl Users {
         self.write(&users).map(|()| true)
     }
 
-    /// The role of a user; None if there is no such user or the file cannot be trusted.
-    pub fn role(&self, name: &str) -> Option<Role> {
+    /// The role of a user; None if the user was removed or has a new password, or if the file cannot be trusted.
+    pub fn role(&self, account: &Account) -> Option<Role> {
         let users = self.read().ok()?;
-        users.into_iter().find(|user| user.name == name).map(|user| user.role)
+        let is_same = |user: &User| user.name == account.name && user.salt == account.salt;
+        users.into_iter().find(is_same).map(|user| user.role)
     }
 
-    /// Whether this is the password of a user. Takes as long if there is no such user.
-    pub fn verify(&self, name: &str, password: &str) -> bool {
+    /// The account of a user, if this is the password. Takes the same time if there is no such user.
+    pub fn verify(&self, name: &str, password: &str) -> Option<Account> {
         let users = self.read().unwrap_or_default();
         let known = users.iter().find(|user| user.name == name);
         let nobody = "00000000000000000000000000000000";
         let given = hash(password, known.map_or(nobody, |user| &user.salt)).unwrap_or_default();
-        known.is_some_and(|user| PASSWORD_BYTES.contains(&password.len()) && same(&user.hash, &given))
+        let user =
+            known.filter(|user| PASSWORD_BYTES.contains(&password.len()) && same(&user.hash, &given))?;
+        Some(Account { name: user.name.clone(), salt: user.salt.clone() })
     }
 
     fn read(&self) -> Result<Vec<User>, ServeError> {
@@ -187,22 +203,33 @@ mod tests {
     fn users_sign_in_with_their_password_until_they_are_removed() {
         let dir = tempfile::tempdir().expect("a folder");
         let users = Users::at(&dir.path().join("lab"));
-        assert!(!users.verify("ann", "correct horse"));
+        assert!(!users.may_exist());
+        assert_eq!(users.verify("ann", "correct horse"), None);
         users.add("ann", Role::Viewer, "correct horse").expect("added");
         users.add("bob", Role::Operator, "battery staple").expect("added");
-        assert!(users.verify("ann", "correct horse"));
-        assert!(!users.verify("ann", "battery staple"));
-        assert!(!users.verify("ann", ""));
-        assert_eq!(users.role("bob"), Some(Role::Operator));
+        assert!(users.may_exist());
+        let ann = users.verify("ann", "correct horse").expect("her password");
+        let bob = users.verify("bob", "battery staple").expect("his password");
+        assert_eq!(users.verify("ann", "battery staple"), None);
+        assert_eq!(users.verify("ann", ""), None);
+        assert_eq!((users.role(&ann), users.role(&bob)), (Some(Role::Viewer), Some(Role::Operator)));
         users.add("ann", Role::Operator, "another one").expect("changed");
-        assert!(users.verify("ann", "another one") && !users.verify("ann", "correct horse"));
-        let mode = std::fs::metadata(dir.path().join("lab").join(FILE)).expect("a file").permissions().mode();
+        assert_eq!(users.role(&ann), None, "she signed in with her old password");
+        assert_eq!(users.verify("ann", "correct horse"), None);
+        let ann = users.verify("ann", "another one").expect("her password");
+        assert_eq!(users.role(&ann), Some(Role::Operator));
+        let file = dir.path().join("lab").join(FILE);
+        let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        let text = std::fs::read_to_string(dir.path().join("lab").join(FILE)).expect("a file");
+        let text = std::fs::read_to_string(&file).expect("a file");
         assert!(!text.contains("another one"));
         assert!(users.remove("ann").expect("removed") && !users.remove("ann").expect("unchanged"));
-        assert_eq!(users.role("ann"), None);
+        assert_eq!(users.role(&ann), None);
         assert!(users.add("a b", Role::Viewer, "correct horse").is_err());
         assert!(users.add("a", Role::Viewer, "short").is_err());
+        users.remove("bob").expect("removed");
+        assert!(!users.may_exist());
+        std::fs::write(&file, "{").expect("a damaged file");
+        assert!(users.may_exist(), "in doubt, there are some");
     }
 }

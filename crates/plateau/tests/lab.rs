@@ -289,6 +289,53 @@ fn a_run_waits_for_its_drive_even_if_the_server_is_restarted() {
 }
 
 #[test]
+fn a_run_is_resumed_once_however_often_this_is_requested() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let operator = Operator::of(&server);
+    let target = bench.path("target.bin");
+    let path = target.to_str().expect("text");
+    let plan = "tests = [\"lat\"]\n[settings]\nsize = \"16MiB\"\ncell-seconds = 60\nmax-rounds = 5\n";
+    let begin = || {
+        let page = operator.plan(&[("file", path), ("kind", "text"), ("plan", plan)]);
+        assert_eq!(operator.post(&page, &[("identity", "target.bin")]).status, 303);
+        operator.run(&page)
+    };
+    let stop = |run: &str| {
+        assert_eq!(operator.post(&format!("/runs/{run}/stop"), &[]).status, 303);
+        assert_eq!(operator.ended(run), "incomplete");
+    };
+    let first = begin();
+    stop(&first);
+    let second = begin();
+    // The resumption waits, because the second run uses the target.
+    let request =
+        server.posted(&format!("/runs/{first}/resume"), &operator.cookie, &[("csrf", &operator.csrf)]);
+    let answers: Vec<Response> = std::thread::scope(|scope| {
+        let ten: Vec<_> = (0..10).map(|_| scope.spawn(|| Response::of(&server.raw(&request)))).collect();
+        ten.into_iter().map(|thread| thread.join().expect("answered")).collect()
+    });
+    let page = answers[0].header("location").unwrap_or_else(|| panic!("an address: {:?}", answers[0]));
+    let same = answers.iter().filter(|answer| answer.header("location") == Some(page)).count();
+    assert_eq!(same, 10, "{answers:?}");
+    let begun = Instant::now();
+    loop {
+        let all = operator.json("/api/starts");
+        let all: Vec<&Value> =
+            all.as_array().expect("a list").iter().filter(|entry| entry["stage"] == "waiting").collect();
+        assert_eq!(all.len(), 1, "{all:?}");
+        if let Some(why) = all[0]["waits_for"].as_str() {
+            assert!(why.contains(&second) && why.contains("in progress"), "{why}");
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "it does not say what it waits for: {all:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(operator.post(&format!("{page}/withdraw"), &[]).status, 303);
+    stop(&second);
+}
+
+#[test]
 fn runs_are_tagged_noted_archived_and_found_by_link() {
     let bench = Bench::new();
     let document =

@@ -4,9 +4,10 @@
 mod lab_server;
 mod support;
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Stdio;
+use std::time::Duration;
 
 use lab_server::{Response, Server, events};
 use serde_json::Value;
@@ -27,10 +28,10 @@ fn demo(bench: &Bench) -> String {
 fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
     let bench = Bench::new();
     let run = demo(&bench);
-    add_user(&bench, "ann", "viewer");
     let server = Server::start(&bench);
     let cookie = server.enter();
     let csrf = server.csrf(&cookie);
+    add_user(&bench, "ann", "viewer");
     let viewer = login(&server, "ann", PASSWORD).cookie();
     let of_viewer = server.csrf(&viewer);
     assert!(lab::addresses().count() > 20);
@@ -89,11 +90,130 @@ fn every_address_refuses_strangers_and_answers_the_browser_that_entered() {
     assert_eq!(nothing.status, 404);
     assert!(nothing.body.contains("No such page"), "{}", nothing.body);
     assert_eq!(server.get("/nothing", "").status, 401, "strangers do not learn what exists");
-    let path = server.link.split_once(&server.address).expect("the link names the address").1;
-    assert_eq!(server.get(path, "").status, 401, "a link works once");
+    assert_eq!(server.get(link_path(&server), "").status, 401, "a link works once");
     for path in ["/runs/..%2f..%2fetc", "/runs/.%2e", "/runs/%00", "/api/runs/nothing"] {
         assert_eq!(server.get(path, &cookie).status, 404, "{path}");
     }
+}
+
+fn link_path(server: &Server) -> &str {
+    server.link.split_once(&server.address).expect("the link names the address").1
+}
+
+#[test]
+fn a_request_for_the_head_does_not_use_up_a_link() {
+    let bench = Bench::new();
+    let server = Server::with(&bench, &["--behind-proxy"]);
+    let request = format!(
+        "HEAD {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        link_path(&server),
+        server.address
+    );
+    let head = Response::of(&server.raw(&request));
+    assert_eq!((head.status, head.header("set-cookie")), (405, None), "{}", head.head);
+    let entered = server.get(link_path(&server), "");
+    assert_eq!(entered.status, 303, "{}", entered.head);
+    let cookie = entered.header("set-cookie").expect("a cookie");
+    assert!(cookie.contains("; Secure"), "the proxy encrypts connections: {cookie}");
+}
+
+#[test]
+fn links_are_not_printed_to_a_log_once_there_are_users() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a server");
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    let mut link = String::new();
+    output.read_line(&mut link).expect("readable");
+    let rest = link.trim_end().strip_prefix("http://").expect("a link before there are users");
+    let (address, path) = rest.split_at(rest.find('/').expect("a path"));
+    add_user(&bench, "ann", "operator");
+    let mut server = Server { child, address: address.to_owned(), link: link.trim_end().to_owned() };
+    assert_eq!(server.get(path, "").status, 303);
+    server.signal("-TERM");
+    assert_eq!(server.end(), Some(0));
+    let mut later = String::new();
+    output.read_to_string(&mut later).expect("readable");
+    assert!(!later.contains("token="), "{later}");
+
+    let server = Server::start(&bench);
+    assert_eq!(server.link, "", "users sign in");
+    let mut command = bench.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a server");
+    let mut first = String::new();
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    output.read_line(&mut first).expect("readable");
+    output.read_line(&mut first).expect("readable");
+    child.kill().and_then(|()| child.wait()).expect("a child");
+    assert!(
+        first.contains("http://127.0.0.1:") && first.contains("sign in") && !first.contains("token="),
+        "{first}"
+    );
+}
+
+#[test]
+fn logins_at_the_same_time_are_limited_like_failed_ones() {
+    let bench = Bench::new();
+    let server = Server::start(&bench);
+    let answers: Vec<u16> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..16).map(|_| scope.spawn(|| login(&server, "ann", "wrong").status)).collect();
+        all.into_iter().map(|thread| thread.join().expect("answered")).collect()
+    });
+    let count = |status: u16| answers.iter().filter(|answer| **answer == status).count();
+    assert_eq!((count(401), count(429)), (10, 6), "{answers:?}");
+}
+
+#[test]
+fn a_stream_of_events_ends_with_its_session() {
+    type End<'a> = &'a dyn Fn(&str);
+    let bench = Bench::new();
+    let run = demo(&bench);
+    let _lock = in_progress(&bench, &run);
+    let server = Server::start(&bench);
+    let leave = |cookie: &str| {
+        let csrf = server.csrf(cookie);
+        assert_eq!(server.post("/leave", cookie, &[("csrf", &csrf)]).status, 303);
+    };
+    let change_password = |_: &str| add_user(&bench, "ann", "viewer");
+    let remove = |_: &str| drop(bench.ok(&["user", "remove", "ann"]));
+    let ends: [(&str, End<'_>); 3] =
+        [("logout", &leave), ("a new password", &change_password), ("removal", &remove)];
+    for (what, end) in ends {
+        add_user(&bench, "ann", "viewer");
+        let cookie = login(&server, "ann", PASSWORD).cookie();
+        let mut stream = open_stream(&server, &run, &cookie);
+        end(&cookie);
+        let mut rest = String::new();
+        stream.read_to_string(&mut rest).unwrap_or_else(|error| panic!("{what} ends the stream: {error}"));
+        assert!(rest.contains("event: signed-out"), "{what}: {rest}");
+        assert_eq!(server.get("/", &cookie).status, 401, "{what}");
+    }
+}
+
+/// Makes a run appear to be in progress, as long as the returned file is open.
+fn in_progress(bench: &Bench, run: &str) -> std::fs::File {
+    // Without its last record, the run is in progress while a process holds the lock of the journal.
+    let path = bench.library().join(run).join("journal");
+    let text = support::text(&path);
+    let last = text.trim_end().rfind('\n').expect("several lines");
+    std::fs::write(&path, &text[..=last]).expect("writable");
+    let journal = std::fs::File::open(&path).expect("a journal");
+    journal.lock().expect("a lock");
+    journal
+}
+
+/// Opens the stream of events of a run, and waits for its first byte.
+fn open_stream(server: &Server, run: &str, cookie: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(&server.address).expect("the server listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let request = format!(
+        "GET /api/runs/{run}/events HTTP/1.1\r\nHost: {}\r\n{cookie}Connection: close\r\n\r\n",
+        server.address
+    );
+    stream.write_all(request.as_bytes()).expect("writable");
+    let mut first = [0; 1];
+    stream.read_exact(&mut first).expect("the stream is open");
+    stream
 }
 
 #[test]
@@ -113,6 +233,8 @@ fn a_form_that_is_too_long_is_refused() {
     assert_eq!(server.get("/api/starts", &cookie).body.trim(), "[]", "nothing was planned");
 }
 
+/// Time after which a test fails instead of waiting.
+const PATIENCE: Duration = Duration::from_secs(120);
 const PASSWORD: &str = "correct horse";
 
 /// Signs in with a name and a password.
@@ -266,18 +388,8 @@ fn a_signal_ends_the_server_although_a_stream_is_open() {
     let run = demo(&bench);
     let mut server = Server::start(&bench);
     let cookie = server.enter();
-    // Without its last record, the run is in progress while a process holds the lock of the journal.
-    let path = bench.library().join(&run).join("journal");
-    let text = support::text(&path);
-    let last = text.trim_end().rfind('\n').expect("several lines");
-    std::fs::write(&path, &text[..=last]).expect("writable");
-    let journal = std::fs::File::open(&path).expect("a journal");
-    journal.lock().expect("a lock");
-    let mut stream = TcpStream::connect(&server.address).expect("the server listens");
-    let request = format!("GET /api/runs/{run}/events HTTP/1.1\r\nHost: {}\r\n{cookie}\r\n", server.address);
-    stream.write_all(request.as_bytes()).expect("writable");
-    let mut first = [0; 1];
-    stream.read_exact(&mut first).expect("the stream is open");
+    let _lock = in_progress(&bench, &run);
+    let _stream = open_stream(&server, &run, &cookie);
     server.signal("-TERM");
     assert_eq!(server.end(), Some(0));
 }

@@ -26,10 +26,10 @@ pub fn page(app: &App, call: &Call, mistake: Option<&str>) -> Answer {
         (state(&entry))
         @if let Some(mistake) = mistake { p.mistakes role="alert" { (mistake) } }
         @if entry.document.is_object() {
-            (estimate(&entry))
+            (estimate(&entry, app.starts.has_launcher()))
             (checks(&entry.checks))
         }
-        @if call.is_operator() { (forms(call, &entry)) }
+        @if call.is_operator() { (forms(call, &entry, app.starts.has_launcher())) }
         section {
             h2 { "The same on the command line" }
             pre.command { (command(app, &entry)) }
@@ -73,8 +73,14 @@ fn state(entry: &Entry) -> Markup {
     html! {
         @match &entry.stage {
             Stage::Planned => p.lead { "Nothing has been started. Check the time and the writes of the run, then type the identity of the drive." },
-            Stage::Waiting => p.lead { "Waiting until no other run uses the drive. The run starts by itself." },
-            Stage::Starting => p.lead { "The process has been started and checks the target." },
+            Stage::Waiting => {
+                p.lead { "Waiting until no other run uses the drive. The run starts by itself." }
+                @if let Some(why) = &entry.waits_for { p { (why) } }
+            }
+            Stage::Starting => {
+                p.lead { "The process has been started. It checks the target and, if the plan says so, formats it, which can take \
+                          hours; the run begins by itself." }
+            }
             Stage::Begun(run) => p.lead { "The run has begun: " a href=(format!("/runs/{run}")) { (run) } },
             Stage::Failed(why) => {
                 p.lead { "The run was not started." }
@@ -85,7 +91,7 @@ fn state(entry: &Entry) -> Markup {
     }
 }
 
-fn estimate(entry: &Entry) -> Markup {
+fn estimate(entry: &Entry, has_launcher: bool) -> Markup {
     let document = &entry.document;
     let target = &document["target"];
     let (shortest, longest) = (&document["shortest"], &document["longest"]);
@@ -125,7 +131,11 @@ fn estimate(entry: &Entry) -> Markup {
         }
         @let refusals = entry.refusals();
         @if !refusals.is_empty() {
-            div.mistakes { p { b { "The target cannot be tested now:" } } ul { @for refusal in refusals { li { (refusal) } } } }
+            div.mistakes {
+                p { b { "The target cannot be tested now:" } }
+                ul { @for refusal in refusals { li { (refusal) } } }
+                @if has_launcher { p { "This is what the server found with its own rights. The launcher checks the target again." } }
+            }
         }
         div.scroll tabindex="0" role="region" aria-label="Tests" {
             table {
@@ -167,10 +177,10 @@ fn checks(checks: &Value) -> Markup {
     }
 }
 
-fn forms(call: &Call, entry: &Entry) -> Markup {
+fn forms(call: &Call, entry: &Entry, has_launcher: bool) -> Markup {
     let action = format!("/start/{}", entry.name);
     html! {
-        @if entry.stage == Stage::Planned && entry.refusals().is_empty() {
+        @if entry.stage == Stage::Planned && (has_launcher || entry.refusals().is_empty()) {
             form.fields.confirm action=(action) method="post" {
                 (token(call))
                 label { span { "Type the identity of the drive, " code { (entry.identity()) } ", to start" }

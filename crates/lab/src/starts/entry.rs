@@ -9,7 +9,7 @@ use serde_json::Value;
 pub enum Stage {
     /// It was estimated; the target's identity has not been typed yet.
     Planned,
-    /// Another run uses its drive.
+    /// Its drive may be in use.
     Waiting,
     /// Its process has been started.
     Starting,
@@ -49,6 +49,8 @@ pub struct Entry {
     /// What distinguishes the drive from others; None if any number of runs can use it.
     pub drive: Option<String>,
     pub stage: Stage,
+    /// Why it waits, if that is known.
+    pub waits_for: Option<String>,
 }
 
 impl Entry {

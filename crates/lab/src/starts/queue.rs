@@ -55,6 +55,7 @@ impl Queue {
             checks: Value::Null,
             drive: stored.drive,
             stage: Stage::Waiting,
+            waits_for: None,
         };
         read().unwrap_or_default().into_iter().map(entry).collect()
     }

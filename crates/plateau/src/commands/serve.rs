@@ -1,5 +1,6 @@
 //! `plateau serve`: shows the library in a browser.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use device::Listed;
@@ -21,6 +22,7 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
         allowed_hosts: options.allow_host.clone(),
         behind_proxy: options.behind_proxy,
         read_only: options.read_only,
+        is_terminal: std::io::stdout().is_terminal(),
         library: places::library(cli.library.as_deref())?,
         folder: folder()?,
         program: std::env::current_exe()?,
@@ -30,13 +32,16 @@ pub fn run(cli: &Cli, options: &Serve) -> Done {
     };
     let server = Server::bind(options).map_err(failure)?;
     let stop = signals::watch()?;
-    let link = server.link();
-    if cli.json {
-        printer::print_json(&json!({ "address": server.address().to_string(), "link": link }))?;
-    } else {
-        let hint =
-            "Open this link in a browser; it works once. Ctrl-C stops the server, which runs do not notice.";
-        printer::print(&format!("{link}\n{hint}"))?;
+    let (address, link) = (server.address(), server.link());
+    match link {
+        link if cli.json => printer::print_json(&json!({ "address": address.to_string(), "link": link }))?,
+        Some(link) => printer::print(&format!(
+            "{link}\nOpen this link in a browser; it works once. Ctrl-C stops the server, which runs do not notice."
+        ))?,
+        None => printer::print(&format!(
+            "http://{address}/\nUsers sign in with name and password. Links are printed only on a terminal, because \
+             others may read this output."
+        ))?,
     }
     server
         .run(&stop, |next| printer::print_line(&format!("link for the next browser: {next}")))

@@ -1,4 +1,5 @@
 //! A server of `plateau serve`, and requests to it.
+#![allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part of it")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -16,6 +17,7 @@ const END: Duration = Duration::from_secs(10);
 pub struct Server {
     pub child: Child,
     pub address: String,
+    /// Empty if there is none to print.
     pub link: String,
 }
 
@@ -34,7 +36,7 @@ impl Server {
             assert_ne!(lines.read_line(&mut document).expect("readable"), 0, "no document: {document}");
         }
         let document: Value = serde_json::from_str(&document).expect("a document");
-        let text = |key: &str| document[key].as_str().expect("text").to_owned();
+        let text = |key: &str| document[key].as_str().unwrap_or_default().to_owned();
         Self { child, address: text("address"), link: text("link") }
     }
 
