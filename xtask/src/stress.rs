@@ -50,6 +50,7 @@ const SUBJECTS: &[&str] = &[
     "plateau/devices",
     "plateau/browser",
     "plateau/serve",
+    "plateau/units",
     "plateau/lab",
     "plateau/outcomes",
     "plateau/watched",

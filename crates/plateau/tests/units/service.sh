@@ -1,0 +1,23 @@
+# What systemd does for plateau-serve.service: ProtectSystem=strict with StateDirectory and ReadWritePaths, ProtectHome,
+# PrivateTmp, User, NoNewPrivileges and CapabilityBoundingSet. Then it becomes the server.
+unit=$UNITS/plateau-serve.service
+writable="/var/lib/plateau-serve $(sed -n 's/^ReadWritePaths=-\{0,1\}//p' "$unit")"
+start=$(sed -n 's#^ExecStart=/usr/bin/plateau#/run/program#p' "$unit")
+state=$(sed -n 's/^Environment=//p' "$unit")
+for path in $writable; do mount --bind "$path" "$path"; done
+for point in $(cut -d' ' -f5 /proc/self/mountinfo | sort -u); do
+  case " $writable " in *" $point "*) continue ;; esac
+  case $point in /dev | /dev/* | /proc | /proc/* | /sys | /sys/*) continue ;; esac
+  mount -o remount,bind,ro "$point" 2>/dev/null || true
+done
+for path in / /run /var/lib/plateau /var/lib/plateau/runs; do
+  if touch "$path/probe" 2>/dev/null; then
+    echo "$path is writable"
+    exit 1
+  fi
+done
+for path in /root /home; do mount -t tmpfs -o mode=0 tmpfs "$path"; done
+mount -t tmpfs -o mode=1777 tmpfs /tmp
+cd /
+exec setpriv --reuid plateau --regid plateau --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all \
+  env -i PATH=/usr/bin:/bin "$state" $start --listen 127.0.0.1:0
